@@ -1,0 +1,61 @@
+# Each target is one command on a fresh machine with make and Python 3.11 to 3.13; a second call installs nothing.
+# Options go into ARGS: make demo ARGS=--exit, make run ARGS="--port 3001", make test ARGS=tests/rules.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	if $$python -c '$(SUITABLE)' 2>/dev/null; then echo $$python; break; fi; done)
+PYTEST_ARGS ?= -q
+ARGS ?=
+
+.PHONY: help demo run test bench lint clean
+
+help:
+	@echo "make demo   a server, six bots and a contest (ARGS=--exit: end after it)"
+	@echo "make run    the server alone"
+	@echo "make test   the tests"
+	@echo "make bench  the benchmarks"
+	@echo "make lint   style, types, the rules of the architecture, the Docker files"
+	@echo "make clean  remove what these made, except for the server's data in .battlebot"
+
+demo: $(VENV)/run.stamp
+	@$(BIN)/battlebot demo $(ARGS)
+
+run: $(VENV)/run.stamp
+	@$(BIN)/battlebot serve $(ARGS)
+
+test: $(VENV)/dev.stamp
+	$(BIN)/python -m pytest $(PYTEST_ARGS) $(ARGS)
+
+bench: $(VENV)/dev.stamp
+	$(BIN)/python -m bench $(ARGS)
+
+lint: $(VENV)/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/hadolint docker/Dockerfile
+	$(BIN)/docker-compose -f docker/compose.yml config -q
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/run.stamp: requirements.txt pyproject.toml | $(BIN)/python
+	@echo "Installing Battlebot into $(VENV) ..."
+	@$(PIP) install -r requirements.txt -e .
+	@touch $@
+
+$(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
+	@echo "Installing what tests and linters need ..."
+	@$(PIP) install -r requirements-dev.txt
+	@touch $@
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "make: no Python 3.11, 3.12 or 3.13 was found; name one by PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -c '$(SUITABLE)' || { echo "make: $(PYTHON) is not a Python 3.11, 3.12 or 3.13; name one by PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "make: $(PYTHON) cannot make virtual environments; on Debian and Ubuntu install the package python3-venv" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }

@@ -1,0 +1,127 @@
+"""create_app(settings): the one file that wires everything together. Only wsgi.py and the CLI import it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import redis
+import structlog
+from celery import Celery
+from flask import Flask
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from battlebot.api import init_api
+from battlebot.api.context import Context
+from battlebot.arena.bus import Bus
+from battlebot.arena.conduct import Conductor
+from battlebot.arena.connection import connect
+from battlebot.arena.directory import Directory
+from battlebot.arena.live import LiveMatches
+from battlebot.arena.node import Node, new_node_name
+from battlebot.arena.scripts import GroupedScripts
+from battlebot.arena.service import Arena
+from battlebot.arena.store import MatchStore
+from battlebot.arena.timers import Timers
+from battlebot.config import Settings
+from battlebot.contests.service import Entrance
+from battlebot.errors import SettingError, Unavailable
+from battlebot.matchmaking.lobby import Lobby
+from battlebot.matchmaking.queue import Queues
+from battlebot.rules.registry import discover
+from battlebot.storage import Storage
+from battlebot.storage.vault import Vault
+from battlebot.transports.pump import Pump
+from battlebot.transports.websocket import init_websocket
+from battlebot.web import init_web
+from tasks.celeryapp import make_celery
+
+log = structlog.get_logger()
+
+
+def create_app(settings: Settings) -> Flask:
+    """The Flask application of one web node, its background threads running.
+
+    `settings` must name a Redis, a MongoDB and a secret key. Raises SettingError, BadGame.
+    """
+    if not (settings.redis_url and settings.mongodb_uri):
+        raise SettingError("A web node needs REDIS_URL and MONGODB_URI; `battlebot serve` starts its own.")
+    app = Flask("battlebot", static_folder=None)
+    if settings.trusted_proxies:
+        hops = settings.trusted_proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
+    registry = discover()
+    storage = Storage(settings)
+    client = connect(settings.redis_url)
+    celery = make_celery(settings)
+    bus = Bus(client)
+    scripts = GroupedScripts(client)
+    store, queues = MatchStore(client, scripts), Queues(client, scripts)
+    enqueue = _enqueuer(celery)
+    directory = Directory(storage, Vault(settings.secret_key))
+    conductor = Conductor(registry, store, new_node_name(), lambda: enqueue("tasks.matches.archive"))
+    lobby = Lobby(
+        registry=registry,
+        settings=settings,
+        store=store,
+        queues=queues,
+        contests=Entrance(storage, bus, settings),
+        ask_pairing=lambda game, contest: enqueue("tasks.contests.pair", game, contest),
+        now_s=time.time,
+    )
+    timers = Timers()
+    arena = Arena(conductor, timers, lambda player: pump.release(player))
+    lobby.arena = arena
+    pump = Pump(settings, directory, lobby, arena)
+    context = Context(
+        settings=settings,
+        registry=registry,
+        storage=storage,
+        directory=directory,
+        live=LiveMatches(registry, store),
+        bus=bus,
+        health=lambda: health(client, storage, celery),
+        redis=client,
+    )
+    init_api(app, context)
+    init_web(app, context)
+    init_websocket(app, settings, pump)
+    try:
+        storage.ensure_indexes()
+    except Unavailable as error:
+        log.warning("indexes.put_off", error=str(error))
+    Node(client, arena, timers, lobby.tick).start()
+    return app
+
+
+def health(client: redis.Redis, storage: Storage, celery: Celery) -> dict[str, str]:
+    """Whether Redis, MongoDB and a worker answer now: `ok`, or a sentence."""
+    return {
+        "redis": _check(client.ping),
+        "mongodb": _check(storage.ping),
+        "worker": _check(lambda: _ping_worker(celery)),
+    }
+
+
+def _ping_worker(celery: Celery) -> None:
+    if not celery.control.broadcast("ping", reply=True, limit=1, timeout=2.0):
+        raise Unavailable("No worker answers.")
+
+
+def _check(probe: Callable[[], object]) -> str:
+    try:
+        probe()
+    except Exception as error:
+        return str(error) if isinstance(error, Unavailable) else f"does not answer ({type(error).__name__})"
+    return "ok"
+
+
+def _enqueuer(celery: Celery) -> Callable[..., None]:
+    def enqueue(task: str, *arguments: object) -> None:
+        """Enqueues by name. A broker that is away is no error: the sweep asks for all that is still to be done."""
+        try:
+            celery.send_task(task, args=arguments)
+        except Exception as error:
+            log.warning("task.not_enqueued", task=task, error=type(error).__name__)
+
+    return enqueue

@@ -1,0 +1,73 @@
+"""What the API and the pages need from the rest of the house, handed in by the one who makes the app."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import redis
+from flask import current_app
+
+from battlebot.config import Settings
+from battlebot.rules.contract import Game
+from battlebot.storage import Storage
+
+CONTEXT_KEY = "battlebot"
+
+
+class Directory(Protocol):
+    """Where bots are registered."""
+
+    def register(self, game: str, bot_id: str, owner: str) -> str:
+        """Registers a bot; answers its pass_hash, 64 hex digits. Raises NameTaken, Unavailable."""
+
+
+class LiveMatches(Protocol):
+    """What can be seen of matches that are being played."""
+
+    def list(self, game: str | None = None, contest: str | None = None) -> list[dict[str, Any]]:
+        """`[{"id", "game", "contest", "players", "state" (a viewer's), "version", "startedAt" (ms)}]`, the latest first."""
+
+    def find(self, match_id: str) -> dict[str, Any] | None:
+        """One of them, or None. Raises Unavailable."""
+
+
+class Listener(Protocol):
+    """One subscription to one channel."""
+
+    def get(self, timeout_s: float) -> bytes | None:
+        """The next message, or None after `timeout_s` seconds without one. Raises Unavailable."""
+
+
+class Bus(Protocol):
+    """Announcements of what has just happened."""
+
+    def listen(self, channel: str) -> AbstractContextManager[Listener]:
+        """Subscribes for as long as the context lasts. Raises Unavailable."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """Everything a request may use. `health()` says of each part "ok" or, in a sentence, what is wrong."""
+
+    settings: Settings
+    registry: Mapping[str, Game]
+    storage: Storage
+    directory: Directory
+    live: LiveMatches
+    bus: Bus
+    health: Callable[[], dict[str, str]]
+    redis: redis.Redis
+
+
+def current_context() -> Context:
+    """The context of the app that answers this request."""
+    return cast(Context, current_app.extensions[CONTEXT_KEY])
+
+
+def check_game(_endpoint: str | None, values: dict[str, Any] | None) -> None:
+    """A blueprint's `url_value_preprocessor`: raises UnknownGame for a path that names a game we do not have."""
+    if values and "game" in values:
+        current_context().registry[values["game"]]

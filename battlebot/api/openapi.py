@@ -1,0 +1,46 @@
+"""The description of the API, at /openapi.json. The page that shows it to people is among `battlebot.web`'s."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Flask
+from flask_smorest import Api
+
+from battlebot.api.reading import reading
+from battlebot.api.registrations import registrations
+from battlebot.api.schemas import Count, ErrorBody, Name
+
+DESCRIBED_KEY = "battlebot.openapi"
+
+
+class DescribedApi(Api):
+    """flask-smorest's description of our paths, without its error handlers: ours answer all errors."""
+
+    ERROR_SCHEMA = ErrorBody
+
+    def _register_error_handlers(self) -> None:
+        return
+
+
+def register_described(app: Flask) -> None:
+    """Registers the described paths, and /openapi.json."""
+    app.config.update(
+        API_TITLE="Battlebot",
+        API_VERSION="1",
+        OPENAPI_VERSION="3.0.3",
+        OPENAPI_URL_PREFIX="/",
+        OPENAPI_JSON_PATH="openapi.json",
+    )
+    api = DescribedApi(app)
+    api.register_field(Name, "string", None)
+    api.register_field(Count, "integer", None)
+    api.register_blueprint(registrations)
+    api.register_blueprint(reading)
+    app.extensions[DESCRIBED_KEY] = api
+
+
+def description(app: Flask) -> dict[str, Any]:
+    """The OpenAPI document of the app."""
+    document: dict[str, Any] = app.extensions[DESCRIBED_KEY].spec.to_dict()
+    return document

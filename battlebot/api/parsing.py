@@ -1,0 +1,65 @@
+"""Reads bodies and query strings for the schemas, and says what is wrong with them in our form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import marshmallow as ma
+from flask import Request
+from flask_smorest import Blueprint
+from webargs.flaskparser import FlaskParser
+
+from battlebot.api.context import current_context
+from battlebot.errors import BadMessage
+from battlebot.wire.jsontext import decode_object
+
+
+class Parser(FlaskParser):
+    """Takes a body as JSON whatever type it claims to have; answers 400 where it breaks a rule."""
+
+    DEFAULT_VALIDATION_STATUS = 400
+
+    def load_json(self, req: Request, schema: ma.Schema) -> dict[str, Any]:
+        """The body's JSON object. Raises BadMessage; what is refused is in `decode_object` and `check_keys`."""
+        body = req.get_data(cache=True)
+        if not body:
+            raise BadMessage("The body is empty; it must be a JSON object.", rule="json")
+        try:
+            value = decode_object(body, current_context().settings.max_nesting)
+        except BadMessage as error:
+            raise BadMessage(f"The body is refused: {error}", rule="json") from None
+        check_keys(body)
+        return value
+
+    def handle_error(self, error: ma.ValidationError, *_args: Any, **_kwargs: Any) -> NoReturn:
+        """Raises BadMessage with the first broken rule: `field` and `rule` beside the sentence."""
+        messages: Any = error.messages
+        location = next(iter(messages))
+        field, found = next(iter(messages[location].items()))
+        first = found[0] if isinstance(found, list) else found
+        details = first if isinstance(first, Mapping) else {"rule": "invalid", "sentence": f"{field}: {first}"}
+        raise BadMessage(details["sentence"], field=field, rule=details["rule"])
+
+
+class Described(Blueprint):
+    """A blueprint whose views are described in OpenAPI and take their arguments by `Parser`."""
+
+    ARGUMENTS_PARSER = Parser()
+
+
+def check_keys(body: bytes) -> None:
+    """Raises BadMessage where a key repeats: two readers could take two different values from such an object."""
+    # the numbers' values do not matter here, and the standard library refuses very long ones
+    number = {"parse_int": len, "parse_float": len, "parse_constant": len}
+    json.loads(body, object_pairs_hook=_without_repetition, **number)  # type: ignore[arg-type]
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise BadMessage(f"The key {repeated[:64]!r} stands twice in one object.", field=repeated[:64], rule="unique")
+    return found

@@ -1,0 +1,32 @@
+"""`POST /bots/<game>` and `POST /games/<game>` (seeds 000 and 002): registers a bot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from battlebot.api.context import check_game, current_context
+from battlebot.api.parsing import Described
+from battlebot.api.schemas import ANONYMOUS, ErrorBody, Registered, Registration
+
+registrations = Described("registrations", __name__, description="Registering bots")
+registrations.url_value_preprocessor(check_game)
+
+
+@registrations.post("/bots/<game>")
+@registrations.arguments(Registration)
+@registrations.response(201, Registered)
+@registrations.alt_response(404, schema=ErrorBody)
+@registrations.alt_response(409, schema=ErrorBody)
+@registrations.alt_response(413, schema=ErrorBody)
+@registrations.alt_response(429, schema=ErrorBody)
+@registrations.alt_response(503, schema=ErrorBody)
+def register_bot(body: dict[str, Any], game: str) -> tuple[dict[str, str], int, dict[str, str]]:
+    """Register a bot for a game
+
+    The answer holds the only copy of its credentials that is ever given out.
+    """
+    pass_hash = current_context().directory.register(game, body["bot_id"], body["owner"] or ANONYMOUS)
+    return {"game": game, "bot_id": body["bot_id"], "pass_hash": pass_hash}, 201, {"Cache-Control": "no-store"}
+
+
+registrations.add_url_rule("/games/<game>", endpoint="register_bot_at_games", view_func=register_bot, methods=["POST"])

@@ -1,0 +1,160 @@
+"""The shape of what comes in and goes out over REST, for checking and for OpenAPI."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import EXCLUDE, Schema, ValidationError, fields
+
+from battlebot.wire.names import MAX_NAME_LENGTH, checked_name
+
+ANONYMOUS = "Anonymous"
+MOST_GAMES = 1000
+
+
+def _rule(rule: str, sentence: str) -> dict[str, str]:
+    return {"rule": rule, "sentence": sentence}
+
+
+class Name(fields.Field[str]):
+    """A name as `battlebot.wire.names` allows it; BadName comes through with its own code."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        return checked_name(value, attr or "name")
+
+
+class Count(fields.Field[int]):
+    """A whole number within bounds, written in plain digits."""
+
+    def __init__(self, low: int, high: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.low, self.high = low, high
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
+        text = str(value)
+        # `isdigit` alone is true of digits of all scripts; nobody needs more than nine of them
+        if not (text.isascii() and text.isdigit() and len(text) <= 9 and self.low <= int(text) <= self.high):
+            sentence = f"{attr} must be a whole number from {self.low} to {self.high}."
+            raise ValidationError(_rule("bounds", sentence))
+        return int(text)
+
+
+class Registration(Schema):
+    """What a bot's author sends to register it; keys that we do not know are ignored."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    bot_id = Name(
+        required=True,
+        error_messages={
+            "required": _rule("required", "bot_id is missing."),
+            "null": _rule("required", "bot_id must not be null."),
+        },
+        metadata={"description": "The bot's name, unique over the whole server.", "maxLength": MAX_NAME_LENGTH},
+    )
+    owner = Name(
+        load_default=ANONYMOUS,
+        allow_none=True,
+        metadata={"description": "Whose bot it is.", "maxLength": MAX_NAME_LENGTH},
+    )
+
+
+class Registered(Schema):
+    """A registered bot's credentials; they are shown this once."""
+
+    game = fields.String(required=True)
+    bot_id = fields.String(required=True)
+    pass_hash = fields.String(required=True, metadata={"description": "64 hex digits, needed to log in."})
+
+
+class BotRow(Schema):
+    """A registered bot."""
+
+    bot_id = fields.String(required=True)
+    owner = fields.String(required=True)
+    date_registered = fields.Raw(required=True, metadata={"type": "string", "format": "date-time"})
+
+
+class Page(Schema):
+    """Which part of a long list."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    limit = Count(
+        1,
+        MOST_GAMES,
+        load_default=MOST_GAMES,
+        metadata={"description": "At most so many matches.", "minimum": 1, "maximum": MOST_GAMES, "type": "integer"},
+    )
+    before = fields.String(
+        load_default=None, metadata={"description": "Only matches that ended before the one with this id."}
+    )
+
+
+class AsItIs(Schema):
+    """Describes an answer; what is stored goes out unchanged, since a game's state is the game's own."""
+
+    def dump(self, obj: Any, *, many: bool | None = None) -> Any:
+        """The object itself."""
+        return obj
+
+
+class StoredMatch(AsItIs):
+    """A finished match: the final state's own keys as well (`board`, ...), and ours under `match`."""
+
+    _id = fields.String(required=True)
+    game = fields.String(required=True)
+    contest = fields.String(required=True, allow_none=True)
+    players = fields.List(fields.String(), required=True)
+    victor = fields.String(required=True, allow_none=True, metadata={"description": "null for a draw"})
+    reason = fields.String(required=True)
+    startTime = fields.Raw(required=True, metadata={"type": "string", "format": "date-time"})  # noqa: N815
+    match = fields.Dict(metadata={"description": "endTime, fault, void, evidence, ..."})
+
+
+class StoredMatchWithTurns(StoredMatch):
+    """A finished match with its valid turns, each with `player` and `time` (ms since the epoch)."""
+
+    turns = fields.List(fields.Dict(), required=True)
+
+
+class StandingRow(AsItIs):
+    """A row of a ranking."""
+
+    rank = fields.Integer(required=True, metadata={"description": "shared where a tie stays"})
+    bot_id = fields.String(required=True)
+    score = fields.Integer(required=True, metadata={"description": "three a win, one a draw"})
+    wins = fields.Integer(required=True)
+    draws = fields.Integer(required=True)
+    losses = fields.Integer(required=True)
+    played = fields.Integer(required=True)
+
+
+class ContestHead(AsItIs):
+    """What a contest is."""
+
+    name = fields.String(required=True)
+    title = fields.String(required=True)
+    state = fields.String(required=True, metadata={"enum": ["scheduled", "running", "finished", "cancelled"]})
+    format = fields.String(required=True)
+    meetings = fields.Integer(required=True, metadata={"description": "of each pair, at most"})
+
+
+class ContestAnswer(AsItIs):
+    """A contest's ranking and its most recent matches."""
+
+    contest = fields.Nested(ContestHead, required=True)
+    bots = fields.List(fields.Nested(StandingRow), required=True)
+    games = fields.List(fields.Nested(StoredMatch), required=True)
+    next = fields.String(metadata={"description": "where the older matches are; absent where there are none"})
+
+
+class ErrorBody(Schema):
+    """Every answer that is not a success."""
+
+    error = fields.String(required=True, metadata={"description": "a sentence for a person"})
+    code = fields.String(required=True, metadata={"description": "a stable slug for a program"})
+    field = fields.String(metadata={"description": "which field is wrong"})
+    rule = fields.String(metadata={"description": "which rule it breaks"})

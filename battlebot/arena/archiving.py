@@ -1,0 +1,44 @@
+"""A finished match in the shape in which it is stored: the seeds' fields, and ours under `match`. Pure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from battlebot.arena.store import Ended
+
+
+def game_document(ended: Ended) -> dict[str, Any]:
+    """The document of the collection `games`: the final state without `complete` and `nextPlayer`, and about it."""
+    match = ended.match
+    verdict = match.verdict
+    assert verdict is not None
+    state = {key: value for key, value in match.state.items() if key not in ("complete", "nextPlayer")}
+    return {
+        **state,
+        "_id": match.id,
+        "game": match.game,
+        "contest": match.contest,
+        "players": [seat.bot for seat in match.seats],
+        "victor": verdict.victor,
+        "reason": verdict.reason.value,
+        "startTime": _moment(match.started_s),
+        "turns": [row["turn"] for row in ended.turns],
+        "match": {
+            "seq": ended.seq,
+            "endTime": _moment(ended.seq / 1_000_000),
+            "fault": verdict.fault.value,
+            "void": verdict.void,
+            "evidence": verdict.evidence,
+            "strikes": {seat.bot: seat.strikes for seat in match.seats if seat.strikes},
+            "clocks": [row["thinkingMs"] for row in ended.turns],
+            "version": match.version,
+            "options": match.options,
+            "seed": match.seed,
+            "turnTimeoutMs": round(match.limits.turn_timeout_s * 1000),
+        },
+    }
+
+
+def _moment(epoch_s: float) -> datetime:
+    return datetime.fromtimestamp(epoch_s, UTC)

@@ -1,0 +1,144 @@
+"""Redis pub/sub of one process: its own mailbox, and the channels that its viewers listen to.
+
+Pub/sub may lose messages when a connection breaks; whoever listens is told so (`on_gap`, or a None) and looks at
+Redis or MongoDB itself.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import redis
+import structlog
+
+from battlebot.arena.connection import redis_errors
+
+log = structlog.get_logger()
+
+PAUSE_AFTER_LOSS_S = 0.2
+LISTENER_BACKLOG = 100
+
+
+class Listener:
+    """One listener's view of a channel."""
+
+    def __init__(self) -> None:
+        self._messages: queue.Queue[bytes] = queue.Queue(LISTENER_BACKLOG)
+
+    def get(self, timeout_s: float) -> bytes | None:
+        """The next message; None if none came in time."""
+        try:
+            return self._messages.get(timeout=timeout_s)
+        except queue.Empty:
+            return None
+
+    def put(self, message: bytes) -> None:
+        """Adds a message; a listener too slow for its channel misses the oldest."""
+        if self._messages.full():
+            self._messages.get_nowait()
+        self._messages.put_nowait(message)
+
+
+class Bus:
+    """Publishes, and serves listeners of any channel over one subscription connection a process."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+        self._listeners: dict[str, set[Listener]] = defaultdict(set)
+        self._pubsub: redis.client.PubSub | None = None
+        self._guard = threading.Lock()
+
+    def publish(self, channel: str, message: bytes) -> None:
+        """Sends a message to whoever listens now. Raises Unavailable."""
+        with redis_errors():
+            self._client.publish(channel, message)
+
+    @contextmanager
+    def listen(self, channel: str) -> Iterator[Listener]:
+        """A Listener on a channel, for the time of the `with` block. Raises Unavailable."""
+        listener = Listener()
+        with self._guard:
+            first = not self._listeners[channel]
+            self._listeners[channel].add(listener)
+            if first:
+                self._subscribe(channel)
+        try:
+            yield listener
+        finally:
+            with self._guard:
+                self._listeners[channel].discard(listener)
+                if not self._listeners[channel]:
+                    del self._listeners[channel]
+                    if self._pubsub is not None:
+                        with redis_errors():
+                            self._pubsub.unsubscribe(channel)
+
+    def _subscribe(self, channel: str) -> None:
+        with redis_errors():
+            if self._pubsub is None:
+                self._pubsub = self._client.pubsub(ignore_subscribe_messages=True)
+                self._pubsub.subscribe(channel)
+                threading.Thread(target=self._read, name="bus", daemon=True).start()
+            else:
+                self._pubsub.subscribe(channel)
+
+    def _read(self) -> None:
+        def spread(message: dict[str, bytes]) -> None:
+            for listener in list(self._listeners.get(message["channel"].decode(), ())):
+                listener.put(message["data"])
+
+        assert self._pubsub is not None
+        read_for_ever(self._pubsub, spread, lambda: None)
+
+
+class Mailbox:
+    """What a node must tell its bots: one channel, read by one thread, in the order of the commits."""
+
+    def __init__(
+        self, client: redis.Redis, channel: str, on_mail: Callable[[bytes], None], on_gap: Callable[[], None]
+    ) -> None:
+        self._pubsub = client.pubsub(ignore_subscribe_messages=True)
+        self._channel = channel
+        self._on_mail = on_mail
+        self._on_gap = on_gap
+
+    def start(self) -> None:
+        """Subscribes and starts reading in a thread of its own. Raises Unavailable if Redis is away at the start."""
+        with redis_errors():
+            self._pubsub.subscribe(self._channel)
+        threading.Thread(target=self._read, name="mailbox", daemon=True).start()
+
+    def _read(self) -> None:
+        read_for_ever(self._pubsub, lambda message: self._on_mail(message["data"]), self._on_gap)
+
+
+def read_for_ever(
+    pubsub: redis.client.PubSub, on_message: Callable[[dict[str, bytes]], None], on_gap: Callable[[], None]
+) -> None:
+    """Reads a subscription, over lost connections too; `on_gap` is called after each, when it stands again."""
+    gap = threading.Event()
+    while True:
+        try:
+            message = pubsub.get_message(timeout=5.0)
+            if gap.is_set():
+                gap.clear()
+                on_gap()
+            if message is not None and message["type"] == "message":
+                on_message(message)
+        except (redis.RedisError, OSError, AttributeError) as error:
+            # the client resubscribes by itself when it connects again
+            if not gap.is_set():
+                log.warning("bus.lost", error=type(error).__name__)
+            gap.set()
+            gap_pause()
+        except Exception:
+            log.exception("bus.failed")
+
+
+def gap_pause() -> None:
+    """Waits before the next attempt to connect."""
+    threading.Event().wait(PAUSE_AFTER_LOSS_S)

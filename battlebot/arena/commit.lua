@@ -1,0 +1,40 @@
+-- Commits one step of a match, if nobody committed before.
+-- KEYS[1] match hash, KEYS[2] its turns, KEYS[3] deadlines, KEYS[4] finished, KEYS[5] end sequence,
+-- KEYS[6] archive asked for, KEYS[7..] sets of empty seats
+-- ARGV[1] match id, ARGV[2] revision expected, ARGV[3] token of this commit, ARGV[4] document,
+-- ARGV[5] due in ms, or '' where the match is over, ARGV[6] turn to append, or '', ARGV[7] now in microseconds,
+-- then one of 'add' or 'remove' for each set of empty seats, then pairs of channel and message
+-- Answers {1, 1 where the archive must be asked for now}; {0, revision found or ''} where somebody was first.
+local found = redis.call('HMGET', KEYS[1], 'rev', 'token')
+if found[1] ~= ARGV[2] then
+  -- a commit whose answer was lost is sent again: it has been done
+  if found[2] == ARGV[3] then return {1, 1} end
+  return {0, found[1] or ''}
+end
+local ask = 0
+redis.call('HSET', KEYS[1], 'rev', ARGV[2] + 1, 'token', ARGV[3], 'doc', ARGV[4])
+if ARGV[6] ~= '' then redis.call('RPUSH', KEYS[2], ARGV[6]) end
+if ARGV[5] == '' then
+  -- grows for ever, also over the loss of all of Redis: never below the time
+  local last = tonumber(redis.call('GET', KEYS[5]) or '0')
+  local seq = string.format('%.0f', math.max(last + 1, tonumber(ARGV[7])))
+  redis.call('SET', KEYS[5], seq)
+  redis.call('HSET', KEYS[1], 'seq', seq)
+  redis.call('ZADD', KEYS[4], seq, ARGV[1])
+  redis.call('ZREM', KEYS[3], ARGV[1])
+  if redis.call('SET', KEYS[6], '1', 'NX', 'PX', 2000) then ask = 1 end
+else
+  redis.call('ZADD', KEYS[3], ARGV[5], ARGV[1])
+end
+local next = 8
+for i = 7, #KEYS do
+  if ARGV[next] == 'add' then
+    redis.call('SADD', KEYS[i], ARGV[1])
+    redis.call('EXPIRE', KEYS[i], 86400)
+  else
+    redis.call('SREM', KEYS[i], ARGV[1])
+  end
+  next = next + 1
+end
+for i = next, #ARGV, 2 do redis.call('PUBLISH', ARGV[i], ARGV[i + 1]) end
+return {1, ask}

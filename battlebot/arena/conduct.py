@@ -1,0 +1,143 @@
+"""One event into one match: load, step, commit, again where somebody was first. Tells remote seats by their mailboxes.
+
+Knows no connection: a web node adds its own seats in `service`, a worker has none.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import structlog
+
+from battlebot.arena import keys
+from battlebot.arena.store import MatchStore, Publication, encode_match
+from battlebot.errors import Conflict
+from battlebot.referee.events import Event
+from battlebot.referee.match import Match
+from battlebot.referee.step import Step, step
+from battlebot.rules.contract import Game
+from battlebot.wire.updates import Update
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """A letter to a node: an update for the bot at `place`, with the match that it shows."""
+
+    place: str
+    bot: str
+    match_id: str
+    revision: int
+    version: int
+    text: str
+    asks: bool
+    final: bool
+    remaining_s: float
+    document: str
+
+    def encode(self) -> bytes:
+        """JSON, with `do` = `update`."""
+        return orjson.dumps({"do": "update", **{name: getattr(self, name) for name in self.__slots__}})
+
+    @classmethod
+    def of(cls, place: str, update: Update, document: bytes) -> Mail:
+        """The letter that brings `update` to `place`."""
+        return cls(
+            place=place,
+            bot=update.bot,
+            match_id=update.match_id,
+            revision=update.revision,
+            version=update.version,
+            text=update.encode(),
+            asks=update.asks,
+            final=update.final,
+            remaining_s=update.remaining_s,
+            document=document.decode(),
+        )
+
+
+def eviction(place: str) -> bytes:
+    """The letter that tells a node that the bot at `place` took its seat with another connection."""
+    return orjson.dumps({"do": "evict", "place": place})
+
+
+def nudge(match_id: str) -> bytes:
+    """The letter that asks a node to look after its seats in a match that stands still."""
+    return orjson.dumps({"do": "nudge", "match_id": match_id})
+
+
+class Conductor:
+    """Conducts events into matches. `node` is the name of this web node, or "" in a process without connections."""
+
+    def __init__(
+        self,
+        registry: Mapping[str, Game],
+        store: MatchStore,
+        node: str = "",
+        ask_archive: Callable[[], None] = lambda: None,
+        now_s: Callable[[], float] = time.time,
+    ) -> None:
+        self.registry = registry
+        self.store = store
+        self.node = node
+        self.now_s = now_s
+        self._ask_archive = ask_archive
+
+    def conduct(self, match: Match, event: Event) -> Step:
+        """Answers an event and commits the answer; `match` is the newest that the caller holds.
+
+        Raises UnknownMatch if Redis has lost the match, Unavailable if it does not answer: nothing was changed then.
+        """
+        while True:
+            answer = step(self.registry[match.game], match, event, self.now_s())
+            if answer.match is match:
+                return answer
+            try:
+                publications = self._publications(match, answer)
+                ask = self.store.commit(match, answer.match, answer.recorded, publications)
+            except Conflict:
+                match = self.store.load(match.id)
+                continue
+            if answer.match.verdict is not None:
+                self._log_end(answer.match)
+            if ask:
+                self._ask_archive()
+            return answer
+
+    def _publications(self, before: Match, answer: Step) -> list[Publication]:
+        """What the other nodes' seats and the viewers are told with the commit."""
+        match = answer.match
+        publications: list[Publication] = []
+        document = b""
+        places = {seat.bot: seat.place for seat in match.seats}
+        for update in answer.updates:
+            place = places[update.bot]
+            if place is not None and keys.node_of(place) != self.node:
+                document = document or encode_match(match)
+                mail = Mail.of(place, update, document)
+                publications.append((keys.mailbox(keys.node_of(place)), mail.encode()))
+        for old, new in zip(before.seats, match.seats, strict=True):
+            if old.place is not None and new.place is not None and old.place != new.place:
+                publications.append((keys.mailbox(keys.node_of(old.place)), eviction(old.place)))
+        publications.append((keys.match_events(match.id), str(match.revision).encode()))
+        return publications
+
+    def _log_end(self, match: Match) -> None:
+        assert match.verdict is not None
+        about: dict[str, Any] = {"match": match.id, "game": match.game, "contest": match.contest}
+        verdict = match.verdict
+        log.info(
+            "match.ended",
+            **about,
+            players=[seat.bot for seat in match.seats],
+            victor=verdict.victor,
+            reason=verdict.reason.value,
+            fault=verdict.fault.value,
+            evidence=verdict.evidence or None,
+            turns=match.version,
+        )

@@ -1,0 +1,61 @@
+"""The connection to Redis or Valkey, and what its errors mean to us."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import redis
+
+from battlebot.errors import Unavailable
+
+Answer = TypeVar("Answer")
+
+# answers of a server that lives but cannot write now
+PASSING = ("READONLY", "LOADING", "MASTERDOWN", "OOM", "MISCONF", "NOREPLICAS", "TRYAGAIN", "CLUSTERDOWN")
+
+
+def connect(url: str, timeout_s: float = 5.0) -> redis.Redis:
+    """A client for `url` (redis://, rediss:// or unix://). Connects at the first command."""
+    return redis.Redis.from_url(
+        url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, health_check_interval=0, retry=None
+    )
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether the same command may succeed later."""
+    if isinstance(error, redis.ConnectionError | redis.TimeoutError | OSError):
+        return True
+    return isinstance(error, redis.ResponseError) and str(error).startswith(PASSING)
+
+
+def texts(values: Any) -> list[str]:
+    """The members of a Redis answer as text."""
+    return [value.decode() for value in values]
+
+
+@contextmanager
+def redis_errors() -> Iterator[None]:
+    """Turns what the driver raises for an absent or unwritable Redis into Unavailable."""
+    try:
+        yield
+    except (redis.RedisError, OSError) as error:
+        if is_passing(error):
+            raise Unavailable(f"Redis does not answer now ({type(error).__name__}).") from error
+        raise
+
+
+def held(attempt: Callable[[], Answer], for_s: float, longest_pause_s: float = 0.5) -> Answer:
+    """Repeats `attempt` until it does not raise Unavailable; after `for_s` seconds raises its last Unavailable."""
+    until = time.monotonic() + for_s
+    pause_s = 0.02
+    while True:
+        try:
+            return attempt()
+        except Unavailable:
+            if time.monotonic() + pause_s > until:
+                raise
+        time.sleep(pause_s)
+        pause_s = min(pause_s * 2, longest_pause_s)

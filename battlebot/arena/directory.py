@@ -1,0 +1,53 @@
+"""Who may log in: registers bots and checks their logins. Credentials are sealed at rest and never leave but once."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from battlebot.arena.connection import held
+from battlebot.errors import LoginFailed
+from battlebot.storage import Storage
+from battlebot.storage.vault import Vault
+from battlebot.wire.login import Login, hash_fits, new_secret
+
+REMEMBERED = 100_000  # logins need no database for bots seen lately; a registration never changes
+
+
+class Directory:
+    """Over the collection `bots`."""
+
+    def __init__(self, storage: Storage, vault: Vault, hold_s: float = 8.0) -> None:
+        """`hold_s`: how long a login waits for a MongoDB that does not answer."""
+        self._bots = storage.bots
+        self._vault = vault
+        self._hold_s = hold_s
+        self._remembered: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        # what an unknown bot's hash is compared with, so that it takes as long as a known one's
+        self._nobody = ("", new_secret())
+
+    def register(self, game: str, bot_id: str, owner: str) -> str:
+        """Stores the bot and answers its new pass_hash: 64 hex digits. Raises NameTaken, Unavailable."""
+        pass_hash = new_secret()
+        self._bots.register(game, bot_id, owner, self._vault.seal(pass_hash))
+        return pass_hash
+
+    def check(self, login: Login, salt: str) -> None:
+        """Raises LoginFailed unless the bot is registered for that game and the hash fits; Unavailable."""
+        game, pass_hash = held(lambda: self._find(login.bot_id), self._hold_s) or self._nobody
+        fits = hash_fits(login.login_hash, pass_hash, salt)
+        if not fits or game != login.game:
+            raise LoginFailed("The bot, its game or its login_hash is not right.")
+
+    def _find(self, bot_id: str) -> tuple[str, str] | None:
+        known = self._remembered.get(bot_id)
+        if known is not None:
+            self._remembered.move_to_end(bot_id)
+            return known
+        document = self._bots.find(bot_id)
+        if document is None:
+            return None
+        known = (document["game"], self._vault.open(document["sealed_pass_hash"]))
+        self._remembered[bot_id] = known
+        if len(self._remembered) > REMEMBERED:
+            self._remembered.popitem(last=False)
+        return known

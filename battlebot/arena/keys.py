@@ -1,0 +1,76 @@
+"""The names of all Redis keys and channels. One hash tag, so that every script's keys lie in one slot of a cluster."""
+
+from __future__ import annotations
+
+TAG = "bb:{0}"
+
+DEADLINES = f"{TAG}:deadlines"  # sorted set: live match -> when it is due, ms since the epoch
+FINISHED = f"{TAG}:finished"  # sorted set: ended and not yet archived match -> its end's sequence number
+END_SEQUENCE = f"{TAG}:endseq"  # string: the last end's sequence number
+QUEUES = f"{TAG}:queues"  # set: names of queues in which anybody has ever waited
+NODES = f"{TAG}:nodes"  # sorted set: node -> its last heartbeat, ms since the epoch
+
+
+def match(match_id: str) -> str:
+    """Hash of a live match: `rev`, `doc`, `token` and, once it has ended, `seq`."""
+    return f"{TAG}:match:{match_id}"
+
+
+def turns(match_id: str) -> str:
+    """List of a live match's valid turns, JSON."""
+    return f"{TAG}:turns:{match_id}"
+
+
+def empty_seats(bot: str) -> str:
+    """Set of the live matches in which this bot's seat stands empty."""
+    return f"{TAG}:empty:{bot}"
+
+
+def queue_name(game: str, contest: str | None) -> str:
+    """A queue's name: the game's, or the contest's. A slash cannot be part of either."""
+    return game if contest is None else f"{game}/{contest}"
+
+
+def queue(name: str) -> str:
+    """Sorted set of a queue: ticket -> waiting since, ms since the epoch."""
+    return f"{TAG}:queue:{name}"
+
+
+def ticket(ticket: str) -> str:
+    """String: the match for which this ticket was taken out of its queue."""
+    return f"{TAG}:ticket:{ticket}"
+
+
+def asked(work: str) -> str:
+    """String, short-lived: this work has been asked for and not begun."""
+    return f"{TAG}:asked:{work}"
+
+
+def lock(work: str) -> str:
+    """String: who does this work now."""
+    return f"{TAG}:lock:{work}"
+
+
+def mailbox(node: str) -> str:
+    """Channel of what a node must tell the bots that are connected to it."""
+    return f"{TAG}:node:{node}"
+
+
+def match_events(match_id: str) -> str:
+    """Channel on which every commit of a match is announced."""
+    return f"bb:events:match:{match_id}"
+
+
+def contest_events(game: str, contest: str) -> str:
+    """Channel on which a contest's archived matches and entrants are announced."""
+    return f"bb:events:contest:{game}/{contest}"
+
+
+def game_events(game: str) -> str:
+    """Channel on which a game's archived matches are announced."""
+    return f"bb:events:game:{game}"
+
+
+def node_of(place: str) -> str:
+    """The node of a place `node/connection`."""
+    return place.partition("/")[0]

@@ -1,0 +1,78 @@
+"""New matches: their ids, seeds, limits and first states. Storing them is the store's work."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from battlebot.arena import keys
+from battlebot.arena.conduct import Mail
+from battlebot.arena.store import MatchStore, Publication, encode_match
+from battlebot.config import Settings
+from battlebot.referee.match import Limits, Match, Seat
+from battlebot.referee.step import update_for, with_first_due
+from battlebot.rules.contract import Game
+
+
+def new_match_id(now_s: float) -> str:
+    """24 hex digits, as MongoDB's own ids look: the seconds since the epoch, then 64 random bits."""
+    return f"{int(now_s):08x}{secrets.token_hex(8)}"
+
+
+def new_match(
+    game: Game,
+    seats: Sequence[tuple[str, str]],
+    settings: Settings,
+    now_s: float,
+    contest: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    match_id: str | None = None,
+) -> Match:
+    """A match before its first turn. `seats`: pairs of bot and place, the first mover first.
+
+    Raises BadMessage for options that the game does not have.
+    """
+    timeout_ms = settings.turn_timeout_ms or game.turn_timeout_ms
+    limits = Limits(timeout_ms / 1000, settings.max_strikes, settings.node_grace_s, settings.max_turns)
+    seed = secrets.randbits(53)  # a number that every JSON reader keeps exactly
+    values = game.options_with_defaults(options or {})
+    state = game.initial_state([bot for bot, _ in seats], seed, values)
+    match = Match(
+        id=match_id or new_match_id(now_s),
+        game=game.name,
+        contest=contest,
+        seats=tuple(Seat(bot, place, limits.turn_timeout_s) for bot, place in seats),
+        state=state,
+        limits=limits,
+        options=values,
+        seed=seed,
+        started_s=now_s,
+    )
+    return with_first_due(game, match, now_s)
+
+
+def begin(store: MatchStore, game: Game, match: Match, queue: str) -> bool:
+    """Makes the match and tells its bots, wherever they are; False if one of them waits no more.
+
+    Raises Unavailable.
+    """
+    document = encode_match(match)
+    tickets, publications = [], list[Publication]()
+    for seat in match.seats:
+        assert seat.place is not None
+        tickets.append(ticket_of(seat.place, seat.bot))
+        mail = Mail.of(seat.place, update_for(game, match, seat), document)
+        publications.append((keys.mailbox(keys.node_of(seat.place)), mail.encode()))
+    return store.begin(match, queue, tickets, publications)
+
+
+def ticket_of(place: str, bot: str) -> str:
+    """The ticket with which the bot at `place` waits in a queue."""
+    return f"{place}/{bot}"
+
+
+def place_and_bot(ticket: str) -> tuple[str, str]:
+    """The place and the bot of a ticket. A bot's name holds no slash, a place holds one."""
+    place, _, bot = ticket.rpartition("/")
+    return place, bot

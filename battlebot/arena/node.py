@@ -1,0 +1,69 @@
+"""A web node's life: its name, its heartbeat, its mailbox. Wires nothing; app.py does."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+
+import redis
+import structlog
+
+from battlebot.arena import keys
+from battlebot.arena.bus import Mailbox
+from battlebot.arena.connection import redis_errors
+from battlebot.arena.service import Arena
+from battlebot.arena.timers import Timers
+from battlebot.errors import Unavailable
+
+log = structlog.get_logger()
+
+HEARTBEAT_S = 1.0
+
+
+def new_node_name() -> str:
+    """A name no other process has, ever: its seats and tickets carry it."""
+    return secrets.token_hex(6)
+
+
+class Node:
+    """Starts and keeps up what a web process does besides answering requests."""
+
+    def __init__(self, client: redis.Redis, arena: Arena, timers: Timers, tick: Callable[[], None]) -> None:
+        """`tick` is called after each heartbeat; it may raise Unavailable."""
+        self._client = client
+        self._arena = arena
+        self._timers = timers
+        self._tick = tick
+        self._mailbox = Mailbox(client, keys.mailbox(arena.node), arena.on_mail, arena.look_after_all)
+
+    def start(self) -> None:
+        """Starts the threads. Waits for Redis, so that no bot is let in before its mail can arrive."""
+        self._timers.start()
+        while True:
+            try:
+                self._mailbox.start()
+                self.beat()
+                break
+            except Unavailable:
+                log.warning("node.waits_for_redis", node=self._arena.node)
+                time.sleep(HEARTBEAT_S)
+        threading.Thread(target=self._live, name="heartbeat", daemon=True).start()
+        log.info("node.started", node=self._arena.node)
+
+    def beat(self) -> None:
+        """One heartbeat. Raises Unavailable."""
+        with redis_errors():
+            self._client.zadd(keys.NODES, {self._arena.node: int(time.time() * 1000)})
+
+    def _live(self) -> None:
+        while True:
+            time.sleep(HEARTBEAT_S)
+            try:
+                self.beat()
+                self._tick()
+            except Unavailable as error:
+                log.warning("node.heartbeat_missed", error=str(error))
+            except Exception:
+                log.exception("node.failed")

@@ -1,0 +1,178 @@
+"""Live matches in Redis: begun, committed with an optimistic revision, ended, retired. No rules of play here."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import redis
+
+from battlebot.arena import keys
+from battlebot.arena.connection import held, redis_errors, texts
+from battlebot.arena.scripts import Argument, Script, Scripts
+from battlebot.errors import Conflict, UnknownMatch
+from battlebot.referee.match import Match
+
+COMMIT = Script("battlebot.arena", "commit.lua")
+BEGIN = Script("battlebot.arena", "begin.lua")
+
+TICKET_MARK_S = 120  # longer than any message is on its way
+RETIRED_S = 60  # an archived match stays readable: a bot that comes back too late is told how it ended
+
+Publication = tuple[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A finished match as the archive takes it: the match, its end's number, its recorded turns."""
+
+    match: Match
+    seq: int
+    turns: list[dict[str, Any]]
+
+
+class MatchStore:
+    """All access to the keys of live matches. Every method raises Unavailable when Redis does not answer.
+
+    `hold_s`: how long a commit is tried again before it gives up; a bot's clock stands still meanwhile.
+    """
+
+    def __init__(self, client: redis.Redis, scripts: Scripts | None = None, hold_s: float = 30.0) -> None:
+        self.client = client
+        self._scripts = scripts or Scripts(client)
+        self._hold_s = hold_s
+
+    def begin(self, match: Match, queue: str, tickets: Sequence[str], publications: Iterable[Publication]) -> bool:
+        """Makes the match if all the tickets still wait in the queue; else changes nothing and answers False."""
+        due_s = match.due_s
+        assert due_s is not None
+        script_keys = [keys.queue(queue), keys.match(match.id), keys.DEADLINES, *(keys.ticket(t) for t in tickets)]
+        arguments: list[Argument] = [match.id, encode_match(match), int(due_s * 1000), TICKET_MARK_S, *tickets]
+        for channel, message in publications:
+            arguments += [channel, message]
+        return bool(held(lambda: self._scripts.run(BEGIN, script_keys, arguments), min(self._hold_s, 5.0)))
+
+    def commit(
+        self, before: Match, after: Match, turn: dict[str, Any] | None, publications: Iterable[Publication]
+    ) -> bool:
+        """Replaces `before` by `after` in one round trip. Answers whether the archive must be asked for now.
+
+        Raises Conflict if another revision than `before`'s is there (reload, step again), UnknownMatch if none is.
+        """
+        emptied, filled = _seat_changes(before, after)
+        script_keys = [
+            keys.match(after.id),
+            keys.turns(after.id),
+            keys.DEADLINES,
+            keys.FINISHED,
+            keys.END_SEQUENCE,
+            keys.asked("archive"),
+            *(keys.empty_seats(bot) for bot in (*emptied, *filled)),
+        ]
+        arguments: list[Argument] = [
+            after.id,
+            before.revision,
+            secrets.token_hex(8),
+            encode_match(after),
+            "" if after.due_s is None else int(after.due_s * 1000),
+            "" if turn is None else orjson.dumps(turn),
+            int(time.time() * 1_000_000),
+            *("add" for _ in emptied),
+            *("remove" for _ in filled),
+        ]
+        for channel, message in publications:
+            arguments += [channel, message]
+        done, detail = held(lambda: self._scripts.run(COMMIT, script_keys, arguments), self._hold_s)
+        if done:
+            return bool(detail)
+        if detail == b"":
+            raise UnknownMatch(f"The match {after.id} is not in Redis any more.")
+        raise Conflict(f"The match {after.id} is at revision {int(detail)}.")
+
+    def load(self, match_id: str) -> Match:
+        """The match as it stands. Raises UnknownMatch."""
+        with redis_errors():
+            document = self.client.hget(keys.match(match_id), "doc")
+        if document is None:
+            raise UnknownMatch(f"There is no live match {match_id}.")
+        return decode_match(document)
+
+    def load_many(self, match_ids: Sequence[str]) -> dict[str, Match]:
+        """Those of the matches that are there."""
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=False)
+            for match_id in match_ids:
+                pipeline.hget(keys.match(match_id), "doc")
+            documents = pipeline.execute() if match_ids else []
+        return {
+            match_id: decode_match(document)
+            for match_id, document in zip(match_ids, documents, strict=True)
+            if document is not None
+        }
+
+    def live_ids(self) -> list[str]:
+        """The ids of all live matches, the most urgent first."""
+        with redis_errors():
+            return texts(self.client.zrange(keys.DEADLINES, 0, -1))
+
+    def overdue_ids(self, now_s: float) -> list[str]:
+        """The ids of the live matches whose `due_s` has passed."""
+        with redis_errors():
+            return texts(self.client.zrangebyscore(keys.DEADLINES, "-inf", int(now_s * 1000)))
+
+    def finished_ids(self, limit: int) -> list[str]:
+        """The ids of ended matches that are not archived, in the order in which they ended."""
+        with redis_errors():
+            return texts(self.client.zrange(keys.FINISHED, 0, limit - 1))
+
+    def ended(self, match_ids: Sequence[str]) -> list[Ended]:
+        """The finished matches with their turns; those whose keys are gone are left out."""
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=False)
+            for match_id in match_ids:
+                pipeline.hmget(keys.match(match_id), "doc", "seq")
+                pipeline.lrange(keys.turns(match_id), 0, -1)
+            answers = pipeline.execute() if match_ids else []
+        found = []
+        for (document, seq), turns in zip(answers[::2], answers[1::2], strict=True):
+            if document is not None and seq is not None:
+                found.append(Ended(decode_match(document), int(seq), [orjson.loads(turn) for turn in turns]))
+        return found
+
+    def retire(self, match_ids: Sequence[str]) -> None:
+        """Takes archived matches off the finished list and lets their keys go."""
+        if not match_ids:
+            return
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=True)
+            for match_id in match_ids:
+                pipeline.expire(keys.match(match_id), RETIRED_S)
+                pipeline.unlink(keys.turns(match_id))
+            pipeline.zrem(keys.FINISHED, *match_ids)
+            pipeline.execute()
+
+
+def encode_match(match: Match) -> bytes:
+    """The match as JSON."""
+    return orjson.dumps(match.as_document())
+
+
+def decode_match(document: bytes | str) -> Match:
+    """The match that `encode_match` wrote."""
+    return Match.from_document(orjson.loads(document))
+
+
+def _seat_changes(before: Match, after: Match) -> tuple[list[str], list[str]]:
+    """The bots whose seats became empty, and those whose seats are not empty any more or whose match is over."""
+    emptied, filled = [], []
+    over = after.verdict is not None
+    for old, new in zip(before.seats, after.seats, strict=True):
+        if new.place is None and old.place is not None and not over:
+            emptied.append(new.bot)
+        elif old.place is None and (new.place is not None or over):
+            filled.append(new.bot)
+    return emptied, filled

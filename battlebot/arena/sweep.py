@@ -1,0 +1,88 @@
+"""What nobody noticed: nodes that died, matches that are overdue. Runs in a worker, every second."""
+
+from __future__ import annotations
+
+import time
+
+import redis
+import structlog
+
+from battlebot.arena import keys
+from battlebot.arena.conduct import Conductor, nudge
+from battlebot.arena.connection import redis_errors, texts
+from battlebot.errors import UnknownMatch
+from battlebot.matchmaking.queue import Queues
+from battlebot.referee.events import Orphaned, Overdue
+from battlebot.referee.match import Match
+
+log = structlog.get_logger()
+
+
+class Sweeper:
+    """Over all live matches. Every method raises Unavailable."""
+
+    def __init__(self, client: redis.Redis, conductor: Conductor, queues: Queues, node_timeout_s: float) -> None:
+        self._client = client
+        self._conductor = conductor
+        self._queues = queues
+        self._node_timeout_s = node_timeout_s
+
+    def sweep(self) -> int:
+        """Gives the seats of dead nodes their grace, and brings overdue matches on; answers how many of these."""
+        alive = self.living_nodes()
+        dead = self._dead_nodes()
+        for node in dead:
+            log.warning("node.dead", node=node)
+            self._queues.drop_node(node)
+        if dead:
+            for match_id in self._conductor.store.live_ids():
+                self._orphan(match_id, alive)
+            with redis_errors():
+                self._client.zrem(keys.NODES, *dead)
+        overdue = self._conductor.store.overdue_ids(self._conductor.now_s())
+        for match_id in overdue:
+            self._bring_on(match_id, alive)
+        return len(overdue)
+
+    def living_nodes(self) -> set[str]:
+        """The nodes with a recent heartbeat."""
+        since_ms = int((time.time() - self._node_timeout_s) * 1000)
+        with redis_errors():
+            return set(texts(self._client.zrangebyscore(keys.NODES, since_ms, "+inf")))
+
+    def _dead_nodes(self) -> list[str]:
+        before_ms = int((time.time() - self._node_timeout_s) * 1000) - 1
+        with redis_errors():
+            return texts(self._client.zrangebyscore(keys.NODES, "-inf", before_ms))
+
+    def _bring_on(self, match_id: str, alive: set[str]) -> None:
+        match = self._orphan(match_id, alive)
+        if match is None or match.verdict is not None:
+            return
+        try:
+            after = self._conductor.conduct(match, Overdue()).match
+        except UnknownMatch:
+            self._forget(match_id)
+            return
+        if after.nudges > match.nudges:
+            log.warning("match.nudged", match=match_id, nudges=after.nudges)
+            for node in {keys.node_of(seat.place) for seat in after.seats if seat.place is not None}:
+                with redis_errors():
+                    self._client.publish(keys.mailbox(node), nudge(match_id))
+
+    def _orphan(self, match_id: str, alive: set[str]) -> Match | None:
+        """The match after the seats of nodes that do not live have been emptied; None if it is gone."""
+        try:
+            match = self._conductor.store.load(match_id)
+            for seat in match.seats:
+                if seat.place is not None and keys.node_of(seat.place) not in alive:
+                    match = self._conductor.conduct(match, Orphaned(seat.bot, seat.place)).match
+                    log.warning("match.orphaned", match=match_id, bot=seat.bot)
+            return match
+        except UnknownMatch:
+            self._forget(match_id)
+            return None
+
+    def _forget(self, match_id: str) -> None:
+        with redis_errors():
+            self._client.zrem(keys.DEADLINES, match_id)

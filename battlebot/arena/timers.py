@@ -1,0 +1,49 @@
+"""Calls back at given moments: one thread and one heap for a whole process. What is called must be quick or yield."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import threading
+import time
+from collections.abc import Callable
+
+import structlog
+
+log = structlog.get_logger()
+
+
+class Timers:
+    """Moments are on the monotonic clock. A callback that is not wanted any more finds that out by itself."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = itertools.count()
+        self._changed = threading.Condition()
+
+    def start(self) -> None:
+        """Starts the thread."""
+        threading.Thread(target=self._run, name="timers", daemon=True).start()
+
+    def at(self, moment_s: float, call: Callable[[], None]) -> None:
+        """Calls `call()` at `moment_s` (monotonic) or soon after."""
+        with self._changed:
+            heapq.heappush(self._heap, (moment_s, next(self._order), call))
+            if self._heap[0][2] is call:
+                self._changed.notify()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._heap or self._heap[0][0] > time.monotonic():
+                    wait_s = self._heap[0][0] - time.monotonic() if self._heap else None
+                    self._changed.wait(wait_s)
+                _, _, call = heapq.heappop(self._heap)
+            # a thread of its own: a call that waits for Redis must not hold up the clocks of other matches
+            threading.Thread(target=self._call, args=(call,), daemon=True).start()
+
+    def _call(self, call: Callable[[], None]) -> None:
+        try:
+            call()
+        except Exception:
+            log.exception("timers.failed")

@@ -1,0 +1,153 @@
+"""The `battlebot` command: reads the settings, hands them on, and makes one clear line of an error. No work of its own.
+
+What a command needs is imported when it runs, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from battlebot.errors import BattlebotError, SettingError
+
+if TYPE_CHECKING:
+    from battlebot.config import Settings
+
+_EXIT_ERROR = 2
+_EXIT_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The entry point. Exit status: 0, 1 (a demo that did not come to its end), 2 (an error), 130 (interrupted)."""
+    try:
+        status = commands.main(args=arguments, prog_name="battlebot", standalone_mode=False)
+    except BattlebotError as error:
+        click.echo(f"battlebot: {error}", err=True)
+        status = _EXIT_ERROR
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        status = _EXIT_INTERRUPTED
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def commands() -> None:
+    """A server on which programs fight. Settings come from the environment and from .env: see `battlebot settings`."""
+
+
+def _place(command: Any) -> Any:
+    """The options that say where a server is to be. They win over the environment."""
+    for option in (
+        click.option("--data", type=click.Path(path_type=Path), help="Folder of the embedded servers."),
+        click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on."),
+        click.option("--host", help="Address to listen on."),
+    ):
+        command = option(command)
+    return command
+
+
+@commands.command()
+@_place
+def serve(host: str | None, port: int | None, data: Path | None) -> None:
+    """Everything: a web node, a worker, beat, and a Valkey and a mongod where no address is given."""
+    settings = _load(host=host, port=port, data=data)
+    from battlebot.embedded.server import serve as serve_until_stopped
+
+    serve_until_stopped(settings)
+
+
+@commands.command()
+@_place
+def web(host: str | None, port: int | None, data: Path | None) -> None:
+    """One web node against REDIS_URL and MONGODB_URI."""
+    settings = _load_part("web", host=host, port=port, data=data)
+    from battlebot.embedded.address import check_port
+    from battlebot.embedded.commands import web_command
+
+    check_port(settings.host, settings.port)
+    _become(web_command(), settings)
+
+
+@commands.command()
+@click.option("--queue", default="", help="Queues to serve, with commas between. Default: the default queue.")
+def worker(queue: str) -> None:
+    """One Celery worker against REDIS_URL and MONGODB_URI."""
+    settings = _load_part("worker")
+    from battlebot.embedded.commands import worker_command
+
+    _become(worker_command(settings, queues=queue), settings)
+
+
+@commands.command()
+@click.option("--data", type=click.Path(path_type=Path), help="Folder in which beat remembers what it has sent.")
+def beat(data: Path | None) -> None:
+    """Celery beat, of which there must be one, against REDIS_URL and MONGODB_URI."""
+    settings = _load_part("beat", data=data)
+    from battlebot.embedded.commands import beat_command
+
+    try:
+        settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(f"The data folder {settings.data} cannot be written: {error.strerror}.") from error
+    _become(beat_command(settings.data / "celerybeat-schedule"), settings)
+
+
+@commands.command()
+def settings() -> None:
+    """Every setting: its name in the environment, its value, what it means. Secrets are masked."""
+    from battlebot.cli.show import show_settings
+
+    show_settings(_load())
+
+
+@commands.command()
+@_place
+@click.option("--game", default="noughtsandcrosses", show_default=True, help="The game to be played.")
+@click.option("--exit", "leave", is_flag=True, help="End after the contest: status 0 if every pair met five times.")
+@click.option("--limit", default=300.0, show_default=True, help="Seconds the contest may take.")
+def demo(host: str | None, port: int | None, data: Path | None, game: str, leave: bool, limit: float) -> int:
+    """A server, six sample bots, and a contest in which every pair meets five times."""
+    settings = _load(host=host, port=port, data=data)
+    from battlebot.cli.demo import run_demo
+
+    return run_demo(settings, game=game, leave=leave, limit_s=limit)
+
+
+def _load(**overrides: Any) -> Settings:
+    from battlebot.config import load_settings
+    from battlebot.logs import configure_logs
+
+    settings = load_settings(**overrides)
+    configure_logs(settings)
+    return settings
+
+
+def _load_part(part: str, **overrides: Any) -> Settings:
+    """The settings of a part that runs alone: it must be told what `serve` would bring along."""
+    settings = _load(**overrides)
+    values = {
+        "REDIS_URL": settings.redis_url,
+        "MONGODB_URI": settings.mongodb_uri,
+        "SECRET_KEY": settings.secret_key,
+    }
+    missing = [name for name, value in values.items() if not value]
+    if missing:
+        names = " and ".join([", ".join(missing[:-1]), missing[-1]] if len(missing) > 1 else missing)
+        raise SettingError(
+            f"`battlebot {part}` needs {names}: set them, or run `battlebot serve`, which brings its own."
+        )
+    return settings
+
+
+def _become(command: list[str], settings: Settings) -> None:
+    """Replace this process: whoever started it supervises what it becomes."""
+    from battlebot.embedded.commands import environment
+
+    os.execve(command[0], command, environment(settings))  # noqa: S606 - ours, without a shell

@@ -1,0 +1,38 @@
+"""How settings are shown: a table on a terminal, lines for a .env file elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import fields
+
+from battlebot.config import Settings
+from battlebot.logs import MASK, mask_url
+
+_SECRETS = frozenset({"secret_key"})
+
+
+def show_settings(settings: Settings) -> None:
+    """Print every setting to stdout."""
+    rows = list(setting_rows(settings))
+    if not sys.stdout.isatty():
+        print("\n".join(f"# {doc}\n{name}={value}" for name, value, doc in rows))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("setting", "value", "meaning", title="Battlebot's settings")
+    for name, value, doc in rows:
+        table.add_row(name, value, doc)
+    Console().print(table)
+
+
+def setting_rows(settings: Settings) -> list[tuple[str, str, str]]:
+    """Name in the environment, value as text with secrets masked, and meaning, for each setting."""
+    rows = []
+    for row in fields(settings):
+        value = getattr(settings, row.name)
+        text = str(value).lower() if isinstance(value, bool) else mask_url(str(value))
+        if row.name in _SECRETS and text:
+            text = MASK
+        rows.append((row.metadata["env"], text, row.metadata["doc"]))
+    return rows

@@ -1,0 +1,59 @@
+"""From what an author types as `host` to the URLs of the two doors, WebSocket and REST. Connects to nothing."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from urllib.parse import quote, urlsplit
+
+from battlebot.client.errors import BadAddress
+
+_SECURE = {"http": False, "ws": False, "https": True, "wss": True}
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server is: `netloc` is `name` or `name:port`, `path` is "" or the prefix a proxy put before it."""
+
+    netloc: str
+    secure: bool
+    local: bool
+    path: str = ""
+
+    @property
+    def websocket_url(self) -> str:
+        """The WebSocket door."""
+        return f"{'wss' if self.secure else 'ws'}://{self.netloc}{self.path}/ws"
+
+    def rest_url(self, *parts: str) -> str:
+        """A REST address below the server's root; each part is escaped."""
+        tail = "/".join(quote(part, safe="") for part in parts)
+        return f"{'https' if self.secure else 'http'}://{self.netloc}{self.path}/{tail}"
+
+
+def parse_address(host: str) -> Address:
+    """Read `localhost:3000`, `bots.example.org`, or a URL that begins with http, https, ws or wss.
+
+    Without a scheme, a loopback host is spoken to in plain text and every other one over TLS. Raises BadAddress.
+    """
+    text = host.strip()
+    scheme, marker, _ = text.partition("://")
+    try:
+        url = urlsplit(text if marker else f"//{text}")
+        name, _ = url.hostname, url.port  # a port that is no number raises only when it is read
+    except ValueError as error:
+        raise BadAddress(f"{host!r} is not an address: {error}.") from None
+    if marker and scheme.lower() not in _SECURE:
+        raise BadAddress(f"{host!r} begins with {scheme}://, not with http, https, ws or wss.")
+    if not name or "@" in url.netloc or url.query or url.fragment or any(c.isspace() for c in text):
+        raise BadAddress(f"{host!r} is not an address like localhost:3000 or https://bots.example.org.")
+    local = _is_loopback(name)
+    path = url.path.rstrip("/").removesuffix("/ws")
+    return Address(url.netloc, _SECURE[scheme.lower()] if marker else not local, local, path)
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")

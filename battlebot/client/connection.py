@@ -1,0 +1,124 @@
+"""One WebSocket connection to the server: opened, logged in, read as JSON objects, closed. Knows nothing of matches."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import ssl
+from typing import Any
+
+import websocket
+
+from battlebot.client.address import Address
+from battlebot.client.credentials import Credentials
+from battlebot.client.errors import ConnectionLost, LoginFailed, Refused, Unreachable
+
+OPEN_TIMEOUT_S = 10.0
+LOGIN_TIMEOUT_S = 20.0  # a server slows down bots that come back too often
+CLOSE_TIMEOUT_S = 1.0
+# codes of a failed login that say nothing about the bot: asking again later helps
+PASSING = frozenset({"unavailable", "conflict", "too-many"})
+
+
+class Connection:
+    """An open WebSocket. A context manager: leaving it closes with 1000."""
+
+    def __init__(self, address: Address, tls: ssl.SSLContext | None = None) -> None:
+        """Connect. Raises ConnectionLost where trying again may help, Unreachable where it cannot."""
+        url = address.websocket_url
+        try:
+            self._socket = websocket.create_connection(
+                url,
+                timeout=OPEN_TIMEOUT_S,
+                sslopt={"context": tls or ssl.create_default_context()} if address.secure else None,
+                suppress_origin=True,
+                redirect_limit=0,  # a redirect could lead from TLS to plain text
+            )
+        except ssl.SSLCertVerificationError as error:
+            raise Unreachable(f"The certificate of {url} is not trusted: {error.verify_message}.") from None
+        except ssl.SSLError as error:
+            if error.reason == "WRONG_VERSION_NUMBER":
+                raise Unreachable(f"{url} does not speak TLS; for plain text write ws://{address.netloc}.") from None
+            raise ConnectionLost(None, f"cannot connect to {url}: {error}") from None
+        except websocket.WebSocketBadStatusException as error:
+            if error.status_code < 500 and error.status_code != 429:
+                raise Unreachable(f"{url} answered {error.status_code}: no Battlebot server.") from None
+            raise ConnectionLost(None, f"{url} answered {error.status_code}") from None
+        except (OSError, websocket.WebSocketException) as error:
+            raise ConnectionLost(None, f"cannot connect to {url}: {error}") from None
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close(timeout=CLOSE_TIMEOUT_S)
+        self._socket.shutdown()  # type: ignore[no-untyped-call]
+
+    def login(self, credentials: Credentials, extras: dict[str, Any]) -> None:
+        """Read the salt, prove the pass_hash, read the answer; `extras` go into the login message.
+
+        Raises LoginFailed, Refused, Unreachable or ConnectionLost.
+        """
+        salt = self._expect("salt")["salt"]
+        login_hash = hashlib.sha256((credentials.pass_hash + salt).encode()).hexdigest()
+        self.send({"game": credentials.game, "bot_id": credentials.bot_id, "login_hash": login_hash, **extras})
+        reply = self._expect("authentication")
+        if reply["authentication"] == "OK":
+            return
+        code = str(reply.get("code") or "login-failed")
+        sentence = str(reply.get("error") or "The server does not accept this login.")
+        if code in PASSING:
+            raise ConnectionLost(1013, f"{code}: {sentence}")
+        raise LoginFailed(code, sentence) if code == "login-failed" else Refused(code, sentence)
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send one JSON object. Raises ValueError or TypeError where it is none.
+
+        A broken connection is not raised here: what the server said last may still be unread, and `receive` tells.
+        """
+        text = json.dumps(message, allow_nan=False)
+        self._socket.settimeout(OPEN_TIMEOUT_S)
+        with contextlib.suppress(OSError, websocket.WebSocketException):
+            self._socket.send(text)
+
+    def receive(self, timeout_s: float) -> dict[str, Any] | None:
+        """The next JSON object; an empty one for a ping or a pong; None where `timeout_s` passed without any.
+
+        Raises ConnectionLost.
+        """
+        self._socket.settimeout(max(timeout_s, 0.001))  # 0 would mean: do not wait, fail
+        try:
+            opcode, frame = self._socket.recv_data_frame(control_frame=True)
+        except websocket.WebSocketTimeoutException:
+            return None
+        except (OSError, websocket.WebSocketException) as error:
+            raise ConnectionLost(None, f"the connection broke: {error}") from None
+        if opcode == websocket.ABNF.OPCODE_CLOSE:
+            raise ConnectionLost(int.from_bytes(frame.data[:2]) or 1005, frame.data[2:].decode(errors="replace"))
+        if opcode != websocket.ABNF.OPCODE_TEXT:
+            return {}
+        try:
+            message = json.loads(frame.data)
+        except ValueError:
+            message = None
+        if not isinstance(message, dict):
+            raise Unreachable("The server sent something that is not a JSON object: no Battlebot server.")
+        return message
+
+    def ping(self) -> None:
+        """Ask for a sign of life. Raises ConnectionLost."""
+        try:
+            self._socket.ping()
+        except (OSError, websocket.WebSocketException) as error:
+            raise ConnectionLost(None, f"the connection broke: {error}") from None
+
+    def _expect(self, key: str) -> dict[str, Any]:
+        message: dict[str, Any] | None = {}
+        while message == {}:
+            message = self.receive(LOGIN_TIMEOUT_S)
+        if message is None:
+            raise ConnectionLost(None, f"the server sent no {key!r} in {LOGIN_TIMEOUT_S:g} s")
+        if not isinstance(message.get(key), str):
+            raise Unreachable(f"The server sent no {key!r} where one must come: no Battlebot server.")
+        return message

@@ -1,0 +1,129 @@
+"""A bot's credentials: registering a bot over REST, and the auth file they are kept in."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import ssl
+import tempfile
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from battlebot.client.address import Address, parse_address
+from battlebot.client.errors import BadCredentials, Refused, Unreachable
+
+REQUEST_TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What a bot logs in with. The fields are the keys of the auth file, as the seed's client has them."""
+
+    game: str
+    bot_id: str
+    pass_hash: str = field(repr=False)  # a secret: never in a log
+    hostname: str = ""
+
+    def save(self, path: str | Path) -> None:
+        """Write the auth file, readable by its owner alone (mode 0600), replacing the one that is there."""
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        body = {"game": self.game, "pass_hash": self.pass_hash, "hostname": self.hostname, "bot_id": self.bot_id}
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # created with mode 0600
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(json.dumps(body, indent=2) + "\n")
+            Path(name).replace(target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+    @classmethod
+    def load(cls, path: str | Path) -> Credentials:
+        """Read an auth file. Raises BadCredentials naming the file and what is wrong with it."""
+        try:
+            body = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise BadCredentials(f"Cannot read the auth file {path}: {error}.") from None
+        return cls(
+            **_strings(body, f"The auth file {path}", BadCredentials, "game", "bot_id", "pass_hash", hostname="")
+        )
+
+
+def register(
+    host: str, game: str, bot_id: str, owner: str | None = None, *, tls: ssl.SSLContext | None = None
+) -> Credentials:
+    """Register a bot and return its credentials, which the server never tells again: save them.
+
+    Raises BadAddress, Unreachable, or Refused with the server's code (`name-taken`, `unknown-game`, `bad-name`).
+    """
+    address = parse_address(host)
+    body = {"bot_id": bot_id} if owner is None else {"bot_id": bot_id, "owner": owner}
+    request = urllib.request.Request(  # noqa: S310 - parse_address lets no other scheme through
+        address.rest_url("bots", game), json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
+    answer = _answer(request, address, tls)
+    texts = _strings(answer, f"The answer of {request.full_url}", Unreachable, "game", "bot_id", "pass_hash")
+    return Credentials(**texts, hostname=address.netloc)
+
+
+def load_or_register(
+    path: str | Path,
+    host: str,
+    game: str,
+    bot_id: str,
+    owner: str | None = None,
+    *,
+    tls: ssl.SSLContext | None = None,
+) -> Credentials:
+    """The credentials in the auth file at `path`; where there is no such file, register the bot and save it there."""
+    if Path(path).exists():
+        return Credentials.load(path)
+    # an unwritable folder must show before the server gives the name away
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    if not os.access(Path(path).parent, os.W_OK):
+        raise BadCredentials(f"Cannot write the auth file {path}: its folder is not writable.")
+    credentials = register(host, game, bot_id, owner, tls=tls)
+    credentials.save(path)
+    return credentials
+
+
+def _answer(request: urllib.request.Request, address: Address, tls: ssl.SSLContext | None) -> Any:
+    handlers: list[urllib.request.BaseHandler] = [
+        urllib.request.HTTPSHandler(context=tls or ssl.create_default_context())
+    ]
+    if address.local:  # a proxy in the environment cannot reach this machine's loopback
+        handlers.append(urllib.request.ProxyHandler({}))
+    try:
+        with urllib.request.build_opener(*handlers).open(request, timeout=REQUEST_TIMEOUT_S) as response:
+            return json.load(response)
+    except urllib.error.HTTPError as error:
+        raise _refusal(error) from None
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        reason = getattr(error, "reason", error)
+        raise Unreachable(f"No Battlebot server answers at {request.full_url}: {reason}.") from None
+
+
+def _refusal(error: urllib.error.HTTPError) -> Refused | Unreachable:
+    try:
+        body = json.load(error)
+        return Refused(str(body["code"]), str(body["error"]))
+    except (OSError, ValueError, LookupError, TypeError):
+        return Unreachable(f"{error.url} answered {error.code} {error.reason}, and not as a Battlebot server does.")
+
+
+def _strings(body: Any, what: str, wrong: type[Exception], *names: str, **defaults: str) -> dict[str, str]:
+    if not isinstance(body, dict):
+        raise wrong(f"{what} is not a JSON object.")
+    texts = {**defaults, **{name: body[name] for name in (*names, *defaults) if name in body}}
+    for name in names:
+        if name not in texts:
+            raise wrong(f"{what} has no {name!r}.")
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise wrong(f"{what} has a {name!r} that is not a string.")
+    return texts

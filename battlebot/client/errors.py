@@ -1,0 +1,55 @@
+"""What can go wrong between a bot and the server, one tree.
+
+    ClientError
+    ├── BadAddress          the host is not an address the SDK understands
+    ├── BadCredentials      the auth file is missing, unreadable, or belongs to another game
+    ├── BadTurn             `choose` returned something that is not a JSON object
+    ├── Unreachable         what answers at the address is not a Battlebot server, or its certificate is not trusted
+    └── Refused             the server said no; `code` is its stable slug
+        └── LoginFailed     wrong credentials, unknown bot or wrong game
+
+`ConnectionLost` stands beside the tree: the SDK deals with it by connecting again, no author ever sees it.
+"""
+
+from __future__ import annotations
+
+
+class ClientError(Exception):
+    """Base of the tree; `str(error)` is a sentence for the bot's author."""
+
+
+class BadAddress(ClientError):
+    """The host is not an address the SDK understands."""
+
+
+class BadCredentials(ClientError):
+    """The auth file is missing, unreadable, or belongs to another game."""
+
+
+class BadTurn(ClientError):
+    """`choose` returned something that is not a JSON object."""
+
+
+class Unreachable(ClientError):
+    """What answers at the address is not a Battlebot server, or its certificate is not trusted."""
+
+
+class Refused(ClientError):
+    """The server said no, and asking again would not help; `code` is its stable slug, such as `name-taken`."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(f"{sentence} ({code})" if code else sentence)
+        self.code = code
+
+
+class LoginFailed(Refused):
+    """Wrong credentials, unknown bot or wrong game; the server does not say which."""
+
+
+class ConnectionLost(Exception):
+    """The connection ended: `close_code` and `reason` of the close frame, or None and what the network said."""
+
+    def __init__(self, close_code: int | None, reason: str) -> None:
+        super().__init__(f"closed with {close_code}: {reason or 'no reason given'}" if close_code else reason)
+        self.close_code = close_code
+        self.reason = reason

@@ -1,0 +1,174 @@
+"""One bot playing: what outlives a connection (seat, results), and the conversation over one. Opens no sockets."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from battlebot.client.bot import Bot, Match, Result, Turn
+from battlebot.client.connection import Connection
+from battlebot.client.errors import BadTurn, ConnectionLost
+from battlebot.client.seat import Seat, Step, Update
+
+log = logging.getLogger("battlebot.client")
+
+QUIET_S = 30.0  # of silence, after which the SDK pings; as many again, and the connection is given up
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long and in which way to play; the words are those of `run`."""
+
+    contest: str | None = None
+    matches: int | None = None
+    protocol: int = 2
+    keep: bool = True
+    idle_timeout_s: float | None = None
+
+
+class Player:
+    """Plays `plan` with `bot`, over as many connections as it takes; hand each to `converse` after its login."""
+
+    def __init__(self, bot: Bot, plan: Plan) -> None:
+        self.results: list[Result] = []
+        self.heard = False  # whether the last connection brought an update
+        self._bot = bot
+        self._plan = plan
+        self._seat: Seat | None = None
+        self._finished = ""
+        self._in_match = False
+        self._busy_at_s = time.monotonic()
+
+    @property
+    def one_match(self) -> bool:
+        """Whether a single match is all there is to play."""
+        return self._plan.matches is None and not self._plan.keep and not self._plan.contest
+
+    def done(self) -> bool:
+        """Whether the plan is fulfilled, or nothing has happened for too long."""
+        enough = 1 if self.one_match else self._plan.matches
+        return (enough is not None and len(self.results) >= enough) or self.idle_left_s() <= 0
+
+    def idle_left_s(self) -> float:
+        """Seconds that may still pass without a match; infinite during one, and where there is no limit."""
+        if self._plan.idle_timeout_s is None or self._in_match:
+            return math.inf
+        return self._busy_at_s + self._plan.idle_timeout_s - time.monotonic()
+
+    def login_extras(self) -> dict[str, Any]:
+        """What the login says beyond who the bot is."""
+        extras: dict[str, Any] = {"contest": self._plan.contest} if self._plan.contest else {}
+        if self._plan.protocol >= 2:
+            extras["protocol"] = 2
+            if self._keeps():
+                extras["session"] = "keep"
+            if self._seat is not None:
+                extras["resume"] = self._seat.match_id
+        return extras
+
+    def converse(self, connection: Connection) -> None:
+        """Play until this connection has served: its last match is over, or the bot was idle for too long.
+
+        Raises ConnectionLost where it ends before that, BadTurn, and what the bot raises.
+        """
+        self.heard, pinged = False, False
+        keeps = self._keeps()
+        try:
+            while True:
+                message = connection.receive(min(QUIET_S, self.idle_left_s()))
+                if message is None:
+                    if self.idle_left_s() <= 0:
+                        return
+                    if pinged:
+                        raise ConnectionLost(None, "the server is silent")
+                    connection.ping()
+                elif self._heed(connection, message) and not (keeps and self._keeps()):
+                    return
+                pinged = message is None
+        finally:
+            self._in_match = False
+
+    def _keeps(self) -> bool:
+        # the last match of all gets a connection that ends with it: in a kept session the server could begin
+        # another match at once, and leaving that would be a defeat
+        last = self._plan.matches is not None and len(self.results) >= self._plan.matches - 1
+        return self._plan.keep and not last
+
+    def _heed(self, connection: Connection, message: dict[str, Any]) -> bool:
+        """Act on one message; whether it ended a match."""
+        over = False
+        text = str(message.get("error") or message.get("notice") or "no reason given")
+        update = Update.of(message) if isinstance(message.get("state"), dict) else None
+        first = not self.heard
+        if update is not None:
+            self.heard, self._busy_at_s = True, time.monotonic()
+            if update.match.id and update.match.id == self._finished:
+                return False  # what came after the end is answered with the end once more
+            over = self._follow(update, first, text)
+        if "code" in message:
+            self._bot.notice(str(message["code"]), text)
+        if update is not None and not over:
+            self._answer(connection, update, first)
+        return over
+
+    def _follow(self, update: Update, first: bool, problem: str) -> bool:
+        """Tell the bot what happened; whether that was the end of the match."""
+        bot, match, state, turn = self._bot, update.match, update.state, update.turn
+        bot.match = match
+        # a server that names no matches plays one a connection
+        if self._seat is None or self._seat.match_id != match.id or (first and not match.id):
+            self._begin(match)
+            bot.started(state)
+        else:
+            bot.updated(state, turn)
+        if turn is not None and turn.get("player") == bot.bot_id and turn.get("valid") is False:
+            log.warning("the turn %s was not valid: %s", turn, problem)
+        if not state.get("complete"):
+            return False
+        self._seat, self._in_match, self._finished = None, False, match.id
+        self.results.append(Result(match.id, state.get("victor"), str(state.get("reason", ""))))
+        log.info("match %s is over: victor %s, reason %s", *self.results[-1])
+        bot.finished(state)
+        return True
+
+    def _begin(self, match: Match) -> None:
+        if self._seat is not None:
+            log.warning("match %s ended while the bot was cut off", self._seat.match_id)
+            self.results.append(Result(self._seat.match_id, None, "missed"))
+        self._seat, self._in_match = Seat(self._bot.bot_id, match.id), True
+
+    def _answer(self, connection: Connection, update: Update, first: bool) -> None:
+        """Send a turn where the update asks for one."""
+        if self._seat is None:
+            return
+        self._in_match = True
+        step = self._seat.take(update, first=first)
+        if step is Step.RESEND and self._seat.under_way is not None:
+            connection.send(self._seat.under_way)
+        elif step is Step.CHOOSE:
+            turn = self._choose(update)
+            left_s = update.match.time_left_s()
+            if left_s is not None and left_s < 0:
+                # the server's clock says so too; a turn sent now could be taken for one of the next match
+                log.warning("choose took %.1f s too long: the turn is not sent", -left_s)
+                return
+            self._seat.sent(turn)
+            try:
+                connection.send(turn)
+            except (TypeError, ValueError) as error:
+                raise BadTurn(f"choose returned {turn!r}, which is no JSON: {error}.") from error
+
+    def _choose(self, update: Update) -> Turn:
+        try:
+            turn = self._bot.choose(update.state)
+        except Exception:
+            log.exception("choose failed in match %s, on the state %s", update.match.id, update.state)
+            raise
+        if not isinstance(turn, dict):
+            raise BadTurn(f"choose returned {turn!r}; a turn is a dict, such as {{'n': 3}}.")
+        # the version says which state this turn answers, so that the server cannot apply it twice
+        with_version = self._plan.protocol >= 2 and update.match.version is not None
+        return {**turn, "version": update.match.version} if with_version else turn

@@ -1,0 +1,107 @@
+"""`run`: connects a bot, and connects it again. What happens over one connection is in `player`."""
+
+from __future__ import annotations
+
+import logging
+import ssl
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from battlebot.client.address import parse_address
+from battlebot.client.backoff import Backoff
+from battlebot.client.bot import Bot, Result
+from battlebot.client.connection import Connection
+from battlebot.client.credentials import Credentials
+from battlebot.client.errors import BadCredentials, ConnectionLost, LoginFailed, Refused
+from battlebot.client.player import Plan, Player
+
+log = logging.getLogger("battlebot.client")
+
+HEALTHY_S = 10.0  # a connection that held this long makes the next wait short again
+TRY_LATER_S = 2.0
+NORMAL, RESTART, TRY_LATER = 1000, 1012, 1013
+FINAL_CODES = frozenset({1003, 1007, 1008, 1009})  # what the bot sent is not acceptable, nor would it be next time
+PASSING_SLUGS = frozenset({"rate", "slow-reader", "silent"})  # except for these: a new connection may do better
+
+
+def run(
+    bot: Bot | type[Bot],
+    host: str,
+    game: str,
+    contest: str | None = None,
+    *,
+    credentials: Credentials | str | Path = "auth.json",
+    matches: int | None = None,
+    protocol: int = 2,
+    keep: bool = True,
+    idle_timeout_s: float | None = None,
+    tls: ssl.SSLContext | None = None,
+) -> list[Result]:
+    """Connect a bot and play. Returns the results when it ends: after `matches`, after `idle_timeout_s`, or by Ctrl-C.
+
+    With `keep` the bot plays on and on; without it one match, or in a contest one match a connection.
+    `idle_timeout_s` is how long to go without a match. `credentials` may be the auth file's path. `protocol=1` speaks
+    as the original clients do. `tls` replaces the system's certificates, for a server with one of its own.
+    Raises what `choose` raises, and ClientError where going on is of no use: see `battlebot.client.errors`.
+    """
+    if not isinstance(credentials, Credentials):
+        credentials = Credentials.load(credentials)
+    if credentials.game != game:
+        raise BadCredentials(f"These credentials are for {credentials.game}, not for {game}.")
+    if protocol not in (1, 2):
+        raise ValueError(f"protocol must be 1 or 2, not {protocol!r}.")
+    address = parse_address(host)
+    bot = bot() if isinstance(bot, type) else bot
+    bot.bot_id, bot.game, bot.contest = credentials.bot_id, game, contest
+    player = Player(bot, Plan(contest, matches, protocol, keep and protocol >= 2, idle_timeout_s))
+    backoff = Backoff()
+    try:
+        while not player.done():
+            began_s = time.monotonic()
+            lost = _connect(player, lambda: Connection(address, tls), credentials)
+            if player.heard or time.monotonic() - began_s > HEALTHY_S:
+                backoff.reset()
+            if lost is not None and lost.close_code == NORMAL and player.one_match:
+                log.info("the server closed the connection: %s", lost.reason or "no reason given")
+                break
+            wait_s = min(wait_after(lost, backoff), player.idle_left_s())
+            if lost is not None:
+                log.warning("%s; connecting again in %.1f s", lost, wait_s)
+            if not player.done():
+                time.sleep(max(0.0, wait_s))
+    except KeyboardInterrupt:
+        log.info("stopped after %d matches", len(player.results))
+    return player.results
+
+
+def wait_after(lost: ConnectionLost | None, backoff: Backoff) -> float:
+    """Seconds before the next connection; `lost` is None where the last one had served.
+
+    Raises Refused (or LoginFailed) where the server closed for a reason that a new connection would meet again. The
+    close codes are those of RFC 6455 and of the protocol page; the reason is `slug: sentence`.
+    """
+    if lost is None or lost.close_code == RESTART:
+        return backoff.soon_s()
+    if lost.close_code == TRY_LATER:
+        return backoff.next_s(at_least_s=TRY_LATER_S)
+    slug, colon, sentence = lost.reason.partition(": ")
+    if not colon:
+        slug, sentence = "", lost.reason
+    if lost.close_code in FINAL_CODES and slug not in PASSING_SLUGS:
+        kind = LoginFailed if slug == "login-failed" else Refused
+        raise kind(slug, f"The server closed the connection: {sentence or lost.close_code}.")
+    return backoff.next_s()
+
+
+def _connect(player: Player, connect: Callable[[], Connection], credentials: Credentials) -> ConnectionLost | None:
+    """One connection from its opening to its end; how it was lost, or None where it has served."""
+    player.heard = False
+    try:
+        with connect() as connection:
+            connection.login(credentials, player.login_extras())
+            log.info("%s is connected and waits for a match of %s", credentials.bot_id, credentials.game)
+            player.converse(connection)
+    except ConnectionLost as lost:
+        return lost
+    return None

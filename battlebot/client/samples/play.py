@@ -1,0 +1,55 @@
+"""The command line that all sample bots share: register where there is no auth file yet, then play."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import signal
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from battlebot.client import Bot, ClientError, load_or_register, run
+from battlebot.client.samples.turns import GAMES
+
+
+def arguments(name: str, games: Iterable[str] = GAMES) -> argparse.ArgumentParser:
+    """The options of every sample; a sample adds its own."""
+    parser = argparse.ArgumentParser(prog=f"python -m battlebot.client.samples.{name}")
+    parser.add_argument("--host", default="localhost:3000", help="localhost:3000, or a URL (default: %(default)s)")
+    parser.add_argument("--game", default="noughtsandcrosses", choices=sorted(games))
+    parser.add_argument("--contest", help="play in this contest")
+    parser.add_argument("--name", default=name, help="the bot's name, unique on the server (default: %(default)s)")
+    parser.add_argument("--owner", help="whose bot it is")
+    parser.add_argument("--auth", help="the auth file, made when absent (default: NAME.auth.json)")
+    parser.add_argument("--matches", type=int, help="stop after so many")
+    parser.add_argument("--idle-timeout", type=float, metavar="SECONDS", help="stop after so long without a match")
+    parser.add_argument("--verbose", action="store_true", help="log each match")
+    return parser
+
+
+def main(make: Callable[[argparse.Namespace], Bot] | type[Bot], parser: argparse.ArgumentParser | None = None) -> None:
+    """Run the bot that `make` returns, as the command line says; exits with status 1 and one line where it cannot."""
+    parser = parser or arguments(Path(sys.argv[0]).stem)
+    options = parser.parse_args()
+    logging.basicConfig(level=logging.INFO if options.verbose else logging.WARNING, format="%(message)s")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # both Ctrl-C and `kill` say goodbye to the server
+    bot = make() if isinstance(make, type) else make(options)
+    auth = options.auth or f"{options.name}.auth.json"
+    try:
+        credentials = load_or_register(auth, options.host, options.game, options.name, options.owner)
+        results = run(
+            bot,
+            options.host,
+            options.game,
+            options.contest,
+            credentials=credentials,
+            matches=options.matches,
+            idle_timeout_s=options.idle_timeout,
+        )
+    except (ClientError, OSError) as error:
+        sys.exit(f"{parser.prog}: {error}")
+    except KeyboardInterrupt:
+        return
+    wins = sum(result.victor == bot.bot_id for result in results)
+    print(f"{bot.bot_id}: {len(results)} matches, {wins} won")

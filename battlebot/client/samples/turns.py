@@ -1,0 +1,48 @@
+"""The turns that a bot may make in each game the samples play. Read off the state, as any bot has to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from battlebot.client.bot import State, Turn
+
+
+def possible_turns(game: str, state: State, bot_id: str) -> list[Turn]:
+    """All valid turns of the bot that is to move, in a fixed order. Raises LookupError for a game unknown here."""
+    if game not in GAMES:
+        raise LookupError(f"The sample bots do not play {game}, only {', '.join(sorted(GAMES))}.")
+    return GAMES[game](state, bot_id)
+
+
+def own_mark(state: State, bot_id: str) -> str:
+    """The mark with which the bot plays, "X" or "O"."""
+    marks: dict[str, str] = state["marks"]
+    return next(mark for mark, player in marks.items() if player == bot_id)
+
+
+def _noughtsandcrosses(state: State, bot_id: str) -> list[Turn]:
+    mark = own_mark(state, bot_id)
+    board: list[list[str]] = state["board"]
+    return [
+        {"mark": mark, "space": [row, column]}
+        for row, marks in enumerate(board)
+        for column, taken in enumerate(marks)
+        if not taken
+    ]
+
+
+def _connectfour(state: State, bot_id: str) -> list[Turn]:
+    top: list[str] = state["board"][0]
+    return [{"column": column} for column, taken in enumerate(top) if not taken]
+
+
+def _numberwang(state: State, bot_id: str) -> list[Turn]:
+    # any number is a turn; these end a match soon, also between two bots that always take the first
+    return [{"n": n} for n in range(-9, 10)]
+
+
+GAMES: dict[str, Callable[[State, str], list[Turn]]] = {
+    "connectfour": _connectfour,
+    "noughtsandcrosses": _noughtsandcrosses,
+    "numberwang": _numberwang,
+}

@@ -1,0 +1,82 @@
+"""What the SDK remembers of the match it plays, and what an update asks of it. No sockets, no bot's logic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from battlebot.client.bot import Match, State, Turn
+
+
+class Step(Enum):
+    """What to do after an update."""
+
+    WAIT = "it is not our turn, or our turn is under way and not yet answered"
+    CHOOSE = "ask the bot for a turn"
+    RESEND = "the turn we sent did not arrive: send the same again"
+
+
+@dataclass(frozen=True)
+class Update:
+    """One update, read: `turn` is None where no turn caused it."""
+
+    state: State
+    turn: Turn | None
+    match: Match
+
+    @classmethod
+    def of(cls, message: dict[str, Any]) -> Update:
+        """Read a message that has the key `state`."""
+        return cls(message["state"], message.get("turn"), Match.of(message.get("match")))
+
+    def awaits(self, bot_id: str) -> bool:
+        """Whether the match goes on and waits for this bot."""
+        if self.state.get("complete"):
+            return False
+        return self.state.get("nextPlayer") == bot_id or bot_id in (self.state.get("waitingFor") or ())
+
+
+class Seat:
+    """Our place in one match, across dropped connections: the last version seen, and the turn under way, if any.
+
+    A turn is under way from `sent` until the update that echoes it. In that time nothing else is sent: in a game where
+    all move at once, another bot's turn may change the state before ours arrives.
+    """
+
+    def __init__(self, bot_id: str, match_id: str) -> None:
+        self.bot_id = bot_id
+        self.match_id = match_id
+        self.under_way: Turn | None = None
+        self._asked: tuple[int | None, int | None] = (None, None)  # version and strikes of the last update
+        self._answered: tuple[int | None, int | None] = (None, None)
+
+    def take(self, update: Update, *, first: bool) -> Step:
+        """What `update` asks for; `first` says that it is the first one on a new connection."""
+        self._asked = (update.match.version, update.match.strikes)
+        if self._is_echo(update.turn):
+            self.under_way = None
+        if not update.awaits(self.bot_id):
+            if first:
+                self.under_way = None
+            return Step.WAIT
+        if self.under_way is None:
+            return Step.CHOOSE
+        if not first:
+            return Step.WAIT
+        # on a new connection, the same version and as many strikes mean that our turn was lost with the old one
+        if update.match.version is not None and self._asked == self._answered:
+            return Step.RESEND
+        self.under_way = None
+        return Step.CHOOSE
+
+    def sent(self, turn: Turn) -> None:
+        """The turn that answers the last update goes out now."""
+        self.under_way = turn
+        self._answered = self._asked
+
+    def _is_echo(self, turn: Turn | None) -> bool:
+        """Whether the update's turn is the one under way. An older one, acknowledged twice, has another version."""
+        if self.under_way is None or turn is None or turn.get("player") != self.bot_id:
+            return False
+        return turn.get("version") == self.under_way.get("version")

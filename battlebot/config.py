@@ -1,0 +1,169 @@
+"""Environment -> frozen Settings, validated at start. Nothing else reads the environment.
+
+Each setting is one line of the table `Settings`: its default, bounds, and a sentence for the docs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from dotenv import dotenv_values
+
+from battlebot.errors import SettingError
+
+
+def _setting(default: Any, env: str, doc: str, low: float | None = None, high: float | None = None) -> Any:
+    """One row of the table: default, name in the environment, sentence, inclusive bounds."""
+    metadata = {"env": env, "doc": doc, "low": low, "high": high}
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """All that an operator can set. Times are seconds unless the name says otherwise."""
+
+    host: str = _setting("127.0.0.1", "BATTLEBOT_HOST", "Address the web node listens on.")
+    port: int = _setting(3000, "BATTLEBOT_PORT", "Port the web node listens on.", 1, 65535)
+    data: Path = _setting(Path(".battlebot"), "BATTLEBOT_DATA", "Folder of the embedded servers and the secret key.")
+    redis_url: str = _setting("", "REDIS_URL", "Redis or Valkey; empty: an embedded Valkey is started.")
+    mongodb_uri: str = _setting("", "MONGODB_URI", "MongoDB replica set; empty: an embedded mongod is started.")
+    mongodb_database: str = _setting("battlebot", "MONGODB_DATABASE", "Database, unless MONGODB_URI names one.")
+    secret_key: str = _setting(
+        "", "SECRET_KEY", "Encrypts credentials at rest. Comma-separated to rotate: newest first. Made when absent."
+    )
+    log_format: str = _setting("auto", "BATTLEBOT_LOG", "json, console, or auto (console on a terminal).")
+    log_level: str = _setting("info", "BATTLEBOT_LOG_LEVEL", "debug, info, warning or error.")
+    trusted_proxies: int = _setting(
+        0, "BATTLEBOT_TRUSTED_PROXIES", "Proxies in front whose X-Forwarded-For is believed.", 0, 10
+    )
+    worker_concurrency: int = _setting(2, "BATTLEBOT_WORKER_CONCURRENCY", "Processes of one Celery worker.", 1, 64)
+
+    login_timeout_s: float = _setting(10.0, "BATTLEBOT_LOGIN_TIMEOUT", "Seconds a bot has for its login.", 0.1, 600)
+    waiting_timeout_s: float = _setting(
+        300.0, "BATTLEBOT_WAITING_TIMEOUT", "Seconds a bot outside contests waits alone before it is closed.", 0.1, 86400
+    )
+    turn_timeout_ms: int = _setting(
+        0, "BATTLEBOT_TURN_TIMEOUT_MS", "Milliseconds for a turn; 0: what the game says (3000).", 0, 3_600_000
+    )
+    max_strikes: int = _setting(3, "BATTLEBOT_MAX_STRIKES", "Invalid turns that lose a match.", 1, 100)
+    max_turns: int = _setting(
+        1_000_000, "BATTLEBOT_MAX_TURNS", "Valid turns after which a match without end is a draw.", 10, 100_000_000
+    )
+    node_grace_s: float = _setting(
+        15.0, "BATTLEBOT_NODE_GRACE", "Seconds a dead node's bots have to come back, their clocks stopped.", 0.1, 600
+    )
+    node_timeout_s: float = _setting(
+        5.0, "BATTLEBOT_NODE_TIMEOUT", "Seconds without a heartbeat after which a node counts as dead.", 1, 60
+    )
+    close_timeout_s: float = _setting(
+        2.0, "BATTLEBOT_CLOSE_TIMEOUT", "Seconds for the last messages to leave before a socket is cut.", 0.1, 30
+    )
+    max_message_bytes: int = _setting(16_384, "BATTLEBOT_MAX_MESSAGE", "Bytes of a bot's message.", 256, 1_048_576)
+    max_nesting: int = _setting(16, "BATTLEBOT_MAX_NESTING", "Depth of a bot's JSON.", 1, 200)
+    max_messages_per_s: float = _setting(
+        100.0, "BATTLEBOT_MAX_RATE", "Messages a second of one connection beyond one for each update it got.", 1, 1e6
+    )
+    max_connections_per_bot: int = _setting(8, "BATTLEBOT_MAX_PER_BOT", "Connections of one bot to one node.", 1, 10_000)
+    max_connections_per_address: int = _setting(
+        256, "BATTLEBOT_MAX_PER_ADDRESS", "WebSocket connections of one address to one node.", 1, 1_000_000
+    )
+    outbox_messages: int = _setting(64, "BATTLEBOT_OUTBOX", "Messages that may wait for a slow reader.", 2, 10_000)
+    send_timeout_s: float = _setting(
+        5.0, "BATTLEBOT_SEND_TIMEOUT", "Seconds one message may take to be written to a bot.", 0.1, 600
+    )
+    ping_interval_s: float = _setting(
+        20.0, "BATTLEBOT_PING_INTERVAL", "Seconds of silence after which a bot is pinged; two more of them close it.", 0.5, 600
+    )
+    relogin_free: int = _setting(
+        20, "BATTLEBOT_RELOGIN_FREE", "Logins without a match, within 10 s, before the replies are delayed.", 1, 10_000
+    )
+    relogin_delay_max_s: float = _setting(
+        2.0, "BATTLEBOT_RELOGIN_DELAY", "Longest delay of a login's reply, in seconds.", 0, 9
+    )
+    registrations_per_hour: int = _setting(
+        1000, "BATTLEBOT_REGISTRATIONS", "Registrations of one address in an hour.", 1, 1_000_000
+    )
+    max_body_bytes: int = _setting(65_536, "BATTLEBOT_MAX_BODY", "Bytes of a REST request's body.", 1024, 16_777_216)
+    contests_by_login: bool = _setting(
+        True, "BATTLEBOT_CONTESTS_BY_LOGIN", "Whether a login that names an unknown contest opens it."
+    )
+    meetings_cap: int = _setting(5, "BATTLEBOT_MEETINGS", "Meetings a pair in contests opened by a login.", 1, 5)
+    sweep_interval_s: float = _setting(1.0, "BATTLEBOT_SWEEP", "Seconds between two sweeps of Celery beat.", 0.1, 60)
+    archive_batch: int = _setting(100, "BATTLEBOT_ARCHIVE_BATCH", "Matches archived in one transaction.", 1, 1000)
+
+
+def load_settings(environ: Mapping[str, str] | None = None, dotenv: Path | None = Path(".env"), **overrides: Any) -> Settings:
+    """Settings from `environ` (default: the process's), over `.env`, over the defaults; `overrides` win.
+
+    An empty value counts as absent. Raises SettingError naming the variable, its value and what is allowed.
+    """
+    environ = os.environ if environ is None else environ
+    from_file = dotenv_values(dotenv) if dotenv is not None and dotenv.is_file() else {}
+    values: dict[str, Any] = {}
+    for row in fields(Settings):
+        env = row.metadata["env"]
+        raw = environ.get(env) or from_file.get(env)
+        if raw:
+            values[row.name] = _parse(env, raw.strip(), row.type, row.metadata["low"], row.metadata["high"])
+    values.update({name: value for name, value in overrides.items() if value is not None})
+    settings = Settings(**values)
+    _check_choices(settings)
+    return settings
+
+
+def as_environment(settings: Settings) -> dict[str, str]:
+    """The environment that makes a child process load equal settings. Shape: variable -> text."""
+    environment = {}
+    for row in fields(Settings):
+        value = getattr(settings, row.name)
+        environment[row.metadata["env"]] = str(int(value)) if isinstance(value, bool) else str(value)
+    return environment
+
+
+def _parse(env: str, raw: str, kind: Any, low: float | None, high: float | None) -> Any:
+    name = kind if isinstance(kind, str) else kind.__name__
+    if name == "Path":
+        return Path(raw).expanduser()
+    if name == "str":
+        return raw
+    if name == "bool":
+        return _parse_bool(env, raw)
+    try:
+        value = int(raw) if name == "int" else float(raw)
+    except ValueError:
+        raise SettingError(f"{env}={raw!r} is not {'a whole number' if name == 'int' else 'a number'}.") from None
+    if not (low is None or value >= low) or not (high is None or value <= high):
+        raise SettingError(f"{env}={raw} is out of bounds: {low:g} to {high:g}.")
+    return value
+
+
+def _parse_bool(env: str, raw: str) -> bool:
+    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    if raw.lower() not in words:
+        raise SettingError(f"{env}={raw!r} is neither true nor false.")
+    return words[raw.lower()]
+
+
+def _check_choices(settings: Settings) -> None:
+    choices = {
+        "log_format": ("json", "console", "auto"),
+        "log_level": ("debug", "info", "warning", "error"),
+    }
+    for row in fields(Settings):
+        allowed = choices.get(row.name)
+        value = getattr(settings, row.name)
+        if allowed and value not in allowed:
+            raise SettingError(f"{row.metadata['env']}={value!r} is not one of {', '.join(allowed)}.")
+    prefixes = {
+        "redis_url": ("redis://", "rediss://", "unix://"),
+        "mongodb_uri": ("mongodb://", "mongodb+srv://"),
+    }
+    for name, allowed in prefixes.items():
+        value = getattr(settings, name)
+        if value and not value.startswith(allowed):
+            # the value may hold a password: it is not repeated
+            raise SettingError(f"{name.upper()} must begin with {' or '.join(allowed)}.")

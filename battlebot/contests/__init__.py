@@ -1,0 +1,1 @@
+"""Contests: who may enter, who meets whom (by the format), who leads. Formats and ranking are pure."""

@@ -1,0 +1,72 @@
+"""What a format is told: who waits, and which meetings there have been. Values only."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+
+def pair_of(a: str, b: str) -> tuple[str, str]:
+    """The pair of two bots, whoever moves first."""
+    return (a, b) if a < b else (b, a)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiter:
+    """A bot that waits; `ticket` tells its connections apart, where it has several."""
+
+    bot: str
+    ticket: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Two waiters that meet for the n-th time (n from 1); `first` moves first."""
+
+    first: Waiter
+    second: Waiter
+    n: int
+
+
+@dataclass(slots=True)
+class Record:
+    """The meetings of a contest so far, reserved ones included.
+
+    `numbers`: pair -> number of the meeting -> who moved first; `last`: bot -> its latest opponent;
+    `firsts`: bot -> how often it moved first.
+    """
+
+    numbers: dict[tuple[str, str], dict[int, str]] = field(default_factory=lambda: defaultdict(dict))
+    last: dict[str, str] = field(default_factory=dict)
+    firsts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+
+    @classmethod
+    def of(cls, meetings: Iterable[tuple[str, str, int]]) -> Record:
+        """The record of meetings `(first mover, other, n)` in the order of time."""
+        record = cls()
+        for first, second, n in meetings:
+            record.add(first, second, n)
+        return record
+
+    def add(self, first: str, second: str, n: int) -> None:
+        """Adds the latest meeting."""
+        self.numbers[pair_of(first, second)][n] = first
+        self.last[first], self.last[second] = second, first
+        self.firsts[first] += 1
+
+    def met(self, a: str, b: str) -> int:
+        """How often the two have met."""
+        return len(self.numbers.get(pair_of(a, b), ()))
+
+    def next_number(self, a: str, b: str) -> int:
+        """The smallest number that no meeting of the two has."""
+        used = self.numbers.get(pair_of(a, b), {})
+        return next(n for n in range(1, len(used) + 2) if n not in used)
+
+    def first_mover(self, a: str, b: str, n: int) -> str:
+        """Who moves first in the n-th meeting: alternating within a pair, at its first whoever did so less often."""
+        for number, first in self.numbers.get(pair_of(a, b), {}).items():
+            other = b if first == a else a
+            return first if (number - n) % 2 == 0 else other
+        return min(a, b, key=lambda bot: (self.firsts.get(bot, 0), bot))

@@ -1,0 +1,50 @@
+"""The command lines of Battlebot's own parts: the web node, a worker, beat. What they do is in `wsgi.py`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from battlebot.config import Settings, as_environment
+
+
+def web_command(wsgi_module: str = "wsgi") -> list[str]:
+    """gunicorn with one gevent worker; its options are in `gunicorn_conf`, from the same environment."""
+    return [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "-c",
+        "python:battlebot.embedded.gunicorn_conf",
+        f"{wsgi_module}:application",
+    ]
+
+
+def worker_command(settings: Settings, wsgi_module: str = "wsgi", queues: str = "", name: str = "worker") -> list[str]:
+    """A Celery worker. `queues`: separated by commas; empty: the default one. `name` is one of its own."""
+    return [
+        *_celery(wsgi_module),
+        "worker",
+        f"--concurrency={settings.worker_concurrency}",
+        f"--hostname={name}-{os.getpid()}@%h",
+        "--include=battlebot.embedded.celery_hooks",
+        # Workers need not know one another; asking around at the start would take a second
+        "--without-gossip",
+        "--without-mingle",
+        *([f"--queues={queues}"] if queues else []),
+    ]
+
+
+def beat_command(schedule: Path, wsgi_module: str = "wsgi") -> list[str]:
+    """Celery beat, which remembers in the file `schedule` when it last sent what."""
+    return [*_celery(wsgi_module), "beat", f"--schedule={schedule}", "--pidfile="]
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """Our environment with `settings` in it, for a child that loads them again."""
+    return {**os.environ, **as_environment(settings)}
+
+
+def _celery(wsgi_module: str) -> list[str]:
+    return [sys.executable, "-m", "celery", "--quiet", "-A", f"{wsgi_module}:celery"]

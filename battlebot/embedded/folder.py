@@ -1,0 +1,103 @@
+"""The data folder of one server: its lock, its secret key, its sockets' place. Not what the servers keep in it."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+
+from battlebot.errors import EmbeddedError
+
+_SOCKET_PATH_BYTES = 100  # sun_path holds 108 on Linux and 104 on macOS, with the closing zero
+
+
+class DataFolder:
+    """An open data folder; nobody else has it open. Close it when all that uses it has stopped."""
+
+    def __init__(self, path: Path) -> None:
+        """Make (0700) and lock the folder. Raises EmbeddedError: not writable, or another server has it."""
+        self.path = Path(path).expanduser().absolute()
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for name in ("valkey", "mongod", "logs"):
+                (self.path / name).mkdir(mode=0o700, exist_ok=True)
+            self._lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise EmbeddedError(
+                f"The data folder {self.path} cannot be written: {error.strerror}."
+                " Choose another by BATTLEBOT_DATA or --data."
+            ) from error
+        try:
+            self._take_lock()
+            self.sockets = _socket_folder(self.path)
+        except BaseException:
+            os.close(self._lock)
+            raise
+
+    def _take_lock(self) -> None:
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.read(self._lock, 20).decode(errors="replace").strip() or "unknown"
+            raise EmbeddedError(
+                f"Another Battlebot (process {holder}) uses the data folder {self.path}."
+                " Stop it, or choose another folder by BATTLEBOT_DATA or --data."
+            ) from error
+        os.ftruncate(self._lock, 0)
+        os.write(self._lock, f"{os.getpid()}\n".encode())
+
+    def secret_key(self) -> str:
+        """The key kept in the folder, made at the first call. Raises EmbeddedError where it cannot be read."""
+        path = self.path / "secret_key"
+        try:
+            if not path.exists():
+                # Whole or not at all: a truncated key would lock every bot out
+                fresh = path.with_suffix(".new")
+                fresh.unlink(missing_ok=True)
+                with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+                    stream.write(secrets.token_hex(32) + "\n")
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                fresh.replace(path)
+            key = path.read_text().strip()
+        except OSError as error:
+            raise EmbeddedError(f"The secret key {path} cannot be read: {error.strerror}.") from error
+        if not key:
+            raise EmbeddedError(f"The secret key {path} is empty: restore it, or set SECRET_KEY.")
+        return key
+
+    def close(self) -> None:
+        """Remove the sockets and let go of the lock. The data stay."""
+        shutil.rmtree(self.sockets, ignore_errors=True)
+        os.close(self._lock)
+
+
+def _socket_folder(data: Path) -> Path:
+    """A short private folder for unix sockets, the same at each start of one data folder.
+
+    The data folder itself may be too deep: a socket's path has a limit that no file's path has. The name is derived, so
+    that what a killed server left behind is used again.
+    """
+    name = f"battlebot-{os.geteuid()}-{hashlib.sha256(os.fsencode(data.resolve())).hexdigest()[:12]}"
+    roots = [root for root in (tempfile.gettempdir(), "/tmp") if len(os.fsencode(root)) + 50 <= _SOCKET_PATH_BYTES]  # noqa: S108
+    if not roots:
+        raise EmbeddedError(
+            "The folder of temporary files has too long a path for sockets: set TMPDIR to a shorter one."
+        )
+    folder = Path(roots[0]) / name
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077:
+            return folder
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise EmbeddedError(f"No folder for sockets can be made in {roots[0]}: {error.strerror}.") from error
+    # Somebody else sits on the name (/tmp is everybody's): any other name will do
+    return Path(tempfile.mkdtemp(prefix="battlebot-", dir=roots[0]))

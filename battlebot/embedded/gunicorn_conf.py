@@ -1,0 +1,62 @@
+"""gunicorn's configuration file: every name in it that gunicorn knows is one of its settings. Loaded by the arbiter.
+
+It must stay light: what is imported here is imported before gevent patches the worker.
+"""
+
+from __future__ import annotations
+
+import math
+import resource
+from pathlib import Path
+from typing import Any
+
+from gunicorn import glogging
+
+from battlebot.config import load_settings
+from battlebot.embedded.address import bind_address
+from battlebot.embedded.launch import die_with_parent
+from battlebot.logs import configure_logs
+
+_settings = load_settings()
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
+
+
+class _Logger(glogging.Logger):  # type: ignore[misc]  # gunicorn has no types
+    """gunicorn's logger, its lines handed to the root logger, which is ours."""
+
+    def setup(self, cfg: Any) -> None:
+        """Called once in the arbiter; workers inherit what it did."""
+        configure_logs(_settings)
+        for log in (self.error_log, self.access_log):
+            log.handlers.clear()
+            log.propagate = True
+
+
+bind = bind_address(_settings.host, _settings.port)
+worker_class = "gevent"
+workers = 1
+worker_connections = 20_000
+# The last messages have close_timeout_s to leave; whoever has not gone a second later is cut
+graceful_timeout = math.ceil(_settings.close_timeout_s) + 1
+timeout = 30
+keepalive = 5
+accesslog = None
+logger_class = _Logger
+# It would be one file a user, over which two servers on a machine would fall out
+control_socket_disable = True
+# The heartbeat file: on a slow disk a worker would be taken for dead
+worker_tmp_dir = str(_SHARED_MEMORY) if _SHARED_MEMORY.is_dir() else None
+
+
+def on_starting(server: Any) -> None:
+    """Each bot is an open file: take as many as the system lets us."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    except (ValueError, OSError):
+        server.log.warning("The limit of open files stays at %s", resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+
+def post_fork(server: Any, worker: Any) -> None:
+    """A worker must not outlive an arbiter that was killed."""
+    die_with_parent(server.pid)

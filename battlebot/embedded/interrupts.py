@@ -1,0 +1,40 @@
+"""What signals do to the supervising process: the first ends it gracefully, the second at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from battlebot.embedded.process import kill_all
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_EXIT_INTERRUPTED = 130
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Within it, the first SIGINT, SIGTERM or SIGHUP raises KeyboardInterrupt, which ends it without an error.
+
+    The next one kills every child of ours and leaves the process. Only for the main thread.
+    """
+    seen = 0
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == 1:
+            raise KeyboardInterrupt
+        kill_all()
+        os._exit(_EXIT_INTERRUPTED)
+
+    before = {number: signal.signal(number, interrupt) for number in _SIGNALS}
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

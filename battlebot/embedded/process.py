@@ -1,0 +1,145 @@
+"""One child process: started so that it cannot outlive us, stopped politely, then not. The supervisor restarts."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from battlebot.embedded import launch
+from battlebot.errors import EmbeddedError
+
+_LOG_BYTES = 10_000_000
+_TAIL_BYTES = 16_384
+
+_started: set[Child] = set()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """What is to be run. `log` takes its output (None: ours); `stop_s` is how long it has after SIGTERM."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str] | None = None
+    log: Path | None = None
+    stop_s: float = 5.0
+
+
+class Child:
+    """A running `Program`, in a process group of its own, so that a terminal's Ctrl-C reaches only the supervisor.
+
+    On Linux it is killed when the *thread* that made this object ends: make it in one that lives as long as it should.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        # A preexec_fn would do without the launcher, but is unsafe once this process has threads
+        launcher = [sys.executable, "-I", "-S", launch.__file__, str(os.getpid())]
+        output = _open_log(program.log) if program.log else None
+        try:
+            self._popen = subprocess.Popen(
+                [*launcher, *program.command],
+                env=dict(program.environment) if program.environment is not None else None,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                process_group=0,
+            )
+        except OSError as error:
+            raise EmbeddedError(f"{program.name} cannot be started: {error.strerror}.") from error
+        finally:
+            if output is not None:
+                os.close(output)
+        _started.add(self)
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is the id of its process group too."""
+        return self._popen.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs still."""
+        return self._popen.poll() is None
+
+    def status(self) -> str:
+        """How it ended, for a log line: `exit status 3`, `SIGKILL`, or `running`."""
+        code = self._popen.poll()
+        if code is None:
+            return "running"
+        return f"exit status {code}" if code >= 0 else signal.Signals(-code).name
+
+    def stop(self) -> None:
+        """End it: SIGTERM, `stop_s` seconds, SIGKILL; then whatever is left of its process group."""
+        if self.alive:
+            self._popen.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                self._popen.wait(self.program.stop_s)
+        self.kill()
+
+    def kill(self) -> None:
+        """End it and its whole process group at once, and reap it."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self._popen.wait()
+        _started.discard(self)
+
+    def wait_until(self, ready: Callable[[], bool], limit_s: float) -> None:
+        """Return when `ready()` is true. Raises EmbeddedError when the child dies first, or `limit_s` seconds pass."""
+        deadline_s = time.monotonic() + limit_s
+        while not ready():
+            if not self.alive:
+                raise EmbeddedError(f"{self.program.name} ended at its start ({self.status()}){self.last_words()}")
+            if time.monotonic() > deadline_s:
+                raise EmbeddedError(f"{self.program.name} was not ready after {limit_s:g} seconds{self.last_words()}")
+            time.sleep(0.02)
+
+    def last_words(self) -> str:
+        """`: <the line of its log that says most>` and where the log is, or `.` where there is none."""
+        log = self.program.log
+        if log is None:
+            return "."
+        with log.open("rb") as stream:
+            stream.seek(max(0, log.stat().st_size - _TAIL_BYTES))
+            lines = stream.read().decode(errors="replace").split("\n")
+        words = [sentence for sentence in map(_sentence, lines) if sentence]
+        telling = [text for text, is_error in words if is_error] or [text for text, _ in words]
+        return f": {telling[-1]} (see {log})" if telling else f" (see {log})."
+
+
+def kill_all() -> None:
+    """SIGKILL for every child that has not been stopped. Safe in a signal handler: it waits for nothing."""
+    for child in list(_started):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+
+
+def _open_log(path: Path) -> int:
+    """Append to the log; keep one predecessor once it has grown large."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.exists() and path.stat().st_size > _LOG_BYTES:
+        path.replace(path.with_suffix(".log.1"))
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _sentence(line: str) -> tuple[str, bool] | None:
+    """What a log line says (300 characters at most), and whether it tells of an error."""
+    line = line.strip()
+    if not line:
+        return None
+    try:
+        # mongod writes JSON: a message, its severity `s`, its attributes
+        event = json.loads(line)
+        text = f"{event['msg']} {event.get('attr', {}).get('error', '')}".strip()
+        is_error = event["s"] in ("E", "F") and "aborting after" not in text
+    except (ValueError, KeyError, TypeError, AttributeError):
+        text, is_error = line, any(word in line.lower() for word in ("error", "fatal", "failed", "can't"))
+    return text[:300], is_error

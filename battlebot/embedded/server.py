@@ -1,0 +1,116 @@
+"""A whole server on this machine: the stores, a web node, a worker and beat under one supervisor."""
+
+from __future__ import annotations
+
+import http.client
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import structlog
+
+from battlebot.config import Settings
+from battlebot.embedded.address import check_port, reachable_host, server_url
+from battlebot.embedded.commands import beat_command, environment, web_command, worker_command
+from battlebot.embedded.interrupts import stopped_by_signals
+from battlebot.embedded.process import Child, Program
+from battlebot.embedded.stores import Stores
+from battlebot.embedded.supervisor import Supervisor
+from battlebot.errors import EmbeddedError
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server: `url` without a closing slash; `settings` with the stores' addresses and the key filled in."""
+
+    url: str
+    settings: Settings
+    supervisor: Supervisor
+
+    def child(self, name: str) -> Child:
+        """The process that now is valkey, mongod, worker, web or beat. Raises KeyError."""
+        return self.supervisor.child(name)
+
+    def wait(self) -> None:
+        """Wait for ever: a signal raises KeyboardInterrupt, a part that keeps dying EmbeddedError."""
+        while not self.supervisor.wait(3600.0):
+            pass
+
+
+@contextmanager
+def running(
+    settings: Settings, *, wsgi_module: str = "wsgi", ready_s: float = 60.0, logs_in_files: bool = False
+) -> Iterator[Server]:
+    """Within it, a server runs and is ready; what dies is restarted. Stores whose address is given are not started.
+
+    `logs_in_files`: the parts write to `<data>/logs/<part>.log`, else to our stderr. Raises EmbeddedError: the port is
+    in use, the folder cannot be written, a part does not start, or is not ready after `ready_s` seconds.
+    """
+    check_port(settings.host, settings.port)
+    stores = Stores(settings)
+    supervisor = Supervisor()
+    try:
+        for child in stores.children:
+            supervisor.adopt(child)
+        for program in _parts(stores.settings, wsgi_module, logs_in_files):
+            supervisor.start(program)
+        supervisor.watch()
+        server = Server(server_url(settings.host, settings.port), stores.settings, supervisor)
+        _wait_until_ready(server, ready_s)
+        yield server
+    finally:
+        try:
+            supervisor.stop()
+        finally:
+            stores.stop()
+
+
+def serve(settings: Settings, *, wsgi_module: str = "wsgi") -> None:
+    """Run a server until Ctrl-C, SIGTERM or SIGHUP. Raises EmbeddedError as `running` does, or later."""
+    with stopped_by_signals(), running(settings, wsgi_module=wsgi_module) as server:
+        log.info("ready", url=server.url)
+        server.wait()
+
+
+def _parts(settings: Settings, wsgi_module: str, logs_in_files: bool) -> list[Program]:
+    """In order of start: the worker before the node that gives it work, beat last."""
+    commands = {
+        "worker": worker_command(settings, wsgi_module),
+        "web": web_command(wsgi_module),
+        "beat": beat_command(settings.data / "celerybeat-schedule", wsgi_module),
+    }
+    return [
+        Program(
+            name=name,
+            command=command,
+            environment=environment(settings),
+            log=settings.data / "logs" / f"{name}.log" if logs_in_files else None,
+            # gunicorn cuts its connections by itself, a second after they had their time
+            stop_s=settings.close_timeout_s + 4.0,
+        )
+        for name, command in commands.items()
+    ]
+
+
+def _wait_until_ready(server: Server, limit_s: float) -> None:
+    deadline_s = time.monotonic() + limit_s
+    while not _healthy(server.settings):
+        if time.monotonic() > deadline_s:
+            web = server.child("web")
+            raise EmbeddedError(f"The web node did not answer within {limit_s:g} seconds{web.last_words()}")
+        server.supervisor.wait(0.05)
+
+
+def _healthy(settings: Settings) -> bool:
+    # http.client, since urllib would ask a proxy from the environment
+    connection = http.client.HTTPConnection(reachable_host(settings.host), settings.port, timeout=2.0)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

@@ -1,0 +1,128 @@
+"""Keeps children running: notices deaths, restarts with back-off, gives up, stops in order. Knows not what they are."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+
+import structlog
+
+from battlebot.embedded.process import Child, Program
+from battlebot.errors import EmbeddedError
+
+FIRST_DELAY_S = 0.2
+LONGEST_DELAY_S = 5.0
+GIVE_UP_DEATHS = 10
+GIVE_UP_S = 60.0
+
+_LOOK_S = 0.1
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass
+class _Place:
+    """One child's place: who fills it, when it died of late (monotonic seconds), and when the next may start."""
+
+    child: Child
+    started_s: float
+    deaths: deque[float] = field(default_factory=lambda: deque(maxlen=GIVE_UP_DEATHS))
+    delay_s: float = FIRST_DELAY_S
+    restart_s: float | None = None
+
+
+class Supervisor:
+    """Children by name, in the order in which they were started.
+
+    `start` and `adopt` belong to the thread that makes it; then `watch` runs it from a thread of its own until `stop`.
+    """
+
+    def __init__(self) -> None:
+        self.failure: EmbeddedError | None = None
+        self._places: dict[str, _Place] = {}
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._watcher: threading.Thread | None = None
+
+    def start(self, program: Program) -> None:
+        """Start a program and look after it."""
+        self.adopt(Child(program))
+
+    def adopt(self, child: Child) -> None:
+        """Look after a child that runs already."""
+        with self._lock:
+            self._places[child.program.name] = _Place(child, time.monotonic())
+        log.info("started", part=child.program.name, pid=child.pid)
+
+    def child(self, name: str) -> Child:
+        """The child that fills the place of that name now. Raises KeyError."""
+        with self._lock:
+            return self._places[name].child
+
+    def stop_one(self, name: str) -> None:
+        """Stop one child gracefully, and look after it no longer. Raises KeyError."""
+        with self._lock:
+            self._places.pop(name).child.stop()
+
+    def watch(self) -> None:
+        """Begin to look, in a thread that lives until `stop`. After a failure it only waits."""
+        # Its life matters: what it restarts is killed when the thread that started it ends
+        self._watcher = threading.Thread(target=self._watch, name="supervisor", daemon=True)
+        self._watcher.start()
+
+    def wait(self, limit_s: float) -> bool:
+        """Wait for the end of supervision, at most `limit_s` seconds; whether it came. Raises what made it give up."""
+        ended = self._ended.wait(limit_s)
+        if self.failure is not None:
+            raise self.failure
+        return ended
+
+    def stop(self) -> None:
+        """Stop every child, the last started first, each gracefully; then the watching thread ends."""
+        self._ended.set()
+        with self._lock:
+            for name, place in reversed(self._places.items()):
+                place.child.stop()
+                log.info("stopped", part=name, status=place.child.status())
+            self._places.clear()
+        if self._watcher is not None:
+            self._watcher.join()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(_LOOK_S):
+            with self._lock:
+                try:
+                    if not self._ended.is_set():
+                        self._look(time.monotonic())
+                except EmbeddedError as error:
+                    self.failure = error
+                    self._ended.set()
+        # `stop` holds the lock while the children end; only then may this thread
+        with self._lock:
+            pass
+
+    def _look(self, now_s: float) -> None:
+        for place in self._places.values():
+            if place.restart_s is None and not place.child.alive:
+                self._bury(place, now_s)
+            elif place.restart_s is not None and now_s >= place.restart_s:
+                place.child = Child(place.child.program)
+                place.started_s, place.restart_s = now_s, None
+                log.info("restarted", part=place.child.program.name, pid=place.child.pid)
+
+    def _bury(self, place: _Place, now_s: float) -> None:
+        name, status = place.child.program.name, place.child.status()
+        # What it forked may hold its port or its files
+        place.child.kill()
+        if now_s - place.started_s > LONGEST_DELAY_S * 2:
+            place.delay_s = FIRST_DELAY_S
+        place.deaths.append(now_s)
+        if len(place.deaths) == GIVE_UP_DEATHS and now_s - place.deaths[0] <= GIVE_UP_S:
+            raise EmbeddedError(
+                f"{name} died {GIVE_UP_DEATHS} times in {GIVE_UP_S:g} seconds ({status}){place.child.last_words()}"
+            )
+        place.restart_s = now_s + place.delay_s
+        log.warning("died", part=name, status=status, restart_in_s=place.delay_s)
+        place.delay_s = min(place.delay_s * 2, LONGEST_DELAY_S)

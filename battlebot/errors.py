@@ -1,0 +1,151 @@
+"""Every error of ours, one tree; each has a stable `code` that goes to bots, organisers and logs.
+
+    BattlebotError
+    ├── SettingError            a setting from the environment or .env is unusable
+    ├── EmbeddedError           an embedded server could not be started
+    ├── BadGame                 a module in games/ breaks the contract
+    ├── Refused                 what arrived from outside is not acceptable
+    │   ├── UnknownGame         no such game
+    │   ├── UnknownBot          no such bot in this game
+    │   ├── UnknownMatch        no such match
+    │   ├── UnknownContest      no such contest
+    │   ├── NameTaken           somebody has registered that name
+    │   ├── BadName             a name that is empty, too long or not printable
+    │   ├── BadMessage          a frame or body that does not have the shape it must have
+    │   ├── LoginFailed         wrong hash, unknown bot, wrong game
+    │   ├── ContestClosed       the contest takes no (more) bots, or may not be opened
+    │   └── TooMany             a limit of rate or number is exceeded
+    └── Unavailable             Redis or MongoDB does not answer now
+        └── Conflict            another process committed first (retried, never shown)
+
+`http_status` and `close_code` are the one place that maps an error to HTTP and to a WebSocket close code.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class BattlebotError(Exception):
+    """Base of the tree. `str(error)` is a sentence for a person; `code` is a stable slug for a program."""
+
+    code: ClassVar[str] = "error"
+    http_status: ClassVar[int] = 500
+    close_code: ClassVar[int] = 1011
+
+    def __init__(self, sentence: str, **details: object) -> None:
+        super().__init__(sentence)
+        self.details = details
+
+    def as_dict(self) -> dict[str, object]:
+        """The body of an error answer: `{"error": sentence, "code": slug}` plus any details."""
+        return {**self.details, "error": str(self), "code": self.code}
+
+
+class SettingError(BattlebotError):
+    """A setting from the environment or from `.env` is unusable."""
+
+    code = "bad-setting"
+
+
+class EmbeddedError(BattlebotError):
+    """An embedded server (Valkey, mongod) could not be started."""
+
+    code = "embedded-failed"
+
+
+class BadGame(BattlebotError):
+    """A module in `games/` breaks the contract of `battlebot.rules.contract`."""
+
+    code = "bad-game"
+
+
+class Refused(BattlebotError):
+    """What arrived from outside is not acceptable; nothing was changed."""
+
+    code = "refused"
+    http_status = 400
+    close_code = 1008
+
+
+class UnknownGame(Refused):
+    """No game of that name is registered."""
+
+    code = "unknown-game"
+    http_status = 404
+
+
+class UnknownBot(Refused):
+    """No bot of that name is registered for that game."""
+
+    code = "unknown-bot"
+    http_status = 404
+
+
+class UnknownMatch(Refused):
+    """No finished or live match has that id."""
+
+    code = "unknown-match"
+    http_status = 404
+
+
+class UnknownContest(Refused):
+    """No contest of that name exists in that game."""
+
+    code = "unknown-contest"
+    http_status = 404
+
+
+class NameTaken(Refused):
+    """A bot of that name is registered already; names are unique over the whole server."""
+
+    code = "name-taken"
+    http_status = 409
+
+
+class BadName(Refused):
+    """A name is empty, longer than 64 characters, or holds characters that a name may not hold."""
+
+    code = "bad-name"
+
+
+class BadMessage(Refused):
+    """A frame or a body does not have the shape that it must have."""
+
+    code = "bad-message"
+    close_code = 1007
+
+
+class LoginFailed(Refused):
+    """Wrong hash, unknown bot or wrong game; which of them is never said."""
+
+    code = "login-failed"
+    http_status = 401
+
+
+class ContestClosed(Refused):
+    """The contest takes no bots now, or may not be opened by a login."""
+
+    code = "contest-closed"
+    http_status = 409
+
+
+class TooMany(Refused):
+    """A limit of rate or number is exceeded."""
+
+    code = "too-many"
+    http_status = 429
+
+
+class Unavailable(BattlebotError):
+    """Redis or MongoDB does not answer now; the same request may succeed later."""
+
+    code = "unavailable"
+    http_status = 503
+    close_code = 1013
+
+
+class Conflict(Unavailable):
+    """Another process committed a newer version first; the caller reloads and tries again."""
+
+    code = "conflict"

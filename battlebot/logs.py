@@ -1,0 +1,136 @@
+"""Logging, configured once a process: structlog and the standard library leave through one formatter.
+
+What is worth an event is decided where it happens; here is only how it looks, and what it may not show.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from battlebot.config import Settings
+
+SECRET_KEYS = frozenset({"pass_hash", "login_hash", "secret_key", "password", "token", "authorization"})
+MASK = "***"
+
+_URL_PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^@/\s]+@")
+# C0, DEL, C1 and the two Unicode line ends: what could forge a line or drive a terminal
+_CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
+_CONTROL |= {0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+_DEPTH = 8
+
+# They tell of every task, tick or request: thousands of lines that say nothing unless one is looking for something
+_CHATTY = (
+    "celery.app.trace",
+    "celery.worker.strategy",
+    "celery.beat",
+    "werkzeug",
+    "urllib3",
+    "kombu",
+    "amqp",
+    "pymongo",
+)
+
+
+def configure_logs(settings: Settings) -> None:
+    """Send everything that is logged in this process to stderr, as `settings.log_format` and `log_level` say.
+
+    JSON is one line an event. May be called again (a forked worker does); the last call wins.
+    """
+    as_json = settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                redact,
+                neutralise,
+                *_look(as_json),
+            ],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    for name in _CHATTY:
+        logging.getLogger(name).setLevel(level if level <= logging.DEBUG else max(level, logging.WARNING))
+    logging.captureWarnings(True)
+
+
+def _look(as_json: bool) -> list[Processor]:
+    if as_json:
+        return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_dumps)]
+    # structlog's own choice would be rich's traceback, which prints local variables, and so secrets
+    plain = structlog.dev.plain_traceback
+    return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)]
+
+
+def _dumps(event: EventDict, **_: Any) -> str:
+    return orjson.dumps(event, default=repr, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """A structlog processor: values of `SECRET_KEYS` at any depth, and passwords within URLs, become `***`."""
+    return {key: _redacted(key, value) for key, value in event.items()}
+
+
+def neutralise(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """A structlog processor: control characters and line ends in strings are spelled out, so that none forges a line.
+
+    What a bot calls itself reaches the log; with a newline in it, it could write any line it likes.
+    """
+    return {key: _neutral(value) for key, value in event.items()}
+
+
+def mask_url(text: str) -> str:
+    """`text` with the password of every URL in it replaced by `***`."""
+    return _URL_PASSWORD.sub(rf"\1:{MASK}@", text)
+
+
+def _redacted(key: object, value: Any, depth: int = 0) -> Any:
+    if isinstance(key, str) and key.lower().replace("-", "_") in SECRET_KEYS:
+        return MASK
+    if isinstance(value, str):
+        return mask_url(value) if "://" in value else value
+    if depth >= _DEPTH:
+        return "..." if isinstance(value, Mapping | list | tuple) else value
+    if isinstance(value, Mapping):
+        return {name: _redacted(name, inner, depth + 1) for name, inner in value.items()}
+    if isinstance(value, list | tuple) and not _is_exc_info(value):
+        return [_redacted(None, inner, depth + 1) for inner in value]
+    return value
+
+
+def _neutral(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.translate(_CONTROL)
+    if isinstance(value, Mapping):
+        return {_neutral(name): _neutral(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple) and not _is_exc_info(value):
+        return [_neutral(inner) for inner in value]
+    return value
+
+
+def _is_exc_info(value: list[Any] | tuple[Any, ...]) -> bool:
+    return isinstance(value, tuple) and len(value) == 3 and isinstance(value[1], BaseException)

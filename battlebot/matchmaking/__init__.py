@@ -1,0 +1,1 @@
+"""Who meets whom: the waiting queues in Redis, and the pairing of bots outside contests."""

@@ -1,0 +1,13 @@
+-- A node says which of its bots still wait in a queue: Redis may have lost them, or the letter that began their match.
+-- KEYS[1] queue, KEYS[2] set of queues, then for each ticket its mark and its bot's empty seats
+-- ARGV[1] queue's name, then for each ticket the ticket and since when it waits (ms)
+-- Answers for each ticket the match begun for it, or '', then 1 where its bot has an empty seat.
+local answer = {}
+redis.call('SADD', KEYS[2], ARGV[1])
+for i = 2, #ARGV, 2 do
+  local match = redis.call('GET', KEYS[i + 1])
+  if not match then redis.call('ZADD', KEYS[1], 'NX', ARGV[i + 1], ARGV[i]) end
+  answer[#answer + 1] = match or ''
+  answer[#answer + 1] = redis.call('EXISTS', KEYS[i + 2])
+end
+return answer

@@ -1,0 +1,159 @@
+"""Where a node's players wait between login and match. Outside contests it pairs them; in one it asks for pairing."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import structlog
+
+from battlebot.arena import keys
+from battlebot.arena.making import begin, new_match
+from battlebot.arena.player import Player
+from battlebot.arena.service import Arena
+from battlebot.arena.store import MatchStore
+from battlebot.config import Settings
+from battlebot.errors import Unavailable
+from battlebot.matchmaking.queue import Queues, Ticket
+from battlebot.rules.contract import Game
+from battlebot.wire import closing
+
+log = structlog.get_logger()
+
+CHUNK = 500  # tickets a script call
+
+
+class ContestDoor(Protocol):
+    """What the lobby asks the contests."""
+
+    def enter(self, game: str, contest: str, bot: str) -> None:
+        """Raises ContestClosed, Unavailable."""
+
+
+@dataclass
+class Lobby:
+    """`ask_pairing(game, contest)` enqueues the pairing task; it does not raise."""
+
+    registry: Mapping[str, Game]
+    settings: Settings
+    store: MatchStore
+    queues: Queues
+    contests: ContestDoor
+    ask_pairing: Callable[[str, str], None]
+    now_s: Callable[[], float]
+    arena: Arena | None = None
+    _waiting: dict[str, Player] = field(default_factory=dict)
+    _guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def admit(self, player: Player) -> None:
+        """Checks that the bot may wait where it wants to. Raises ContestClosed, Unavailable."""
+        login = player.login
+        if login.contest is not None:
+            self.contests.enter(login.game, login.contest, login.bot_id)
+
+    def enter(self, player: Player) -> None:
+        """The player begins to wait: it gets an empty seat of its own back, a match, or waits. Raises Unavailable."""
+        assert self.arena is not None
+        player.new_place(self.arena.node, self.now_s())
+        with self._guard:
+            self._waiting[player.place] = player
+        self.arena.expect(player)
+        login = player.login
+        if login.resume is not None and not player.finished_matches and self.arena.join(player, login.resume):
+            self._seated(player)
+        else:
+            self._wait(player, look_for_seats=True)
+
+    def leave(self, player: Player) -> None:
+        """The player does not wait any more: its connection is gone."""
+        assert self.arena is not None
+        if self._seated(player):
+            self.arena.expect_no_more(player)
+            try:
+                self.queues.leave(self._queue(player), self._ticket(player))
+            except Unavailable:
+                log.warning("lobby.left_late", bot=player.bot)
+
+    def tick(self) -> None:
+        """Every second: closes who waited too long, says who still waits. Raises Unavailable."""
+        self._close_the_lonely()
+        by_queue = defaultdict(list)
+        for player in self._players():
+            by_queue[self._queue(player)].append(player)
+        for name, players in by_queue.items():
+            for at in range(0, len(players), CHUNK):
+                self._say_again(name, players[at : at + CHUNK])
+
+    def waiting(self) -> int:
+        """How many players wait at this node."""
+        return len(self._waiting)
+
+    def _wait(self, player: Player, look_for_seats: bool) -> None:
+        assert self.arena is not None
+        login = player.login
+        game = self.registry[login.game]
+        others = 0 if login.contest is not None else game.min_players - 1
+        found = self.queues.wait(self._queue(player), self._ticket(player), others, look_for_seats)
+        if found.seats:
+            for match_id in found.seats:
+                if self.arena.join(player, match_id):
+                    self._seated(player)
+                    return
+            self._wait(player, look_for_seats=False)
+        elif found.match is not None:
+            self.arena.look_after(found.match)
+        elif login.contest is not None:
+            if found.ask_pairing:
+                self.ask_pairing(login.game, login.contest)
+        elif len(found.others) == others:
+            self._pair(player, game, found.others)
+
+    def _pair(self, player: Player, game: Game, others: tuple[Ticket, ...]) -> None:
+        seats = [(player.bot, player.place), *((other.bot, other.place) for other in others)]
+        secrets.SystemRandom().shuffle(seats)
+        match = new_match(game, seats, self.settings, self.now_s())
+        if begin(self.store, game, match, self._queue(player)):
+            log.info("match.begun", match=match.id, game=game.name, players=[bot for bot, _ in seats])
+        elif not player.gone and player.table is None:
+            # one of them was taken a moment before
+            self._wait(player, look_for_seats=False)
+
+    def _say_again(self, name: str, players: list[Player]) -> None:
+        assert self.arena is not None
+        answers = self.queues.wait_again(name, [self._ticket(player) for player in players])
+        for player, (match_id, empty_seat) in zip(players, answers, strict=True):
+            if player.table is not None or player.gone:
+                self._seated(player)
+                self.queues.leave(name, self._ticket(player))
+            elif match_id is not None:
+                self.arena.look_after(match_id)
+            elif empty_seat:
+                self._wait(player, look_for_seats=True)
+
+    def _close_the_lonely(self) -> None:
+        before_s = self.now_s() - self.settings.waiting_timeout_s
+        for player in self._players():
+            if player.login.contest is None and player.waiting_since_s < before_s:
+                player.channel.close(closing.NOBODY_CAME)
+
+    def _players(self) -> list[Player]:
+        """Those who still wait; who got a seat meanwhile is forgotten."""
+        with self._guard:
+            for place, player in list(self._waiting.items()):
+                if player.table is not None or player.place != place or player.gone:
+                    del self._waiting[place]
+            return list(self._waiting.values())
+
+    def _seated(self, player: Player) -> bool:
+        with self._guard:
+            return self._waiting.pop(player.place, None) is not None
+
+    def _queue(self, player: Player) -> str:
+        return keys.queue_name(player.login.game, player.login.contest)
+
+    def _ticket(self, player: Player) -> Ticket:
+        return Ticket(player.place, player.bot, player.waiting_since_s)

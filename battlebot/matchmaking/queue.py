@@ -1,0 +1,112 @@
+"""The waiting queues in Redis: one a game, one a contest. A ticket names a place and the bot that waits there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import redis
+
+from battlebot.arena import keys
+from battlebot.arena.connection import redis_errors, texts
+from battlebot.arena.making import place_and_bot, ticket_of
+from battlebot.arena.scripts import Argument, Script, Scripts
+
+WAIT = Script("battlebot.matchmaking", "wait.lua")
+AGAIN = Script("battlebot.matchmaking", "again.lua")
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """A bot that waits at a place, since `since_s` (epoch)."""
+
+    place: str
+    bot: str
+    since_s: float
+
+    @property
+    def text(self) -> str:
+        """The ticket as it stands in the queue."""
+        return ticket_of(self.place, self.bot)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What became of a bot that began to wait: `seats` it left empty, a `match` begun for it, or others to meet."""
+
+    seats: tuple[str, ...] = ()
+    match: str | None = None
+    others: tuple[Ticket, ...] = ()
+    ask_pairing: bool = False
+
+
+class Queues:
+    """Every method raises Unavailable when Redis does not answer."""
+
+    def __init__(self, client: redis.Redis, scripts: Scripts | None = None) -> None:
+        self._client = client
+        self._scripts = scripts or Scripts(client)
+
+    def wait(self, name: str, ticket: Ticket, others: int, look_for_seats: bool = True) -> Waiting:
+        """Puts the ticket into the queue and answers up to `others` tickets of other bots, longest waiting first.
+
+        With `others` 0 (a contest) it answers instead whether the pairing task must be asked for.
+        """
+        script_keys = [
+            keys.queue(name),
+            keys.QUEUES,
+            keys.empty_seats(ticket.bot),
+            keys.ticket(ticket.text),
+            keys.asked(f"pair:{name}"),
+        ]
+        since_ms = int(ticket.since_s * 1000)
+        arguments: list[Argument] = [ticket.text, since_ms, ticket.bot, name, others, int(look_for_seats)]
+        kind, *rest = self._scripts.run(WAIT, script_keys, arguments)
+        if kind == b"seat":
+            return Waiting(seats=tuple(match_id.decode() for match_id in rest))
+        if kind == b"match":
+            return Waiting(match=rest[0].decode())
+        return Waiting(ask_pairing=bool(rest[0]), others=tuple(_ticket(other.decode(), 0.0) for other in rest[1:]))
+
+    def wait_again(self, name: str, tickets: Sequence[Ticket]) -> list[tuple[str | None, bool]]:
+        """Says that these still wait; answers for each the match begun for it, and if its bot has an empty seat."""
+        script_keys = [keys.queue(name), keys.QUEUES]
+        arguments: list[Argument] = [name]
+        for ticket in tickets:
+            script_keys += [keys.ticket(ticket.text), keys.empty_seats(ticket.bot)]
+            arguments += [ticket.text, int(ticket.since_s * 1000)]
+        answers = self._scripts.run(AGAIN, script_keys, arguments)
+        pairs = zip(answers[::2], answers[1::2], strict=True)
+        return [(match.decode() or None, bool(empty)) for match, empty in pairs]
+
+    def leave(self, name: str, ticket: Ticket) -> None:
+        """Takes the ticket out of the queue."""
+        with redis_errors():
+            self._client.zrem(keys.queue(name), ticket.text)
+
+    def tickets(self, name: str) -> list[Ticket]:
+        """All tickets of a queue, longest waiting first."""
+        with redis_errors():
+            rows: Any = self._client.zrange(keys.queue(name), 0, -1, withscores=True)
+        return [_ticket(text.decode(), since_ms / 1000) for text, since_ms in list(rows)]
+
+    def names(self) -> list[str]:
+        """The queues in which anybody has ever waited."""
+        with redis_errors():
+            return sorted(texts(self._client.smembers(keys.QUEUES)))
+
+    def drop_node(self, node: str) -> int:
+        """Takes the tickets of a dead node out of all queues; answers how many."""
+        dropped = 0
+        for name in self.names():
+            stale = [ticket.text for ticket in self.tickets(name) if keys.node_of(ticket.place) == node]
+            if stale:
+                with redis_errors():
+                    dropped += int(self._client.zrem(keys.queue(name), *stale))
+        return dropped
+
+
+def _ticket(text: str, since_s: float) -> Ticket:
+    place, bot = place_and_bot(text)
+    return Ticket(place, bot, since_s)

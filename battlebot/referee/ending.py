@@ -1,0 +1,61 @@
+"""Verdicts: how a match can end other than by its game's own rules, and whose fault each end is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
+
+
+def with_verdict(match: Match, verdict: Verdict) -> Match:
+    """The match with its end written into the state, as bots see it (`complete`, `victor`, `reason`)."""
+    state = {**match.state, "complete": True, "victor": verdict.victor, "reason": verdict.reason.value}
+    return replace(match, state=state, verdict=verdict)
+
+
+def timeout(match: Match, seat: Seat, thinking_s: float) -> Verdict:
+    """The seat's clock ran out while the bot was connected and asked."""
+    evidence = {
+        "bot": seat.bot,
+        "thinkingMs": round(thinking_s * 1000),
+        "leftMs": round(seat.remaining_s * 1000),
+        "limitMs": round(match.limits.turn_timeout_s * 1000),
+    }
+    return Verdict(_other(match, [seat]), Reason.TIMEOUT, Fault.BOT, evidence)
+
+
+def strikes(match: Match, seat: Seat, problem: tuple[str, str]) -> Verdict:
+    """The seat sent its last allowed invalid turn; `problem` is that turn's code and sentence."""
+    code, sentence = problem
+    evidence = {"bot": seat.bot, "strikes": seat.strikes, "code": code, "sentence": sentence}
+    return Verdict(_other(match, [seat]), Reason.INVALID, Fault.BOT, evidence)
+
+
+def absence(match: Match, late: Sequence[Seat]) -> Verdict:
+    """Seats stayed empty too long. Where the server emptied one of them, nobody loses.
+
+    Where every other seat was left by its own bot as well, nobody wins: both were gone at about the same time.
+    """
+    evidence: dict[str, Any] = {
+        "absent": [seat.bot for seat in match.seats if seat.place is None],
+        "emptiedBy": {seat.bot: seat.emptied_by.value for seat in late},
+    }
+    if any(seat.emptied_by is Fault.SERVER for seat in late):
+        return server_fault(evidence)
+    gone = [seat for seat in match.seats if seat.emptied_by in (Fault.BOT, Fault.NETWORK)]
+    fault = Fault.BOT if any(seat.emptied_by is Fault.BOT for seat in late) else Fault.NETWORK
+    return Verdict(_other(match, gone), Reason.DISCONNECT, fault, evidence)
+
+
+def server_fault(evidence: dict[str, Any]) -> Verdict:
+    """The server cannot go on: a draw that counts for nobody (seed 000: "recorded as a draw")."""
+    return Verdict(None, Reason.ERROR, Fault.SERVER, evidence)
+
+
+def _other(match: Match, losers: Sequence[Seat]) -> str | None:
+    """The one bot that is not among the losers; None unless it is exactly one."""
+    lost = {seat.bot for seat in losers}
+    others = [seat.bot for seat in match.seats if seat.bot not in lost]
+    return others[0] if len(others) == 1 else None

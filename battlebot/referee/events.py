@@ -1,0 +1,72 @@
+"""What can happen to a match. Each event is a value that the arena makes and `step` answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """A bot sent something. `turn` is None where it was no JSON object.
+
+    `thinking_s` is the bot's own time: from its update written to its socket until the turn's bytes arrived.
+    """
+
+    bot: str
+    turn: dict[str, Any] | None
+    thinking_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOut:
+    """The bot's clock for the turn of this version ran out on the node that holds its connection."""
+
+    bot: str
+    version: int
+    thinking_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A bot took its seat, after its return or over the head of another connection of its own.
+
+    `alive_s` (epoch): until when that other connection is known to have lived; None: until now. Its clock ran so long.
+    """
+
+    bot: str
+    place: str
+    alive_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The connection at `place` is gone. `clean`: it said goodbye; else the network broke it."""
+
+    bot: str
+    place: str
+    clean: bool
+    thinking_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Orphaned:
+    """The node that held the connection at `place` is dead or restarts: not the bot's doing."""
+
+    bot: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """`due_s` has passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The server cannot go on with this match; `sentence` says why."""
+
+    sentence: str
+
+
+Event = Turned | TimedOut | Joined | Left | Orphaned | Overdue | Failed

@@ -1,0 +1,248 @@
+"""The referee: `step(game, match, event, now_s)` answers an event with a new match and what the bots are told.
+
+Pure: no I/O, no clock, no randomness. Which event is answered how is the table `ANSWERS`; a match with a verdict
+answers nothing any more. Rules are those of seed 000 and of docs/bots.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from battlebot.referee import ending
+from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue, TimedOut, Turned
+from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
+from battlebot.referee.telling import seen_by, told, update_for
+from battlebot.rules.contract import Game
+from battlebot.wire.jsontext import encode
+from battlebot.wire.updates import Update
+
+__all__ = ["Step", "seen_by", "step", "update_for", "with_first_due"]
+
+NUDGE_AFTER_S = 5.0  # beyond a clock's end, before a match that stands still is looked at
+SERVERS_KEYS = frozenset({"player", "time", "valid"})  # a bot cannot forge them
+MAX_NUDGES = 6  # looks without any effect, after which the server gives the match up
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The answer: the new match, the updates in the order of sending, the valid turn to append to the record.
+
+    `match` is the very same object where the event changed nothing that must be kept.
+    """
+
+    match: Match
+    updates: tuple[Update, ...] = ()
+    recorded: dict[str, Any] | None = None
+
+
+def step(game: Game, match: Match, event: Event, now_s: float) -> Step:
+    """Answers one event at the time `now_s` (epoch seconds).
+
+    An exception from the game's own code ends the match as a draw by the server's fault; nothing else is raised.
+    """
+    if match.verdict is not None:
+        return _after_the_end(game, match, event)
+    next_match = replace(match, revision=match.revision + 1)
+    try:
+        answer = ANSWERS[type(event)](game, next_match, event, now_s)
+        if answer.match is next_match:
+            # there will be no commit: what is told is the match as it stands
+            updates = tuple(replace(update, revision=match.revision) for update in answer.updates)
+            return replace(answer, match=match, updates=updates)
+        return replace(answer, match=replace(answer.match, due_s=_due(game, answer.match, now_s)))
+    except Exception as error:
+        failure = {"error": type(error).__name__, "event": type(event).__name__}
+        answer = _ended(game, next_match, ending.server_fault(failure))
+        return replace(answer, match=replace(answer.match, due_s=None))
+
+
+def with_first_due(game: Game, match: Match, now_s: float) -> Match:
+    """The match with its first `due_s` and the first clocks set, before it is stored for the first time."""
+    awaited = game.awaited(match.state)
+    seats = tuple(replace(seat, asked_s=now_s) if seat.bot in awaited else seat for seat in match.seats)
+    return replace(match, seats=seats, due_s=_due(game, match, now_s))
+
+
+def _turned(game: Game, match: Match, event: Turned, now_s: float) -> Step:
+    seat = match.seat_of(event.bot)
+    if seat is None:
+        return Step(match)
+    on_turn = event.bot in game.awaited(match.state)
+    turn = {key: value for key, value in (event.turn or {}).items() if key not in SERVERS_KEYS}
+    repeated = _repeated(game, match, seat, turn, now_s)
+    if repeated is not None:
+        return repeated
+    if on_turn and event.thinking_s > seat.remaining_s:
+        return _ended(game, match, ending.timeout(match, seat, event.thinking_s))
+    offered = {**turn, "player": event.bot, "time": int(now_s * 1000)}
+    problem = _problem(game, match, event, offered)
+    if problem is not None:
+        return _strike(game, match, _charged(seat, event.thinking_s, now_s) if on_turn else seat, offered, problem)
+    return _applied(game, match, seat, offered, event.thinking_s, now_s)
+
+
+def _problem(game: Game, match: Match, event: Turned, offered: dict[str, Any]) -> tuple[str, str] | None:
+    """Why the turn is not valid, as a code and a sentence; None where it is."""
+    if event.turn is None:
+        return "bad-message", "A turn must be one JSON object."
+    version = offered.get("version")
+    if isinstance(version, int) and not isinstance(version, bool) and version > match.version:
+        return "bad-version", f"The match is at version {match.version}."
+    if not game.validate(match.state, offered):
+        return "invalid-turn", game.explain(match.state, offered)
+    return None
+
+
+def _repeated(game: Game, match: Match, seat: Seat, turn: dict[str, Any], now_s: float) -> Step | None:
+    """The answer to a turn for a version that has passed: acknowledged again, or stale; None for any other turn."""
+    version = turn.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or not 0 <= version < match.version:
+        return None
+    echo = {**turn, "player": seat.bot, "time": int(now_s * 1000)}
+    if seat.answered == (version, encode(turn)):
+        return Step(match, (told(game, match, seat, {**echo, "valid": True}),))
+    echo["valid"] = False
+    sentence = f"This turn is for version {version}; the match is at {match.version}."
+    return Step(match, (told(game, match, seat, echo, "stale", sentence),))
+
+
+def _charged(seat: Seat, thinking_s: float, now_s: float) -> Seat:
+    """The seat with so much less on its clock: what does not answer the question does not restart the clock."""
+    return replace(seat, remaining_s=max(0.0, seat.remaining_s - thinking_s), asked_s=now_s)
+
+
+def _strike(game: Game, match: Match, seat: Seat, offered: dict[str, Any], problem: tuple[str, str]) -> Step:
+    struck = replace(seat, strikes=seat.strikes + 1)
+    match = _with_seat(match, struck)
+    own = told(game, match, struck, {**offered, "valid": False}, *problem)
+    if struck.strikes < match.limits.max_strikes:
+        return Step(match, (own,))
+    over = _ended(game, match, ending.strikes(match, struck, problem))
+    return Step(over.match, (replace(own, asks=False), *over.updates))
+
+
+def _applied(game: Game, match: Match, seat: Seat, offered: dict[str, Any], thinking_s: float, now_s: float) -> Step:
+    before = game.awaited(match.state)
+    state = game.reducer(match.state, offered)
+    after = game.awaited(state)
+    sent = {key: value for key, value in offered.items() if key not in SERVERS_KEYS}
+    answered = replace(seat, answered=(match.version, encode(sent)), asked_s=None)
+    seats = tuple(answered if other.bot == seat.bot else other for other in match.seats)
+    asked = {bot for bot in after if bot == seat.bot or bot not in before}
+    limit_s = match.limits.turn_timeout_s
+    seats = tuple(replace(one, remaining_s=limit_s, asked_s=now_s) if one.bot in asked else one for one in seats)
+    match = replace(match, state=state, seats=seats, version=match.version + 1, nudges=0)
+    recorded = {"turn": offered, "thinkingMs": round(thinking_s * 1000, 3)}
+    if state["complete"]:
+        match = replace(match, verdict=Verdict(state["victor"], Reason.COMPLETE, Fault.NONE))
+    elif match.version >= match.limits.max_turns:
+        match = ending.with_verdict(match, Verdict(None, Reason.LENGTH, Fault.NONE, {"turns": match.version}))
+    echo = {**offered, "valid": True}
+    return Step(match, tuple(told(game, match, other, echo) for other in match.seats), recorded)
+
+
+def _timed_out(game: Game, match: Match, event: TimedOut, now_s: float) -> Step:
+    seat = match.seat_of(event.bot)
+    if seat is None or event.version != match.version or event.bot not in game.awaited(match.state):
+        return Step(match)
+    if seat.place is None or event.thinking_s < seat.remaining_s:
+        return Step(match)
+    return _ended(game, match, ending.timeout(match, seat, event.thinking_s))
+
+
+def _joined(game: Game, match: Match, event: Joined, now_s: float) -> Step:
+    seat = match.seat_of(event.bot)
+    if seat is None:
+        return Step(match)
+    back = replace(seat, place=event.place, back_by_s=None, emptied_by=Fault.NONE)
+    if event.bot in game.awaited(match.state):
+        if seat.place is None and seat.emptied_by is Fault.SERVER:
+            back = replace(back, asked_s=now_s)
+        elif seat.asked_s is not None:
+            # the clock went on meanwhile; were it not so, a second connection would be worth a second clock
+            known_s = now_s if seat.place is None or event.alive_s is None else min(now_s, event.alive_s)
+            until_s = max(seat.asked_s, known_s)
+            back = _charged(back, until_s - seat.asked_s, until_s)
+    match = _with_seat(match, back)
+    return Step(match, (told(game, match, back),))
+
+
+def _left(game: Game, match: Match, event: Left, now_s: float) -> Step:
+    seat = match.seat_of(event.bot)
+    if seat is None or seat.place != event.place:
+        return Step(match)
+    on_turn = event.bot in game.awaited(match.state)
+    if on_turn:
+        seat = _charged(seat, event.thinking_s, now_s)
+    empty = replace(
+        seat,
+        place=None,
+        back_by_s=now_s + (seat.remaining_s if on_turn else match.limits.turn_timeout_s),
+        emptied_by=Fault.BOT if event.clean else Fault.NETWORK,
+    )
+    return Step(_with_seat(match, empty))
+
+
+def _orphaned(game: Game, match: Match, event: Orphaned, now_s: float) -> Step:
+    seat = match.seat_of(event.bot)
+    if seat is None or seat.place != event.place:
+        return Step(match)
+    back_by_s = now_s + match.limits.node_grace_s
+    return Step(_with_seat(match, replace(seat, place=None, back_by_s=back_by_s, emptied_by=Fault.SERVER)))
+
+
+def _overdue(game: Game, match: Match, event: Overdue, now_s: float) -> Step:
+    if match.due_s is not None and now_s < match.due_s:
+        return Step(match)
+    late = [seat for seat in match.seats if seat.back_by_s is not None and seat.back_by_s <= now_s]
+    if late:
+        return _ended(game, match, ending.absence(match, late))
+    if match.nudges >= MAX_NUDGES:
+        return _ended(game, match, ending.server_fault({"nudges": match.nudges}))
+    return Step(replace(match, nudges=match.nudges + 1))
+
+
+def _failed(game: Game, match: Match, event: Failed, now_s: float) -> Step:
+    return _ended(game, match, ending.server_fault({"error": event.sentence}))
+
+
+ANSWERS: Mapping[type, Callable[[Game, Match, Any, float], Step]] = {
+    Turned: _turned,
+    TimedOut: _timed_out,
+    Joined: _joined,
+    Left: _left,
+    Orphaned: _orphaned,
+    Overdue: _overdue,
+    Failed: _failed,
+}
+
+
+def _after_the_end(game: Game, match: Match, event: Event) -> Step:
+    # a bot that comes back, or asks again, after the end is told how it ended
+    if isinstance(event, Joined | Turned):
+        seat = match.seat_of(event.bot)
+        if seat is not None:
+            return Step(match, (update_for(game, match, seat),))
+    return Step(match)
+
+
+def _ended(game: Game, match: Match, verdict: Verdict) -> Step:
+    match = ending.with_verdict(match, verdict)
+    return Step(match, tuple(update_for(game, match, seat) for seat in match.seats))
+
+
+def _with_seat(match: Match, seat: Seat) -> Match:
+    return replace(match, seats=tuple(seat if other.bot == seat.bot else other for other in match.seats))
+
+
+def _due(game: Game, match: Match, now_s: float) -> float | None:
+    if match.verdict is not None:
+        return None
+    empty = [seat.back_by_s for seat in match.seats if seat.back_by_s is not None]
+    if empty:
+        return min(empty)
+    awaited = game.awaited(match.state)
+    clocks = [seat.remaining_s for seat in match.seats if seat.bot in awaited]
+    return now_s + max(clocks, default=0.0) + NUDGE_AFTER_S

@@ -1,0 +1,212 @@
+"""What a game is: `Game`, made from a module in games/ that knows nothing of us.
+
+Pure. Here is what can be read off a module without playing it; `probe` plays it, `registry` finds it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from battlebot.errors import BadMessage
+from battlebot.rules.option import Option, bad_game, listed, options_from_table
+
+__all__ = ["Game", "Option", "Rules", "State", "Turn", "game_from_module"]
+
+State = dict[str, Any]
+Turn = dict[str, Any]
+
+DEFAULT_TURN_TIMEOUT_MS = 3000
+MAX_TURN_TIMEOUT_MS = 3_600_000
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_REQUIRED = ("name", "title", "players")
+_OPTIONAL = ("turnTimeoutMs", "simultaneous", "options", "exampleTurn")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """The functions of a game's module, as the module has them; an optional one that is absent is None."""
+
+    initial_state: Callable[[list[str], int, dict[str, Any]], State]
+    validate: Callable[[State, Turn], bool]
+    reducer: Callable[[State, Turn], State]
+    explain: Callable[[State, Turn], str] | None = None
+    view: Callable[[State, str | None], State] | None = None
+    render: Callable[[State], str] | None = None
+
+
+# what each function is called with: positional arguments, in this order
+_ARGUMENTS = {
+    "initial_state": ("players", "seed", "options"),
+    "validate": ("state", "turn"),
+    "reducer": ("state", "turn"),
+    "explain": ("state", "turn"),
+    "view": ("state", "player"),
+    "render": ("state",),
+}
+_OBLIGATORY = ("initial_state", "validate", "reducer")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Game:
+    """A set of rules. Stateless: every method takes the state and leaves it as it was.
+
+    A turn is the bot's JSON object in which the caller has set "player" to the id of the bot that sent it.
+    `doc` is the first paragraph of the module's docstring; `example_turn` a legal first turn, if the module gives one.
+    """
+
+    name: str
+    title: str
+    min_players: int
+    max_players: int
+    turn_timeout_ms: int
+    simultaneous: bool
+    options: Mapping[str, Option]
+    doc: str
+    example_turn: Mapping[str, Any] | None = None
+    rules: Rules = field(repr=False)
+
+    def initial_state(self, players: Sequence[str], seed: int, options: Mapping[str, Any]) -> State:
+        """The state before the first turn; equal arguments give equal states. Options not given take their defaults.
+
+        Raises ValueError for a number of players the game is not for, BadMessage as `options_with_defaults`.
+        """
+        if not self.min_players <= len(players) <= self.max_players or len(set(players)) != len(players):
+            raise ValueError(f"{self.name} is for {self.min_players} to {self.max_players} different bots")
+        return self.rules.initial_state(list(players), seed, self.options_with_defaults(options))
+
+    def validate(self, state: State, turn: Turn) -> bool:
+        """Whether the turn may be made now by the bot that made it."""
+        return self.rules.validate(state, turn)
+
+    def explain(self, state: State, turn: Turn) -> str:
+        """Why a turn that is not valid is not, as a sentence for the bot's author."""
+        if state["complete"]:
+            return "The match is over."
+        awaited = self.awaited(state)
+        if turn.get("player") not in awaited:
+            return f"It is not your turn: the match waits for {', '.join(awaited)}."
+        if self.rules.explain is None:
+            return f"This is not a legal turn of {self.name} now."
+        return self.rules.explain(state, turn)
+
+    def reducer(self, state: State, turn: Turn) -> State:
+        """The state after a valid turn; a new one. The caller must have asked `validate`."""
+        return self.rules.reducer(state, turn)
+
+    def view(self, state: State, player: str | None) -> State:
+        """What that player may see of the state; None is a viewer. May be the state itself: do not change it."""
+        return state if self.rules.view is None else self.rules.view(state, player)
+
+    def render(self, state: State) -> str:
+        """The state as text, for logs and terminals."""
+        if self.rules.render is None:
+            return json.dumps(state, indent=2, ensure_ascii=False)
+        return self.rules.render(state)
+
+    def awaited(self, state: State) -> tuple[str, ...]:
+        """The ids of the bots that a turn is waited for; none when the match is complete."""
+        if state["complete"]:
+            return ()
+        return tuple(state["waitingFor"]) if self.simultaneous else (state["nextPlayer"],)
+
+    def options_with_defaults(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """All options with their values: those given, else their defaults.
+
+        Raises BadMessage, with the detail `option`, for an option that is unknown, out of bounds or of another type.
+        """
+        for name, value in given.items():
+            if name not in self.options:
+                known = f"has {listed(tuple(self.options))}" if self.options else "has no options"
+                raise BadMessage(f"{self.name} has no option {str(name)[:64]!r}; it {known}.", option=str(name)[:64])
+            problem = self.options[name].problem(value)
+            if problem:
+                raise BadMessage(f"The option {name!r} of {self.name} {problem}.", option=name)
+        return {name: deepcopy(given.get(name, option.default)) for name, option in self.options.items()}
+
+
+def game_from_module(module: ModuleType) -> Game:
+    """The game that a module defines. Raises BadGame: the file, what is wrong there, what is expected."""
+    file = str(getattr(module, "__file__", None) or module.__name__)
+    table = getattr(module, "GAME", None)
+    if not isinstance(table, dict):
+        raise bad_game(file, "there is no dict called GAME", f"GAME = {{{', '.join(map(repr, _REQUIRED))}, ...}}")
+    for key in _REQUIRED:
+        if key not in table:
+            raise bad_game(file, f"GAME has no {key!r}", f"the keys {listed(_REQUIRED)}")
+    for key in table:
+        if key not in _REQUIRED + _OPTIONAL:
+            raise bad_game(file, f"GAME has the unknown key {key!r}", f"only {listed(_REQUIRED + _OPTIONAL)}")
+    low, high = _players(file, table["players"])
+    doc = inspect.cleandoc(module.__doc__ or "").split("\n\n")[0]
+    return Game(
+        name=_name(file, table["name"], module.__name__.rpartition(".")[2]),
+        title=_checked(file, table, "title", "", lambda v: isinstance(v, str) and bool(v.strip()), "a text to show"),
+        min_players=low,
+        max_players=high,
+        turn_timeout_ms=_checked(
+            file, table, "turnTimeoutMs", DEFAULT_TURN_TIMEOUT_MS, _is_timeout, f"an int of 1 to {MAX_TURN_TIMEOUT_MS}"
+        ),
+        simultaneous=_checked(file, table, "simultaneous", False, lambda v: isinstance(v, bool), "True or False"),
+        options=options_from_table(file, table.get("options", {})),
+        doc=" ".join(doc.split()),
+        example_turn=_checked(file, table, "exampleTurn", None, _is_turn, "a dict of a turn's own fields"),
+        rules=Rules(**_functions(file, module)),
+    )
+
+
+def _is_timeout(value: Any) -> bool:
+    return type(value) is int and 1 <= value <= MAX_TURN_TIMEOUT_MS
+
+
+def _is_turn(value: Any) -> bool:
+    return value is None or (isinstance(value, dict) and "player" not in value)
+
+
+def _checked(file: str, table: dict[str, Any], key: str, absent: Any, is_good: Callable[[Any], bool], must: str) -> Any:
+    value = table.get(key, absent)
+    if not is_good(value):
+        raise bad_game(file, f"GAME[{key!r}] is {value!r}", must)
+    return value
+
+
+def _name(file: str, name: Any, stem: str) -> str:
+    if name != stem:
+        raise bad_game(file, f"GAME['name'] is {name!r}", f"the name of the file or folder, {stem!r}")
+    if not _NAME.fullmatch(stem):
+        raise bad_game(file, f"GAME['name'] is {name!r}", "lower-case ASCII letters, digits and _, a letter first")
+    return stem
+
+
+def _players(file: str, bounds: Any) -> tuple[int, int]:
+    if isinstance(bounds, tuple | list) and len(bounds) == 2 and all(type(bound) is int for bound in bounds):
+        low, high = bounds
+        if 2 <= low <= high:
+            return low, high
+    raise bad_game(file, f"GAME['players'] is {bounds!r}", "(fewest, most), two ints from 2 on")
+
+
+def _functions(file: str, module: ModuleType) -> dict[str, Any]:
+    functions = {}
+    for name, arguments in _ARGUMENTS.items():
+        signature = f"{name}({', '.join(arguments)})"
+        function = getattr(module, name, None)
+        if function is None:
+            if name in _OBLIGATORY:
+                raise bad_game(file, f"there is no function {name}", f"def {signature}")
+            continue
+        if not callable(function) or inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+            raise bad_game(file, f"{name} is not a plain function", f"def {signature}")
+        try:
+            inspect.signature(function).bind(*arguments)
+        except TypeError as error:
+            raise bad_game(file, f"{name} cannot be called as {signature} ({error})", f"def {signature}") from None
+        functions[name] = function
+    return functions

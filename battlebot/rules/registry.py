@@ -1,0 +1,74 @@
+"""Finds the games: every file or folder in games/ whose name does not begin with "_". A broken one stops the start."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from battlebot.errors import UnknownGame
+from battlebot.rules.contract import Game, game_from_module
+from battlebot.rules.option import bad_game
+from battlebot.rules.probe import probe
+
+
+class Registry(Mapping[str, Game]):
+    """The games by name, in alphabetical order. An unknown name raises UnknownGame, never a KeyError."""
+
+    def __init__(self, games: Mapping[str, Game]) -> None:
+        self._games = dict(sorted(games.items()))
+
+    def __getitem__(self, name: str) -> Game:
+        game = self._games.get(name)
+        if game is None:
+            raise UnknownGame(f"There is no game {str(name)[:64]!r}. The games are: {', '.join(self._games)}.")
+        return game
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._games)
+
+    def __len__(self) -> int:
+        return len(self._games)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._games
+
+    def get(self, name: str, default: Any = None, /) -> Any:
+        """As of a dict: the inherited one waits for a KeyError, which is never raised here."""
+        return self._games.get(name, default)
+
+
+def discover(package: str = "games") -> Registry:
+    """Imports every game of the package, checks it and plays its first turn.
+
+    Raises BadGame for the first that breaks the contract: the file, what is wrong there, what is expected.
+    """
+    home = _imported(package, package)
+    if not hasattr(home, "__path__"):
+        raise bad_game(package, "it is a module", "a package (a folder) of games")
+    folders = [folder for folder in home.__path__ if Path(folder).is_dir()]
+    if len(folders) > 1:
+        # without an __init__.py Python joins all folders of one name: whose games would these be?
+        raise bad_game(package, f"it is {len(folders)} folders: {', '.join(folders)}", "one, with an __init__.py")
+    games = {}
+    for found in pkgutil.iter_modules(home.__path__):
+        if found.name.startswith("_"):
+            continue
+        file = f"{package}/{found.name}{'/__init__' if found.ispkg else ''}.py"
+        module = _imported(f"{package}.{found.name}", file)
+        game = game_from_module(module)
+        probe(game, str(module.__file__))
+        games[game.name] = game
+    if not games:
+        raise bad_game(package, "there is no game in it", "at least one file such as numberwang.py")
+    return Registry(games)
+
+
+def _imported(name: str, file: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except Exception as error:
+        raise bad_game(file, f"importing it raises {type(error).__name__}: {error}", "a module that imports") from error

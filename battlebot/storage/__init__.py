@@ -1,0 +1,5 @@
+"""The only owner of MongoDB: one repository a collection, their indexes, and the archive's transaction."""
+
+from battlebot.storage.connection import Storage
+
+__all__ = ["Storage"]

@@ -1,0 +1,112 @@
+"""One MongoDB transaction a batch: stores finished matches, closes their meetings, moves the standings.
+
+Keyed by the matches' ids: run twice, or by two workers at once, it changes nothing the second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bson import encode
+from pymongo import InsertOne, MongoClient, ReplaceOne, UpdateOne
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from battlebot.storage.connection import mongo_errors
+
+POINTS = {"wins": 3, "draws": 1, "losses": 0}  # the seeds' scoring
+PART_BYTES = 4_000_000  # a document holds 16 MB at most; endless matches are longer
+
+
+class Archive:
+    """Writes finished matches as `Games` describes them."""
+
+    def __init__(self, client: MongoClient[dict[str, Any]], database: Database[dict[str, Any]]) -> None:
+        self._client = client
+        self._games = database["games"]
+        self._turns = database["turns"]
+        self._meetings = database["meetings"]
+        self._standings = database["standings"]
+
+    def store(self, games: Sequence[dict[str, Any]]) -> list[str]:
+        """Stores the matches that are not stored yet; returns their ids. Raises Unavailable: nothing was stored then.
+
+        A match of a contest whose meeting is not open any more (another match took its place) is stored as void.
+        """
+        with mongo_errors():
+            documents = [self._without_overlong_turns(game) for game in games]
+            with self._client.start_session() as session:
+                return session.with_transaction(lambda active: self._store_in(active, documents))
+
+    def _store_in(self, session: ClientSession, documents: Sequence[dict[str, Any]]) -> list[str]:
+        ids = [document["_id"] for document in documents]
+        stored = {row["_id"] for row in self._games.find({"_id": {"$in": ids}}, {"_id": 1}, session=session)}
+        fresh = [document for document in documents if document["_id"] not in stored]
+        if not fresh:
+            return []
+        fresh_ids = [document["_id"] for document in fresh]
+        query = {"_id": {"$in": fresh_ids}, "state": "open"}
+        met = {row["_id"] for row in self._meetings.find(query, {"_id": 1}, session=session)}
+        counted: list[dict[str, Any]] = []
+        void: list[dict[str, Any]] = []
+        for index, document in enumerate(fresh):
+            if document["contest"] is not None and document["_id"] not in met:
+                fresh[index] = document = {**document, "match": {**document["match"], "void": True}}
+            (void if document["match"]["void"] else counted).append(document)
+        self._games.bulk_write([InsertOne(document) for document in fresh], session=session, ordered=False)
+        played = [document["_id"] for document in counted if document["contest"] is not None]
+        if played:
+            self._meetings.update_many({"_id": {"$in": played}}, {"$set": {"state": "played"}}, session=session)
+            self._standings.bulk_write(_standing_moves(counted), session=session, ordered=False)
+        # a void meeting is played again: its number becomes free
+        self._meetings.delete_many({"_id": {"$in": [document["_id"] for document in void]}}, session=session)
+        return fresh_ids
+
+    def _without_overlong_turns(self, game: dict[str, Any]) -> dict[str, Any]:
+        parts = _parts(game["turns"], game["match"]["clocks"])
+        if len(parts) <= 1:
+            return game
+        self._turns.bulk_write(
+            [
+                ReplaceOne(
+                    {"match": game["_id"], "part": number},
+                    {"match": game["_id"], "part": number, "turns": turns, "clocks": clocks},
+                    upsert=True,
+                )
+                for number, (turns, clocks) in enumerate(parts[1:], start=1)
+            ]
+        )
+        turns, clocks = parts[0]
+        return {**game, "turns": turns, "match": {**game["match"], "clocks": clocks, "parts": len(parts) - 1}}
+
+
+def _parts(turns: list[Any], clocks: list[Any]) -> list[tuple[list[Any], list[Any]]]:
+    parts, begin, size = [], 0, 0
+    for index, turn in enumerate(turns):
+        size += len(encode(turn)) + 32
+        if size > PART_BYTES:
+            parts.append((turns[begin : index + 1], clocks[begin : index + 1]))
+            begin, size = index + 1, 0
+    parts.append((turns[begin:], clocks[begin:]))
+    return parts
+
+
+def _standing_moves(counted: Sequence[dict[str, Any]]) -> list[UpdateOne]:
+    moves: dict[tuple[str, str, str], dict[str, int]] = {}
+    for document in counted:
+        if document["contest"] is None:
+            continue
+        for bot in document["players"]:
+            outcome = "draws" if document["victor"] is None else "wins" if document["victor"] == bot else "losses"
+            move = moves.setdefault(
+                (document["game"], document["contest"], bot),
+                {"score": 0, "wins": 0, "draws": 0, "losses": 0, "played": 0},
+            )
+            move[outcome] += 1
+            move["played"] += 1
+            move["score"] += POINTS[outcome]
+    return [
+        UpdateOne({"game": game, "contest": contest, "bot_id": bot}, {"$inc": move}, upsert=True)
+        for (game, contest, bot), move in moves.items()
+    ]

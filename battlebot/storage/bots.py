@@ -1,0 +1,53 @@
+"""The collection `bots`: registered programs. Credentials are sealed before they come here."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from pymongo.database import Database
+from pymongo.errors import DuplicateKeyError
+
+from battlebot.errors import NameTaken
+from battlebot.storage.connection import mongo_errors
+
+
+class Bots:
+    """Documents `{_id: bot_id, game, owner, sealed_pass_hash, date_registered}`; a name is unique over the server."""
+
+    def __init__(self, database: Database[dict[str, Any]]) -> None:
+        self._bots = database["bots"]
+
+    def register(self, game: str, bot_id: str, owner: str, sealed_pass_hash: bytes) -> None:
+        """Stores a bot. Raises NameTaken, Unavailable."""
+        document = {
+            "_id": bot_id,
+            "game": game,
+            "owner": owner,
+            "sealed_pass_hash": sealed_pass_hash,
+            "date_registered": datetime.now(UTC),
+        }
+        with mongo_errors():
+            try:
+                self._bots.insert_one(document)
+            except DuplicateKeyError:
+                raise NameTaken(f"The name {bot_id!r} is taken.", field="bot_id") from None
+
+    def find(self, bot_id: str) -> dict[str, Any] | None:
+        """The bot's document, or None. Raises Unavailable."""
+        with mongo_errors():
+            return self._bots.find_one({"_id": bot_id})
+
+    def of_game(self, game: str, limit: int = 10_000) -> list[dict[str, Any]]:
+        """`[{"bot_id", "owner", "date_registered"}]`, oldest first; never a secret. Raises Unavailable."""
+        with mongo_errors():
+            found = self._bots.find({"game": game}, {"owner": 1, "date_registered": 1})
+            rows = list(found.sort("date_registered", 1).limit(limit))
+        return [
+            {"bot_id": row["_id"], "owner": row["owner"], "date_registered": row["date_registered"]} for row in rows
+        ]
+
+    def count(self, game: str) -> int:
+        """How many bots are registered for the game. Raises Unavailable."""
+        with mongo_errors():
+            return self._bots.count_documents({"game": game})

@@ -1,0 +1,102 @@
+"""The connection to MongoDB and what hangs on it: the repositories and the indexes. No queries of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pymongo import ASCENDING, DESCENDING, IndexModel, MongoClient
+from pymongo.errors import ConfigurationError, PyMongoError
+from pymongo.read_concern import ReadConcern
+from pymongo.write_concern import WriteConcern
+
+from battlebot.config import Settings
+from battlebot.errors import SettingError, Unavailable
+
+INDEXES = {
+    "bots": [IndexModel([("game", ASCENDING), ("date_registered", ASCENDING)])],
+    "games": [
+        IndexModel([("game", ASCENDING), ("match.seq", DESCENDING)]),
+        IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("match.void", ASCENDING), ("match.seq", DESCENDING)]),
+    ],
+    "contests": [
+        IndexModel([("game", ASCENDING), ("name", ASCENDING)], unique=True),
+        IndexModel([("state", ASCENDING)]),
+    ],
+    "meetings": [
+        # The cap of five meetings is this index: inserting a meeting is reserving it.
+        IndexModel(
+            [("game", ASCENDING), ("contest", ASCENDING), ("pair", ASCENDING), ("n", ASCENDING)],
+            unique=True,
+            name="one_meeting_a_number",
+        ),
+        IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("bots", ASCENDING)]),
+        IndexModel([("state", ASCENDING), ("at", ASCENDING)]),
+    ],
+    "standings": [IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("bot_id", ASCENDING)], unique=True)],
+    "turns": [IndexModel([("match", ASCENDING), ("part", ASCENDING)], unique=True)],
+}
+
+
+@contextmanager
+def mongo_errors() -> Iterator[None]:
+    """Turns what the driver raises for an absent or failing MongoDB into Unavailable."""
+    try:
+        yield
+    except PyMongoError as error:
+        raise Unavailable(f"MongoDB does not answer now ({type(error).__name__}).") from error
+
+
+class Storage:
+    """The repositories over one MongoDB database. Thread- and greenlet-safe; not to be shared over a fork."""
+
+    def __init__(self, settings: Settings, answer_within_s: float = 5.0) -> None:
+        """Connects lazily: a MongoDB that is down is noticed at the first query, as Unavailable.
+
+        `answer_within_s`: seconds a query waits for a reachable primary. Raises SettingError for a malformed URI.
+        """
+        from battlebot.storage.archive import Archive
+        from battlebot.storage.bots import Bots
+        from battlebot.storage.contests import Contests
+        from battlebot.storage.games import Games
+        from battlebot.storage.meetings import Meetings
+        from battlebot.storage.standings import Standings
+
+        timeout_ms = int(answer_within_s * 1000)
+        try:
+            self.client: MongoClient = MongoClient(
+                settings.mongodb_uri,
+                serverSelectionTimeoutMS=timeout_ms,
+                connectTimeoutMS=timeout_ms,
+                timeoutMS=max(timeout_ms * 4, 10_000),
+                tz_aware=True,
+                connect=False,
+            )
+            self.database = self.client.get_default_database(
+                settings.mongodb_database,
+                write_concern=WriteConcern("majority", j=True),
+                read_concern=ReadConcern("majority"),
+            )
+        except (ConfigurationError, ValueError) as error:
+            raise SettingError(f"MONGODB_URI cannot be used: {type(error).__name__}.") from None
+        self.bots = Bots(self.database)
+        self.games = Games(self.database)
+        self.contests = Contests(self.database)
+        self.meetings = Meetings(self.database)
+        self.standings = Standings(self.database)
+        self.archive = Archive(self.client, self.database)
+
+    def ensure_indexes(self) -> None:
+        """Creates the indexes that are missing. Run twice, it changes nothing. Raises Unavailable."""
+        with mongo_errors():
+            for collection, models in INDEXES.items():
+                self.database[collection].create_indexes(models)
+
+    def ping(self) -> None:
+        """Raises Unavailable unless a primary answers."""
+        with mongo_errors():
+            self.client.admin.command("ping")
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self.client.close()

@@ -1,0 +1,84 @@
+"""The collection `meetings`: the n-th match of a pair in a contest. Inserting one reserves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pymongo.database import Database
+from pymongo.errors import BulkWriteError
+
+from battlebot.storage.connection import mongo_errors
+
+DUPLICATE_KEY = 11000
+
+
+def pair_key(bots: Iterable[str]) -> str:
+    """One text for a pair, whoever moves first. A slash cannot be part of a name."""
+    return "/".join(sorted(bots))
+
+
+class Meetings:
+    """Documents `{_id: match id, game, contest, pair, n, bots, first, state: open|played, at}`.
+
+    The unique index on (game, contest, pair, n), n from 1 to the contest's cap, is what keeps a pair from meeting
+    a sixth time, whatever runs twice or races.
+    """
+
+    def __init__(self, database: Database[dict[str, Any]]) -> None:
+        self._meetings = database["meetings"]
+
+    def reserve(self, game: str, contest: str, wanted: Sequence[dict[str, Any]]) -> set[str]:
+        """Inserts meetings `{match, bots: [first mover, other], n}`; returns the match ids that were inserted.
+
+        Those missing from the answer were reserved by somebody else. Raises Unavailable.
+        """
+        now = datetime.now(UTC)
+        documents = [
+            {
+                "_id": row["match"],
+                "game": game,
+                "contest": contest,
+                "pair": pair_key(row["bots"]),
+                "n": row["n"],
+                "bots": list(row["bots"]),
+                "first": row["bots"][0],
+                "state": "open",
+                "at": now,
+            }
+            for row in wanted
+        ]
+        refused: set[str] = set()
+        if documents:
+            with mongo_errors():
+                try:
+                    self._meetings.insert_many(documents, ordered=False)
+                except BulkWriteError as error:
+                    failures = error.details["writeErrors"]
+                    if any(failure["code"] != DUPLICATE_KEY for failure in failures):
+                        raise
+                    refused = {failure["op"]["_id"] for failure in failures}
+        return {row["match"] for row in wanted} - refused
+
+    def release(self, match_ids: Iterable[str]) -> None:
+        """Gives up reservations whose match never began. Raises Unavailable."""
+        with mongo_errors():
+            self._meetings.delete_many({"_id": {"$in": list(match_ids)}, "state": "open"})
+
+    def among(self, game: str, contest: str, bots: Sequence[str]) -> list[dict[str, Any]]:
+        """`[{"pair", "n", "bots", "first", "_id"}]` of the meetings in which any of these bots plays, oldest first.
+
+        Raises Unavailable.
+        """
+        query: dict[str, Any] = {"game": game, "contest": contest, "bots": {"$in": list(bots)}}
+        with mongo_errors():
+            found = self._meetings.find(query, {"pair": 1, "n": 1, "bots": 1, "first": 1, "at": 1})
+            return sorted(found, key=lambda row: row["at"])
+
+    def open_since(self, seconds: float) -> list[dict[str, Any]]:
+        """Open meetings reserved at least so many seconds ago: `[{"_id", "game", "contest"}]`. Raises Unavailable."""
+        before = datetime.now(UTC) - timedelta(seconds=seconds)
+        with mongo_errors():
+            found = self._meetings.find({"state": "open", "at": {"$lt": before}}, {"game": 1, "contest": 1})
+            return list(found)

@@ -1,0 +1,40 @@
+"""What a door must offer the pump: frames with the time of their arrival, one writer, an end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from battlebot.wire.closing import Closing
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One message of a bot. `received_s` (monotonic) is when its last bytes were read; `text` is None if binary."""
+
+    text: str | None
+    received_s: float
+
+
+class Gone(Exception):
+    """The connection is over. `clean`: the peer said goodbye, or we did; else the network broke it."""
+
+    def __init__(self, clean: bool) -> None:
+        super().__init__("clean" if clean else "broken")
+        self.clean = clean
+
+
+class Connection(Protocol):
+    """A bot's connection, whatever the door."""
+
+    address: str
+
+    def receive(self, timeout_s: float | None) -> Frame | None:
+        """The next frame; None if none came in time. Raises Gone."""
+
+    def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
+        """Queues a message; never blocks, never raises. Too many queued: the connection is closed with a code."""
+
+    def close(self, closing: Closing) -> None:
+        """Closes after what is queued has been written, or a time-out. Never blocks, never raises."""

@@ -1,0 +1,88 @@
+"""How much one connection, one bot and one address may do at a node. No I/O."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from battlebot.errors import TooMany
+
+
+class Rate:
+    """A token bucket: `per_s` messages a second on average, twice as many at once. An update gives one back."""
+
+    def __init__(self, per_s: float, now_s: Callable[[], float] = time.monotonic) -> None:
+        self._per_s = per_s
+        self._now_s = now_s
+        self._tokens = 2 * per_s
+        self._at_s = now_s()
+
+    def take(self) -> bool:
+        """Whether one more message is within the limit."""
+        now_s = self._now_s()
+        self._tokens = min(2 * self._per_s, self._tokens + (now_s - self._at_s) * self._per_s)
+        self._at_s = now_s
+        self._tokens -= 1
+        return self._tokens >= 0
+
+    def give_back(self) -> None:
+        """The peer was sent an update: it may answer."""
+        self._tokens += 1
+
+
+class Places:
+    """How many connections each key (an address, a bot) holds at this node."""
+
+    def __init__(self, limit: int, what: str) -> None:
+        self._limit = limit
+        self._what = what
+        self._held: Counter[str] = Counter()
+
+    @contextmanager
+    def hold(self, key: str) -> Iterator[None]:
+        """Holds a place for the time of the `with` block. Raises TooMany."""
+        if self._held[key] >= self._limit:
+            raise TooMany(f"Too many connections of one {self._what}.")
+        self._held[key] += 1
+        try:
+            yield
+        finally:
+            self._held[key] -= 1
+            if not self._held[key]:
+                del self._held[key]
+
+
+class Patience:
+    """Slows down a peer that logs in again and again without playing: original clients do so without a pause."""
+
+    WINDOW_S = 10.0
+    STEP_S = 0.05
+    REMEMBERED = 100_000
+
+    def __init__(self, free: int, longest_s: float, now_s: Callable[[], float] = time.monotonic) -> None:
+        self._free = free
+        self._longest_s = longest_s
+        self._now_s = now_s
+        self._fruitless: dict[str, tuple[int, float]] = {}
+
+    def delay_s(self, key: str) -> float:
+        """How long the reply to this login should wait."""
+        count, since_s = self._fruitless.get(key, (0, 0.0))
+        if self._now_s() - since_s > self.WINDOW_S or count < self._free:
+            return 0.0
+        return min(self._longest_s, self.STEP_S * 2.0 ** min(count - self._free, 10))
+
+    def fruitless(self, key: str) -> None:
+        """A connection of this key ended without a match, or its login failed."""
+        count, since_s = self._fruitless.pop(key, (0, 0.0))
+        if self._now_s() - since_s > self.WINDOW_S:
+            count = 0
+        self._fruitless[key] = (count + 1, self._now_s())
+        if len(self._fruitless) > self.REMEMBERED:
+            self._fruitless.pop(next(iter(self._fruitless)))
+
+    def played(self, key: str) -> None:
+        """A connection of this key played a match."""
+        self._fruitless.pop(key, None)

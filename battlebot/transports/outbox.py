@@ -1,0 +1,74 @@
+"""What waits to be written to one socket: bounded, and with exactly one writer at any moment.
+
+Two greenlets that write to one socket would interleave their frames; so everything goes through here, pongs and the
+close frame too. The writer is a greenlet that lives only while there is something to write.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+import gevent
+from gevent import socket, timeout
+
+Written = Callable[[float], None]
+
+
+class Outbox:
+    """`on_failure()` is called once if the peer reads too slowly or the socket breaks."""
+
+    def __init__(self, sock: socket.socket, limit: int, send_timeout_s: float, on_failure: Callable[[], None]) -> None:
+        self._sock = sock
+        self._limit = limit
+        self._send_timeout_s = send_timeout_s
+        self._on_failure = on_failure
+        self._queue: deque[tuple[bytes, Written | None]] = deque()
+        self._writing = False
+        self._last = False
+        self.failed = False
+
+    def put(self, data: bytes, on_written: Written | None = None) -> bool:
+        """Queues bytes; False if too many wait already, or the outbox is closed: then nothing was queued."""
+        if self._last or self.failed:
+            return False
+        if len(self._queue) >= self._limit:
+            return False
+        self._push(data, on_written)
+        return True
+
+    def put_last(self, data: bytes, on_written: Written | None = None) -> None:
+        """Queues the very last bytes, whatever waits before them. Nothing can be queued after."""
+        if not self._last and not self.failed:
+            self._push(data, on_written)
+        self._last = True
+
+    @property
+    def waiting(self) -> int:
+        """How many messages wait."""
+        return len(self._queue)
+
+    def _push(self, data: bytes, on_written: Written | None) -> None:
+        self._queue.append((data, on_written))
+        if not self._writing:
+            self._writing = True
+            gevent.spawn(self._write)
+
+    def _write(self) -> None:
+        try:
+            while self._queue:
+                data, on_written = self._queue.popleft()
+                with timeout.Timeout(self._send_timeout_s, TimeoutError("the peer does not read")):
+                    self._sock.sendall(data)
+                if on_written is not None:
+                    on_written(time.monotonic())
+        except (OSError, TimeoutError):
+            self._fail()
+        finally:
+            self._writing = False
+
+    def _fail(self) -> None:
+        self.failed = True
+        self._queue.clear()
+        self._on_failure()

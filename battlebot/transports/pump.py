@@ -1,0 +1,201 @@
+"""One bot's conversation, whatever the door: salt, login, waiting, turns, goodbye. Rules: docs/bots.md."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Protocol
+
+import gevent
+import structlog
+
+from battlebot.arena.player import Player
+from battlebot.config import Settings
+from battlebot.errors import BadMessage, BattlebotError, LoginFailed, Refused, TooMany, Unavailable
+from battlebot.transports.connection import Connection, Frame, Gone
+from battlebot.transports.limits import Patience, Places, Rate
+from battlebot.wire import closing
+from battlebot.wire.closing import Closing
+from battlebot.wire.jsontext import decode_object, encode
+from battlebot.wire.login import Login, authentication_failed, authentication_ok, new_secret
+from battlebot.wire.updates import complaint
+
+log = structlog.get_logger()
+
+
+class LoginBook(Protocol):
+    """Checks logins."""
+
+    def check(self, login: Login, salt: str) -> None:
+        """Raises LoginFailed, Unavailable."""
+
+
+class WaitingRoom(Protocol):
+    """Where players wait for a match."""
+
+    def admit(self, player: Player) -> None:
+        """Raises ContestClosed, Unavailable."""
+
+    def enter(self, player: Player) -> None:
+        """Raises Unavailable."""
+
+    def leave(self, player: Player) -> None:
+        """Never raises."""
+
+
+class Matches(Protocol):
+    """Where players play."""
+
+    def turned(self, player: Player, turn: dict[str, object] | None, received_s: float) -> None:
+        """Raises Unavailable."""
+
+    def left(self, player: Player, clean: bool) -> None:
+        """Never raises."""
+
+
+class Pump:
+    """Holds the conversations of a node: what they share, and `converse`, which runs one."""
+
+    def __init__(self, settings: Settings, directory: LoginBook, lobby: WaitingRoom, arena: Matches) -> None:
+        self._settings = settings
+        self._directory = directory
+        self._lobby = lobby
+        self._arena = arena
+        self._numbers = itertools.count(1)
+        self._per_address = Places(settings.max_connections_per_address, "address")
+        self._per_bot = Places(settings.max_connections_per_bot, "bot")
+        self._patience = Patience(settings.relogin_free, settings.relogin_delay_max_s)
+        self.connections = 0
+
+    def converse(self, connection: Connection) -> None:
+        """Runs a conversation to its end. Never raises; the connection is closed with a code."""
+        self.connections += 1
+        try:
+            with self._per_address.hold(connection.address):
+                self._converse(connection)
+        except TooMany:
+            connection.close(closing.TOO_MANY_CONNECTIONS)
+        except Gone:
+            pass
+        except Unavailable:
+            connection.close(closing.UNAVAILABLE)
+        except Exception:
+            log.exception("pump.failed", address=connection.address)
+            connection.close(closing.SERVER_ERROR)
+        finally:
+            self.connections -= 1
+
+    def release(self, player: Player) -> None:
+        """The player's match is over: it waits for the next, or the connection is closed."""
+        if player.gone:
+            return
+        if not player.login.keep:
+            player.channel.close(closing.MATCH_OVER)
+            return
+        try:
+            self._lobby.enter(player)
+        except Unavailable:
+            player.channel.close(closing.UNAVAILABLE)
+
+    def _converse(self, connection: Connection) -> None:
+        player = self._log_in(connection)
+        if player is None:
+            return
+        with self._per_bot.hold(player.bot):
+            clean = False
+            try:
+                self._lobby.enter(player)
+                self._listen(connection, player)
+            except Gone as gone:
+                clean = gone.clean
+            finally:
+                player.gone = True
+                self._lobby.leave(player)
+                self._arena.left(player, clean)
+                if player.finished_matches:
+                    self._patience.played(player.bot)
+                else:
+                    self._patience.fruitless(player.bot)
+
+    def _log_in(self, connection: Connection) -> Player | None:
+        salt = new_secret()
+        connection.send(encode({"salt": salt}))
+        frame = connection.receive(self._settings.login_timeout_s)
+        try:
+            login = self._login_of(frame, salt)
+            player = Player(login, _GivingBack(connection), str(next(self._numbers)))
+            self._lobby.admit(player)
+        except Unavailable as error:
+            self._refuse(connection, error, closing.UNAVAILABLE)
+            return None
+        except Refused as error:
+            peer = f"/{connection.address}"  # no bot's name holds a slash
+            gevent.sleep(self._patience.delay_s(peer))
+            self._patience.fruitless(peer)
+            log.info("login.failed", address=connection.address, code=error.code)
+            self._refuse(connection, error, Closing(1008, error.code, "authentication failed"))
+            return None
+        gevent.sleep(self._patience.delay_s(player.bot))
+        connection.send(encode(authentication_ok(login)))
+        log.info("login", bot=player.bot, game=login.game, contest=login.contest, protocol=login.protocol)
+        return player
+
+    def _login_of(self, frame: Frame | None, salt: str) -> Login:
+        if frame is None:
+            raise LoginFailed("No login came in time.")
+        if frame.text is None:
+            raise BadMessage("A login is a text frame of JSON.")
+        login = Login.decode(frame.text, self._settings.max_nesting)
+        self._directory.check(login, salt)
+        return login
+
+    def _refuse(self, connection: Connection, error: BattlebotError, reason: Closing) -> None:
+        connection.send(encode(authentication_failed(str(error), error.code)))
+        connection.close(reason)
+
+    def _listen(self, connection: Connection, player: Player) -> None:
+        rate = Rate(self._settings.max_messages_per_s)
+        channel = player.channel
+        assert isinstance(channel, _GivingBack)
+        channel.rate = rate
+        while True:
+            frame = connection.receive(None)
+            if frame is None:
+                continue
+            if not rate.take():
+                connection.close(closing.TOO_MANY_MESSAGES)
+                raise Gone(clean=True)
+            if player.table is not None:
+                self._turn(player, frame)
+
+    def _turn(self, player: Player, frame: Frame) -> None:
+        turn = None
+        if frame.text is not None:
+            try:
+                turn = decode_object(frame.text, self._settings.max_nesting)
+            except BadMessage:
+                turn = None
+        try:
+            self._arena.turned(player, turn, frame.received_s)
+        except Unavailable as error:
+            # the bot may send it again; an original client cannot be told and goes by its clock
+            if player.login.protocol >= 2:
+                player.channel.send(complaint(str(error), error.code))
+            else:
+                player.channel.close(closing.UNAVAILABLE)
+
+
+class _GivingBack:
+    """The player's channel: each update sent lets the bot send one message more."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.rate: Rate | None = None
+
+    def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
+        if self.rate is not None:
+            self.rate.give_back()
+        self._connection.send(text, on_written)
+
+    def close(self, reason: Closing) -> None:
+        self._connection.close(reason)

@@ -1,0 +1,63 @@
+"""The WebSocket door: flask-sock's routes, our WebSocket connection, the pump."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import Flask, Response, request
+from flask_sock import Sock
+
+from battlebot.config import Settings
+from battlebot.transports.connection import Gone
+from battlebot.transports.pump import Pump
+from battlebot.transports.websocket_frames import WebSocket
+
+PATHS = ("/", "/ws")  # original clients connect to the bare host
+
+
+class Door(Sock):
+    """flask-sock, with our connection in the place of simple-websocket's."""
+
+    def __init__(self, app: Flask, settings: Settings) -> None:
+        self._settings = settings
+        super().__init__(app)
+
+    def route(self, path: str, bp: Any = None, **kwargs: Any) -> Callable[..., Any]:
+        """As flask_sock.Sock.route; the handler is given a `WebSocket`."""
+
+        def decorator(handler: Callable[[WebSocket], None]) -> Callable[..., Any]:
+            def on_upgrade() -> Response:
+                try:
+                    ws = WebSocket(request.environ, self._settings, request.remote_addr or "unknown")
+                except Gone:
+                    return Response("This is no WebSocket upgrade.\n", 400)
+                try:
+                    handler(ws)
+                finally:
+                    ws.finish()
+                return _Hijacked()
+
+            on_upgrade.__name__ = f"{handler.__name__}_{len(path)}"
+            (bp or self.app).route(path, websocket=True, **kwargs)(on_upgrade)
+            return on_upgrade
+
+        return decorator
+
+
+class _Hijacked(Response):
+    """The socket has been used up: gunicorn must write no response, and takes this for its word."""
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise StopIteration
+
+
+def init_websocket(app: Flask, settings: Settings, pump: Pump) -> None:
+    """Opens the door at `PATHS`."""
+    door = Door(app, settings)
+
+    def conversation(ws: WebSocket) -> None:
+        pump.converse(ws)
+
+    for path in PATHS:
+        door.route(path)(conversation)

@@ -1,0 +1,24 @@
+"""Pages for people, made on the server. No game has code here: what a page shows of a match is in its state."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from battlebot.api.context import CONTEXT_KEY, Context
+from battlebot.api.errors import PAGES_KEY
+from battlebot.web import filters
+from battlebot.web.docspage import docs
+from battlebot.web.errorpage import error_page
+from battlebot.web.pages import pages
+
+__all__ = ["init_web"]
+
+
+def init_web(app: Flask, context: Context) -> None:
+    """Gives the app the pages and their streams; `init_api` must have been called, or be called after it."""
+    app.extensions[CONTEXT_KEY] = context
+    app.extensions[PAGES_KEY] = error_page
+    app.jinja_options = {**app.jinja_options, "trim_blocks": True, "lstrip_blocks": True}
+    filters.register(app)
+    app.register_blueprint(pages)
+    app.register_blueprint(docs)

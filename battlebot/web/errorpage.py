@@ -1,0 +1,21 @@
+"""The page of an error, for the paths that are people's."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from flask import Response, make_response, render_template, request
+
+
+def error_page(status: int, body: dict[str, Any]) -> Response | None:
+    """The page, or None where the path is a program's. Streams are a program's: a browser's script reads them."""
+    path = request.path
+    is_page = path in ("/", "/docs") or path == "/web" or path.startswith(("/web/", "/assets/"))
+    if not is_page or path.endswith("/events"):
+        return None
+    try:
+        title = HTTPStatus(status).phrase
+    except ValueError:
+        title = "Error"
+    return make_response(render_template("error.html", status=status, title=title, body=body), status)

@@ -1,0 +1,67 @@
+"""How moments, durations and turns are written in the pages."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from flask import Flask
+
+from battlebot.api.jsonprovider import iso
+
+LONGEST_TURN = 160  # characters shown of a turn; all of it is in the JSON
+
+
+def register(app: Flask) -> None:
+    """Makes the filters known to the app's templates."""
+    for function in (moment, machine_moment, short_json, plural):
+        app.add_template_filter(function)
+
+
+def as_datetime(value: Any) -> datetime | None:
+    """A time as it may come: a datetime, ms since the epoch, or ISO 8601 text; None for anything else."""
+    try:
+        if isinstance(value, datetime):
+            return value if value.tzinfo else value.replace(tzinfo=UTC)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value / 1000, UTC)
+        return as_datetime(datetime.fromisoformat(value)) if isinstance(value, str) else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def moment(value: Any) -> str:
+    """`2026-11-21 10:25:03`, UTC."""
+    at = as_datetime(value)
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}" if at else "unknown"
+
+
+def machine_moment(value: Any) -> str:
+    """For a `datetime` attribute."""
+    at = as_datetime(value)
+    return iso(at) if at else ""
+
+
+def span(first: Any, last: Any) -> str:
+    """The time between two moments: `0.412 s`, `12.3 s`, `3 min 20 s`; empty where one is not known."""
+    begin, end = as_datetime(first), as_datetime(last)
+    if begin is None or end is None:
+        return ""
+    seconds = max(0.0, (end - begin).total_seconds())
+    if seconds < 60:
+        return f"{seconds:.3f} s" if seconds < 10 else f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def short_json(value: Any) -> str:
+    """A value as JSON on one line, cut where it is long."""
+    text = orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    return text if len(text) <= LONGEST_TURN else text[:LONGEST_TURN] + " …"
+
+
+def plural(count: int, noun: str, many: str | None = None) -> str:
+    """`1 match`, `2 matches`."""
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"

@@ -1,0 +1,106 @@
+"""The pages' addresses: the home page, and of each game its own page, its contests and matches, with their streams."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from battlebot.api.context import check_game, current_context
+from battlebot.arena import keys
+from battlebot.web.events import event_stream
+from battlebot.web.filters import short_json
+from battlebot.web.snapshots import (
+    MOST_CONTESTS,
+    contest_snapshot,
+    game_snapshot,
+    live_matches,
+    live_section,
+    match_snapshot,
+    section,
+)
+
+MOST_BOTS = 200  # in a game's page; the JSON lists all
+
+pages = Blueprint("pages", __name__, template_folder="templates", static_folder="static", static_url_path="/assets")
+pages.url_value_preprocessor(check_game)
+
+
+@pages.get("/")
+def home() -> str:
+    """The home page: the games, what is played now, and the contests that run."""
+    context = current_context()
+    running = sorted(context.storage.contests.running(), key=lambda contest: contest["createdAt"], reverse=True)
+    return render_template(
+        "home.html",
+        games=list(context.registry.values()),
+        live=live_section(live_matches(), with_contest=True),
+        contests=section("contests", contests=running[:MOST_CONTESTS], with_game=True),
+        root=request.host_url.rstrip("/"),
+    )
+
+
+@pages.get("/web")
+def web() -> AnyResponse:
+    """There is nothing above the games but the home page."""
+    return redirect(url_for("pages.home"))
+
+
+@pages.get("/web/<game>")
+def game_page(game: str) -> str:
+    """A game: what it is, how to enter it, what is and was played."""
+    context = current_context()
+    found = context.registry[game]
+    return render_template(
+        "game.html",
+        game=found,
+        example=short_json(dict(found.example_turn)) if found.example_turn else None,
+        sections=game_snapshot(game).data["sections"],
+        bots=context.storage.bots.of_game(game, MOST_BOTS),
+        bot_count=context.storage.bots.count(game),
+        root=request.host_url.rstrip("/"),
+        events=url_for(".game_events", game=game),
+    )
+
+
+@pages.get("/web/<game>/events")
+def game_events(game: str) -> Response:
+    """The sections of a game's page, as they change."""
+    return event_stream(keys.game_events(game), lambda: game_snapshot(game))
+
+
+@pages.get("/web/<game>/contests/<name>")
+def contest_page(game: str, name: str) -> str:
+    """A contest: its ranking, who beat whom, what is and was played."""
+    data = contest_snapshot(game, name).data
+    return render_template(
+        "contest.html",
+        game=current_context().registry[game],
+        contest=data["contest"],
+        sections=data["sections"],
+        events=url_for(".contest_events", game=game, name=name),
+    )
+
+
+@pages.get("/web/<game>/contests/<name>/events")
+def contest_events(game: str, name: str) -> Response:
+    """The ranking and the sections of a contest's page, as they change."""
+    return event_stream(keys.contest_events(game, name), lambda: contest_snapshot(game, name))
+
+
+@pages.get("/web/<game>/matches/<match_id>")
+def match_page(game: str, match_id: str) -> str:
+    """A match, finished or being played: its board, its turns, its verdict."""
+    shown = match_snapshot(game, match_id)
+    return render_template(
+        "match.html",
+        game=current_context().registry[game],
+        match_id=match_id,
+        sections=shown.data["sections"],
+        events=None if shown.final else url_for(".match_events", game=game, match_id=match_id),
+    )
+
+
+@pages.get("/web/<game>/matches/<match_id>/events")
+def match_events(game: str, match_id: str) -> Response:
+    """The sections of a match's page, as they change; the stream ends with the match's record."""
+    return event_stream(keys.match_events(match_id), lambda: match_snapshot(game, match_id))

@@ -1,0 +1,162 @@
+"""What the live pages show, gathered from storage and arena and rendered section by section.
+
+A page's template places the sections; its stream sends them again when they change.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from flask import render_template
+from markupsafe import Markup
+
+from battlebot.api.context import current_context
+from battlebot.api.reading import contest_head, stored_contest
+from battlebot.contests.ranking import ranked
+from battlebot.errors import Unavailable, UnknownMatch
+from battlebot.web import board
+from battlebot.web.crosstable import LARGEST, crosstable
+from battlebot.web.events import Snapshot
+from battlebot.web.filters import span
+from battlebot.web.verdicts import verdict
+
+RECENT = 20  # matches in a page's list
+MOST_LIVE = 12
+MOST_TURNS = 500  # in a match's table
+MOST_CONTESTS = 50
+ALL = 1000  # what a contest of LARGEST bots can have played, five meetings a pair
+
+LIVE_AGAIN_S = 5.0  # begun matches are announced by nobody
+ENDED_AGAIN_S = 0.5  # until the archive has the match
+
+log = structlog.get_logger(__name__)
+
+
+def section(name: str, **values: Any) -> Markup:
+    """One part of a page, as HTML."""
+    return Markup(render_template(f"_{name}.html", **values))  # noqa: S704 - templates escape what they are given
+
+
+def live_matches(game: str | None = None, contest: str | None = None) -> list[dict[str, Any]] | None:
+    """The matches being played that can be shown; None while Redis does not answer."""
+    try:
+        return current_context().live.list(game, contest)
+    except Unavailable as error:
+        log.warning("live matches cannot be listed", error=str(error))
+        return None
+
+
+def live_section(live: list[dict[str, Any]] | None, with_contest: bool) -> Markup:
+    """The list of matches being played."""
+    count = len(live or ())
+    return section("live", live=None if live is None else live[:MOST_LIVE], count=count, with_contest=with_contest)
+
+
+def contest_snapshot(game: str, name: str) -> Snapshot:
+    """A contest's page. Raises UnknownContest, Unavailable."""
+    storage = current_context().storage
+    contest = stored_contest(game, name)
+    rows = ranked(storage.standings.of_contest(game, name))
+    games = storage.games.of_contest(game, name, ALL if len(rows) <= LARGEST else RECENT)
+    live = live_matches(game, name)
+    pairs = len(rows) * (len(rows) - 1) // 2
+    progress = {"played": sum(row["played"] for row in rows) // 2, "of": pairs * contest["meetings"]}
+    names = [row["bot_id"] for row in rows]
+    table = crosstable(names, games) if 2 <= len(rows) <= LARGEST else None
+    sections = {
+        "progress": section("progress", progress=progress, contest=contest, bots=len(rows)),
+        "standings": section("standings", rows=rows),
+        "crosstable": section("crosstable", rows=rows, table=table, meetings=contest["meetings"], largest=LARGEST),
+        "live": live_section(live, with_contest=False),
+        "recent": section("recent", games=games[:RECENT], with_contest=False),
+    }
+    data = {"contest": contest_head(contest), "bots": rows, "progress": progress, "sections": sections}
+    return Snapshot(data, again_s=LIVE_AGAIN_S if contest["state"] == "running" else 15.0)
+
+
+def game_snapshot(game: str) -> Snapshot:
+    """A game's page. Raises Unavailable."""
+    storage = current_context().storage
+    sections = {
+        "live": live_section(live_matches(game), with_contest=True),
+        "contests": section("contests", contests=storage.contests.of_game(game, MOST_CONTESTS), with_game=False),
+        "recent": section("recent", games=storage.games.recent(game, RECENT), with_contest=True),
+    }
+    return Snapshot({"game": game, "sections": sections}, again_s=LIVE_AGAIN_S)
+
+
+def match_snapshot(game: str, match_id: str) -> Snapshot:
+    """A match's page, be it finished or being played. Raises UnknownMatch, Unavailable."""
+    stored = current_context().storage.games.find(match_id)
+    if stored is not None and stored["game"] == game:
+        return _finished(stored)
+    live = current_context().live.find(match_id) if stored is None else None
+    if live is None or live["game"] != game:
+        raise UnknownMatch(f"There is no match {match_id[:64]!r} of {game}.")
+    return _live(live)
+
+
+def _finished(match: dict[str, Any]) -> Snapshot:
+    state, ours = board.final_state(match), match.get("match") or {}
+    facts = {
+        "id": match["_id"],
+        "game": match["game"],
+        "contest": match["contest"],
+        "players": match["players"],
+        "victor": match["victor"],
+        "sentence": verdict(match),
+        "complete": True,
+        "started": match["startTime"],
+        "lasted": span(match["startTime"], ours.get("endTime")),
+        "turns": len(match["turns"]),
+        "fault": ours.get("fault"),
+        "evidence": ours.get("evidence"),
+    }
+    return _match(facts, state, _turn_rows(match), final=True)
+
+
+def _live(match: dict[str, Any]) -> Snapshot:
+    state = match["state"]
+    complete = bool(state.get("complete"))
+    facts = {
+        "id": match["id"],
+        "game": match["game"],
+        "contest": match["contest"],
+        "players": match["players"],
+        "victor": state.get("victor"),
+        "next": None if complete else state.get("nextPlayer"),
+        "sentence": verdict({**state, "players": match["players"]}) if complete else "The match is being played.",
+        "complete": complete,
+        "started": match["startedAt"],
+        "turns": match["version"],
+    }
+    return _match(facts, state, None, again_s=ENDED_AGAIN_S if complete else LIVE_AGAIN_S)
+
+
+def _match(facts: dict[str, Any], state: dict[str, Any], turns: Any, **rest: Any) -> Snapshot:
+    game = current_context().registry[facts["game"]]
+    spaces = board.grid(state)
+    sections = {
+        "facts": section("facts", match=facts),
+        "board": section("board", grid=spaces, text=None if spaces else board.text(game, state)),
+        "turns": section("turns", turns=turns, count=facts["turns"], match=facts),
+    }
+    data = {"id": facts["id"], "state": state, "turns": facts["turns"], "final": bool(rest.get("final"))}
+    return Snapshot({**data, "sections": sections}, **rest)
+
+
+def _turn_rows(match: dict[str, Any]) -> list[dict[str, Any]]:
+    """`[{"n", "player", "seat", "turn" (the bot's own fields), "after", "thought_ms"}]`, the last turns of a match."""
+    turns, clocks = match["turns"], (match.get("match") or {}).get("clocks") or []
+    skipped = max(0, len(turns) - MOST_TURNS)
+    rows = []
+    for number, turn in enumerate(turns[skipped:], start=skipped + 1):
+        own = {name: value for name, value in turn.items() if name not in ("player", "time")}
+        player = turn.get("player")
+        seat = match["players"].index(player) if player in match["players"] else None
+        after = span(match["startTime"], turn.get("time"))
+        thought_ms = clocks[number - 1] if number <= len(clocks) else None
+        row = {"n": number, "player": player, "seat": seat, "turn": own, "after": after, "thought_ms": thought_ms}
+        rows.append(row)
+    return rows

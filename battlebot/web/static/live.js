@@ -1,0 +1,58 @@
+// Keeps a page's sections as they are on the server: its stream sends them as HTML, made and escaped there.
+
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 30000;
+
+const address = document.body.dataset.events;
+const status = document.getElementById("live-status");
+const shown = new Map();
+let pauseMs = FIRST_PAUSE_MS;
+
+function say(text, state) {
+  if (!status) return;
+  status.hidden = false;
+  status.dataset.state = state;
+  status.querySelector(".text").textContent = text;
+}
+
+function show(sections) {
+  for (const [id, html] of Object.entries(sections ?? {})) {
+    // what has not changed is left alone: it may be selected, or scrolled
+    if (shown.get(id) === html) continue;
+    shown.set(id, html);
+    const template = document.createElement("template");
+    template.innerHTML = html;
+    document.getElementById(id)?.replaceChildren(template.content);
+  }
+}
+
+function listen() {
+  const source = new EventSource(address);
+  source.onmessage = (message) => {
+    pauseMs = FIRST_PAUSE_MS;
+    const data = JSON.parse(message.data);
+    show(data.sections);
+    if (data.final) {
+      source.close();
+      say("final", "over");
+    } else {
+      say("live", "on");
+    }
+  };
+  source.addEventListener("gone", () => {
+    source.close();
+    say("no longer there", "over");
+  });
+  source.addEventListener("unavailable", () => say("waiting for the server", "off"));
+  source.onerror = () => {
+    say("connection lost, trying again", "off");
+    // a browser tries again by itself, unless the answer was an error
+    if (source.readyState !== EventSource.CLOSED) return;
+    setTimeout(listen, pauseMs);
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+  };
+  addEventListener("pagehide", () => source.close(), { once: true });
+  addEventListener("pageshow", (event) => event.persisted && location.reload(), { once: true });
+}
+
+if (address) listen();

@@ -1,0 +1,61 @@
+"""What a bot in a match is sent. Every message of this file holds `state`: original clients index it in all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from battlebot.wire.jsontext import encode
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """One update for one seat.
+
+    `turn` is the turn as it is echoed (with player, time, valid), or None. `asks` says that a turn of this bot is
+    waited for, `remaining_s` how long; the bot's clock starts when the update has been written to its socket.
+    """
+
+    bot: str
+    match_id: str
+    version: int
+    revision: int
+    state: dict[str, Any]
+    turn: dict[str, Any] | None
+    asks: bool
+    final: bool
+    remaining_s: float
+    turn_timeout_s: float
+    strikes: int
+    code: str | None = None
+    error: str | None = None
+    fault: str | None = None
+
+    def encode(self) -> str:
+        """The JSON text: `{"state", "turn"?, "match": {...}, "code"?, "error"?}`."""
+        about: dict[str, Any] = {
+            "id": self.match_id,
+            "version": self.version,
+            "turnTimeoutMs": round(self.turn_timeout_s * 1000),
+            "remainingMs": max(0, round(self.remaining_s * 1000)),
+            "strikes": self.strikes,
+        }
+        if self.fault is not None:
+            about["fault"] = self.fault
+        message: dict[str, Any] = {"state": self.state, "match": about}
+        if self.turn is not None:
+            message["turn"] = self.turn
+        if self.code is not None:
+            message["code"] = self.code
+            message["error"] = self.error
+        return encode(message)
+
+
+def notice(sentence: str, code: str) -> str:
+    """A message of its own, for `"protocol": 2` only: `{"notice", "code"}`."""
+    return encode({"notice": sentence, "code": code})
+
+
+def complaint(sentence: str, code: str) -> str:
+    """A message of its own, for `"protocol": 2` only: `{"error", "code"}`."""
+    return encode({"error": sentence, "code": code})

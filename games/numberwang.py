@@ -1,0 +1,62 @@
+"""Numberwang: each turn adds its number to the board's. The first player wins at 10 or more, the second at -10 or less.
+
+It is not much of a game. It exercises the protocol: a turn is a number, and zeros make a match as long as one likes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+State = dict[str, Any]
+Turn = dict[str, Any]
+
+GAME = {
+    "name": "numberwang",
+    "title": "Numberwang",
+    "players": (2, 2),
+    "exampleTurn": {"n": 3},
+}
+
+GOAL = 10
+# keeps the board's number finite and exact in every JSON parser; far beyond what could make a difference
+LARGEST = 1_000_000
+
+
+def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> State:
+    """The board's number is 0. Nothing depends on the seed."""
+    return {"players": players, "nextPlayer": players[0], "complete": False, "board": {"n": 0}}
+
+
+def validate(state: State, turn: Turn) -> bool:
+    """The mover's `n` is an int or a float, from -LARGEST to LARGEST; booleans and texts are no numbers."""
+    if state["complete"] or turn.get("player") != state["nextPlayer"]:
+        return False
+    n = turn.get("n")
+    # NaN is in no range; an int of any size compares with a float's bound
+    return (type(n) is int or type(n) is float) and -LARGEST <= n <= LARGEST
+
+
+def explain(state: State, turn: Turn) -> str:
+    """Why the mover's turn is not valid."""
+    if "n" not in turn:
+        return 'A turn needs the key "n", a number.'
+    if type(turn["n"]) not in (int, float):
+        return '"n" must be a number.'
+    return f'"n" must lie between -{LARGEST} and {LARGEST}.'
+
+
+def reducer(state: State, turn: Turn) -> State:
+    """Adds the number; at the goal on either side the match is over."""
+    first, second = state["players"]
+    n = state["board"]["n"] + turn["n"]
+    after = {**state, "board": {"n": n}, "nextPlayer": second if turn["player"] == first else first}
+    if abs(n) >= GOAL:
+        after["complete"] = True
+        after["victor"] = first if n > 0 else second
+        after["reason"] = "complete"
+    return after
+
+
+def render(state: State) -> str:
+    """The board's number, between the two goals."""
+    return f"{-GOAL} <= {state['board']['n']} <= {GOAL}"

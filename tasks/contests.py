@@ -1,0 +1,52 @@
+"""Tasks about contests: the pairing, one at a time per contest, and the sweep that forgets no contest."""
+
+from __future__ import annotations
+
+import structlog
+from celery import shared_task
+
+from battlebot.arena import keys
+from battlebot.errors import Unavailable
+from tasks.workbench import Workbench, workbench
+
+log = structlog.get_logger()
+
+ABANDONED_S = 20.0  # a meeting reserved so long ago whose match is nowhere was never begun
+
+
+@shared_task(name="tasks.contests.pair")
+def pair(game: str, contest: str) -> int:
+    """Lets those who wait in a contest meet; answers how many matches began."""
+    bench = workbench()
+    work = f"pair:{keys.queue_name(game, contest)}"
+    try:
+        return bench.solo(work, 15.0).run(lambda: bench.pairer.pair(game, contest))
+    except Unavailable as error:
+        log.warning("pairing.put_off", game=game, contest=contest, error=str(error))
+        return 0
+
+
+@shared_task(name="tasks.contests.sweep")
+def sweep() -> None:
+    """Pairs in every running contest where bots wait, and frees meetings whose match never began."""
+    bench = workbench()
+    try:
+        _release_abandoned(bench)
+        waiting = set(bench.queues.names())
+        for contest in bench.storage.contests.running():
+            if keys.queue_name(contest["game"], contest["name"]) in waiting:
+                pair(contest["game"], contest["name"])
+    except Unavailable as error:
+        log.warning("contests.sweep_put_off", error=str(error))
+
+
+def _release_abandoned(bench: Workbench) -> None:
+    rows = bench.storage.meetings.open_since(ABANDONED_S)
+    ids = [row["_id"] for row in rows]
+    known = set(bench.store.load_many(ids)) if ids else set()
+    abandoned = [match_id for match_id in ids if match_id not in known]
+    if abandoned:
+        stored = bench.storage.games.archived(abandoned)
+        released = [match_id for match_id in abandoned if match_id not in stored]
+        bench.storage.meetings.release(released)
+        log.warning("meetings.released", matches=released)

@@ -1,0 +1,58 @@
+"""Tasks about matches: the archive of those that ended, and the sweep of those that nobody looks after."""
+
+from __future__ import annotations
+
+import structlog
+from celery import shared_task
+
+from battlebot.arena import keys
+from battlebot.arena.archiving import game_document
+from battlebot.errors import Unavailable
+from tasks.workbench import Workbench, workbench
+
+log = structlog.get_logger()
+
+
+@shared_task(name="tasks.matches.archive")
+def archive() -> int:
+    """Stores the matches that ended, batch by batch; answers how many were new. Run twice, it changes nothing."""
+    bench = workbench()
+    try:
+        return bench.solo("archive").run(lambda: _archive_all(bench))
+    except Unavailable as error:
+        # they stay on the finished list, and the sweep asks again
+        log.warning("archive.put_off", error=str(error))
+        return 0
+
+
+@shared_task(name="tasks.matches.sweep")
+def sweep() -> None:
+    """Brings on what nobody noticed, and asks for the archive of what is left."""
+    bench = workbench()
+    try:
+        bench.solo("sweep", 10.0).run(bench.sweeper.sweep)
+        if bench.store.finished_ids(1):
+            archive()
+    except Unavailable as error:
+        log.warning("sweep.put_off", error=str(error))
+
+
+def _archive_all(bench: Workbench) -> int:
+    archived = 0
+    while ids := bench.store.finished_ids(bench.settings.archive_batch):
+        archived += _archive_batch(bench, ids)
+    return archived
+
+
+def _archive_batch(bench: Workbench, match_ids: list[str]) -> int:
+    ended = bench.store.ended(match_ids)
+    documents = [game_document(row) for row in ended]
+    fresh = bench.storage.archive.store(documents)
+    bench.store.retire(match_ids)
+    touched = {(document["game"], document["contest"]) for document in documents}
+    for game, contest in touched:
+        bench.bus.publish(keys.game_events(game), b"archived")
+        if contest is not None:
+            bench.bus.publish(keys.contest_events(game, contest), b"archived")
+    log.info("matches.archived", matches=fresh)
+    return len(fresh)

@@ -1,0 +1,70 @@
+"""What the tasks of one worker process work with, made at the first task: connections must not cross a fork."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+
+import redis
+from celery import Celery, current_app
+
+from battlebot.arena.bus import Bus
+from battlebot.arena.conduct import Conductor
+from battlebot.arena.connection import connect
+from battlebot.arena.solo import Solo
+from battlebot.arena.store import MatchStore
+from battlebot.arena.sweep import Sweeper
+from battlebot.config import Settings
+from battlebot.contests.service import Pairer
+from battlebot.matchmaking.queue import Queues
+from battlebot.rules.registry import discover
+from battlebot.storage import Storage
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """The parts of a worker process."""
+
+    settings: Settings
+    celery: Celery
+    client: redis.Redis
+    storage: Storage
+    store: MatchStore
+    queues: Queues
+    conductor: Conductor
+    pairer: Pairer
+    sweeper: Sweeper
+    bus: Bus
+
+    def solo(self, work: str, for_s: float = 30.0) -> Solo:
+        """The guard of work that one process at a time does."""
+        return Solo(self.client, work, for_s)
+
+
+def workbench() -> Workbench:
+    """This process's workbench."""
+    return _workbench(os.getpid())
+
+
+@lru_cache(maxsize=1)
+def _workbench(_pid: int) -> Workbench:
+    celery = current_app._get_current_object()
+    settings: Settings = celery.battlebot_settings
+    client = connect(settings.redis_url)
+    storage = Storage(settings)
+    registry = discover()
+    store, queues = MatchStore(client, hold_s=5.0), Queues(client)
+    conductor = Conductor(registry, store, ask_archive=lambda: celery.send_task("tasks.matches.archive"))
+    return Workbench(
+        settings=settings,
+        celery=celery,
+        client=client,
+        storage=storage,
+        store=store,
+        queues=queues,
+        conductor=conductor,
+        pairer=Pairer(registry, settings, storage, store, queues),
+        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s),
+        bus=Bus(client),
+    )

@@ -1,0 +1,167 @@
+"""An app of the API and the pages over real stores, for the tests of both; and matches to put into it."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from flask import Flask
+from flask.testing import FlaskClient
+
+from battlebot.api import Context, init_api
+from battlebot.arena.bus import Bus
+from battlebot.arena.connection import connect
+from battlebot.arena.directory import Directory
+from battlebot.arena.live import LiveMatches
+from battlebot.arena.store import MatchStore
+from battlebot.config import Settings
+from battlebot.embedded.stores import embedded_stores
+from battlebot.referee.match import Limits, Match, Seat
+from battlebot.rules.registry import discover
+from battlebot.storage import Storage
+from battlebot.storage.vault import Vault
+from battlebot.web import init_web
+
+NOON = datetime(2026, 11, 21, 12, 0, 0, 123456, tzinfo=UTC)
+X_WINS = [["X", "X", "X"], ["O", "O", ""], ["", "", ""]]
+
+REGISTRY = discover()
+seqs = itertools.count(1)
+
+
+@dataclass
+class House:
+    """The app with what it stands on."""
+
+    app: Flask
+    context: Context
+    store: MatchStore
+    parts: dict[str, str]  # what `health` answers
+
+    @property
+    def storage(self) -> Storage:
+        return self.context.storage
+
+    @property
+    def client(self) -> FlaskClient:
+        return self.app.test_client()
+
+    def play(self, a: str, b: str, victor: str | None, contest: str | None = None, **more: Any) -> str:
+        """Stores a finished match of noughts and crosses, its meeting reserved where it is one of a contest."""
+        document = finished(a, b, victor, contest, **more)
+        if contest is not None:
+            meeting = {"match": document["_id"], "bots": [a, b], "n": more.get("n", next(seqs))}
+            self.storage.meetings.reserve(document["game"], contest, [meeting])
+        self.storage.archive.store([document])
+        return document["_id"]
+
+    def contest(self, name: str = "autumn", bots: tuple[str, ...] = (), meetings: int = 5) -> None:
+        """Opens a contest of noughts and crosses with these bots in it."""
+        self.storage.contests.open("noughtsandcrosses", name, meetings)
+        for bot in bots:
+            self.storage.standings.enter("noughtsandcrosses", name, bot)
+
+    def begin(self, a: str, b: str, game: str = "noughtsandcrosses", contest: str | None = None) -> Match:
+        """Puts a match that is being played into Redis."""
+        match = Match(
+            id=secrets.token_hex(12),
+            game=game,
+            contest=contest,
+            seats=(Seat(a, "n/1", 3.0), Seat(b, "n/2", 3.0)),
+            state=REGISTRY[game].initial_state([a, b], 1, {}),
+            limits=Limits(),
+            options={},
+            seed=1,
+            started_s=NOON.timestamp(),
+            due_s=NOON.timestamp() + 1e6,
+        )
+        assert self.store.begin(match, "queue", [], [])
+        return match
+
+
+def finished(a: str, b: str, victor: str | None, contest: str | None = None, **more: Any) -> dict[str, Any]:
+    """A finished match as the archive takes it; `fault`, `reason`, `turns`, `game` and state keys may be given."""
+    fault = more.pop("fault", "none")
+    more.pop("n", None)
+    seq = next(seqs)
+    time_ms = int(NOON.timestamp() * 1000)
+    return {
+        "_id": secrets.token_hex(12),
+        "game": "noughtsandcrosses",
+        "contest": contest,
+        "players": [a, b],
+        "victor": victor,
+        "reason": "complete",
+        "startTime": NOON + timedelta(seconds=seq),
+        "board": X_WINS,
+        "marks": {"X": a, "O": b},
+        "turns": [{"mark": "X", "space": [0, 0], "player": a, "time": time_ms + 5}],
+        "match": {
+            "seq": seq,
+            "endTime": NOON + timedelta(seconds=seq, milliseconds=250),
+            "fault": fault,
+            "void": fault == "server",
+            "evidence": {},
+            "clocks": [7],
+            "version": 1,
+        },
+        **more,
+    }
+
+
+@contextmanager
+def house(settings: Settings) -> Iterator[House]:
+    """An app over the stores of `settings`, in an empty database of its own."""
+    settings = replace(settings, mongodb_database=f"test{secrets.token_hex(6)}")
+    client: redis.Redis = connect(settings.redis_url, timeout_s=1.0)
+    storage = Storage(settings, answer_within_s=2.0)
+    store = MatchStore(client)
+    parts = {"redis": "ok", "mongodb": "ok", "worker": "ok"}
+    context = Context(
+        settings=settings,
+        registry=REGISTRY,
+        storage=storage,
+        directory=Directory(storage, Vault("0123456789abcdef")),
+        live=LiveMatches(REGISTRY, store),
+        bus=Bus(client),
+        health=lambda: dict(parts),
+        redis=client,
+    )
+    app = Flask("battlebot", static_folder=None)
+    init_api(app, context)
+    init_web(app, context)
+    try:
+        yield House(app, context, store, parts)
+    finally:
+        storage.close()
+
+
+@pytest.fixture(scope="session")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """Settings with the addresses of a Valkey and a mongod of their own."""
+    data: Path = tmp_path_factory.mktemp("data")
+    with embedded_stores(Settings(data=data)) as running:
+        yield running
+
+
+@pytest.fixture
+def home(settings: Settings) -> Iterator[House]:
+    """An app over an empty database and an empty Redis."""
+    with house(settings) as opened:
+        opened.context.redis.flushall()
+        opened.storage.ensure_indexes()
+        yield opened
+
+
+@pytest.fixture
+def client(home: House) -> FlaskClient:
+    """Sends requests to that app."""
+    return home.client

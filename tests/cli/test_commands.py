@@ -1,0 +1,109 @@
+"""The command line: help at once, settings shown without secrets, each error one line and status 2."""
+
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from dotenv import dotenv_values
+
+from battlebot.cli.show import setting_rows
+from battlebot.config import Settings
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+PARTS = {"REDIS_URL": "redis://127.0.0.1:1", "MONGODB_URI": "mongodb://127.0.0.1:1", "SECRET_KEY": "k" * 32}
+
+
+def complaint(finished: subprocess.CompletedProcess[str]) -> str:
+    """The one line on stderr of a command that ended by an error of ours."""
+    assert finished.returncode == 2
+    (line,) = finished.stderr.splitlines()
+    assert line.startswith("battlebot: ")
+    return line.removeprefix("battlebot: ")
+
+
+@pytest.mark.parametrize("command", [[], ["serve"], ["web"], ["worker"], ["beat"], ["settings"], ["demo"]])
+def test_help_is_there_for_every_command(command: list[str], battlebot: Run) -> None:
+    """And names the command."""
+    finished = battlebot(*command, "--help")
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert " ".join(["battlebot", *command]) in finished.stdout
+
+
+def test_help_imports_nothing_heavy() -> None:
+    """It must be there at once."""
+    heavy = ("flask", "celery", "pymongo", "redis", "rich", "gevent", "structlog")
+    code = f"import sys, battlebot.cli; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_settings_shows_every_setting_and_no_secret(battlebot: Run, tmp_path: Path) -> None:
+    """Piped, it is a .env file."""
+    finished = battlebot(
+        "settings", SECRET_KEY="s3cret" * 6, REDIS_URL="redis://me:s3cret@host/0", BATTLEBOT_PORT="3001"
+    )
+    shown = tmp_path / "shown"
+    shown.write_text(finished.stdout)
+    values = dotenv_values(shown)
+    assert list(values) == [row.metadata["env"] for row in fields(Settings)]
+    assert "s3cret" not in finished.stdout
+    assert (values["SECRET_KEY"], values["REDIS_URL"]) == ("***", "redis://me:***@host/0")
+    assert values["BATTLEBOT_PORT"] == "3001"
+
+
+def test_the_example_file_has_every_setting_with_its_default() -> None:
+    """Whoever adds a setting adds it there: `battlebot settings` prints it."""
+    example = dotenv_values(Path(__file__).parents[2] / ".env.example")
+    assert example == {name: value for name, value, _ in setting_rows(Settings())}
+
+
+@pytest.mark.parametrize(
+    ("environment", "sentence"),
+    [
+        ({"BATTLEBOT_PORT": "no"}, "BATTLEBOT_PORT='no' is not a whole number."),
+        ({"BATTLEBOT_PORT": "70000"}, "BATTLEBOT_PORT=70000 is out of bounds"),
+        ({"BATTLEBOT_LOG": "xml"}, "BATTLEBOT_LOG='xml' is not one of"),
+        ({"REDIS_URL": "http://x"}, "REDIS_URL must begin with"),
+    ],
+)
+def test_a_broken_setting_is_one_clear_line(environment: dict[str, str], sentence: str, battlebot: Run) -> None:
+    """Whatever command it was."""
+    assert complaint(battlebot("serve", **environment)).startswith(sentence)
+
+
+@pytest.mark.parametrize("part", ["web", "worker", "beat"])
+@pytest.mark.parametrize("missing", PARTS)
+def test_a_part_alone_must_be_told_where_the_stores_are(part: str, missing: str, battlebot: Run) -> None:
+    """And it says that `serve` needs no telling."""
+    environment = {name: value for name, value in PARTS.items() if name != missing}
+    assert complaint(battlebot(part, **environment)) == (
+        f"`battlebot {part}` needs {missing}: set it, or run `battlebot serve`, which brings its own."
+    )
+
+
+@pytest.mark.parametrize("command", ["serve", "demo", "web"])
+def test_a_port_in_use_is_one_clear_line(command: str, battlebot: Run) -> None:
+    """It names the port and the way out."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        line = complaint(battlebot(command, "--port", str(port), **(PARTS if command == "web" else {})))
+    assert line == f"Something listens on 127.0.0.1:{port} already. Choose another port by BATTLEBOT_PORT or --port."
+
+
+def test_an_unwritable_data_folder_is_one_clear_line(battlebot: Run, tmp_path: Path) -> None:
+    """Here a file stands in its place."""
+    (tmp_path / "file").touch()
+    assert "file cannot be written: " in complaint(battlebot("serve", "--data", "file"))
+
+
+def test_an_unknown_option_is_told_without_a_traceback(battlebot: Run) -> None:
+    """With click's own words."""
+    finished = battlebot("serve", "--prot", "3000")
+    assert finished.returncode == 2
+    assert "No such option" in finished.stderr
+    assert "Traceback" not in finished.stderr

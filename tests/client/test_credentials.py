@@ -1,0 +1,108 @@
+"""Registering over REST, and the auth file."""
+
+from __future__ import annotations
+
+import json
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted_server import PASS_HASH, ScriptedServer
+
+from battlebot.client import BadCredentials, Credentials, Refused, Unreachable, load_or_register, register
+
+REGISTERED = ("201 Created", json.dumps({"game": "numberwang", "bot_id": "Me", "pass_hash": PASS_HASH, "more": 1}))
+
+
+@pytest.fixture
+def server(serve: Callable[..., ScriptedServer]) -> ScriptedServer:
+    """A server that registers Me for numberwang."""
+    server = serve()
+    server.answers["POST", "/bots/numberwang"] = REGISTERED
+    return server
+
+
+def test_registering_returns_the_credentials(server: ScriptedServer) -> None:
+    """The body is the protocol page's; the owner is left out where there is none."""
+    assert register(server.host, "numberwang", "Me", "Ann") == Credentials("numberwang", "Me", PASS_HASH, server.host)
+    register(server.host, "numberwang", "Me")
+    bodies = [json.loads(body) for _, _, body in server.requests]
+    assert bodies == [{"bot_id": "Me", "owner": "Ann"}, {"bot_id": "Me"}]
+
+
+def test_the_auth_file_is_its_owners_alone_and_has_the_keys_of_the_original(tmp_path: Path) -> None:
+    """Mode 0600, also where a file that all can read was there before; what is saved is loaded."""
+    path = tmp_path / "deep" / "auth.json"
+    credentials = Credentials("numberwang", "Me", PASS_HASH, "localhost:3000")
+    credentials.save(path)
+    path.chmod(0o644)
+    credentials.save(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert set(json.loads(path.read_text())) == {"game", "pass_hash", "hostname", "bot_id"}
+    assert Credentials.load(path) == credentials
+    assert [file.name for file in path.parent.iterdir()] == ["auth.json"]
+
+
+def test_the_secret_is_in_no_repr() -> None:
+    """So that it gets into no log."""
+    assert PASS_HASH not in repr(Credentials("numberwang", "Me", PASS_HASH))
+
+
+def test_a_bot_registers_itself_once(server: ScriptedServer, tmp_path: Path) -> None:
+    """The second time, the auth file is there."""
+    path = tmp_path / "auth.json"
+    first = load_or_register(path, server.host, "numberwang", "Me")
+    assert load_or_register(path, server.host, "numberwang", "Me") == first
+    assert len(server.requests) == 1
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_refusal_has_the_servers_sentence_and_code(server: ScriptedServer) -> None:
+    """The error bodies of the protocol page."""
+    server.answers["POST", "/bots/numberwang"] = ("409 Conflict", '{"error": "Taken.", "code": "name-taken"}')
+    with pytest.raises(Refused, match=r"Taken\.") as caught:
+        register(server.host, "numberwang", "Me")
+    assert caught.value.code == "name-taken"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ("502 Bad Gateway", "<html>"),
+        ("500 Oops", '["code"]'),
+        ("200 OK", "<html>"),
+        ("200 OK", "[]"),
+        ("201 Created", '{"game": "numberwang", "bot_id": "Me"}'),
+        ("201 Created", '{"game": "numberwang", "bot_id": "Me", "pass_hash": 3}'),
+    ],
+)
+def test_what_does_not_answer_as_the_protocol_says_is_unreachable(server: ScriptedServer, answer: Any) -> None:
+    """Some other web server, or a proxy before ours."""
+    server.answers["POST", "/bots/numberwang"] = answer
+    with pytest.raises(Unreachable):
+        register(server.host, "numberwang", "Me")
+
+
+def test_where_nobody_listens_is_unreachable() -> None:
+    """Nor does a proxy of the environment come between us and the loopback."""
+    with pytest.raises(Unreachable, match="localhost:1"):
+        register("localhost:1", "numberwang", "Me")
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"game": "numberwang"}', '{"game": 1, "bot_id": "a", "pass_hash": "b"}'])
+def test_a_broken_auth_file_is_named(tmp_path: Path, text: str) -> None:
+    """Also one that is not there."""
+    path = tmp_path / "auth.json"
+    with pytest.raises(BadCredentials, match=r"auth\.json"):
+        Credentials.load(path)
+    path.write_text(text)
+    with pytest.raises(BadCredentials, match=r"auth\.json"):
+        Credentials.load(path)
+
+
+def test_a_server_that_speaks_no_tls_is_told_from_one_that_is_away(server: ScriptedServer) -> None:
+    """The sentence says what the TLS library found."""
+    with pytest.raises(Unreachable, match=r"(?i)ssl"):
+        register(f"https://{server.host}", "numberwang", "Me", tls=ssl.create_default_context())

@@ -1,0 +1,259 @@
+"""`run` against a scripted server: login, kept sessions, lost connections, close codes, and how a run ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from scripted_server import SALT, Line, final, update
+
+from battlebot.client import BadCredentials, Bot, LoginFailed, Refused, Result, Unreachable, run
+from battlebot.client.backoff import Backoff
+from battlebot.client.errors import ConnectionLost
+from battlebot.client.runner import wait_after
+
+Play = Callable[..., list[Result]]
+
+
+def one_match(line: Line, **more: Any) -> None:
+    """A login, one turn, and the end."""
+    line.login()
+    line.say(update(0, **more))
+    line.hear()
+    line.say(final(1, turn={"n": 1}, **more))
+
+
+def test_login_proves_the_pass_hash_and_asks_for_a_kept_session(play: Play) -> None:
+    """The scripted server checks the hash; the rest of the login is protocol 2's."""
+    logins = []
+
+    def script(line: Line) -> None:
+        logins.append(line.login())
+        line.close(1008, "contest-closed: no more")
+
+    with pytest.raises(Refused, match="no more"):
+        play(script, contest="cup")
+    logins[0].pop("login_hash")
+    assert logins == [{"game": "numberwang", "bot_id": "Me", "contest": "cup", "protocol": 2, "session": "keep"}]
+
+
+def test_protocol_one_speaks_as_the_original_clients_do(play: Play) -> None:
+    """Three keys in the login, no version in a turn, one match, and the results."""
+
+    def script(line: Line) -> None:
+        assert set(line.login()) == {"game", "bot_id", "login_hash"}
+        line.say(update(0))
+        assert line.hear() == {"n": 1}
+        line.say(final(1))
+        line.close()
+
+    assert play(script, protocol=1) == [("m1", "Me", "complete")]
+
+
+def test_a_kept_session_plays_on_and_the_last_match_has_its_own(play: Play, bot: Any) -> None:
+    """Two matches over one connection; the third without `keep`, so that leaving abandons no fourth."""
+
+    def first(line: Line) -> None:
+        assert line.login()["session"] == "keep"
+        for match in ("m1", "m2"):
+            line.say(update(0, match=match))
+            assert line.hear()["version"] == 0
+            line.say(final(1, match=match, turn={"n": 1}))
+        assert line.bot_closes() == 1000
+
+    def second(line: Line) -> None:
+        assert "session" not in line.login()
+        line.say(final(7, None, match="m3"))
+        line.close()
+
+    assert play(first, second, matches=3) == [
+        ("m1", "Me", "complete"),
+        ("m2", "Me", "complete"),
+        ("m3", None, "complete"),
+    ]
+    assert [row for row in bot.told if row[0] == "started"] == [("started", "m1"), ("started", "m2"), ("started", "m3")]
+
+
+def test_in_a_contest_without_keep_each_match_has_a_connection(play: Play) -> None:
+    """After a match it connects again at once, as the original does."""
+    began_s = time.monotonic()
+    results = play(one_match, lambda line: one_match(line, match="m2"), contest="cup", keep=False, matches=2)
+    assert [result.match for result in results] == ["m1", "m2"]
+    assert time.monotonic() - began_s < 2
+
+
+@pytest.mark.parametrize("reason", ["", "nobody-came: no opponent came"])
+def test_a_single_match_that_nobody_comes_to_ends_the_run(play: Play, reason: str) -> None:
+    """A normal close without `keep` or a contest: there is nothing to go on for."""
+
+    def script(line: Line) -> None:
+        line.login()
+        line.close(1000, reason)
+
+    assert play(script, keep=False) == []
+
+
+def test_a_normal_close_of_a_kept_session_is_connected_again(play: Play) -> None:
+    """A bot that waits on is what `keep` asks for."""
+
+    def alone(line: Line) -> None:
+        line.login()
+        line.close(1000, "nobody-came: no opponent came")
+
+    assert len(play(alone, one_match, matches=1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "at_least_s", "at_most_s"), [(1012, 0, 0), (1013, 1, 2), (1011, 0.05, 0.1), (1001, 0.05, 0.1)]
+)
+def test_close_codes_say_how_long_to_wait(code: int, at_least_s: float, at_most_s: float) -> None:
+    """A restart is over at once, "try later" takes a second or two, all else backs off from the beginning."""
+    assert at_least_s <= wait_after(ConnectionLost(code, ""), Backoff()) <= at_most_s
+
+
+@pytest.mark.parametrize("slug", ["rate", "slow-reader", "silent"])
+def test_a_policy_that_a_new_connection_may_meet_is_tried_again(slug: str) -> None:
+    """These say something of the connection, not of the bot."""
+    assert wait_after(ConnectionLost(1008, f"{slug}: sorry"), Backoff()) < 1
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "kind", "slug"),
+    [
+        (1008, "login-failed: authentication failed", LoginFailed, "login-failed"),
+        (1008, "taken-over: another connection", Refused, "taken-over"),
+        (1008, "", Refused, ""),
+        (1009, "too-big: a message is larger", Refused, "too-big"),
+        (1007, "bad-message: no JSON", Refused, "bad-message"),
+    ],
+)
+def test_final_close_codes_end_the_run_with_a_clear_error(
+    play: Play, code: int, reason: str, kind: type[Refused], slug: str
+) -> None:
+    """The slug of the close frame's reason is the error's code."""
+
+    def script(line: Line) -> None:
+        line.login()
+        line.close(code, reason)
+
+    with pytest.raises(kind) as caught:
+        play(script)
+    assert type(caught.value) is kind
+    assert caught.value.code == slug
+
+
+def test_a_failed_login_is_not_tried_again(play: Play) -> None:
+    """The server's sentence reaches the author."""
+
+    def script(line: Line) -> None:
+        line.say({"salt": SALT})
+        line.hear()
+        line.say({"authentication": "failed", "code": "login-failed", "error": "Wrong."})
+        line.close(1008, "login-failed: Wrong.")
+
+    with pytest.raises(LoginFailed, match="Wrong"):
+        play(script)
+
+
+def test_a_login_that_fails_for_now_is_tried_again(play: Play) -> None:
+    """A server whose database is away says so with a code."""
+
+    def away(line: Line) -> None:
+        line.say({"salt": SALT})
+        line.hear()
+        line.say({"authentication": "failed", "code": "unavailable", "error": "The database is away."})
+        line.close(1013, "unavailable: later")
+
+    assert len(play(away, one_match, matches=1)) == 1
+
+
+def test_a_restart_is_followed_at_once(play: Play) -> None:
+    """Close code 1012, then the match goes on."""
+
+    def restarts(line: Line) -> None:
+        line.login()
+        line.close(1012, "restart: connect again")
+
+    assert len(play(restarts, one_match, matches=1)) == 1
+
+
+def test_an_idle_bot_leaves_after_its_time(play: Play) -> None:
+    """`idle_timeout_s` ends the waiting with a goodbye."""
+
+    def script(line: Line) -> None:
+        line.login()
+        assert line.bot_closes() == 1000
+
+    assert play(script, idle_timeout_s=0.2) == []
+
+
+def test_a_server_that_is_away_is_waited_for_no_longer_than_the_idle_time(bot: Bot, credentials: Any) -> None:
+    """Nobody listens at port 1 of the loopback."""
+    assert run(bot, "localhost:1", "numberwang", credentials=credentials, idle_timeout_s=0.4) == []
+
+
+def test_a_silent_server_is_pinged_and_then_left(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that died without a word must not be waited on for ever."""
+    monkeypatch.setattr("battlebot.client.player.QUIET_S", 0.1)
+
+    def dead(line: Line) -> None:
+        line.login()
+        line._websocket.ws.send = lambda event: b""  # answers no ping any more
+        line.bot_closes()
+
+    def script(line: Line) -> None:
+        one_match(line)
+
+    assert len(play(dead, script, matches=1)) == 1
+
+
+def test_ctrl_c_closes_cleanly_and_returns_the_results(play: Play, bot: Any) -> None:
+    """The interrupt strikes while the bot thinks about its second match."""
+
+    def script(line: Line) -> None:
+        one_match(line)
+        line.say(update(0, match="m2"))
+        assert line.bot_closes() == 1000
+
+    def interrupted(state: dict[str, Any]) -> dict[str, Any]:
+        if bot.match.id == "m2":
+            raise KeyboardInterrupt
+        return {"n": 1}
+
+    bot.choose = interrupted
+    assert play(script) == [("m1", "Me", "complete")]
+
+
+def test_what_choose_raises_comes_out_of_run(play: Play, bot: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """An author wants the traceback; the connection is closed all the same."""
+
+    def script(line: Line) -> None:
+        line.login()
+        line.say(update(0))
+        assert line.bot_closes() == 1000
+
+    def broken(state: dict[str, Any]) -> dict[str, Any]:
+        return {"n": 1 // 0}
+
+    bot.choose = broken
+    with pytest.raises(ZeroDivisionError):
+        play(script)
+    assert "choose failed in match m1" in caplog.text
+
+
+def test_an_address_without_a_server_of_ours_is_a_clear_error(serve: Any, bot: Bot, credentials: Any) -> None:
+    """A web server that answers 404, and one whose first message is something else."""
+    server = serve(lambda line: line.say({"hello": "world"}))
+    with pytest.raises(Unreachable, match="no 'salt'"):
+        run(bot, server.host, "numberwang", credentials=credentials)
+    server.answers["GET", "/ws"] = ("404 Not Found", "")
+    with pytest.raises(Unreachable, match="404"):
+        run(bot, server.host, "numberwang", credentials=credentials)
+
+
+def test_credentials_of_another_game_are_refused_before_connecting(bot: Bot, credentials: Any) -> None:
+    """A bot is registered for one game."""
+    with pytest.raises(BadCredentials, match="numberwang"):
+        run(bot, "localhost:1", "connectfour", credentials=credentials)

@@ -1,0 +1,61 @@
+"""Whether an update asks for a turn: the table of cases, without a connection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scripted_server import final, update
+
+from battlebot.client.seat import Seat, Step, Update
+
+
+@pytest.mark.parametrize(
+    ("message", "awaits"),
+    [
+        (update(0), True),
+        (update(0, "You"), False),
+        (update(0, None, waitingFor=["You", "Me"]), True),
+        (update(0, None, waitingFor=["You"]), False),
+        (update(0, None, waitingFor=None), False),
+        (update(9, "Me", complete=True, victor=None), False),
+    ],
+)
+def test_a_bot_is_awaited_by_name_while_the_match_goes_on(message: dict[str, Any], awaits: bool) -> None:
+    """As next player, or among those that all wait for; never after the end."""
+    assert Update.of(message).awaits("Me") is awaits
+    assert Seat("Me", "m1").take(Update.of(message), first=True) is (Step.CHOOSE if awaits else Step.WAIT)
+
+
+@pytest.mark.parametrize(
+    ("then", "first", "step"),
+    [
+        (update(5), True, Step.RESEND),
+        (update(5), False, Step.WAIT),
+        (update(6), True, Step.CHOOSE),
+        (update(6), False, Step.WAIT),
+        (update(5, strikes=1), True, Step.CHOOSE),
+        (update(5, strikes=1, turn={"n": 1, "version": 5, "valid": False}), False, Step.CHOOSE),
+        (update(6, turn={"n": 1, "version": 5, "valid": False}), False, Step.CHOOSE),
+        (update(7, turn={"n": 1, "version": 5}), False, Step.CHOOSE),
+        (update(5, turn={"n": 1, "version": 3}), False, Step.WAIT),
+        (update(5, turn={"n": 1, "version": 5, "player": "You"}), False, Step.WAIT),
+        (update(6, "You"), True, Step.WAIT),
+        (final(6), False, Step.WAIT),
+    ],
+)
+def test_what_an_update_asks_for_while_a_turn_is_under_way(then: dict[str, Any], first: bool, step: Step) -> None:
+    """The turn under way answers version 5 without strikes."""
+    seat = Seat("Me", "m1")
+    seat.take(Update.of(update(5)), first=True)
+    seat.sent({"n": 1, "version": 5})
+    assert seat.take(Update.of(then), first=first) is step
+
+
+def test_without_versions_nothing_is_sent_again() -> None:
+    """A server that tells no version applies the same turn twice."""
+    plain = Update.of({"state": update(0)["state"]})
+    seat = Seat("Me", "")
+    seat.take(plain, first=True)
+    seat.sent({"n": 1})
+    assert seat.take(plain, first=True) is Step.CHOOSE

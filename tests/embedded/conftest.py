@@ -1,0 +1,72 @@
+"""Settings for a server of one test's own, and a process that serves the stand-in until it is told to end."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from battlebot.config import Settings, as_environment
+from battlebot.embedded.folder import DataFolder
+
+HERE = Path(__file__).parent
+SERVE = (
+    "from battlebot.config import load_settings; from battlebot.embedded.server import serve;"
+    "from battlebot.logs import configure_logs; settings = load_settings(dotenv=None); configure_logs(settings);"
+    "serve(settings, wsgi_module='standin')"
+)
+
+
+@pytest.fixture(autouse=True)
+def _standin_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(HERE))
+
+
+@pytest.fixture
+def free_port() -> Callable[[], int]:
+    """A function that gives a port nobody listens on."""
+
+    def find() -> int:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return int(probe.getsockname()[1])
+
+    return find
+
+
+@pytest.fixture
+def make_settings(tmp_path: Path, free_port: Callable[[], int]) -> Callable[..., Settings]:
+    """A function that gives settings with a port and a data folder (by its name) of their own."""
+
+    def make(name: str = "data", **changes: object) -> Settings:
+        defaults = {"data": tmp_path / name, "port": free_port(), "log_format": "json", "worker_concurrency": 2}
+        return Settings(**{**defaults, **changes})
+
+    return make
+
+
+@pytest.fixture
+def start_serving(tmp_path: Path) -> Iterator[Callable[[Settings], subprocess.Popen[bytes]]]:
+    """A function that starts `serve` in a process of its own, its stderr in the file `serve.log`; killed at the end."""
+    started = []
+
+    def start(settings: Settings, **environment: str) -> subprocess.Popen[bytes]:
+        with (tmp_path / "serve.log").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-c", SERVE],
+                env={**os.environ, **as_environment(settings), **environment},
+                stdout=log,
+                stderr=log,
+            )
+        started.append((process, settings.data))
+        return process
+
+    yield start
+    for process, data in started:
+        process.kill()
+        process.wait()
+        # a killed one leaves the folder of its sockets behind, for the next start to use
+        DataFolder(data).close()

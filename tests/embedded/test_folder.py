@@ -1,0 +1,94 @@
+"""The data folder: private, locked, with a key that stays and sockets that fit."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from battlebot.embedded.folder import DataFolder
+from battlebot.errors import EmbeddedError
+
+
+def mode(path: Path) -> int:
+    """The permission bits."""
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_the_folder_and_what_is_in_it_are_its_owners_alone(tmp_path: Path) -> None:
+    """Nobody else on the machine may read a bot's secrets."""
+    folder = DataFolder(tmp_path / "data")
+    folder.secret_key()
+    modes = {path.name: mode(path) for path in (folder.path, folder.sockets, folder.path / "secret_key")}
+    folder.close()
+    assert modes == {"data": 0o700, folder.sockets.name: 0o700, "secret_key": 0o600}
+
+
+def test_the_secret_key_is_made_once_and_kept(tmp_path: Path) -> None:
+    """With another key, no bot could log in any more."""
+    keys = []
+    for _ in range(2):
+        folder = DataFolder(tmp_path / "data")
+        keys.append(folder.secret_key())
+        folder.close()
+    assert keys[0] == keys[1]
+    assert len(keys[0]) == 64
+
+
+def test_an_empty_key_is_refused_and_not_replaced(tmp_path: Path) -> None:
+    """What it encrypted would be lost for good."""
+    folder = DataFolder(tmp_path / "data")
+    (folder.path / "secret_key").touch()
+    with pytest.raises(EmbeddedError, match="is empty: restore it"):
+        folder.secret_key()
+    folder.close()
+
+
+def test_a_second_server_on_the_folder_gets_one_clear_line(tmp_path: Path) -> None:
+    """It names the process that is first, and what to do."""
+    folder = DataFolder(tmp_path / "data")
+    with pytest.raises(EmbeddedError, match=rf"\(process {os.getpid()}\) uses the data folder .* --data"):
+        DataFolder(tmp_path / "data")
+    folder.close()
+    DataFolder(tmp_path / "data").close()
+
+
+@pytest.mark.parametrize("place", ["file", "file/data", "/proc/battlebot"])
+def test_a_folder_that_cannot_be_written_is_one_clear_line(place: str, tmp_path: Path) -> None:
+    """A file in its place, a file above it, a file system that takes nothing."""
+    (tmp_path / "file").touch()
+    with pytest.raises(EmbeddedError, match="cannot be written: .* Choose another") as caught:
+        DataFolder(tmp_path / place)
+    assert "\n" not in str(caught.value)
+
+
+def test_sockets_fit_however_deep_the_folder_is(tmp_path: Path) -> None:
+    """A socket's path may have 104 bytes, and a folder's 4,096."""
+    folder = DataFolder(tmp_path.joinpath(*["a-rather-long-name"] * 12))
+    length = len(os.fsencode(folder.sockets / "mongod.sock"))
+    folder.close()
+    assert length <= 100
+
+
+def test_the_sockets_place_is_the_same_at_each_start_and_gone_between(tmp_path: Path) -> None:
+    """A killed server's is used again, an ended one's is removed."""
+    first = DataFolder(tmp_path / "data")
+    (first.sockets / "left-behind").touch()
+    os.close(first._lock)  # as a SIGKILL does
+    second = DataFolder(tmp_path / "data")
+    second.close()
+    assert second.sockets == first.sockets
+    assert not second.sockets.exists()
+
+
+def test_a_place_that_others_may_enter_is_not_used(tmp_path: Path) -> None:
+    """Whoever made it before us could take the sockets away."""
+    first = DataFolder(tmp_path / "data")
+    first.close()
+    first.sockets.mkdir()
+    first.sockets.chmod(0o777)
+    second = DataFolder(tmp_path / "data")
+    assert second.sockets != first.sockets
+    assert mode(second.sockets) == 0o700
+    second.close()
+    first.sockets.rmdir()

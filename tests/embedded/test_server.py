@@ -1,0 +1,161 @@
+"""A whole server around a stand-in for wsgi.py, with every process real: starts, ends, kills, neighbours."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import pytest
+from processes import command, descendants, eventually, survivors
+
+from battlebot.config import Settings
+from battlebot.embedded.address import server_url
+from battlebot.embedded.commands import environment, web_command, worker_command
+from battlebot.embedded.process import Child, Program
+from battlebot.embedded.server import running
+from battlebot.embedded.stores import embedded_stores
+from battlebot.errors import EmbeddedError
+
+Make = Callable[..., Settings]
+Start = Callable[..., subprocess.Popen[bytes]]
+
+# valkey, mongod, gunicorn and its worker, celery and its two pool children, beat
+PROCESSES = 8
+
+
+def fetch(url: str) -> str:
+    """What the stand-in answers: the process id of the web worker."""
+    with urllib.request.urlopen(url, timeout=5) as answer:
+        return str(answer.read().decode())
+
+
+def answers(url: str) -> bool:
+    """Whether it answers now."""
+    try:
+        return bool(fetch(url))
+    except OSError:
+        return False
+
+
+def test_a_server_runs_heals_and_ends_without_a_trace(make_settings: Make) -> None:
+    """Each part is killed once; all of them are there again; none is at the end."""
+    with running(make_settings(), wsgi_module="standin", logs_in_files=True) as server:
+        eventually(lambda: len(descendants(os.getpid())) == PROCESSES)
+        first = {name: server.child(name).pid for name in ("valkey", "mongod", "worker", "web", "beat")}
+        for pid in first.values():
+            os.kill(pid, signal.SIGKILL)
+        eventually(lambda: all(server.child(name).pid != pid for name, pid in first.items()))
+        eventually(lambda: answers(server.url) and len(descendants(os.getpid())) == PROCESSES)
+        processes = descendants(os.getpid())
+        began_s = time.monotonic()
+    assert time.monotonic() - began_s < 8
+    assert survivors(processes) == []
+
+
+def test_pool_children_and_web_workers_die_with_their_parents(make_settings: Make) -> None:
+    """Celery's children would go on with tasks that were given to others long since. No supervisor helps here."""
+    with embedded_stores(make_settings()) as settings:
+        commands = {"worker": (worker_command(settings, "standin"), 2), "web": (web_command("standin"), 1)}
+        for name, (command_line, forked) in commands.items():
+            log = settings.data / "logs" / f"{name}.log"
+            child = Child(Program(name=name, command=command_line, environment=environment(settings), log=log))
+            eventually(lambda: len(descendants(child.pid)) == forked)  # noqa: B023
+            # celery's children take a moment to say that they want to die
+            eventually(lambda: name == "worker" or answers(server_url(settings.host, settings.port)))  # noqa: B023
+            eventually(lambda: name == "web" or " ready." in log.read_text())  # noqa: B023
+            below = descendants(child.pid)
+            os.kill(child.pid, signal.SIGKILL)
+            eventually(lambda: survivors(below) == [], 5)  # noqa: B023
+            child.kill()
+
+
+def test_sigkill_of_the_supervisor_leaves_no_orphan(make_settings: Make, start_serving: Start) -> None:
+    """Not one of the eight, checked by the process table; and the next start finds everything free."""
+    settings = make_settings()
+    for _ in range(2):
+        process = start_serving(settings)
+        eventually(lambda: answers(f"http://127.0.0.1:{settings.port}"))
+        eventually(lambda: len(descendants(process.pid)) == PROCESSES)  # noqa: B023
+        processes = descendants(process.pid)
+        process.kill()
+        process.wait()
+        eventually(lambda: survivors(processes) == [], 5)  # noqa: B023
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_everything_in_seconds(number: int, make_settings: Make, start_serving: Start) -> None:
+    """With exit status 0, for it was asked for; the sockets are gone, the data stay."""
+    settings = make_settings()
+    process = start_serving(settings)
+    eventually(lambda: answers(f"http://127.0.0.1:{settings.port}"))
+    processes = descendants(process.pid)
+    process.send_signal(number)
+    assert process.wait(8) == 0
+    assert survivors(processes) == []
+    assert (settings.data / "secret_key").exists()
+
+
+def test_a_second_signal_ends_everything_at_once(make_settings: Make, start_serving: Start) -> None:
+    """For who cannot wait: here a web node that is stopped in its tracks."""
+    settings = make_settings()
+    process = start_serving(settings)
+    eventually(lambda: answers(f"http://127.0.0.1:{settings.port}"))
+    processes = descendants(process.pid)
+    web = next(pid for pid in processes if "gunicorn" in command(pid))
+    os.kill(web, signal.SIGSTOP)
+    process.send_signal(signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(1.5)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(2) == 130
+    eventually(lambda: survivors(processes) == [], 5)
+
+
+def test_two_servers_live_side_by_side(make_settings: Make) -> None:
+    """With another port and another data folder, nothing else is shared."""
+    with ExitStack() as stack:
+        servers = [
+            stack.enter_context(running(make_settings(name), wsgi_module="standin", logs_in_files=True))
+            for name in ("one", "two")
+        ]
+        assert len({fetch(server.url) for server in servers}) == 2
+        assert len({server.settings.redis_url for server in servers}) == 2
+
+
+def test_a_port_in_use_is_one_clear_line(make_settings: Make) -> None:
+    """Before anything is started or made."""
+    settings = make_settings()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", settings.port))
+        taken.listen()
+        with pytest.raises(EmbeddedError, match=rf"^Something listens on 127.0.0.1:{settings.port} already\. .*--port"):
+            running(settings, wsgi_module="standin").__enter__()
+    assert not settings.data.exists()
+
+
+def test_a_web_node_that_cannot_start_is_one_clear_line(make_settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And everything that did start is stopped."""
+    monkeypatch.setenv("STANDIN_BREAKS", "1")
+    settings = make_settings()
+    with pytest.raises(EmbeddedError, match=r"The web node did not answer within 2 seconds: .*\(see .*/logs/web.log\)"):
+        running(settings, wsgi_module="standin", logs_in_files=True, ready_s=2).__enter__()
+    assert [pid for pid in descendants(os.getpid()) if str(settings.data) in command(pid)] == []
+
+
+@pytest.mark.parametrize(("name", "line"), [("web", "Listening at"), ("worker", "ready")])
+def test_the_parts_lines_are_json_of_ours(name: str, line: str, make_settings: Make) -> None:
+    """gunicorn's and Celery's own loggers go through our formatter."""
+    settings = make_settings()
+    log = settings.data / "logs" / f"{name}.log"
+
+    def logged() -> bool:
+        rows = [json.loads(row) for row in log.read_text().splitlines() if row.startswith("{")]
+        return any(line in row["event"] for row in rows)
+
+    with running(settings, wsgi_module="standin", logs_in_files=True):
+        eventually(logged, 5)

@@ -1,0 +1,135 @@
+"""The embedded Valkey and mongod, as real processes: what they keep through a kill, and how they fail."""
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pymongo
+import pytest
+import redis
+from processes import command, descendants, eventually
+
+from battlebot.config import Settings
+from battlebot.embedded.process import Child
+from battlebot.embedded.stores import Stores, embedded_stores
+from battlebot.errors import EmbeddedError
+
+Make = Callable[..., Settings]
+
+
+def named(stores: Stores, name: str) -> Child:
+    """The child of that name."""
+    return next(child for child in stores.children if child.program.name == name)
+
+
+def insert(settings: Settings, value: int) -> None:
+    """Store a document in a transaction."""
+    with pymongo.MongoClient(settings.mongodb_uri) as client, client.start_session() as session:
+        with session.start_transaction():
+            client.test.things.insert_one({"_id": value}, session=session)
+
+
+def stored(settings: Settings) -> list[int]:
+    """What `insert` stored."""
+    with pymongo.MongoClient(settings.mongodb_uri) as client:
+        return sorted(thing["_id"] for thing in client.test.things.find())
+
+
+def test_both_answer_and_neither_listens_on_a_port(make_settings: Make) -> None:
+    """They have no passwords: only who may enter the sockets' folder may speak to them."""
+    with embedded_stores(make_settings()) as settings:
+        insert(settings, 1)
+        assert redis.Redis.from_url(settings.redis_url).ping()
+        assert stored(settings) == [1]
+        ours = list(descendants(os.getpid()))
+        listing = subprocess.run(["ss", "-ltnp"], capture_output=True, text=True, check=True).stdout
+        assert [pid for pid in ours if f"pid={pid}," in listing] == []
+        assert len(settings.secret_key) == 64
+
+
+def test_given_addresses_start_nothing(make_settings: Make) -> None:
+    """The key alone comes from the folder."""
+    urls = {"redis_url": "redis://127.0.0.1:1", "mongodb_uri": "mongodb://127.0.0.1:1"}
+    stores = Stores(make_settings(**urls))
+    assert stores.children == []
+    assert (stores.settings.redis_url, stores.settings.mongodb_uri) == tuple(urls.values())
+    assert stores.settings.secret_key
+    stores.stop()
+
+
+def test_what_valkey_acknowledged_survives_its_sigkill(make_settings: Make) -> None:
+    """While several clients write as fast as they can: this is what the choice of appendfsync is for."""
+    settings = make_settings(mongodb_uri="mongodb://127.0.0.1:1")
+    stores = Stores(settings)
+    acknowledged: list[list[int]] = [[] for _ in range(4)]
+
+    def write(position: int) -> None:
+        client = redis.Redis.from_url(stores.settings.redis_url, retry=None)
+        try:
+            while True:
+                value = len(acknowledged[position])
+                client.rpush(f"list:{position}", f"{value}:{'x' * 500}")
+                acknowledged[position].append(value)
+        except redis.RedisError:
+            pass
+
+    writers = [threading.Thread(target=write, args=(position,)) for position in range(4)]
+    for writer in writers:
+        writer.start()
+    eventually(lambda: sum(map(len, acknowledged)) > 4000)
+    os.kill(stores.children[0].pid, signal.SIGKILL)
+    for writer in writers:
+        writer.join()
+    stores.stop()
+    with embedded_stores(settings) as again:
+        client = redis.Redis.from_url(again.redis_url)
+        missing = [len(values) - client.llen(f"list:{position}") for position, values in enumerate(acknowledged)]
+    assert max(missing) <= 0
+
+
+def test_mongod_comes_back_after_sigkill_with_its_documents(make_settings: Make) -> None:
+    """An unclean shutdown leaves its lock file and its socket behind."""
+    settings = make_settings(redis_url="redis://127.0.0.1:1")
+    stores = Stores(settings)
+    insert(stores.settings, 1)
+    named(stores, "mongod").kill()
+    os.close(stores.folder._lock)  # nobody tidies up after a SIGKILL
+    with embedded_stores(settings) as again:
+        insert(again, 2)
+        assert stored(again) == [1, 2]
+
+
+def test_a_moved_data_folder_keeps_its_replica_set(make_settings: Make, tmp_path: Path) -> None:
+    """The set's configuration names the socket, which has moved with the folder."""
+    elsewhere = {"redis_url": "redis://127.0.0.1:1"}
+    with embedded_stores(make_settings("here", **elsewhere)) as settings:
+        insert(settings, 1)
+    (tmp_path / "here").rename(tmp_path / "there")
+    with embedded_stores(make_settings("there", **elsewhere)) as settings:
+        insert(settings, 2)
+        assert stored(settings) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "hurt", "url"),
+    [
+        ("mongod", "mongod/storage.bson", {"redis_url": "redis://127.0.0.1:1"}),
+        ("valkey", "valkey/appendonlydir", {"mongodb_uri": "mongodb://127.0.0.1:1"}),
+    ],
+)
+def test_a_server_that_dies_at_its_start_is_one_clear_line(
+    name: str, hurt: str, url: dict[str, str], make_settings: Make
+) -> None:
+    """With what its log says, and where that is; nothing is left running or locked."""
+    settings = make_settings(**url)
+    target = settings.data / hurt
+    target.parent.mkdir(parents=True)
+    target.write_text("this is no database")
+    for _ in range(2):
+        with pytest.raises(EmbeddedError, match=rf"^{name} ended at its start \(.+\): .+logs/{name}.log") as caught:
+            Stores(settings)
+        assert "\n" not in str(caught.value)
+    assert [pid for pid in descendants(os.getpid()) if str(settings.data) in command(pid)] == []

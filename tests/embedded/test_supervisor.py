@@ -1,0 +1,93 @@
+"""The supervisor, over small real processes."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from processes import eventually
+
+from battlebot.embedded import supervisor as module
+from battlebot.embedded.process import Program
+from battlebot.embedded.supervisor import Supervisor
+from battlebot.errors import EmbeddedError
+
+SLEEP = [sys.executable, "-S", "-c", "import time; time.sleep(600)"]
+FAIL = [sys.executable, "-S", "-c", "import sys; sys.exit('error: no luck today')"]
+# Writes its name on SIGTERM, so that the order shows
+NOTE = "import signal, sys, time\ndef end(*_):\n open(sys.argv[1], 'a').write(sys.argv[2] + ' ')\n sys.exit()\nsignal.signal(15, end)\nopen(sys.argv[3], 'w')\ntime.sleep(600)"
+
+
+@pytest.fixture
+def supervisor() -> Iterator[Supervisor]:
+    """A supervisor that is stopped at the end."""
+    supervisor = Supervisor()
+    yield supervisor
+    supervisor.stop()
+
+
+def test_what_dies_is_started_again(supervisor: Supervisor) -> None:
+    """By whatever it dies."""
+    supervisor.start(Program(name="sleeper", command=SLEEP))
+    supervisor.watch()
+    first = supervisor.child("sleeper").pid
+    os.kill(first, signal.SIGKILL)
+    eventually(lambda: supervisor.child("sleeper").pid != first and supervisor.child("sleeper").alive)
+
+
+def test_the_pauses_double_up_to_the_longest(supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """0.2 s at first; what keeps dying must not keep the machine busy."""
+    monkeypatch.setattr(module, "FIRST_DELAY_S", 0.01)
+    monkeypatch.setattr(module, "LONGEST_DELAY_S", 0.05)
+    supervisor.start(Program(name="failing", command=FAIL, log=None))
+    place = supervisor._places["failing"]
+    place.delay_s = 0.01
+    delays = []
+    for _ in range(5):
+        eventually(lambda: not place.child.alive)
+        delays.append(place.delay_s)
+        supervisor._look(time.monotonic())
+        supervisor._look(place.restart_s or 0.0)
+    assert delays == pytest.approx([0.01, 0.02, 0.04, 0.05, 0.05])
+
+
+def test_what_keeps_dying_ends_the_supervision_in_one_clear_line(
+    supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With the status and the last words of it."""
+    monkeypatch.setattr(module, "LONGEST_DELAY_S", 0.01)
+    supervisor.start(Program(name="failing", command=FAIL, log=tmp_path / "failing.log"))
+    supervisor._places["failing"].delay_s = 0.01
+    supervisor.watch()
+    with pytest.raises(
+        EmbeddedError, match=r"failing died 10 times in 60 seconds \(exit status 1\): error: no luck today"
+    ):
+        eventually(lambda: supervisor.wait(0.1))
+
+
+def test_children_stop_in_the_reverse_order_of_their_start(tmp_path: Path) -> None:
+    """The stores must be the last to go."""
+    supervisor = Supervisor()
+    for name in ("first", "second", "third"):
+        command = [sys.executable, "-S", "-c", NOTE, str(tmp_path / "order"), name, str(tmp_path / name)]
+        supervisor.start(Program(name=name, command=command))
+    supervisor.watch()
+    eventually(lambda: all((tmp_path / name).exists() for name in ("first", "second", "third")))
+    supervisor.stop()
+    assert (tmp_path / "order").read_text() == "third second first "
+
+
+def test_a_child_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
+    """After the time that its program says."""
+    stubborn = (
+        f"import signal, time; signal.signal(15, signal.SIG_IGN); open({str(tmp_path / 'up')!r}, 'w'); time.sleep(600)"
+    )
+    supervisor = Supervisor()
+    supervisor.start(Program(name="stubborn", command=[sys.executable, "-S", "-c", stubborn], stop_s=0.1))
+    child = supervisor.child("stubborn")
+    eventually(lambda: (tmp_path / "up").exists())
+    supervisor.stop()
+    assert child.status() == "SIGKILL"

@@ -1,0 +1,86 @@
+"""Numberwang's own rules, as docs/games/numberwang.md has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from games import numberwang
+
+ONE, TWO = "one", "two"
+
+
+def at(n: float, mover: str = ONE) -> dict[str, Any]:
+    """A state with n on the board."""
+    return {"players": [ONE, TWO], "nextPlayer": mover, "complete": False, "board": {"n": n}}
+
+
+def test_the_board_begins_at_zero() -> None:
+    """The shape of the original's first update."""
+    assert numberwang.initial_state([ONE, TWO], 5, {}) == at(0)
+
+
+@pytest.mark.parametrize("n", [0, 1, -1, 9, 0.5, -2.25, 1e0, -0.0, 1_000_000, -1_000_000, 1e6], ids=repr)
+def test_a_number_is_valid(n: Any) -> None:
+    """Whole or not, zero too."""
+    assert numberwang.validate(at(0), {"n": n, "player": ONE})
+
+
+@pytest.mark.parametrize(
+    ("n", "word"),
+    [
+        (None, "number"),
+        (True, "number"),
+        (False, "number"),
+        ("3", "number"),
+        ([3], "number"),
+        ({"n": 3}, "number"),
+        (1_000_001, "between"),
+        (-1e7, "between"),
+        (10**400, "between"),
+        (float("inf"), "between"),
+        (float("nan"), "between"),
+    ],
+    ids=repr,
+)
+def test_other_values_are_not(n: Any, word: str) -> None:
+    """Each is explained by what is wrong with it."""
+    turn = {"n": n, "player": ONE}
+    assert not numberwang.validate(at(0), turn)
+    assert word in numberwang.explain(at(0), turn)
+
+
+def test_a_turn_needs_its_key() -> None:
+    """Without "n" the sentence names it."""
+    assert not numberwang.validate(at(0), {"player": ONE})
+    assert '"n"' in numberwang.explain(at(0), {"player": ONE})
+
+
+@pytest.mark.parametrize(
+    ("before", "mover", "n", "after", "victor"),
+    [
+        (9, ONE, 1, 10, ONE),
+        (9, TWO, 1, 10, ONE),
+        (9, TWO, 2.5, 11.5, ONE),
+        (-9, ONE, -1, -10, TWO),
+        (0, TWO, -1_000_000, -1_000_000, TWO),
+    ],
+)
+def test_ten_decides(before: float, mover: str, n: float, after: float, victor: str) -> None:
+    """The side of the goal decides, not who moved."""
+    state = numberwang.reducer(at(before, mover), {"n": n, "player": mover})
+    other = TWO if mover == ONE else ONE
+    assert state == {**at(after, other), "complete": True, "victor": victor, "reason": "complete"}
+
+
+@pytest.mark.parametrize(("before", "n", "after"), [(0, 0, 0), (8, 1, 9), (-9, -0.5, -9.5), (9, -19 + 1, -9)])
+def test_short_of_ten_the_other_bot_is_next(before: float, n: float, after: float) -> None:
+    """Neither victor nor reason is there yet."""
+    assert numberwang.reducer(at(before), {"n": n, "player": ONE}) == at(after, TWO)
+
+
+def test_a_complete_match_takes_no_turn() -> None:
+    """Not even of the bot that would be next."""
+    state = numberwang.reducer(at(9), {"n": 1, "player": ONE})
+    assert not numberwang.validate(state, {"n": 1, "player": TWO})

@@ -1,0 +1,65 @@
+"""Legal turns for random play: variations of a game's `exampleTurn`, unless `GENERATORS` has something better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any
+
+from battlebot.rules.contract import Game, State, Turn
+
+TRIES = 2000
+
+# game -> candidates for the bot on turn, without "player"; they need not all be legal
+GENERATORS: dict[str, Callable[[State, str, Random], Iterator[Turn]]] = {
+    "numberwang": lambda state, player, random: iter(
+        [{"n": random.choice([0, 1, -1, random.randint(-9, 9), random.uniform(-5, 5)])}]
+    ),
+}
+
+
+def legal_turn(game: Game, state: State, player: str, random: Random) -> Turn:
+    """A turn that `player` may make now, with "player" set. Fails the test when none is found."""
+    generator = GENERATORS.get(game.name)
+    for candidate in generator(state, player, random) if generator else _variations(game, state, random):
+        turn = {**candidate, "player": player}
+        if game.validate(state, turn):
+            return turn
+    raise AssertionError(
+        f"No legal turn of {game.name} was found for {player!r} in this state: {game.render(state)}\n"
+        "Give the game an exampleTurn, or tests/games/turns.py a line in GENERATORS; "
+        "or the game has a state that is not complete and in which nobody can move."
+    )
+
+
+def _variations(game: Game, state: State, random: Random) -> Iterator[Turn]:
+    """The example turn with other numbers (as far as the state's longest list goes) and other texts of the state."""
+    if game.example_turn is None:
+        return
+    yield dict(game.example_turn)
+    texts, longest = _texts_and_longest(state)
+    for _ in range(TRIES):
+        yield _varied(dict(game.example_turn), sorted(texts), longest, random)
+
+
+def _varied(value: Any, texts: list[str], longest: int, random: Random) -> Any:
+    if isinstance(value, dict):
+        return {key: _varied(item, texts, longest, random) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_varied(item, texts, longest, random) for item in value]
+    if isinstance(value, bool):
+        return random.random() < 0.5
+    if isinstance(value, int):
+        return random.choice([random.randrange(longest), random.randint(value - 3, value + 3)])
+    return random.choice([value, *texts]) if isinstance(value, str) else value
+
+
+def _texts_and_longest(value: Any) -> tuple[set[str], int]:
+    if isinstance(value, str):
+        return {value}, 1
+    if not isinstance(value, dict | list):
+        return set(), 1
+    items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+    inner = [_texts_and_longest(item) for item in items]
+    length = len(value) if isinstance(value, list) else 1
+    return set().union(*(texts for texts, _ in inner)), max([1, length, *(size for _, size in inner)])

@@ -1,0 +1,153 @@
+"""`Game` and `Option`: defaults for what a module leaves out, and the bounds of options."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from battlebot.errors import BadMessage
+from battlebot.rules.contract import Game, Option, game_from_module
+
+OPTIONS = {
+    "size": {"default": 3, "low": 1, "high": 9, "doc": "A whole number."},
+    "word": {"default": "ab", "low": 1, "high": 4, "doc": "A text."},
+    "fast": {"default": False, "doc": "A switch."},
+    "walls": {"default": ["n"], "choices": ["n", "s"], "high": 2, "doc": "A list."},
+    "level": {"default": "easy", "choices": ("easy", "hard"), "doc": "One of two."},
+    "cap": {"default": None, "low": 1, "doc": "May be unset."},
+}
+
+
+def a_game(**changes: Any) -> Game:
+    """A game in which everybody may always move, with all kinds of options."""
+    module = ModuleType("games.plain", "Plain:\nnothing hidden.\n\nMore.")
+    module.__dict__["GAME"] = {"name": "plain", "title": "Plain", "players": [2, 2], "options": OPTIONS, **changes}
+    module.__dict__["initial_state"] = lambda players, seed, options: {
+        "players": players,
+        "nextPlayer": players[1],
+        "waitingFor": list(players),
+        "complete": False,
+        "options": options,
+        "seed": seed,
+    }
+    module.__dict__["validate"] = lambda state, turn: turn.get("ok") is True
+    module.__dict__["reducer"] = lambda state, turn: {**state, "complete": True}
+    return game_from_module(module)
+
+
+DEFAULTS = {"size": 3, "word": "ab", "fast": False, "walls": ["n"], "level": "easy", "cap": None}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"size": 1},
+        {"size": 9},
+        {"word": "abcd"},
+        {"fast": True},
+        {"walls": []},
+        {"walls": ["s", "n"]},
+        {"level": "hard"},
+        {"cap": None},
+        {"cap": 7},
+    ],
+    ids=repr,
+)
+def test_options_given_stand_beside_defaults(given: dict[str, Any]) -> None:
+    """All of the game's options, always."""
+    assert a_game().options_with_defaults(given) == DEFAULTS | given
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"sise": 3}, "no option 'sise'; it has \"size\""),
+        ({"size": 0}, "'size' of plain must be at least 1"),
+        ({"size": 10**400}, "must be at most 9"),
+        ({"size": True}, "must be a whole number"),
+        ({"size": 3.0}, "must be a whole number"),
+        ({"size": None}, "must be a whole number"),
+        ({"word": ""}, "must be at least 1 long"),
+        ({"word": "abcde"}, "must be at most 4 long"),
+        ({"word": 3}, "must be a text"),
+        ({"fast": 1}, "must be true or false"),
+        ({"walls": "n"}, "must be a list"),
+        ({"walls": ["w"]}, 'must be made of "n", "s"'),
+        ({"walls": [["n"]]}, "must be made of"),
+        ({"walls": ["n", "n", "n"]}, "must be at most 2 long"),
+        ({"level": "Easy"}, 'must be one of "easy", "hard"'),
+        ({"cap": 0}, "must be at least 1"),
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_other_options_are_refused_by_name(given: dict[str, Any], sentence: str) -> None:
+    """The error's details name the option, for whoever shows it beside a field."""
+    with pytest.raises(BadMessage) as caught:
+        a_game().options_with_defaults(given)
+    assert sentence in str(caught.value)
+    assert caught.value.as_dict()["option"] == next(iter(given))
+
+
+def test_a_game_without_options_says_so() -> None:
+    """Nothing is ignored in silence."""
+    with pytest.raises(BadMessage, match="has no options"):
+        a_game(options={}).options_with_defaults({"size": 3})
+
+
+def test_a_true_is_not_the_choice_1() -> None:
+    """Python holds True and 1 for equal; JSON does not."""
+    option = Option(default=1, choices=(1, 2))
+    assert option.problem(1) is None
+    assert option.problem(True) is not None
+    assert Option(default=None, choices=(1, 2)).problem(True) is not None
+
+
+def test_defaults_are_not_shared() -> None:
+    """Who changes the list of one match changes no other."""
+    game = a_game()
+    game.options_with_defaults({})["walls"].append("s")
+    assert game.options_with_defaults({})["walls"] == ["n"]
+
+
+def test_a_match_gets_its_own_list_of_players_and_all_options() -> None:
+    """The caller's list may change later."""
+    players = ["a", "b"]
+    state = a_game().initial_state(tuple(players), 7, {"size": 5})
+    assert state["players"] == players
+    assert (state["seed"], state["options"]) == (7, DEFAULTS | {"size": 5})
+
+
+@pytest.mark.parametrize("players", [[], ["a"], ["a", "b", "c"], ["a", "a"]], ids=repr)
+def test_a_wrong_number_of_players_raises(players: list[str]) -> None:
+    """That is a mistake of ours, not of a bot's."""
+    with pytest.raises(ValueError, match="2 to 2"):
+        a_game().initial_state(players, 0, {})
+
+
+def test_who_is_awaited() -> None:
+    """nextPlayer; in a simultaneous game all of waitingFor; nobody at the end."""
+    state = a_game().initial_state(["a", "b"], 0, {})
+    assert a_game().awaited(state) == ("b",)
+    assert a_game(simultaneous=True).awaited(state) == ("a", "b")
+    assert a_game().awaited({**state, "complete": True}) == ()
+
+
+def test_what_a_module_leaves_out_has_a_default() -> None:
+    """The view is the state, the text is JSON, the explanation a plain sentence."""
+    game = a_game()
+    state = game.initial_state(["é", "b"], 0, {})
+    assert game.view(state, None) is game.view(state, "b") is state
+    assert '"é"' in game.render(state)
+    assert "not a legal turn of plain" in game.explain(state, {"player": "b"})
+    assert (game.doc, game.turn_timeout_ms, game.example_turn) == ("Plain: nothing hidden.", 3000, None)
+
+
+def test_out_of_turn_and_over_are_explained_for_every_game() -> None:
+    """A game need not."""
+    game = a_game()
+    state = game.initial_state(["a", "b"], 0, {})
+    assert game.explain(state, {"player": "a"}) == "It is not your turn: the match waits for b."
+    assert game.explain({**state, "complete": True}, {"player": "b"}) == "The match is over."

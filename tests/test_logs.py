@@ -1,0 +1,106 @@
+"""Logs: one line an event, nothing forged in it, nothing secret in it."""
+
+import logging
+from collections.abc import Iterator
+
+import orjson
+import pytest
+import structlog
+
+from battlebot.config import Settings
+from battlebot.logs import configure_logs, mask_url
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_before() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    logging.captureWarnings(False)
+    structlog.reset_defaults()
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What was written to stderr."""
+    return capsys.readouterr().err.splitlines()
+
+
+def test_ours_and_the_standard_librarys_events_look_alike(capsys: pytest.CaptureFixture[str]) -> None:
+    """gunicorn and Celery know only the standard library."""
+    configure_logs(Settings(log_format="json"))
+    structlog.get_logger("ours").info("hello", bot="x")
+    logging.getLogger("theirs").info("hello %s", "you")
+    ours, theirs = map(orjson.loads, lines(capsys))
+    assert set(ours) - {"bot"} == set(theirs) == {"event", "level", "logger", "timestamp"}
+    assert (ours["event"], ours["bot"], theirs["event"]) == ("hello", "x", "hello you")
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+@pytest.mark.parametrize("bad", ["a\nb", "a\r\nb", "a\x1b[2Jb", "a\x00b", "a\x85b", "a\u2028b"])
+def test_no_value_can_forge_a_line(log_format: str, bad: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Wherever it stands: in the event, in a value, in a list, in a key."""
+    configure_logs(Settings(log_format=log_format))
+    structlog.get_logger("ours").info("hello " + bad, bot=bad, bots=[bad], inner={bad: bad})
+    logging.getLogger("theirs").warning("hello %s", bad)
+    written = capsys.readouterr().err
+    assert len(written.splitlines()) == 2
+    assert not set(bad) - {"a", "b", "[", "2", "J"} & set(written.replace("\n", "", 2)) - {"\n"}
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+@pytest.mark.parametrize("key", ["pass_hash", "login_hash", "secret_key", "password", "token", "Authorization"])
+def test_no_secret_is_written(log_format: str, key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """At the top, within a list, within an object."""
+    configure_logs(Settings(log_format=log_format))
+    structlog.get_logger("ours").info("hello", **{key: "s3cret", "frame": {"of": [{key: "s3cret"}]}})
+    written = capsys.readouterr().err
+    assert "s3cret" not in written
+    assert written.count("***") == 2
+
+
+@pytest.mark.parametrize(
+    ("url", "masked"),
+    [
+        ("redis://user:pw@host/0", "redis://user:***@host/0"),
+        ("redis://:pw@host/0", "redis://:***@host/0"),
+        ("cannot reach mongodb://a:b%40c@h1,h2/?x=1 now", "cannot reach mongodb://a:***@h1,h2/?x=1 now"),
+        ("http://host:3000/a@b", "http://host:3000/a@b"),
+        ("unix:///tmp/x.sock?db=0", "unix:///tmp/x.sock?db=0"),
+    ],
+)
+def test_passwords_in_urls_are_masked(url: str, masked: str) -> None:
+    """And nothing else in them."""
+    assert mask_url(url) == masked
+
+
+def test_an_exception_is_one_line_of_json_without_local_variables(capsys: pytest.CaptureFixture[str]) -> None:
+    """rich's traceback, structlog's choice where it is installed, would print `hidden`."""
+    for log_format, count in (("json", 1), ("console", None)):
+        configure_logs(Settings(log_format=log_format))
+        try:
+            hidden = "s3cr" + "et"
+            raise ValueError(f"of {len(hidden)}")
+        except ValueError:
+            structlog.get_logger("ours").exception("failed")
+        written = capsys.readouterr().err
+        assert "ValueError: of 6" in written
+        assert "s3cret" not in written
+        assert count is None or len(written.splitlines()) == count
+
+
+def test_the_level_holds_for_both(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is below it is not written."""
+    configure_logs(Settings(log_format="json", log_level="warning"))
+    structlog.get_logger("ours").info("quiet")
+    logging.getLogger("theirs").info("quiet")
+    logging.getLogger("theirs").warning("loud")
+    assert [orjson.loads(line)["event"] for line in lines(capsys)] == ["loud"]
+
+
+def test_what_a_logger_cannot_write_as_json_is_written_as_its_repr(capsys: pytest.CaptureFixture[str]) -> None:
+    """An event must never be lost, or raise, because of a value."""
+    configure_logs(Settings(log_format="json"))
+    structlog.get_logger("ours").info("hello", thing={1, 2}, broken="\ud800")
+    assert "hello" in lines(capsys)[0]

@@ -1,0 +1,10 @@
+"""The pages are tested over the same app as the API."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "api"))
+
+from webhouse import client, home, settings  # noqa: F401

@@ -1,0 +1,129 @@
+"""JSON from outside: everything that would break something further in is refused at the door."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from battlebot.errors import BadMessage
+from battlebot.wire.jsontext import INT64_HIGH, INT64_LOW, decode_object, encode
+
+NESTING = 16
+
+
+def nested(levels: int, opening: str = '{"a":', inner: str = "1", closing: str = "}") -> str:
+    """An object in objects, `levels` deep."""
+    return opening * levels + inner + closing * levels
+
+
+GOOD: list[tuple[str | bytes, dict[str, Any]]] = [
+    ("{}", {}),
+    (b'  {"a": 1}\n', {"a": 1}),
+    ('{"a": 1, "a": 2}', {"a": 2}),
+    ('{"a": {"b": 1}, "a": {}}', {"a": {}}),
+    (f'{{"a": [{INT64_LOW}, {INT64_HIGH}]}}', {"a": [INT64_LOW, INT64_HIGH]}),
+    ('{"a": 1e308, "b": 1e300, "c": -0.0}', {"a": 1e308, "b": 1e300, "c": 0.0}),
+    ('{"a": 18446744073709551616.0}', {"a": 2.0**64}),
+    ('{"a": 1e30, "b": 12}', {"a": 1e30, "b": 12}),
+    ('{"a": "\\u0000", "b": "18446744073709551616"}', {"a": "\0", "b": str(2**64)}),
+    ('{"a": "\\ud83e\\udd16", "\\u00e9": "é"}', {"a": "🤖", "é": "é"}),
+    ('{"": true, "a.b": null, "$set": false}', {"": True, "a.b": None, "$set": False}),
+    ('{"a": "$ref"}', {"a": "$ref"}),
+    (nested(NESTING), json.loads(nested(NESTING))),
+]
+
+BAD: list[tuple[str | bytes, str]] = [
+    ("", "not JSON"),
+    ("hello", "not JSON"),
+    ("{'a': 1}", "not JSON"),
+    ('{"a": 1} {}', "not JSON"),
+    ('{"a": 1,}', "not JSON"),
+    ("\ufeff{}", "not JSON"),
+    ('{"a": NaN}', "not JSON"),
+    ('{"a": -Infinity}', "not JSON"),
+    ('{"a": 1e999}', "not JSON"),
+    ('{"a": 01}', "not JSON"),
+    ('{"a": "\\ud800"}', "not JSON"),
+    ('{"\\udfff": 1}', "not JSON"),
+    ('{"a": "\ud800"}', "not JSON"),
+    (b'{"a": "\xff"}', "not JSON"),
+    (b'{"a": "\xed\xa0\x80"}', "not JSON"),
+    (b"\x00\x01\x02", "not JSON"),
+    ("[" * 100_000, "not JSON"),
+    (nested(5000), "not JSON"),
+    ("null", "not a JSON object"),
+    ("[]", "not a JSON object"),
+    ("true", "not a JSON object"),
+    ("1", "not a JSON object"),
+    ('"a"', "not a JSON object"),
+    (nested(NESTING + 1), "nested too deeply"),
+    (nested(NESTING, inner="[]"), "nested too deeply"),
+    (nested(NESTING - 1, inner="[[]]"), "nested too deeply"),
+    (f'{{"a": {INT64_HIGH + 1}}}', "64 bits"),
+    (f'{{"a": {INT64_LOW - 1}}}', "64 bits"),
+    (f'{{"a": [{{"b": {2**64 - 1}}}]}}', "64 bits"),
+    (f'{{"a": {2**64}}}', "64 bits"),
+    (f'{{"a": [1e30, -{2**64}]}}', "64 bits"),
+    (f'{{"a": {"9" * 300}}}', "64 bits"),
+    ('{"a\\u0000b": 1}', "NUL"),
+    ('{"a": [{"\\u0000": 1}]}', "NUL"),
+    ('{"$ref": "games", "$id": 1}', "$ref"),
+    ('{"a": [{"$ref": 1}]}', "$ref"),
+]
+
+
+def short(value: object) -> str:
+    """A test's id of bearable length."""
+    return ascii(value)[:30]
+
+
+@pytest.mark.parametrize(("text", "value"), GOOD, ids=short)
+def test_an_object_is_read(text: str | bytes, value: dict[str, Any]) -> None:
+    """Of a key that repeats the last counts; numbers keep their kind."""
+    read = decode_object(text, NESTING)
+    assert read == value
+    assert repr(read).replace("-0.0", "0.0") == repr(value)
+
+
+@pytest.mark.parametrize(("text", "sentence"), BAD, ids=short)
+def test_what_would_break_something_is_refused(text: str | bytes, sentence: str) -> None:
+    """Always BadMessage, never an error of the parser's or of recursion."""
+    with pytest.raises(BadMessage, match=sentence.replace("$", r"\$")):
+        decode_object(text, NESTING)
+
+
+@pytest.mark.parametrize("levels", [1, 2, 16, 180])
+def test_the_limit_of_nesting_is_exact(levels: int) -> None:
+    """An object of scalars is one level."""
+    decode_object(nested(levels), levels)
+    with pytest.raises(BadMessage, match="nested"):
+        decode_object(nested(levels + 1), levels)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.text(), values | st.integers(INT64_LOW, INT64_HIGH)))
+def test_what_is_written_is_read_again(value: dict[str, Any]) -> None:
+    """`encode` and `decode_object` are inverse, but for the keys that are refused."""
+    try:
+        assert decode_object(encode(value), 50) == value
+    except BadMessage:
+        assert "\\u0000" in encode(value) or "$ref" in encode(value)
+
+
+@given(st.text() | st.binary())
+def test_no_bytes_raise_anything_else(text: str | bytes) -> None:
+    """Whatever arrives is an object, or BadMessage."""
+    try:
+        assert isinstance(decode_object(text, NESTING), dict)
+    except BadMessage:
+        pass

@@ -1,0 +1,96 @@
+"""Names: what may stand in a URL, a page and a log line, and nothing that looks like nothing."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from battlebot.errors import BadName
+from battlebot.wire.names import MAX_NAME_LENGTH, checked_name
+
+GOOD = [
+    "a",
+    "x" * 64,
+    "My bot 2.0",
+    "...",
+    "-",
+    "<script>",
+    "Zoë",
+    "日本語",
+    "🤖" * 64,
+    "❤️",
+    'a"b',
+    "a'b",
+    "%2e%2e",
+    "null",
+    "$set",
+    "a.b",
+]
+
+BAD = [
+    ("", "1 to 64 characters"),
+    ("x" * 65, "1 to 64 characters"),
+    ("🤖" * 65, "1 to 64 characters"),
+    (" a", "blank"),
+    ("a ", "blank"),
+    (" ", "blank"),
+    (".", "dot"),
+    ("..", "dot"),
+    ("a/b", "slashes"),
+    ("a\\b", "slashes"),
+    ("a\0b", "control"),
+    ("a\nb", "control"),
+    ("a\x1b[31m", "control"),
+    ("a\x7fb", "control"),
+    ("a\x85b", "control"),
+    ("a\u200bb", "invisible"),
+    ("a\u202eb", "invisible"),
+    ("a\u2028b", "invisible"),
+    ("a\u00a0b", "invisible"),
+    ("\ufeffa", "invisible"),
+    ("\ud800", "invisible"),
+    ("\u3164", "invisible"),
+    ("a\u115f", "invisible"),
+    ("\u2800\u2800", "invisible"),
+    ("Zoe\u0308", "normal form C"),
+    ("\u212b", "normal form C"),
+    (None, "must be a string"),
+    (7, "must be a string"),
+    (True, "must be a string"),
+    (["a"], "must be a string"),
+    (b"a", "must be a string"),
+]
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_name_comes_back_as_it_is(name: str) -> None:
+    """Nothing is trimmed or folded in silence: the bot is known by what it sent."""
+    assert checked_name(name, "bot_id") == name
+
+
+@pytest.mark.parametrize(("name", "sentence"), BAD, ids=lambda value: ascii(value)[:24])
+def test_what_is_no_name_is_refused_by_field_and_rule(name: Any, sentence: str) -> None:
+    """The sentence begins with the field, and the details name it for a program."""
+    with pytest.raises(BadName) as caught:
+        checked_name(name, "contest")
+    assert str(caught.value).startswith("contest must ")
+    assert sentence in str(caught.value)
+    assert caught.value.as_dict() | {"error": ""} == {"error": "", "code": "bad-name", "field": "contest"}
+
+
+@given(st.text(max_size=MAX_NAME_LENGTH + 2))
+def test_any_text_is_a_safe_name_or_refused(text: str) -> None:
+    """What is let through can be written, shown, and put into a path as one segment."""
+    try:
+        name = checked_name(text, "owner")
+    except BadName:
+        return
+    assert 1 <= len(name.encode()) <= 4 * MAX_NAME_LENGTH
+    assert name.isprintable()
+    assert name == name.strip() == unicodedata.normalize("NFC", name) == text
+    assert not {"/", "\\"} & set(name)
+    assert name not in {".", ".."}

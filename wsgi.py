@@ -1,0 +1,40 @@
+"""What gunicorn and Celery load: `application` (a web node), `celery` (for worker and beat); made when asked for."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from celery import Celery
+from flask import Flask
+
+from battlebot.config import load_settings
+from battlebot.logs import configure_logs
+
+
+@cache
+def _application() -> Flask:
+    from app import create_app
+
+    settings = load_settings()
+    configure_logs(settings)
+    return create_app(settings)
+
+
+@cache
+def _celery() -> Celery:
+    from tasks.celeryapp import make_celery
+
+    settings = load_settings()
+    configure_logs(settings)
+    celery = make_celery(settings)
+    celery.set_current()
+    celery.set_default()
+    return celery
+
+
+def __getattr__(name: str) -> Any:
+    makers = {"application": _application, "celery": _celery}
+    if name not in makers:
+        raise AttributeError(name)
+    return makers[name]()
