@@ -124,7 +124,8 @@ def _redacted(key: object, value: Any, depth: int = 0) -> Any:
 
 def _neutral(value: Any) -> Any:
     if isinstance(value, str):
-        return value.translate(_CONTROL)
+        # A lone surrogate, which JSON may hold, could not be written at all
+        return value.translate(_CONTROL).encode("utf-8", "backslashreplace").decode()
     if isinstance(value, Mapping):
         return {_neutral(name): _neutral(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple) and not _is_exc_info(value):

@@ -132,18 +132,21 @@ def _load(**overrides: Any) -> Settings:
 def _load_part(part: str, **overrides: Any) -> Settings:
     """The settings of a part that runs alone: it must be told what `serve` would bring along."""
     settings = _load(**overrides)
-    values = {
-        "REDIS_URL": settings.redis_url,
-        "MONGODB_URI": settings.mongodb_uri,
-        "SECRET_KEY": settings.secret_key,
-    }
+    values = {"REDIS_URL": settings.redis_url, "MONGODB_URI": settings.mongodb_uri}
+    if part == "web":
+        # A key of its own would lock out every bot that another node has registered
+        values["SECRET_KEY"] = settings.secret_key
     missing = [name for name, value in values.items() if not value]
     if missing:
-        names = " and ".join([", ".join(missing[:-1]), missing[-1]] if len(missing) > 1 else missing)
+        them = "it" if len(missing) == 1 else "them"
         raise SettingError(
-            f"`battlebot {part}` needs {names}: set them, or run `battlebot serve`, which brings its own."
+            f"`battlebot {part}` needs {_listed(missing)}: set {them}, or run `battlebot serve`, which brings its own."
         )
     return settings
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _become(command: list[str], settings: Settings) -> None:

@@ -1,20 +1,16 @@
-"""What Celery's processes need from us: our logs, and pool children that die with their worker.
+"""Has Celery's processes log as all others do. Importing it is enough; a worker's command line asks for it.
 
-Importing it is enough; `wsgi.py` and `battlebot worker` do.
+That pool children die with a worker that is killed needs nothing from us: Celery asks Linux for it.
 """
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from celery import signals
 
 from battlebot.config import load_settings
-from battlebot.embedded.launch import die_with_parent
 from battlebot.logs import configure_logs
-
-_importer = os.getpid()
 
 
 def _log_as_we_do(**_: Any) -> None:
@@ -22,12 +18,5 @@ def _log_as_we_do(**_: Any) -> None:
     configure_logs(load_settings())
 
 
-def _die_with_worker(**_: Any) -> None:
-    """A pool child would outlive a worker that was killed, and hold on to its task."""
-    if os.getpid() != _importer:
-        die_with_parent(_importer)
-
-
-# weak=False: nothing else holds the functions
+# weak=False: nothing else holds the function
 signals.setup_logging.connect(_log_as_we_do, weak=False)
-signals.worker_process_init.connect(_die_with_worker, weak=False)

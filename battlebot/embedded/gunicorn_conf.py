@@ -21,7 +21,7 @@ _settings = load_settings()
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
 
 
-class _Logger(glogging.Logger):  # type: ignore[misc]  # gunicorn has no types
+class _Logger(glogging.Logger):
     """gunicorn's logger, its lines handed to the root logger, which is ours."""
 
     def setup(self, cfg: Any) -> None:

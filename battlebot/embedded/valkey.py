@@ -52,9 +52,12 @@ def valkey_program(folder: DataFolder) -> Program:
 def wait_for_valkey(child: Child, folder: DataFolder) -> None:
     """Return when it answers, its append-only file loaded. Raises EmbeddedError."""
     import redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
 
+    once = Retry(NoBackoff(), 0)
     # Its own retries would sleep for seconds before we learn that the child has died
-    with redis.Redis(unix_socket_path=str(valkey_socket(folder)), retry=None, socket_timeout=2.0) as client:
+    with redis.Redis(unix_socket_path=str(valkey_socket(folder)), retry=once, socket_timeout=2.0) as client:
 
         def answers() -> bool:
             try:

@@ -107,6 +107,7 @@ def _finished(match: dict[str, Any]) -> Snapshot:
         "victor": match["victor"],
         "sentence": verdict(match),
         "complete": True,
+        "recorded": True,
         "started": match["startTime"],
         "lasted": span(match["startTime"], ours.get("endTime")),
         "turns": len(match["turns"]),

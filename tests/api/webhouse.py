@@ -118,11 +118,11 @@ def finished(a: str, b: str, victor: str | None, contest: str | None = None, **m
 
 
 @contextmanager
-def house(settings: Settings) -> Iterator[House]:
+def house(settings: Settings, answer_within_s: float = 2.0) -> Iterator[House]:
     """An app over the stores of `settings`, in an empty database of its own."""
     settings = replace(settings, mongodb_database=f"test{secrets.token_hex(6)}")
     client: redis.Redis = connect(settings.redis_url, timeout_s=1.0)
-    storage = Storage(settings, answer_within_s=2.0)
+    storage = Storage(settings, answer_within_s)
     store = MatchStore(client)
     parts = {"redis": "ok", "mongodb": "ok", "worker": "ok"}
     context = Context(

@@ -1,8 +1,9 @@
-"""Stands in for `wsgi.py`: a WSGI application with /healthz, and a Celery app with one task. Given by its name."""
+"""Stands in for `wsgi.py`: a WSGI application with /healthz, a Celery app with a task that never ends."""
 
 import os
 import sys
 import time
+from pathlib import Path
 
 from celery import Celery
 
@@ -14,20 +15,14 @@ if os.environ.get("STANDIN_BREAKS"):
 celery = Celery(
     "standin", broker=os.environ["REDIS_URL"].replace("unix://", "redis+socket://").replace("db=", "virtual_host=")
 )
-celery.conf.result_backend = celery.conf.broker_url
 celery.conf.broker_connection_retry_on_startup = True
 
 
-@celery.task(name="standin.pid")
-def pid() -> int:
-    """The process that ran it."""
-    return os.getpid()
-
-
-@celery.task(name="standin.sleep")
-def sleep(seconds: float) -> None:
-    """Keeps a pool child busy."""
-    time.sleep(seconds)
+@celery.task(name="standin.hold")
+def hold(path: str) -> None:
+    """Keeps a pool child busy for ever; the file shows that it is."""
+    Path(path).write_text(str(os.getpid()))
+    time.sleep(600)
 
 
 def application(environ, start_response):

@@ -57,7 +57,7 @@ def test_a_second_server_on_the_folder_gets_one_clear_line(tmp_path: Path) -> No
 def test_a_folder_that_cannot_be_written_is_one_clear_line(place: str, tmp_path: Path) -> None:
     """A file in its place, a file above it, a file system that takes nothing."""
     (tmp_path / "file").touch()
-    with pytest.raises(EmbeddedError, match="cannot be written: .* Choose another") as caught:
+    with pytest.raises(EmbeddedError, match=r"cannot be written: .* Choose another") as caught:
         DataFolder(tmp_path / place)
     assert "\n" not in str(caught.value)
 

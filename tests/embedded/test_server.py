@@ -7,10 +7,12 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
+from celery import Celery
 from processes import command, descendants, eventually, survivors
 
 from battlebot.config import Settings
@@ -23,6 +25,7 @@ from battlebot.errors import EmbeddedError
 
 Make = Callable[..., Settings]
 Start = Callable[..., subprocess.Popen[bytes]]
+Part = Callable[[str, list[str], Settings], Child]
 
 # valkey, mongod, gunicorn and its worker, celery and its two pool children, beat
 PROCESSES = 8
@@ -57,21 +60,44 @@ def test_a_server_runs_heals_and_ends_without_a_trace(make_settings: Make) -> No
     assert survivors(processes) == []
 
 
-def test_pool_children_and_web_workers_die_with_their_parents(make_settings: Make) -> None:
-    """Celery's children would go on with tasks that were given to others long since. No supervisor helps here."""
+@pytest.fixture
+def start_part() -> Iterator[Callable[[str, list[str], Settings], Child]]:
+    """A function that starts one part alone, without a supervisor."""
+    started = []
+
+    def start(name: str, command_line: list[str], settings: Settings) -> Child:
+        log = settings.data / "logs" / f"{name}.log"
+        child = Child(Program(name=name, command=command_line, environment=environment(settings), log=log))
+        started.append(child)
+        return child
+
+    yield start
+    for child in started:
+        child.kill()
+
+
+def test_pool_children_die_with_their_worker(make_settings: Make, start_part: Part, tmp_path: Path) -> None:
+    """Even one that is busy: it would go on with what was given to another long since."""
     with embedded_stores(make_settings()) as settings:
-        commands = {"worker": (worker_command(settings, "standin"), 2), "web": (web_command("standin"), 1)}
-        for name, (command_line, forked) in commands.items():
-            log = settings.data / "logs" / f"{name}.log"
-            child = Child(Program(name=name, command=command_line, environment=environment(settings), log=log))
-            eventually(lambda: len(descendants(child.pid)) == forked)  # noqa: B023
-            # celery's children take a moment to say that they want to die
-            eventually(lambda: name == "worker" or answers(server_url(settings.host, settings.port)))  # noqa: B023
-            eventually(lambda: name == "web" or " ready." in log.read_text())  # noqa: B023
-            below = descendants(child.pid)
-            os.kill(child.pid, signal.SIGKILL)
-            eventually(lambda: survivors(below) == [], 5)  # noqa: B023
-            child.kill()
+        worker = start_part("worker", worker_command(settings, "standin"), settings)
+        broker = settings.redis_url.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")
+        Celery(broker=broker).send_task("standin.hold", [str(tmp_path / "busy")])
+        eventually((tmp_path / "busy").exists)
+        children = descendants(worker.pid)
+        assert len(children) == 2
+        os.kill(worker.pid, signal.SIGKILL)
+        eventually(lambda: survivors(children) == [], 5)
+
+
+def test_web_workers_die_with_their_arbiter(make_settings: Make, start_part: Part) -> None:
+    """At once: gunicorn's own look comes a second later, and the port is not free until then."""
+    settings = make_settings(redis_url="redis://127.0.0.1:1")
+    web = start_part("web", web_command("standin"), settings)
+    eventually(lambda: answers(server_url(settings.host, settings.port)))
+    workers = descendants(web.pid)
+    assert len(workers) == 1
+    os.kill(web.pid, signal.SIGKILL)
+    eventually(lambda: survivors(workers) == [], 0.3)
 
 
 def test_sigkill_of_the_supervisor_leaves_no_orphan(make_settings: Make, start_serving: Start) -> None:

@@ -11,6 +11,8 @@ import pymongo
 import pytest
 import redis
 from processes import command, descendants, eventually
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from battlebot.config import Settings
 from battlebot.embedded.process import Child
@@ -27,9 +29,12 @@ def named(stores: Stores, name: str) -> Child:
 
 def insert(settings: Settings, value: int) -> None:
     """Store a document in a transaction."""
-    with pymongo.MongoClient(settings.mongodb_uri) as client, client.start_session() as session:
-        with session.start_transaction():
-            client.test.things.insert_one({"_id": value}, session=session)
+    with (
+        pymongo.MongoClient(settings.mongodb_uri) as client,
+        client.start_session() as session,
+        session.start_transaction(),
+    ):
+        client.test.things.insert_one({"_id": value}, session=session)
 
 
 def stored(settings: Settings) -> list[int]:
@@ -67,7 +72,7 @@ def test_what_valkey_acknowledged_survives_its_sigkill(make_settings: Make) -> N
     acknowledged: list[list[int]] = [[] for _ in range(4)]
 
     def write(position: int) -> None:
-        client = redis.Redis.from_url(stores.settings.redis_url, retry=None)
+        client = redis.Redis.from_url(stores.settings.redis_url, retry=Retry(NoBackoff(), 0))
         try:
             while True:
                 value = len(acknowledged[position])

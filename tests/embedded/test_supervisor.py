@@ -18,7 +18,15 @@ from battlebot.errors import EmbeddedError
 SLEEP = [sys.executable, "-S", "-c", "import time; time.sleep(600)"]
 FAIL = [sys.executable, "-S", "-c", "import sys; sys.exit('error: no luck today')"]
 # Writes its name on SIGTERM, so that the order shows
-NOTE = "import signal, sys, time\ndef end(*_):\n open(sys.argv[1], 'a').write(sys.argv[2] + ' ')\n sys.exit()\nsignal.signal(15, end)\nopen(sys.argv[3], 'w')\ntime.sleep(600)"
+NOTE = """
+import signal, sys, time
+def end(*_):
+    open(sys.argv[1], "a").write(sys.argv[2] + " ")
+    sys.exit()
+signal.signal(signal.SIGTERM, end)
+open(sys.argv[3], "w")
+time.sleep(600)
+"""
 
 
 @pytest.fixture

@@ -1,0 +1,134 @@
+"""What holds for every answer: errors in one form, headers, health, the description."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from bson import ObjectId
+from flask import Flask
+from flask.testing import FlaskClient
+from webhouse import House, house
+
+from battlebot.config import Settings
+
+PATHS = ("/healthz", "/bots/numberwang", "/games/chess", "/nowhere", "/", "/web/numberwang", "/web/chess", "/docs")
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_answer_tells_the_browser_what_it_may_not_do(client: FlaskClient, path: str) -> None:
+    """Errors and pages too."""
+    headers = client.get(path).headers
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "no-referrer"
+
+
+def test_any_page_may_read_json_and_only_json(client: FlaskClient) -> None:
+    """Without credentials; nothing of ours depends on any."""
+    for path, allowed in {"/bots/numberwang": "*", "/games/chess": "*", "/": None, "/web/numberwang": None}.items():
+        headers = client.get(path, headers={"Origin": "https://example.org"}).headers
+        assert headers.get("Access-Control-Allow-Origin") == allowed
+        assert "Access-Control-Allow-Credentials" not in headers
+
+
+@pytest.mark.parametrize("method", ["put", "delete", "patch"])
+def test_a_method_that_a_path_does_not_know_is_405(client: FlaskClient, method: str) -> None:
+    """With the methods that it does know."""
+    answer = getattr(client, method)("/bots/numberwang")
+    assert (answer.status_code, answer.json["code"]) == (405, "method-not-allowed")
+    assert {"GET", "POST"} <= {name.strip() for name in answer.headers["Allow"].split(",")}
+
+
+@pytest.mark.parametrize("path", ["/games/numberwang", "/games/numberwang/x", "/bots/numberwang"])
+def test_without_mongodb_json_is_503(settings: Settings, path: str) -> None:
+    """A sentence and a code; when to come back."""
+    with house(replace(settings, mongodb_uri="mongodb://127.0.0.1:1/?directConnection=true"), 0.2) as opened:
+        answer = opened.client.get(path)
+        assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
+        assert int(answer.headers["Retry-After"]) > 0
+        registering = opened.client.post("/bots/numberwang", json={"bot_id": "x"})
+        assert (registering.status_code, registering.json["code"]) == (503, "unavailable")
+
+
+@pytest.mark.parametrize("path", ["/", "/web/numberwang", "/web/numberwang/contests/x", "/web/numberwang/matches/x"])
+def test_without_mongodb_a_page_is_a_503_page(settings: Settings, path: str) -> None:
+    """For people, and without a traceback."""
+    with house(replace(settings, mongodb_uri="mongodb://127.0.0.1:1/?directConnection=true"), 0.2) as opened:
+        answer = opened.client.get(path)
+        assert (answer.status_code, answer.mimetype) == (503, "text/html")
+        assert "unavailable" in answer.text
+        assert "Traceback" not in answer.text
+
+
+@pytest.mark.parametrize(("path", "mimetype"), [("/broken", "application/json"), ("/web/broken/x/y", "text/html")])
+def test_a_fault_of_ours_is_500_without_a_word_of_it(home: House, path: str, mimetype: str) -> None:
+    """What went wrong stands in the log alone."""
+
+    def fail() -> str:
+        raise RuntimeError("a secret of ours")
+
+    home.app.add_url_rule(path, "broken", fail)
+    answer = home.client.get(path)
+    assert (answer.status_code, answer.mimetype) == (500, mimetype)
+    assert "secret of ours" not in answer.text
+    assert "internal" in answer.text
+
+
+def test_healthz_asks_nobody(settings: Settings) -> None:
+    """It answers with both stores away."""
+    nowhere = replace(settings, mongodb_uri="mongodb://127.0.0.1:1/", redis_url="unix:///nowhere/valkey.sock")
+    with house(nowhere, 0.2) as opened:
+        answer = opened.client.get("/healthz")
+        assert (answer.status_code, answer.json) == (200, {"status": "ok"})
+
+
+def test_readyz_says_which_part_does_not_answer(home: House) -> None:
+    """200 only where all do."""
+    assert home.client.get("/readyz").json == {"status": "ok", "redis": "ok", "mongodb": "ok", "worker": "ok"}
+    home.parts["worker"] = "No worker answers."
+    answer = home.client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json == {"status": "unavailable", "redis": "ok", "mongodb": "ok", "worker": "No worker answers."}
+
+
+def test_every_json_path_is_described(home: House) -> None:
+    """OpenAPI has each rule of the two described blueprints with its methods, and an error body for what fails."""
+    document = home.client.get("/openapi.json").json
+    described = {(path, method.upper()) for path, item in document["paths"].items() for method in item}
+    for rule in home.app.url_map.iter_rules():
+        if rule.endpoint.split(".")[0] in ("reading", "registrations"):
+            path = re.sub(r"<([^>]+)>", r"{\1}", rule.rule)
+            assert {(path, method) for method in rule.methods - {"HEAD", "OPTIONS"}} <= described
+    post = document["paths"]["/bots/{game}"]["post"]
+    assert {"201", "400", "404", "409", "413", "429"} <= post["responses"].keys()
+    assert document["components"]["schemas"]["ErrorBody"]["required"] == ["code", "error"]
+    assert document["components"]["schemas"]["Registration"]["properties"]["bot_id"]["type"] == "string"
+
+
+def test_the_description_can_be_read_by_people(home: House) -> None:
+    """Every path of openapi.json stands in /docs, which loads nothing from elsewhere."""
+    text = home.client.get("/docs").text
+    assert all(path in text for path in home.client.get("/openapi.json").json["paths"])
+    assert not re.search(r'(src|href)="(https?:)?//', text)
+
+
+JSON_VALUES = [
+    (datetime(2026, 1, 2, 3, 4, 5, 678_999, UTC), '"2026-01-02T03:04:05.678Z"'),
+    (datetime(2026, 1, 2, 3, 4, 5), '"2026-01-02T03:04:05.000Z"'),
+    (datetime(2026, 1, 2, 3, 4, 5, 0, timezone(timedelta(hours=2))), '"2026-01-02T01:04:05.000Z"'),
+    (ObjectId("0123456789abcdef01234567"), '"0123456789abcdef01234567"'),
+    ({"b": [1, None, True], "a": "é"}, '{"b":[1,null,true],"a":"é"}'),
+    (math.nan, "null"),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), JSON_VALUES)
+def test_json_is_written_so(home: House, value: object, text: str) -> None:
+    """Milliseconds, Z, keys in their order."""
+    app: Flask = home.app
+    assert app.json.dumps(value) == text

@@ -1,0 +1,141 @@
+"""The GET paths of the seeds, as JSON."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask.testing import FlaskClient
+from webhouse import X_WINS, House
+
+GAME = "/games/noughtsandcrosses"
+CONTEST = f"{GAME}/contest/autumn"
+
+
+def test_the_thirty_most_recent_matches_come_newest_first_without_turns(home: House) -> None:
+    """As the original listed them; those of other games do not come."""
+    ids = [home.play("a", "b", "a") for _ in range(32)]
+    home.play("c", "d", None, game="connectfour")
+    games = home.client.get(GAME).json
+    assert [game["_id"] for game in games] == ids[:1:-1]
+    assert not any("turns" in game for game in games)
+    assert {"_id", "game", "contest", "players", "victor", "reason", "startTime", "board", "marks"} <= games[0].keys()
+    assert re.fullmatch(r"2026-11-21T12:\d\d:\d\d\.123Z", games[0]["startTime"])
+
+
+def test_a_match_comes_with_its_turns(home: House) -> None:
+    """And the final state's own keys."""
+    match_id = home.play("a", "b", None)
+    game = home.client.get(f"{GAME}/{match_id}").json
+    assert game["turns"][0] == {"mark": "X", "space": [0, 0], "player": "a", "time": game["turns"][0]["time"]}
+    assert (game["_id"], game["victor"], game["contest"], game["board"]) == (match_id, None, None, X_WINS)
+
+
+def test_what_is_not_there_is_404(home: House) -> None:
+    """A match of another game or one that is still played is not there either."""
+    home.contest()
+    other = home.play("a", "b", "a", game="connectfour")
+    live = home.begin("a", "b").id
+    for path, code in {
+        f"{GAME}/nothing": "unknown-match",
+        f"{GAME}/{other}": "unknown-match",
+        f"{GAME}/{live}": "unknown-match",
+        f"{GAME}/%00": "unknown-match",
+        f"{GAME}/%ff%fe": "unknown-match",
+        f"{GAME}/contest/spring": "unknown-contest",
+        "/games/connectfour/contest/autumn": "unknown-contest",
+        "/games/chess": "unknown-game",
+        "/bots/chess": "unknown-game",
+        "/games/chess/contest/autumn": "unknown-game",
+        "/nowhere": "not-found",
+        "/games/": "not-found",
+    }.items():
+        answer = home.client.get(path)
+        assert (path, answer.status_code, answer.json["code"]) == (path, 404, code)
+
+
+def test_a_contest_is_ranked_with_its_matches(home: House) -> None:
+    """Three points a win, one a draw; a bot that has not played stands in it as well; void matches do not come."""
+    home.contest(bots=("a", "b", "c", "idle"))
+    counted = [home.play("a", "b", "a", "autumn"), home.play("b", "c", None, "autumn"), home.play("c", "a", "a", "autumn")]
+    home.play("a", "b", None, "autumn", fault="server", reason="error")
+    home.play("a", "b", "b")
+    answer = home.client.get(CONTEST).json
+    assert answer["contest"] == {
+        "name": "autumn",
+        "title": "autumn",
+        "state": "running",
+        "format": "open",
+        "meetings": 5,
+    }
+    names = ("rank", "bot_id", "score", "wins", "draws", "losses", "played")
+    assert [tuple(row[name] for name in names) for row in answer["bots"]] == [
+        (1, "a", 6, 2, 0, 0, 2),
+        (2, "b", 1, 0, 1, 1, 2),
+        (2, "c", 1, 0, 1, 1, 2),
+        (4, "idle", 0, 0, 0, 0, 0),
+    ]
+    assert [game["_id"] for game in answer["games"]] == counted[::-1]
+    assert "next" not in answer
+
+
+def test_a_contests_name_may_hold_what_an_address_must_escape(home: House) -> None:
+    """`next` is an address, not a text."""
+    name = "a?b#c %26 é"
+    home.contest(name, bots=("a", "b"))
+    for _ in range(3):
+        home.play("a", "b", "a", name)
+    answer = home.client.get(f"{GAME}/contest/a%3Fb%23c%20%2526%20%C3%A9?limit=2")
+    assert answer.json["contest"]["name"] == name
+    assert len(home.client.get(answer.json["next"]).json["games"]) == 1
+
+
+def test_following_next_gives_every_match_once(home: House) -> None:
+    """Until there is no `next`; the Link header says the same."""
+    home.contest(bots=("a", "b"))
+    ids = [home.play("a", "b", "a", "autumn") for _ in range(5)]
+    seen, address = [], f"{CONTEST}?limit=2"
+    for expected in (2, 2, 1):
+        answer = home.client.get(address)
+        assert len(answer.json["games"]) == expected
+        seen += [game["_id"] for game in answer.json["games"]]
+        address = answer.json.get("next")
+        assert answer.headers.get("Link") == (f'<{address}>; rel="next"' if address else None)
+    assert (seen, address) == (ids[::-1], None)
+
+
+def test_a_page_that_ends_with_the_last_match_has_no_next(home: House) -> None:
+    """There is a `next` only where there is more."""
+    home.contest(bots=("a", "b"))
+    for _ in range(2):
+        home.play("a", "b", "a", "autumn")
+    assert "next" not in home.client.get(f"{CONTEST}?limit=2").json
+
+
+@pytest.mark.parametrize("limit", ["0", "1001", "-1", "x", "", "1.0", "1e1", " 1", "+1", "١", "9" * 5000])
+def test_a_limit_is_a_whole_number_within_bounds(home: House, limit: str) -> None:
+    """1 to 1000, in plain digits."""
+    home.contest()
+    answer = home.client.get(CONTEST, query_string={"limit": limit})
+    assert (answer.status_code, answer.json["field"], answer.json["rule"]) == (400, "limit", "bounds")
+
+
+@pytest.mark.parametrize("limit", ["1", "1000", "007"])
+def test_a_limit_within_bounds_is_taken(home: House, limit: str) -> None:
+    """Both bounds are allowed."""
+    home.contest()
+    assert home.client.get(CONTEST, query_string={"limit": limit}).status_code == 200
+
+
+@pytest.mark.parametrize("before", ["", "nothing", "\0", "x" * 1000])
+def test_before_must_be_a_match(home: House, before: str) -> None:
+    """A mistyped id gives no empty page that looks like the end."""
+    home.contest()
+    answer = home.client.get(CONTEST, query_string={"before": before})
+    assert (answer.status_code, answer.json["field"]) == (400, "before")
+
+
+def test_empty_lists_are_lists(client: FlaskClient) -> None:
+    """Nothing has been played and nobody is registered."""
+    assert client.get(GAME).json == []
+    assert client.get("/bots/noughtsandcrosses").json == []

@@ -1,0 +1,53 @@
+"""A live match in a real Valkey."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import redis
+
+from battlebot.arena.connection import connect
+from battlebot.arena.making import begin, new_match, ticket_of
+from battlebot.arena.store import MatchStore
+from battlebot.config import Settings
+from battlebot.matchmaking.queue import Queues, Ticket
+from battlebot.referee.match import Match
+from battlebot.rules.registry import Registry, discover
+
+
+@pytest.fixture(scope="session")
+def registry() -> Registry:
+    """All games."""
+    return discover()
+
+
+@pytest.fixture
+def client(settings: Settings) -> Iterator[redis.Redis]:
+    """A client of the emptied Valkey."""
+    made = connect(settings.redis_url)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def store(client: redis.Redis) -> MatchStore:
+    """The store of live matches."""
+    return MatchStore(client, hold_s=2.0)
+
+
+@pytest.fixture
+def begun(client: redis.Redis, store: MatchStore, registry: Registry, settings: Settings) -> Callable[..., Match]:
+    """Begins a match between `ada` at place n1/1.1 and `bob` at n2/1.1; further ones need other places."""
+
+    def make(game: str = "noughtsandcrosses", ada: str = "n1/1.1", bob: str = "n2/1.1", now_s: float = 1000.0) -> Match:
+        queues = Queues(client)
+        seats = [("ada", ada), ("bob", bob)]
+        for bot, place in seats:
+            queues.wait(game, Ticket(place, bot, now_s), 0)
+            assert ticket_of(place, bot) in {ticket.text for ticket in queues.tickets(game)}
+        match = new_match(registry[game], seats, settings, now_s)
+        assert begin(store, registry[game], match, game)
+        return match
+
+    return make

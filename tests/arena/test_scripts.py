@@ -1,0 +1,56 @@
+"""Grouped script calls: one round trip for all that wait, each with its own answer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import redis
+
+from battlebot.arena.scripts import GroupedScripts, Script
+from battlebot.config import Settings
+
+GREENLETS = """
+import sys
+from gevent import monkey; monkey.patch_all()
+import gevent
+from battlebot.arena.connection import connect
+from battlebot.arena.scripts import GroupedScripts
+from battlebot.matchmaking.queue import WAIT
+
+class Counting(GroupedScripts):
+    sent = []
+    def _send(self, batch):
+        self.sent.append(len(batch))
+        super()._send(batch)
+
+client = connect(sys.argv[1])
+scripts = Counting(client)
+def call(i):
+    for round in range(20):
+        name = f"queue{i}"
+        keys = [name, "queues", f"empty{i}", f"ticket{i}-{round}", f"asked{i}-{round}"]
+        answer = scripts.run(WAIT, keys, [f"t{i}-{round}/bot{i}", 1, f"bot{i}", name, 0, 0])
+        assert answer == [b"wait", 1], answer
+greenlets = [gevent.spawn(call, i) for i in range(50)]
+gevent.joinall(greenlets, raise_error=True)
+assert sum(scripts.sent) == 1000 and len(scripts.sent) < 500, scripts.sent
+assert sorted(client.zcard(f"queue{i}") for i in range(50)) == [20] * 50
+print("good")
+"""
+
+
+def test_calls_of_many_greenlets_share_round_trips_and_lose_nothing(settings: Settings) -> None:
+    """50 greenlets, 20 calls each: every call is answered with its own answer, in far fewer than 1000 trips."""
+    done = subprocess.run([sys.executable, "-c", GREENLETS, settings.redis_url], capture_output=True, text=True)
+    assert done.stdout == "good\n", done.stderr
+
+
+def test_a_script_that_a_restarted_redis_forgot_is_loaded_again(client: redis.Redis) -> None:
+    """SCRIPT FLUSH is what a restart does to scripts."""
+    scripts = GroupedScripts(client)
+    script = Script("battlebot.arena", "solo.lua")
+    client.set("lock", "mine")
+    client.script_flush()
+    assert scripts.run(script, ["lock"], ["mine"]) == 1
+    assert scripts.run(script, ["lock"], ["mine"]) == 0

@@ -1,0 +1,179 @@
+"""The store's scripts in a real Valkey: begun once, committed once, ended once, whoever races."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import orjson
+import pytest
+import redis
+
+from battlebot.arena import keys
+from battlebot.arena.making import begin, new_match
+from battlebot.arena.store import MatchStore
+from battlebot.config import Settings
+from battlebot.errors import Conflict, UnknownMatch
+from battlebot.matchmaking.queue import Queues, Ticket
+from battlebot.referee.events import Left, Turned
+from battlebot.referee.match import Match
+from battlebot.referee.step import step
+from battlebot.rules.registry import Registry
+
+
+def turn_of(bot: str, match: Match) -> Turned:
+    """A numberwang turn."""
+    return Turned(bot, {"n": 0, "from": match.revision}, 0.1)
+
+
+def test_of_concurrent_commits_exactly_one_a_revision_is_done(
+    store: MatchStore, begun: Callable[..., Match], registry: Registry
+) -> None:
+    """Eight threads commit turns as they can: the record holds each revision's turn once, in order."""
+    match_id = begun("numberwang").id
+    committed: list[int] = []
+    together = threading.Barrier(8)
+
+    def commit_some(_: int) -> None:
+        together.wait()
+        done = 0
+        while done < 20:
+            match = store.load(match_id)
+            answer = step(registry["numberwang"], match, turn_of(match.state["nextPlayer"], match), 1001.0)
+            try:
+                store.commit(match, answer.match, answer.recorded, [])
+            except Conflict:
+                continue
+            committed.append(match.revision)
+            done += 1
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(commit_some, range(8)))
+    turns = [orjson.loads(row) for row in store.client.lrange(keys.turns(match_id), 0, -1)]
+    assert [row["turn"]["from"] for row in turns] == list(range(160))
+    assert sorted(committed) == list(range(160))
+    assert store.load(match_id).version == 160
+
+
+def test_a_commit_on_an_old_revision_is_a_conflict_and_changes_nothing(
+    store: MatchStore, begun: Callable[..., Match], registry: Registry
+) -> None:
+    """The loser of a race finds the match as the winner left it."""
+    match = begun("numberwang")
+    first = step(registry["numberwang"], match, turn_of("ada", match), 1001.0)
+    second = step(registry["numberwang"], match, Turned("ada", {"n": 5}, 0.1), 1001.0)
+    store.commit(match, first.match, first.recorded, [])
+    with pytest.raises(Conflict):
+        store.commit(match, second.match, second.recorded, [])
+    assert store.load(match.id) == first.match
+    assert store.client.llen(keys.turns(match.id)) == 1
+
+
+def test_a_commit_whose_answer_was_lost_is_not_done_twice(
+    settings: Settings, store: MatchStore, begun: Callable[..., Match], registry: Registry
+) -> None:
+    """The connection breaks after the script ran: sent again, it is recognised by its token."""
+    match = begun("numberwang")
+    answer = step(registry["numberwang"], match, turn_of("ada", match), 1001.0)
+    real, broken = store._scripts.run, []
+
+    def run_and_lose_the_first_answer(*arguments: object) -> object:
+        result = real(*arguments)  # type: ignore[arg-type]
+        if not broken:
+            broken.append(result)
+            from battlebot.errors import Unavailable
+
+            raise Unavailable("the answer was lost")
+        return result
+
+    store._scripts.run = run_and_lose_the_first_answer  # type: ignore[method-assign, assignment]
+    store.commit(match, answer.match, answer.recorded, [])
+    assert store.client.llen(keys.turns(match.id)) == 1
+    assert store.load(match.id).revision == 1
+
+
+def test_a_match_that_redis_lost_is_unknown(
+    store: MatchStore, begun: Callable[..., Match], registry: Registry, client: redis.Redis
+) -> None:
+    """Not a conflict, which would be tried again for ever."""
+    match = begun("numberwang")
+    answer = step(registry["numberwang"], match, turn_of("ada", match), 1001.0)
+    client.flushall()
+    with pytest.raises(UnknownMatch):
+        store.commit(match, answer.match, answer.recorded, [])
+    with pytest.raises(UnknownMatch):
+        store.load(match.id)
+
+
+def test_a_ticket_is_taken_for_one_match_only(
+    client: redis.Redis, store: MatchStore, registry: Registry, settings: Settings
+) -> None:
+    """Many matches want the same waiting bot: one begins, and the others' bots go on waiting."""
+    game, queues = registry["noughtsandcrosses"], Queues(client)
+    queues.wait(game.name, Ticket("n/0.1", "wanted", 1.0), 0)
+    for index in range(8):
+        queues.wait(game.name, Ticket(f"n/{index + 1}.1", f"bot{index}", 2.0), 0)
+
+    def want(index: int) -> bool:
+        seats = [("wanted", "n/0.1"), (f"bot{index}", f"n/{index + 1}.1")]
+        return begin(store, game, new_match(game, seats, settings, 1000.0), game.name)
+
+    with ThreadPoolExecutor(8) as pool:
+        begun = list(pool.map(want, range(8)))
+    assert begun.count(True) == 1
+    assert len(queues.tickets(game.name)) == 7
+    assert len(store.live_ids()) == 1
+
+
+def test_an_ended_match_is_finished_once_and_due_no_more(
+    store: MatchStore, begun: Callable[..., Match], registry: Registry
+) -> None:
+    """Its id goes from the deadlines to the finished list, with a number that grows."""
+    game = registry["numberwang"]
+    numbers = []
+    for index in range(3):
+        match = begun("numberwang", f"n/{index}.1", f"n/{index}.2")
+        answer = step(game, match, Turned("ada", {"n": 10}, 0.1), 1001.0)
+        assert store.commit(match, answer.match, answer.recorded, []) is (index == 0)
+        numbers.append(store.ended([match.id])[0].seq)
+    assert store.live_ids() == []
+    assert len(store.finished_ids(10)) == 3
+    assert numbers == sorted(set(numbers))
+
+
+def test_an_empty_seat_is_found_until_it_is_taken_or_the_match_is_over(
+    store: MatchStore, begun: Callable[..., Match], registry: Registry, client: redis.Redis
+) -> None:
+    """A bot that comes back is led to it by `wait`."""
+    match = begun()
+    left = step(registry["noughtsandcrosses"], match, Left("bob", "n2/1.1", clean=False), 1001.0)
+    store.commit(match, left.match, None, [])
+    queues = Queues(client)
+    again = Ticket("n3/1.1", "bob", 1.0)
+    assert queues.wait("noughtsandcrosses", again, 1).seats == (match.id,)
+    assert queues.tickets("noughtsandcrosses") == []
+    over = replace(left.match, revision=2, due_s=None)
+    store.commit(left.match, replace(over, verdict=_verdict()), None, [])
+    assert queues.wait("noughtsandcrosses", again, 1).seats == ()
+
+
+def test_retired_matches_leave_nothing_behind_but_for_a_while(
+    store: MatchStore, begun: Callable[..., Match], registry: Registry, client: redis.Redis
+) -> None:
+    """The turns go at once, the match expires."""
+    match = begun("numberwang")
+    answer = step(registry["numberwang"], match, Turned("ada", {"n": 10}, 0.1), 1001.0)
+    store.commit(match, answer.match, answer.recorded, [])
+    store.retire([match.id])
+    store.retire([match.id])
+    assert store.finished_ids(10) == []
+    assert not client.exists(keys.turns(match.id))
+    assert 0 < client.ttl(keys.match(match.id)) <= 60
+
+
+def _verdict() -> object:
+    from battlebot.referee.match import Fault, Reason, Verdict
+
+    return Verdict(None, Reason.COMPLETE, Fault.NONE)

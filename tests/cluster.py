@@ -1,0 +1,127 @@
+"""A Battlebot of real processes for tests: web nodes, workers, beat, over real stores, each to be killed at will."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from battlebot.config import Settings
+from battlebot.embedded.commands import beat_command, environment, web_command, worker_command
+from battlebot.embedded.process import Child, Program
+
+LIMIT_S = 30.0  # for whatever a test waits for; far beyond what it takes
+
+
+def wait_for(condition: Callable[[], Any], what: str = "", limit_s: float = LIMIT_S) -> Any:
+    """What `condition()` answers as soon as it is true. Fails the test if that takes longer than `limit_s`."""
+    until_s = time.monotonic() + limit_s
+    while not (answer := condition()):
+        assert time.monotonic() < until_s, f"waited {limit_s:g} s in vain{': ' if what else ''}{what}"
+        time.sleep(0.01)
+    return answer
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Web:
+    """A running web node."""
+
+    def __init__(self, settings: Settings, log: Path) -> None:
+        self.settings = settings
+        self.address = f"127.0.0.1:{settings.port}"
+        self.url = f"http://{self.address}"
+        self.ws = f"ws://{self.address}/"
+        program = Program(name="web", command=web_command(), environment=environment(settings), log=log)
+        self.child = Child(program)
+        self.log = log
+
+    def request(self, path: str, body: Any = None, method: str | None = None) -> tuple[int, Any]:
+        """Status and decoded body of a REST request; a `body` makes it a POST."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
+                return answer.status, json.loads(answer.read() or b"null")
+        except urllib.error.HTTPError as error:
+            return error.code, json.loads(error.read() or b"null")
+
+    def register(self, bot_id: str, game: str = "noughtsandcrosses") -> dict[str, str]:
+        """Registers a bot; its credentials in the shape of the original client's auth.json."""
+        status, answer = self.request(f"/bots/{game}", {"bot_id": bot_id})
+        assert status == 201, answer
+        return answer
+
+
+class Cluster:
+    """Starts parts over the stores of `settings`; all are gone at the end of `cluster()`."""
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        self.settings = settings
+        self.folder = folder
+        self.children: list[Child] = []
+
+    def web(self, **changes: Any) -> Web:
+        """A further web node; `changes` are settings of its own. Ready when this returns."""
+        node = Web(replace(self.settings, port=free_port(), **changes), self._log("web"))
+        self.children.append(node.child)
+
+        def answers() -> bool:
+            try:
+                return node.request("/healthz")[0] == 200
+            except OSError:
+                return False
+
+        node.child.wait_until(answers, LIMIT_S)
+        return node
+
+    def worker(self, **changes: Any) -> Child:
+        """A further Celery worker, which may still be starting."""
+        settings = replace(self.settings, **changes)
+        command = worker_command(settings, name=f"worker{len(self.children)}")
+        return self._start("worker", command, settings)
+
+    def beat(self, **changes: Any) -> Child:
+        """Celery beat, which may still be starting."""
+        settings = replace(self.settings, **changes)
+        return self._start("beat", beat_command(self.folder / "schedule"), settings)
+
+    def logs(self) -> str:
+        """What all parts have logged so far."""
+        return "".join(path.read_text(errors="replace") for path in sorted(self.folder.glob("*.log")))
+
+    def stop(self) -> None:
+        """Stops everything."""
+        for child in reversed(self.children):
+            child.stop()
+
+    def _start(self, name: str, command: list[str], settings: Settings) -> Child:
+        program = Program(name=name, command=command, environment=environment(settings), log=self._log(name))
+        child = Child(program)
+        self.children.append(child)
+        return child
+
+    def _log(self, name: str) -> Path:
+        return self.folder / f"{name}-{len(self.children)}.log"
+
+
+@contextmanager
+def cluster(settings: Settings, folder: Path) -> Iterator[Cluster]:
+    """A cluster without any part yet."""
+    parts = Cluster(settings, folder)
+    try:
+        yield parts
+    finally:
+        parts.stop()

@@ -1,0 +1,82 @@
+"""Real stores for all tests: one Valkey and one mongod a test process, emptied for each test that uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cluster import Cluster, Web, cluster, wait_for
+
+from battlebot.arena.connection import connect
+from battlebot.config import Settings, load_settings
+from battlebot.embedded.stores import embedded_stores
+from battlebot.storage import Storage
+
+
+@pytest.fixture(scope="session")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """Settings that name a real Valkey and a real mongod, started for this test process."""
+    data = tmp_path_factory.mktemp("stores")
+    defaults = load_settings({}, None, data=data, log_format="json")
+    with embedded_stores(defaults) as settings:
+        yield settings
+
+
+@pytest.fixture
+def settings(stores: Settings, request: pytest.FixtureRequest) -> Iterator[Settings]:
+    """Settings over empty stores: Valkey is flushed, the database dropped. For one test."""
+    _emptied(stores)
+    yield stores
+    _emptied(stores)
+
+
+@pytest.fixture(scope="module")
+def module_settings(stores: Settings) -> Iterator[Settings]:
+    """As `settings`, for all tests of a module that share servers."""
+    _emptied(stores)
+    yield stores
+    _emptied(stores)
+
+
+@pytest.fixture
+def parts(settings: Settings, tmp_path: Path) -> Iterator[Cluster]:
+    """A cluster of processes for one test, none of them started yet."""
+    with cluster(settings, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def house(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, Web]]:
+    """A web node, a worker and beat for all tests of a module: (cluster, web node). Bots need names of their own."""
+    with cluster(module_settings, tmp_path_factory.mktemp("house")) as made:
+        web = made.web()
+        made.worker()
+        made.beat()
+        wait_for(lambda: web.request("/readyz")[0] == 200, "a ready server")
+        yield made, web
+
+
+@pytest.fixture
+def with_settings(settings: Settings) -> Callable[..., Settings]:
+    """The test's settings with changes."""
+    return lambda **changes: replace(settings, **changes)
+
+
+@pytest.fixture
+def storage(settings: Settings) -> Iterator[Storage]:
+    """The repositories over the emptied database, with their indexes."""
+    made = Storage(settings)
+    made.ensure_indexes()
+    yield made
+    made.close()
+
+
+def _emptied(settings: Settings) -> None:
+    client = connect(settings.redis_url)
+    client.flushall()
+    client.close()
+    storage = Storage(settings)
+    storage.client.drop_database(storage.database.name)
+    storage.close()

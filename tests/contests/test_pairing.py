@@ -1,0 +1,166 @@
+"""Pairing over real stores: reserved before begun, capped whatever races, never stuck on a bot that left."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import redis
+
+from battlebot.arena.archiving import game_document
+from battlebot.arena.bus import Bus
+from battlebot.arena.conduct import Conductor
+from battlebot.arena.connection import connect
+from battlebot.arena.store import MatchStore
+from battlebot.config import Settings
+from battlebot.contests.service import Entrance, Pairer
+from battlebot.errors import ContestClosed
+from battlebot.matchmaking.queue import Queues, Ticket
+from battlebot.referee.events import Failed, Turned
+from battlebot.rules.registry import discover
+from battlebot.storage import Storage
+
+BOTS = [f"bot{index}" for index in range(6)]
+QUEUE = "numberwang/cup"
+
+
+@pytest.fixture
+def client(settings: Settings) -> Iterator[redis.Redis]:
+    """A client of the emptied Valkey."""
+    made = connect(settings.redis_url)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def pairer(settings: Settings, storage: Storage, client: redis.Redis) -> Pairer:
+    """A worker's pairer; the contest `cup` of numberwang runs, two meetings a pair."""
+    storage.contests.open("numberwang", "cup", 2)
+    return Pairer(discover(), settings, storage, MatchStore(client), Queues(client))
+
+
+def wait_in_cup(pairer: Pairer, bots: list[str], round_number: int = 0) -> None:
+    """The bots wait, in this order."""
+    for index, bot in enumerate(bots):
+        pairer.queues.wait(QUEUE, Ticket(f"n/{bot}.{round_number}", bot, 100.0 + index), 0)
+
+
+def play_all(pairer: Pairer, storage: Storage, event: Callable[[str], object]) -> None:
+    """Ends every live match and archives it."""
+    conductor = Conductor(pairer.registry, pairer.store)
+    for match_id in pairer.store.live_ids():
+        match = pairer.store.load(match_id)
+        conductor.conduct(match, event(match.state["nextPlayer"]))  # type: ignore[arg-type]
+    ended = pairer.store.ended(pairer.store.finished_ids(1000))
+    storage.archive.store([game_document(row) for row in ended])
+    pairer.store.retire([row.match.id for row in ended])
+
+
+def win(bot: str) -> Turned:
+    """A turn that ends a match of numberwang."""
+    return Turned(bot, {"n": 10}, 0.1)
+
+
+def test_waiting_bots_meet_until_every_pair_has_met_so_often(pairer: Pairer, storage: Storage) -> None:
+    """Six bots, two meetings a pair: 30 matches, then no more, however long they wait."""
+    for round_number in range(40):
+        wait_in_cup(pairer, BOTS, round_number)
+        pairer.pair("numberwang", "cup")
+        play_all(pairer, storage, win)
+    pairs = Counter(tuple(sorted(game["players"])) for game in storage.games.of_contest("numberwang", "cup"))
+    assert len(pairs) == 15
+    assert set(pairs.values()) == {2}
+    firsts = Counter(game["players"][0] for game in storage.games.of_contest("numberwang", "cup"))
+    assert set(firsts.values()) == {5}
+
+
+def test_four_pairers_at_once_never_let_a_pair_meet_once_too_often(
+    pairer: Pairer, settings: Settings, storage: Storage
+) -> None:
+    """No lock is taken here: the unique index alone keeps the cap, and no bot sits in two matches by one ticket."""
+    pairers = [
+        Pairer(pairer.registry, settings, Storage(settings), MatchStore(connect(settings.redis_url)), pairer.queues)
+        for _ in range(4)
+    ]
+    together = threading.Barrier(4)
+    for round_number in range(15):
+        wait_in_cup(pairer, BOTS, round_number)
+
+        def race(one: Pairer) -> int:
+            together.wait()
+            return one.pair("numberwang", "cup")
+
+        with ThreadPoolExecutor(4) as pool:
+            begun = sum(pool.map(race, pairers))
+        matches = pairer.store.load_many(pairer.store.live_ids())
+        assert begun == len(matches)
+        seated = [seat.bot for match in matches.values() for seat in match.seats]
+        assert max(Counter(seated).values(), default=0) <= 1 + round_number
+        play_all(pairer, storage, win)
+    for one in pairers:
+        one.storage.close()
+    pairs = Counter(tuple(sorted(game["players"])) for game in storage.games.of_contest("numberwang", "cup"))
+    assert max(pairs.values()) <= 2
+    assert pairer.storage.meetings.open_since(0) == []
+
+
+def test_a_reservation_whose_bot_left_is_released(pairer: Pairer, storage: Storage, client: redis.Redis) -> None:
+    """Between reserving and beginning the bot goes: nobody has met, the other waits on."""
+    wait_in_cup(pairer, ["a", "b"])
+    real = storage.meetings.reserve
+
+    def reserve_and_lose_b(*arguments: object) -> set[str]:
+        reserved = real(*arguments)  # type: ignore[arg-type]
+        pairer.queues.leave(QUEUE, Ticket("n/b.0", "b", 0.0))
+        return reserved
+
+    storage.meetings.reserve = reserve_and_lose_b  # type: ignore[method-assign, assignment]
+    assert pairer.pair("numberwang", "cup") == 0
+    storage.meetings.reserve = real  # type: ignore[method-assign]
+    assert storage.meetings.among("numberwang", "cup", ["a", "b"]) == []
+    wait_in_cup(pairer, ["c"])
+    assert pairer.pair("numberwang", "cup") == 1
+
+
+def test_a_void_match_is_played_again_and_counts_for_nobody(pairer: Pairer, storage: Storage) -> None:
+    """Ended by the server's fault: the meeting's number is free again, the standings have not moved."""
+    wait_in_cup(pairer, ["a", "b"])
+    assert pairer.pair("numberwang", "cup") == 1
+    play_all(pairer, storage, lambda _: Failed("the disk is full"))
+    assert storage.standings.of_contest("numberwang", "cup") == []
+    assert storage.games.of_contest("numberwang", "cup") == []
+    (void,) = storage.games.of_contest("numberwang", "cup", void=True)
+    assert (void["victor"], void["reason"], void["match"]["fault"]) == (None, "error", "server")
+    for round_number in (1, 2, 3):
+        wait_in_cup(pairer, ["a", "b"], round_number)
+        pairer.pair("numberwang", "cup")
+        play_all(pairer, storage, win)
+    assert len(storage.games.of_contest("numberwang", "cup")) == 2
+
+
+def test_a_contest_that_does_not_run_pairs_nobody(pairer: Pairer, storage: Storage) -> None:
+    """Nor does one that nobody opened."""
+    storage.database["contests"].update_one({"name": "cup"}, {"$set": {"state": "finished"}})
+    wait_in_cup(pairer, ["a", "b"])
+    assert pairer.pair("numberwang", "cup") == 0
+    pairer.queues.wait("numberwang/other", Ticket("n/x.1", "x", 1.0), 0)
+    pairer.queues.wait("numberwang/other", Ticket("n/y.1", "y", 1.0), 0)
+    assert pairer.pair("numberwang", "other") == 0
+
+
+def test_a_login_opens_a_contest_unless_the_operator_says_no(
+    with_settings: Callable[..., Settings], storage: Storage, client: redis.Redis
+) -> None:
+    """As in the seed; switched off, an unknown contest refuses the login, a known one does not."""
+    Entrance(storage, Bus(client), with_settings()).enter("numberwang", "new", "a")
+    opened = storage.contests.find("numberwang", "new")
+    assert opened is not None
+    assert (opened["state"], opened["format"], opened["meetings"]) == ("running", "open", 5)
+    strict = Entrance(storage, Bus(client), with_settings(contests_by_login=False))
+    strict.enter("numberwang", "new", "b")
+    with pytest.raises(ContestClosed):
+        strict.enter("numberwang", "other", "b")
+    assert {row["bot_id"] for row in storage.standings.of_contest("numberwang", "new")} == {"a", "b"}

@@ -1,0 +1,164 @@
+"""Errors thrown by a game's own code: a draw by the server's fault, told to everybody, and no secret told with it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from matches import NOUGHTS, NUMBERWANG, START_S, Play, a_match, raising, with_rules
+
+from battlebot.referee.events import Joined, Left, Overdue, Turned
+from battlebot.referee.step import seen_by, step, update_for
+
+LEGAL = {"mark": "X", "space": [1, 1]}
+SECRETS = {"bag": ["Q", "Z"], "racks": {"a": "ABC", "b": "XYZ"}}
+
+
+def hidden_game(view: Any) -> Play:
+    """Numberwang with things in the state that nobody may see, and this `view`."""
+    game = with_rules(
+        NUMBERWANG,
+        initial_state=lambda players, seed, options: NUMBERWANG.initial_state(players, seed, {}) | SECRETS,
+        view=view,
+    )
+    return Play(game)
+
+
+def visible(state: dict[str, Any], player: str | None) -> dict[str, Any]:
+    """Chooses what may be seen, and forgets the keys of the end."""
+    return {key: state[key] for key in ("players", "nextPlayer", "complete", "board")} | {
+        "rack": state["racks"].get(player)
+    }
+
+
+@pytest.mark.parametrize(
+    ("function", "turn"),
+    [
+        ("validate", LEGAL),
+        ("reducer", LEGAL),
+        ("explain", {"mark": "X", "space": "?"}),
+        ("view", LEGAL),
+        ("view", {"mark": "X", "space": "?"}),
+    ],
+)
+def test_a_game_that_raises_ends_the_match_as_a_draw(function: str, turn: dict[str, Any]) -> None:
+    """Protocol page: recorded, with fault server; the error's text stays ours."""
+    play = Play(with_rules(NOUGHTS, **{function: raising}))
+    play.turn("a", **turn)
+    assert play.verdict() == (None, "error", "server")
+    assert play.match.verdict is not None
+    assert play.match.verdict.void
+    assert play.match.verdict.evidence == {"error": "ZeroDivisionError", "event": "Turned"}
+    assert [bot for bot, _ in play.messages()] == ["a", "b"]
+    for _, message in play.messages():
+        assert "turn" not in message
+        assert message["state"]["victor"] is None
+    assert "42" not in json.dumps(play.messages())
+    assert play.recorded == []
+    assert play.match.version == 0
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        {"complete": True},
+        {"players": ["a", "b"]},
+        None,
+        "state",
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_a_reducer_that_returns_no_state_is_an_error_too(after: Any) -> None:
+    """A key that must be there is missing: the last good state is kept."""
+    play = Play(with_rules(NOUGHTS, reducer=lambda state, turn: after))
+    play.turn("a", **LEGAL)
+    assert play.verdict() == (None, "error", "server")
+
+
+def test_a_repeated_turn_of_a_game_that_cannot_be_seen_ends_it_too() -> None:
+    """Nobody plays on blind."""
+    broken = {"yet": False}
+
+    def view(state: dict[str, Any], player: str | None) -> dict[str, Any]:
+        if broken["yet"]:
+            raising()
+        return state
+
+    play = Play(with_rules(NUMBERWANG, view=view))
+    play.turn("a", n=1, version=0)
+    broken["yet"] = True
+    play.turn("a", n=1, version=0)
+    assert play.verdict() == (None, "error", "server")
+
+
+def test_a_return_to_a_game_that_cannot_be_seen_ends_it_too() -> None:
+    """The one who comes back is told with the others, at its place."""
+    play = Play(with_rules(NUMBERWANG, view=raising))
+    play.event(Joined("a", "a/2"))
+    assert play.verdict() == (None, "error", "server")
+
+
+@pytest.mark.parametrize("event", [Left("a", "a/1", True), Overdue()], ids=repr)
+def test_what_shows_nothing_needs_no_view(event: Any) -> None:
+    """Leaving does not look at the board."""
+    play = Play(with_rules(NUMBERWANG, view=raising))
+    play.event(event, 9.0)
+    assert play.match.verdict is None
+
+
+@pytest.mark.parametrize("player", ["a", "b", None])
+def test_a_view_that_fails_leaks_no_secret(player: str | None) -> None:
+    """Only keys that every game has; at the beginning, and in the end."""
+    play = hidden_game(raising)
+    assert seen_by(play.game, play.match, player) == {"players": ["a", "b"], "nextPlayer": "a", "complete": False}
+    assert update_for(play.game, play.match, play.match.seats[0]).state.keys() == {"players", "nextPlayer", "complete"}
+    play.turn("a", n=1)
+    assert seen_by(play.game, play.match, player) == {
+        "players": ["a", "b"],
+        "nextPlayer": "a",
+        "complete": True,
+        "victor": None,
+        "reason": "error",
+    }
+    assert not {"bag", "racks", "Q", "XYZ"} & set(json.dumps(play.messages()).replace('"', " ").split())
+
+
+def test_everybody_sees_its_own_part_only() -> None:
+    """Updates go through the game's `view`, to each its own."""
+    play = hidden_game(visible)
+    play.turn("a", n=1)
+    assert [message["state"]["rack"] for _, message in play.messages()] == ["ABC", "XYZ"]
+    assert seen_by(play.game, play.match, None)["rack"] is None
+    assert "bag" not in json.dumps(play.messages())
+
+
+@pytest.mark.parametrize(
+    "end",
+    [lambda play: play.turn("a", n=10), lambda play: play.turn("a", 9.0, n=1)],
+    ids=["complete", "timeout"],
+)
+def test_no_view_can_hide_the_end(end: Any) -> None:
+    """Original clients index `victor`; a view that chooses its keys may not know of it."""
+    play = hidden_game(visible)
+    end(play)
+    for _, message in play.messages():
+        assert {"victor", "reason"} <= message["state"].keys()
+        assert "bag" not in message["state"]
+
+
+def test_a_view_that_fails_only_at_the_end_does_not_change_the_verdict() -> None:
+    """The game was won before it was shown."""
+    play = hidden_game(lambda state, player: raising() if state["complete"] else state)
+    play.turn("a", n=10)
+    assert play.verdict() == ("a", "complete", "none")
+    assert len(play.recorded) == 1
+    assert "board" not in play.messages()[0][1]["state"]
+
+
+def test_nothing_is_raised_whatever_the_event() -> None:
+    """The arena need not guard itself against games."""
+    game = with_rules(NUMBERWANG, validate=raising, reducer=raising, view=raising, explain=raising)
+    for bot in ("a", "b", "c"):
+        for turn in (None, {}, {"n": 1}, {"version": -1}):
+            step(game, a_match(game), Turned(bot, turn, 0.1), START_S)

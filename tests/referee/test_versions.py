@@ -1,0 +1,126 @@
+"""The version that a turn may carry: sent twice, applied once; an older one is stale; a later one is a strike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from matches import Play
+
+
+def told(play: Play) -> list[tuple[str, bool, str | None]]:
+    """Of the last updates: bot, valid, code."""
+    return [(bot, message["turn"]["valid"], message.get("code")) for bot, message in play.messages()]
+
+
+def test_a_turn_sent_twice_is_acknowledged_twice_and_applied_once() -> None:
+    """The second acknowledgement goes only to the bot that asks again, with the state as it is."""
+    play = Play()
+    play.turn("a", n=1, version=0)
+    assert told(play) == [("a", True, None), ("b", True, None)]
+    before = play.match
+    play.turn("a", n=1, version=0)
+    assert told(play) == [("a", True, None)]
+    assert play.match is before
+    assert play.match.state["board"] == {"n": 1}
+
+
+def test_also_after_the_opponent_has_moved_on() -> None:
+    """The acknowledgement may have been lost together with the opponent's turn; the bot is asked again."""
+    play = Play()
+    play.turn("a", n=1, version=0)
+    play.turn("b", n=2)
+    before = play.match
+    play.turn("a", n=1, version=0)
+    assert told(play) == [("a", True, None)]
+    assert play.match is before
+    assert play.last.updates[0].asks
+    assert play.messages()[0][1]["match"]["version"] == 2
+    play.turn("a", n=3, version=2)
+    assert play.match.state["board"] == {"n": 6}
+
+
+def test_forged_keys_do_not_make_it_another_turn() -> None:
+    """They are the server's; the bot's own are what is compared."""
+    play = Play()
+    play.turn("a", n=1, version=0)
+    play.turn("a", n=1, version=0, time=99, valid=False, player="b")
+    assert told(play) == [("a", True, None)]
+    assert play.messages()[0][1]["turn"]["player"] == "a"
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [{"n": 2, "version": 0}, {"n": 1, "version": 1}, {"version": 1}, {"n": "x", "version": 0}, {"n": 1, "version": 0}],
+    ids=repr,
+)
+def test_an_older_version_is_stale_and_no_strike(turn: dict[str, Any]) -> None:
+    """Another turn for a version that has passed; also the bot's own turn once it has made a later one."""
+    play = Play()
+    play.turn("a", n=1, version=0)
+    play.turn("b", n=1)
+    play.turn("a", n=3, version=2)
+    before = play.match
+    for _ in range(5):
+        play.turn("a", **turn)
+        assert told(play) == [("a", False, "stale")]
+    assert "at 3" in play.messages()[0][1]["error"]
+    assert play.match is before
+    assert play.seat("a").strikes == 0
+
+
+def test_a_stale_turn_on_turn_is_no_strike_and_no_turn() -> None:
+    """A bot that answers an old update late may still answer the new one."""
+    play = Play()
+    play.turn("a", n=1)
+    play.turn("b", n=5, version=0)
+    assert told(play) == [("b", False, "stale")]
+    assert play.last.updates[0].asks
+    play.turn("b", n=5, version=1)
+    assert play.match.version == 2
+
+
+def test_the_right_version_is_a_turn_as_any_other() -> None:
+    """And stays in the echo, being the bot's own key."""
+    play = Play()
+    play.turn("a", n=1, version=0)
+    assert play.messages()[0][1]["turn"]["version"] == 0
+    play.turn("b", n="x", version=1)
+    assert told(play) == [("b", False, "invalid-turn")]
+
+
+@pytest.mark.parametrize("version", ["0", "1.2.3", 0.0, 0.5, True, False, None, [0], {"major": 0}], ids=repr)
+def test_a_version_that_is_no_integer_is_the_bots_own_business(version: Any) -> None:
+    """It may well have a key of that name for something else."""
+    play = Play()
+    play.turn("a", n=1)
+    play.turn("b", n=1, version=version)
+    assert told(play) == [("a", True, None), ("b", True, None)]
+
+
+@pytest.mark.parametrize("version", [1, 2, 2**62])
+def test_a_version_from_the_future_is_a_strike(version: int) -> None:
+    """Such a bot has miscounted: better told than left to its luck."""
+    play = Play()
+    play.turn("a", n=1, version=version)
+    assert told(play) == [("a", False, "bad-version")]
+    assert "at version 0" in play.messages()[0][1]["error"]
+    assert play.seat("a").strikes == 1
+
+
+def test_without_version_the_second_of_two_is_out_of_turn() -> None:
+    """As in the original."""
+    play = Play()
+    play.turn("a", n=1)
+    play.turn("a", n=1)
+    assert told(play) == [("a", False, "invalid-turn")]
+    assert play.seat("a").strikes == 1
+
+
+def test_a_turn_repeated_out_of_turn_takes_nothing_from_anybodys_clock() -> None:
+    """Nor does a stale one."""
+    play = Play()
+    play.turn("a", n=1, version=0)
+    play.turn("a", 2.0, n=1, version=0)
+    play.turn("a", 2.0, n=7, version=0)
+    assert play.seat("b").remaining_s == 3.0
