@@ -44,7 +44,7 @@ class Settings:
 
     login_timeout_s: float = _setting(10.0, "BATTLEBOT_LOGIN_TIMEOUT", "Seconds a bot has for its login.", 0.1, 600)
     waiting_timeout_s: float = _setting(
-        300.0, "BATTLEBOT_WAITING_TIMEOUT", "Seconds a bot outside contests waits alone before it is closed.", 0.1, 86400
+        300.0, "BATTLEBOT_WAITING_TIMEOUT", "Seconds a bot outside contests waits alone.", 0.1, 86400
     )
     turn_timeout_ms: int = _setting(
         0, "BATTLEBOT_TURN_TIMEOUT_MS", "Milliseconds for a turn; 0: what the game says (3000).", 0, 3_600_000
@@ -67,7 +67,7 @@ class Settings:
     max_messages_per_s: float = _setting(
         100.0, "BATTLEBOT_MAX_RATE", "Messages a second of one connection beyond one for each update it got.", 1, 1e6
     )
-    max_connections_per_bot: int = _setting(8, "BATTLEBOT_MAX_PER_BOT", "Connections of one bot to one node.", 1, 10_000)
+    max_connections_per_bot: int = _setting(8, "BATTLEBOT_MAX_PER_BOT", "Connections of one bot to a node.", 1, 10_000)
     max_connections_per_address: int = _setting(
         256, "BATTLEBOT_MAX_PER_ADDRESS", "WebSocket connections of one address to one node.", 1, 1_000_000
     )
@@ -76,7 +76,11 @@ class Settings:
         5.0, "BATTLEBOT_SEND_TIMEOUT", "Seconds one message may take to be written to a bot.", 0.1, 600
     )
     ping_interval_s: float = _setting(
-        20.0, "BATTLEBOT_PING_INTERVAL", "Seconds of silence after which a bot is pinged; two more of them close it.", 0.5, 600
+        20.0,
+        "BATTLEBOT_PING_INTERVAL",
+        "Seconds of silence before a ping; after two unanswered the bot is closed.",
+        0.5,
+        600,
     )
     relogin_free: int = _setting(
         20, "BATTLEBOT_RELOGIN_FREE", "Logins without a match, within 10 s, before the replies are delayed.", 1, 10_000
@@ -96,7 +100,9 @@ class Settings:
     archive_batch: int = _setting(100, "BATTLEBOT_ARCHIVE_BATCH", "Matches archived in one transaction.", 1, 1000)
 
 
-def load_settings(environ: Mapping[str, str] | None = None, dotenv: Path | None = Path(".env"), **overrides: Any) -> Settings:
+def load_settings(
+    environ: Mapping[str, str] | None = None, dotenv: Path | None = Path(".env"), **overrides: Any
+) -> Settings:
     """Settings from `environ` (default: the process's), over `.env`, over the defaults; `overrides` win.
 
     An empty value counts as absent. Raises SettingError naming the variable, its value and what is allowed.

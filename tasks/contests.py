@@ -17,9 +17,9 @@ ABANDONED_S = 20.0  # a meeting reserved so long ago whose match is nowhere was 
 @shared_task(name="tasks.contests.pair")
 def pair(game: str, contest: str) -> int:
     """Lets those who wait in a contest meet; answers how many matches began."""
-    bench = workbench()
     work = f"pair:{keys.queue_name(game, contest)}"
     try:
+        bench = workbench()
         return bench.solo(work, 15.0).run(lambda: bench.pairer.pair(game, contest))
     except Unavailable as error:
         log.warning("pairing.put_off", game=game, contest=contest, error=str(error))
@@ -29,8 +29,8 @@ def pair(game: str, contest: str) -> int:
 @shared_task(name="tasks.contests.sweep")
 def sweep() -> None:
     """Pairs in every running contest where bots wait, and frees meetings whose match never began."""
-    bench = workbench()
     try:
+        bench = workbench()
         _release_abandoned(bench)
         waiting = set(bench.queues.names())
         for contest in bench.storage.contests.running():

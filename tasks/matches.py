@@ -16,8 +16,8 @@ log = structlog.get_logger()
 @shared_task(name="tasks.matches.archive")
 def archive() -> int:
     """Stores the matches that ended, batch by batch; answers how many were new. Run twice, it changes nothing."""
-    bench = workbench()
     try:
+        bench = workbench()
         return bench.solo("archive").run(lambda: _archive_all(bench))
     except Unavailable as error:
         # they stay on the finished list, and the sweep asks again
@@ -28,8 +28,8 @@ def archive() -> int:
 @shared_task(name="tasks.matches.sweep")
 def sweep() -> None:
     """Brings on what nobody noticed, and asks for the archive of what is left."""
-    bench = workbench()
     try:
+        bench = workbench()
         bench.solo("sweep", 10.0).run(bench.sweeper.sweep)
         if bench.store.finished_ids(1):
             archive()
@@ -45,6 +45,20 @@ def _archive_all(bench: Workbench) -> int:
 
 
 def _archive_batch(bench: Workbench, match_ids: list[str]) -> int:
+    try:
+        return _archive_together(bench, match_ids)
+    except Unavailable:
+        raise
+    except Exception:
+        if len(match_ids) == 1:
+            # one that cannot be stored must not keep the others from it; it is kept for a person to look at
+            log.exception("match.set_aside", match=match_ids[0])
+            bench.store.set_aside(match_ids[0])
+            return 0
+    return sum(_archive_batch(bench, [match_id]) for match_id in match_ids)
+
+
+def _archive_together(bench: Workbench, match_ids: list[str]) -> int:
     ended = bench.store.ended(match_ids)
     documents = [game_document(row) for row in ended]
     fresh = bench.storage.archive.store(documents)

@@ -43,7 +43,7 @@ class Workbench:
 
 
 def workbench() -> Workbench:
-    """This process's workbench."""
+    """This process's workbench. Raises Unavailable until MongoDB has answered once."""
     return _workbench(os.getpid())
 
 
@@ -53,6 +53,8 @@ def _workbench(_pid: int) -> Workbench:
     settings: Settings = celery.battlebot_settings
     client = connect(settings.redis_url)
     storage = Storage(settings)
+    # the cap of meetings is an index: nothing is paired before it is there
+    storage.ensure_indexes()
     registry = discover()
     store, queues = MatchStore(client, hold_s=5.0), Queues(client)
     conductor = Conductor(registry, store, ask_archive=lambda: celery.send_task("tasks.matches.archive"))

@@ -28,7 +28,7 @@ class LiveMatches(Protocol):
     """What can be seen of matches that are being played."""
 
     def list(self, game: str | None = None, contest: str | None = None) -> list[dict[str, Any]]:
-        """`[{"id", "game", "contest", "players", "state" (a viewer's), "version", "startedAt" (ms)}]`, the latest first."""
+        """`[{"id", "game", "contest", "players", "state" (a viewer's), "version", "startedAt" (ms)}]`, latest first."""
 
     def find(self, match_id: str) -> dict[str, Any] | None:
         """One of them, or None. Raises Unavailable."""

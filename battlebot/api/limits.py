@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 import time
 
 from flask import Flask, Response
@@ -34,7 +35,7 @@ def limit_registrations(app: Flask, settings: Settings) -> None:
 
 
 def _refuse(limit: RequestLimit) -> Response:
-    wait_s = max(1, limit.reset_at - int(time.time()))
+    wait_s = max(1, math.ceil(limit.window[0] - time.time()))
     error = TooMany("Your address has registered too many bots; try again later.", retryAfterS=wait_s)
     response = answer(error.http_status, error.as_dict())
     response.headers["Retry-After"] = str(wait_s)

@@ -20,7 +20,7 @@ PASSING = ("READONLY", "LOADING", "MASTERDOWN", "OOM", "MISCONF", "NOREPLICAS", 
 def connect(url: str, timeout_s: float = 5.0) -> redis.Redis:
     """A client for `url` (redis://, rediss:// or unix://). Connects at the first command."""
     return redis.Redis.from_url(
-        url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, health_check_interval=0, retry=None
+        url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, health_check_interval=10, retry=None
     )
 
 

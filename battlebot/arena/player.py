@@ -34,6 +34,7 @@ class Player:
         self.waiting_since_s = 0.0
         self.finished_matches = 0
         self.gone = False
+        self.watched_until_s: float | None = None
         self._connection = connection
         self._waits = 0
         self.forget_clock()

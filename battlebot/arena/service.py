@@ -14,7 +14,7 @@ from battlebot.arena import keys
 from battlebot.arena.conduct import Conductor, Mail
 from battlebot.arena.player import Player
 from battlebot.arena.store import decode_match
-from battlebot.arena.timers import Timers
+from battlebot.arena.timers import Timers, in_background
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.events import Event, Failed, Joined, Left, Overdue, TimedOut, Turned
 from battlebot.referee.match import Match
@@ -26,6 +26,7 @@ log = structlog.get_logger()
 
 # after a clock's end: what arrived in time must be read before the time-out is called
 READING_S = 0.05
+AGAIN_S = 1.0  # until a verdict that could not be committed is tried again
 
 
 class Table:
@@ -52,7 +53,7 @@ class Table:
 
     def clock_started(self, player: Player) -> None:
         """The update that asks the player has been written: its clock runs."""
-        self.arena.watch_clock(self, player)
+        self.arena.watch_clock(player)
 
 
 class Arena:
@@ -131,7 +132,8 @@ class Arena:
             return
         if seat is not None and seat.back_by_s is not None:
             in_s = seat.back_by_s - self.conductor.now_s()
-            self._timers.at(time.monotonic() + in_s + READING_S, partial(self._overdue, table.match_id))
+            look = partial(in_background, self._overdue, table.match_id)
+            self._timers.at(time.monotonic() + in_s + READING_S, look)
         log.info("match.left", match=table.match_id, bot=bot, clean=clean)
         self._drop_if_empty(table)
 
@@ -144,7 +146,13 @@ class Arena:
             case "evict":
                 self._on_eviction(message["place"])
             case "nudge":
-                self.look_after(message["match_id"])
+                in_background(self._nudged, message["match_id"])
+
+    def _nudged(self, match_id: str) -> None:
+        try:
+            self.look_after(match_id)
+        except Unavailable as error:
+            log.warning("match.nudge_put_off", match=match_id, error=str(error))
 
     def look_after(self, match_id: str) -> None:
         """Brings every seat of this node in a match up to date: letters may have been lost."""
@@ -182,19 +190,36 @@ class Arena:
         """How many tables this node holds seats of."""
         return len(self._tables)
 
-    def watch_clock(self, table: Table, player: Player) -> None:
-        """Looks at the player's clock when it will have run out."""
-        assert player.asked_s is not None
-        asked_s = player.asked_s
-        moment_s = asked_s + player.remaining_s + READING_S
-        self._timers.at(moment_s, partial(self._clock_over, table, player, asked_s))
+    def watch_clock(self, player: Player) -> None:
+        """Looks at the player's clock when it will have run out: one timer a player, not one a turn."""
+        if player.asked_s is not None:
+            until_s = player.asked_s + player.remaining_s + READING_S
+            if player.watched_until_s is None or until_s < player.watched_until_s:
+                player.watched_until_s = until_s
+                self._timers.at(until_s, partial(self._look_at_clock, player, until_s))
 
-    def _clock_over(self, table: Table, player: Player, asked_s: float) -> None:
-        if player.asked_s != asked_s:
+    def _look_at_clock(self, player: Player, watched_until_s: float) -> None:
+        if player.watched_until_s != watched_until_s:
+            return
+        player.watched_until_s = None
+        if player.asked_s is None:
+            return
+        if time.monotonic() < player.asked_s + player.remaining_s + READING_S:
+            self.watch_clock(player)
+        else:
+            in_background(self._clock_over, player, player.asked_s)
+
+    def _clock_over(self, player: Player, asked_s: float) -> None:
+        table = player.table
+        if table is None:
             return
         with table.lock:
             if player.asked_s == asked_s and player.table is table:
-                self._conduct(table, TimedOut(player.bot, player.asked_version, player.thinking_s()))
+                try:
+                    self._conduct(table, TimedOut(player.bot, player.asked_version, player.thinking_s()))
+                except Unavailable as error:
+                    log.warning("match.timeout_put_off", match=table.match_id, error=str(error))
+                    self._timers.at(time.monotonic() + AGAIN_S, partial(self.watch_clock, player))
 
     def _overdue(self, match_id: str) -> None:
         table = self._table(match_id)
@@ -204,6 +229,9 @@ class Arena:
                 self._conduct(table, Overdue())
             except UnknownMatch:
                 self._lost(match_id)
+            except Unavailable as error:
+                # the sweep finds it
+                log.warning("match.overdue_put_off", match=match_id, error=str(error))
             self._drop_if_empty(table)
 
     def _on_update(self, mail: Mail) -> None:

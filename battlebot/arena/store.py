@@ -143,6 +143,14 @@ class MatchStore:
                 found.append(Ended(decode_match(document), int(seq), [orjson.loads(turn) for turn in turns]))
         return found
 
+    def set_aside(self, match_id: str) -> None:
+        """Takes a match that cannot be archived off the finished list; its keys stay."""
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=True)
+            pipeline.sadd(keys.SET_ASIDE, match_id)
+            pipeline.zrem(keys.FINISHED, match_id)
+            pipeline.execute()
+
     def retire(self, match_ids: Sequence[str]) -> None:
         """Takes archived matches off the finished list and lets their keys go."""
         if not match_ids:

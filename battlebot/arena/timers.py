@@ -1,4 +1,4 @@
-"""Calls back at given moments: one thread and one heap for a whole process. What is called must be quick or yield."""
+"""Calls back at given moments: one thread and one heap for a whole process. What is called must be quick."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import structlog
 
@@ -39,11 +40,17 @@ class Timers:
                     wait_s = self._heap[0][0] - time.monotonic() if self._heap else None
                     self._changed.wait(wait_s)
                 _, _, call = heapq.heappop(self._heap)
-            # a thread of its own: a call that waits for Redis must not hold up the clocks of other matches
-            threading.Thread(target=self._call, args=(call,), daemon=True).start()
+            logging_failure(call)
 
-    def _call(self, call: Callable[[], None]) -> None:
-        try:
-            call()
-        except Exception:
-            log.exception("timers.failed")
+
+def in_background(call: Callable[..., None], *arguments: Any) -> None:
+    """Calls in a thread of its own: what waits for Redis must not hold up the clocks of other matches."""
+    threading.Thread(target=logging_failure, args=(call, *arguments), daemon=True).start()
+
+
+def logging_failure(call: Callable[..., None], *arguments: Any) -> None:
+    """Calls; an exception ends in the log, not in the thread."""
+    try:
+        call(*arguments)
+    except Exception:
+        log.exception("background.failed")

@@ -53,7 +53,7 @@ class Connection:
 
     def __exit__(self, *_: object) -> None:
         self._socket.close(timeout=CLOSE_TIMEOUT_S)
-        self._socket.shutdown()  # type: ignore[no-untyped-call]
+        self._socket.shutdown()
 
     def login(self, credentials: Credentials, extras: dict[str, Any]) -> None:
         """Read the salt, prove the pass_hash, read the answer; `extras` go into the login message.

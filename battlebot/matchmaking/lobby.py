@@ -131,7 +131,8 @@ class Lobby:
                 self.queues.leave(name, self._ticket(player))
             elif match_id is not None:
                 self.arena.look_after(match_id)
-            elif empty_seat:
+            elif empty_seat and self.queues.leave(name, self._ticket(player)):
+                # only who has left the queue may sit down elsewhere
                 self._wait(player, look_for_seats=True)
 
     def _close_the_lonely(self) -> None:

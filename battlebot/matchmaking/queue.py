@@ -80,10 +80,10 @@ class Queues:
         pairs = zip(answers[::2], answers[1::2], strict=True)
         return [(match.decode() or None, bool(empty)) for match, empty in pairs]
 
-    def leave(self, name: str, ticket: Ticket) -> None:
-        """Takes the ticket out of the queue."""
+    def leave(self, name: str, ticket: Ticket) -> bool:
+        """Takes the ticket out of the queue; False if it was not there: taken for a match, perhaps."""
         with redis_errors():
-            self._client.zrem(keys.queue(name), ticket.text)
+            return bool(self._client.zrem(keys.queue(name), ticket.text))
 
     def tickets(self, name: str) -> list[Ticket]:
         """All tickets of a queue, longest waiting first."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pymongo import ASCENDING, DESCENDING, IndexModel, MongoClient
-from pymongo.errors import ConfigurationError, PyMongoError
+from pymongo.errors import ConfigurationError, ConnectionFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 from pymongo.write_concern import WriteConcern
 
@@ -38,13 +38,19 @@ INDEXES = {
 }
 
 
+PASSING_LABELS = ("TransientTransactionError", "RetryableWriteError", "UnknownTransactionCommitResult")
+
+
 @contextmanager
 def mongo_errors() -> Iterator[None]:
-    """Turns what the driver raises for an absent or failing MongoDB into Unavailable."""
+    """Turns what the driver raises for an absent or overloaded MongoDB into Unavailable; other errors are ours."""
     try:
         yield
     except PyMongoError as error:
-        raise Unavailable(f"MongoDB does not answer now ({type(error).__name__}).") from error
+        passing = isinstance(error, ConnectionFailure) or error.timeout
+        if passing or any(error.has_error_label(label) for label in PASSING_LABELS):
+            raise Unavailable(f"MongoDB does not answer now ({type(error).__name__}).") from error
+        raise
 
 
 class Storage:
@@ -53,7 +59,8 @@ class Storage:
     def __init__(self, settings: Settings, answer_within_s: float = 5.0) -> None:
         """Connects lazily: a MongoDB that is down is noticed at the first query, as Unavailable.
 
-        `answer_within_s`: seconds a query waits for a reachable primary. Raises SettingError for a malformed URI.
+        `answer_within_s`: seconds a query waits for a reachable primary, and half of what it may take in all.
+        Raises SettingError for a malformed URI.
         """
         from battlebot.storage.archive import Archive
         from battlebot.storage.bots import Bots
@@ -68,7 +75,7 @@ class Storage:
                 settings.mongodb_uri,
                 serverSelectionTimeoutMS=timeout_ms,
                 connectTimeoutMS=timeout_ms,
-                timeoutMS=max(timeout_ms * 4, 10_000),
+                timeoutMS=timeout_ms * 2,
                 tz_aware=True,
                 connect=False,
             )

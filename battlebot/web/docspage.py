@@ -35,7 +35,9 @@ def operations(document: dict[str, Any]) -> list[dict[str, Any]]:
                     "summary": operation.get("summary", ""),
                     "text": operation.get("description", ""),
                     "arguments": [_parameter(row) for row in parameters] + _fields(document, body, "body"),
-                    "answers": [_answer(document, *row) for row in sorted(operation["responses"].items()) if row[0].isdigit()],
+                    "answers": [
+                        _answer(document, *row) for row in sorted(operation["responses"].items()) if row[0].isdigit()
+                    ],
                 }
             )
     return found

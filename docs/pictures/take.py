@@ -31,7 +31,7 @@ def find_chromium() -> str:
 
 
 def take(url: str, out: Path, width: int, height: int, scheme: str = "light", whole: bool = False) -> None:
-    """Opens `url` in a window of `width` x `height` pixels and writes a PNG; `whole`: of all that can be scrolled to."""
+    """Opens `url` in a window of `width` x `height` pixels and writes a PNG; `whole`: of all one can scroll to."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
         size = {"width": width, "height": height}

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
+import pymongo
 import pytest
 from bson import ObjectId
 from flask import Flask
@@ -16,6 +19,14 @@ from webhouse import House, house
 from battlebot.config import Settings
 
 PATHS = ("/healthz", "/bots/numberwang", "/games/chess", "/nowhere", "/", "/web/numberwang", "/web/chess", "/docs")
+
+
+@contextmanager
+def without_mongodb(settings: Settings) -> Iterator[House]:
+    """An app whose MongoDB is away, and which waits for it as short as the test does."""
+    nowhere = replace(settings, mongodb_uri="mongodb://127.0.0.1:1/?directConnection=true")
+    with house(nowhere, 0.2) as opened, pymongo.timeout(0.2):
+        yield opened
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -47,7 +58,7 @@ def test_a_method_that_a_path_does_not_know_is_405(client: FlaskClient, method: 
 @pytest.mark.parametrize("path", ["/games/numberwang", "/games/numberwang/x", "/bots/numberwang"])
 def test_without_mongodb_json_is_503(settings: Settings, path: str) -> None:
     """A sentence and a code; when to come back."""
-    with house(replace(settings, mongodb_uri="mongodb://127.0.0.1:1/?directConnection=true"), 0.2) as opened:
+    with without_mongodb(settings) as opened:
         answer = opened.client.get(path)
         assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
         assert int(answer.headers["Retry-After"]) > 0
@@ -58,7 +69,7 @@ def test_without_mongodb_json_is_503(settings: Settings, path: str) -> None:
 @pytest.mark.parametrize("path", ["/", "/web/numberwang", "/web/numberwang/contests/x", "/web/numberwang/matches/x"])
 def test_without_mongodb_a_page_is_a_503_page(settings: Settings, path: str) -> None:
     """For people, and without a traceback."""
-    with house(replace(settings, mongodb_uri="mongodb://127.0.0.1:1/?directConnection=true"), 0.2) as opened:
+    with without_mongodb(settings) as opened:
         answer = opened.client.get(path)
         assert (answer.status_code, answer.mimetype) == (503, "text/html")
         assert "unavailable" in answer.text

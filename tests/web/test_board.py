@@ -1,0 +1,66 @@
+"""Which states become a grid, and what becomes of the others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from webhouse import REGISTRY
+
+from battlebot.web.board import Space, final_state, grid, text
+
+NO_GRIDS: dict[str, Any] = {
+    "no board": {},
+    "an object": {"board": {"n": 3}},
+    "a text": {"board": "XO"},
+    "no rows": {"board": []},
+    "empty rows": {"board": [[], []]},
+    "flat": {"board": ["X", "O"]},
+    "rows of different length": {"board": [["X"], ["X", "O"]]},
+    "lists within": {"board": [[["X"]]]},
+    "objects within": {"board": [[{"a": 1}]]},
+    "too large": {"board": [[""] * 65]},
+}
+
+
+@pytest.mark.parametrize("state", NO_GRIDS.values(), ids=NO_GRIDS)
+def test_what_is_no_grid_is_text(state: dict[str, Any]) -> None:
+    """A board that is not rows of equal length with plain values."""
+    assert grid(state) is None
+
+
+def test_a_grid_has_spaces_that_know_whose_mark_they_bear() -> None:
+    """Where the state says so by `marks`."""
+    state = {"players": ["b", "a"], "marks": {"X": "a", "O": "b", "?": "nobody"}, "board": [["X", "O"], ["?", ""]]}
+    assert grid(state) == [[Space("X", 1), Space("O", 0)], [Space("?"), Space("")]]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0, "0"), (3, "3"), (1.5, "1.5"), (None, ""), (False, ""), ("x" * 40, "x" * 12 + "…")]
+)
+def test_a_space_is_written_so(value: Any, shown: str) -> None:
+    """Numbers as they are; nothing where there is nothing; no more than fits."""
+    assert grid({"board": [[value]]}) == [[Space(shown)]]
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_every_game_can_be_shown(name: str) -> None:
+    """By a grid or by its own text, at the start and from what is stored of its end."""
+    game = REGISTRY[name]
+    players = [f"bot {n}" for n in range(game.min_players)]
+    state = game.initial_state(players, 1, {})
+    assert grid(state) or text(game, state)
+    stored = {key: value for key, value in state.items() if key not in ("complete", "nextPlayer")}
+    assert text(game, final_state({**stored, "_id": "x", "turns": [], "victor": None, "reason": "complete"}))
+
+
+def test_a_game_that_fails_to_render_is_shown_as_json() -> None:
+    """Its page must not fail with it."""
+
+    def fail(state: dict[str, Any]) -> str:
+        raise KeyError("board")
+
+    game = REGISTRY["numberwang"]
+    broken = replace(game, rules=replace(game.rules, render=fail))
+    assert '"n": 3' in text(broken, {"n": 3})

@@ -1,0 +1,63 @@
+"""The contest's page in a real Chromium: it follows the contest without being loaded again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+from webhouse import House
+from werkzeug.serving import make_server
+
+from battlebot.arena import keys
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
+]
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    """A page of a headless browser."""
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield browser.new_page(viewport={"width": 320, "height": 700})
+        browser.close()
+
+
+@pytest.fixture
+def address(home: House) -> Iterator[str]:
+    """Where the app is served."""
+    server = make_server("127.0.0.1", 0, home.app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join(5)
+    server.server_close()
+
+
+def test_a_contests_page_follows_the_contest(home: House, page: Page, address: str) -> None:
+    """Standings, bar and crosstable change by themselves; no policy is broken; 320 pixels are enough."""
+    hostile = "<img src=x onerror=alert(1)>"
+    home.contest(bots=("a", hostile))
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("dialog", lambda dialog: complaints.append(dialog.message))
+    page.goto(f"{address}/web/noughtsandcrosses/contests/autumn")
+    expect(page.locator("#live-status")).to_have_text("live")
+    assert page.locator("#standings .rank").all_inner_texts() == ["1", "1"]
+    home.play("a", hostile, hostile, "autumn")
+    home.context.redis.publish(keys.contest_events("noughtsandcrosses", "autumn"), b"{}")
+    expect(page.locator("progress")).to_have_attribute("value", "1")
+    expect(page.locator("#standings tbody tr").first).to_contain_text(hostile)
+    expect(page.locator("#crosstable")).to_contain_text("1\N{EN DASH}0\N{EN DASH}0")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert complaints == []

@@ -1,0 +1,214 @@
+"""The pages, read as HTML: what stands in them, that they are well made, and that nothing hostile gets through."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import pytest
+from flask.testing import FlaskClient
+from webhouse import REGISTRY, House, house
+
+from battlebot.config import Settings
+from battlebot.rules.contract import game_from_module
+
+HOSTILE = "<script>alert(1)<\\script>\"'><img src=x onerror=alert(2)>&amp;".replace("\\", "")[:64].replace("/", "")
+VOID = {"meta", "link", "img", "br", "hr", "input", "rect"}
+WEB = "/web/noughtsandcrosses"
+
+
+class Page(HTMLParser):
+    """A page's elements and texts; fails on elements that are closed in the wrong order."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data.strip())
+
+    @property
+    def text(self) -> str:
+        return " ".join(filter(None, self.texts))
+
+    def values(self, tag: str, name: str) -> list[str]:
+        """That attribute of all elements of that kind that have it."""
+        return [value for found, attrs in self.elements if found == tag and (value := attrs.get(name)) is not None]
+
+
+def page_at(client: FlaskClient, path: str, status: int = 200) -> Page:
+    """The page, checked as all are: whole, ours alone, no inline script or style, no id twice."""
+    answer = client.get(path)
+    assert (answer.status_code, answer.mimetype) == (status, "text/html")
+    page = Page(answer.text)
+    ids = [value for _, attrs in page.elements if (value := attrs.get("id"))]
+    assert len(ids) == len(set(ids))
+    for tag, attrs in page.elements:
+        assert not [name for name in attrs if name == "style" or name.startswith("on")], (tag, attrs)
+        assert tag != "style"
+        assert tag != "script" or attrs["src"].startswith("/assets/")
+        for name in ("src", "href"):
+            assert (attrs.get(name) or "/").startswith(("/", "#")), attrs
+    return page
+
+
+def test_the_home_page_leads_to_every_game(home: House) -> None:
+    """And to what runs and is being played."""
+    home.contest("autumn cup")
+    match = home.begin("a", "b")
+    page = page_at(home.client, "/")
+    links = page.values("a", "href")
+    assert {f"/web/{name}" for name in REGISTRY} <= set(links)
+    assert f"{WEB}/contests/autumn%20cup" in links
+    assert f"{WEB}/matches/{match.id}" in links
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_every_game_has_its_page(client: FlaskClient, name: str) -> None:
+    """What it is, how to enter it."""
+    page = page_at(client, f"/web/{name}")
+    assert REGISTRY[name].title in page.text
+    assert REGISTRY[name].doc in page.text
+    assert f"http://localhost/bots/{name}" in page.text
+
+
+def test_a_game_dropped_in_has_its_pages(settings: Settings) -> None:
+    """A game of three that nobody has heard of, whose board is something else."""
+    module = SimpleNamespace(
+        __name__="games.tug",
+        __doc__="Pull the rope.",
+        GAME={"name": "tug", "title": "Tug of War", "players": (3, 3)},
+        initial_state=lambda players, seed, options: {},
+        validate=lambda state, turn: True,
+        reducer=lambda state, turn: state,
+    )
+    with house(settings) as opened:
+        tug = game_from_module(module)  # type: ignore[arg-type]
+        opened.context.registry._games["tug"] = tug  # type: ignore[attr-defined]
+        try:
+            match_id = opened.play("a", "b", "c", game="tug", players=["a", "b", "c"], board={"rope": 7}, marks=None)
+            assert "Pull the rope." in page_at(opened.client, "/web/tug").text
+            assert '"rope": 7' in page_at(opened.client, f"/web/tug/matches/{match_id}").text
+            assert len(opened.client.get("/games/tug").json) == 1
+            assert opened.client.post("/bots/tug", json={"bot_id": "x"}).status_code == 201
+        finally:
+            del opened.context.registry._games["tug"]  # type: ignore[attr-defined]
+
+
+def test_a_contests_page_ranks_and_shows_who_beat_whom(home: House) -> None:
+    """With the share of meetings played, and the matches."""
+    home.contest(bots=("a", "b", "c"), meetings=5)
+    played = home.play("a", "b", "a", "autumn")
+    home.play("b", "a", None, "autumn")
+    live = home.begin("a", "c", contest="autumn")
+    other = home.begin("x", "y")
+    page = page_at(home.client, f"{WEB}/contests/autumn")
+    assert page.values("progress", "max") == ["15"]
+    assert page.values("progress", "value") == ["2"]
+    assert "1\N{EN DASH}1\N{EN DASH}0" in page.text
+    assert "0\N{EN DASH}1\N{EN DASH}1" in page.text
+    assert "a against b: 2 of 5 played" in page.values("td", "title")
+    links = page.values("a", "href")
+    assert f"{WEB}/matches/{played}" in links
+    assert f"{WEB}/matches/{live.id}" in links
+    assert f"{WEB}/matches/{other.id}" not in links
+    assert page.values("body", "data-events") == [f"{WEB}/contests/autumn/events"]
+
+
+@pytest.mark.parametrize("bots", [0, 1, 2, 20, 21])
+def test_a_contest_of_any_size_has_its_page(home: House, bots: int) -> None:
+    """The crosstable ends where it could not be read."""
+    home.contest(bots=tuple(f"bot {n}" for n in range(bots)))
+    page = page_at(home.client, f"{WEB}/contests/autumn")
+    assert ("wins\N{EN DASH}draws\N{EN DASH}losses" in page.text) == (2 <= bots <= 20)
+
+
+def test_a_finished_match_shows_board_turns_and_verdict(home: House) -> None:
+    """And it is not live."""
+    evidence = {"bot": "b", "thinkingMs": 3001}
+    match_id = home.play("a", "b", "a", reason="timeout", fault="bot")
+    home.storage.database["games"].update_one({"_id": match_id}, {"$set": {"match.evidence": evidence}})
+    page = page_at(home.client, f"{WEB}/matches/{match_id}")
+    assert "a won: b did not answer in time. The fault lies with the bot." in page.text
+    assert '{"mark":"X","space":[0,0]}' in page.text
+    assert "7 ms" in page.text
+    assert '"thinkingMs":3001' in page.text
+    assert [attrs.get("class") for tag, attrs in page.elements if tag == "td"].count("seat-0") == 3
+    assert page.values("body", "data-events") == []
+
+
+def test_a_live_match_shows_its_board_and_who_is_next(home: House) -> None:
+    """Its record is not linked: there is none yet."""
+    match = home.begin("a", "b")
+    page = page_at(home.client, f"{WEB}/matches/{match.id}")
+    assert "The match is being played. Next to move: a ." in page.text
+    assert page.values("body", "data-events") == [f"{WEB}/matches/{match.id}/events"]
+    assert f"/games/noughtsandcrosses/{match.id}" not in page.values("a", "href")
+
+
+def test_a_long_match_shows_its_last_turns(home: House) -> None:
+    """All are in the JSON, to which it leads."""
+    turns = [{"n": 0, "player": "a", "time": 0}] * 620
+    match_id = home.play("a", "b", None, turns=turns)
+    page = page_at(home.client, f"{WEB}/matches/{match_id}")
+    assert "The last 500 of 620 turns" in page.text
+    assert sum(tag == "tr" for tag, _ in page.elements) < 520
+
+
+@pytest.mark.parametrize("path", ["/web/chess", f"{WEB}/contests/none", f"{WEB}/matches/none", f"{WEB}/x/y/z"])
+def test_what_is_not_there_is_a_404_page(client: FlaskClient, path: str) -> None:
+    """For people, with the sentence and the code."""
+    page = page_at(client, path, 404)
+    assert "404" in page.text
+    assert "/" in page.values("a", "href")
+
+
+def test_nothing_hostile_gets_through(home: House) -> None:
+    """Names, owners and turns are whatever their authors like; none of it becomes markup."""
+    a, b = HOSTILE, HOSTILE[::-1].strip()
+    assert home.client.post("/bots/noughtsandcrosses", json={"bot_id": a, "owner": b}).status_code == 201
+    home.contest(HOSTILE, bots=(a, b))
+    turns = [{"say": HOSTILE, "<b>": ["</code><script>"], "player": a, "time": 0}]
+    ids = [home.play(a, b, a, HOSTILE, turns=turns, board=[[HOSTILE[:8]]], reason="<i>", marks={"<u>": a})]
+    ids.append(home.begin(a, b, contest=HOSTILE).id)
+    paths = ["/", WEB, *[f"{WEB}/matches/{match_id}" for match_id in ids]]
+    paths += [link for link in page_at(home.client, WEB).values("a", "href") if "/contests/" in link]
+    assert len(set(paths)) == 5
+    for path in paths:
+        page = page_at(home.client, path)
+        tags = {tag for tag, _ in page.elements}
+        assert not tags & {"i", "b", "u"} - ({"i"} if "/contests/" in path else set())
+        assert page.values("img", "src") == ["/assets/logo.svg"]
+    nowhere = page_at(home.client, f"{WEB}/contests/{HOSTILE.replace('?', '')}x", 404)
+    assert "alert(1)" in nowhere.text
+
+
+def test_without_redis_pages_stand_without_live_matches(settings: Settings) -> None:
+    """All that is finished is in MongoDB."""
+    with house(replace(settings, redis_url="unix:///nowhere/valkey.sock")) as opened:
+        opened.contest(bots=("a", "b"))
+        assert "cannot be shown" in page_at(opened.client, f"{WEB}/contests/autumn").text
+        assert opened.client.get(f"{WEB}/contests/autumn/events").json["code"] == "unavailable"
+
+
+@pytest.mark.parametrize("name", ["style.css", "live.js", "logo.svg"])
+def test_assets_are_served(client: FlaskClient, name: str) -> None:
+    """Each page needs them."""
+    assert client.get(f"/assets/{name}").status_code == 200
