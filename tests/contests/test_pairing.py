@@ -164,3 +164,18 @@ def test_a_login_opens_a_contest_unless_the_operator_says_no(
     with pytest.raises(ContestClosed):
         strict.enter("numberwang", "other", "b")
     assert {row["bot_id"] for row in storage.standings.of_contest("numberwang", "new")} == {"a", "b"}
+
+
+def test_a_pairer_that_read_the_record_too_early_reserves_nothing_twice(pairer: Pairer, storage: Storage) -> None:
+    """Its picture of the meetings is from before all of them: the index refuses each number that is taken."""
+    for round_number in range(2):
+        wait_in_cup(pairer, ["a", "b"], round_number)
+        assert pairer.pair("numberwang", "cup") == 1
+        play_all(pairer, storage, win)
+    real = storage.meetings.among
+    storage.meetings.among = lambda *_: []  # type: ignore[method-assign, assignment]
+    for round_number in range(2, 6):
+        wait_in_cup(pairer, ["a", "b"], round_number)
+        assert pairer.pair("numberwang", "cup") == 0
+    storage.meetings.among = real  # type: ignore[method-assign]
+    assert len(storage.meetings.among("numberwang", "cup", ["a", "b"])) == 2
