@@ -15,17 +15,24 @@ from gevent import socket, timeout
 
 Written = Callable[[float], None]
 
+LEAST_S = 0.1  # for a message that has waited its time out in the queue: not every late message is a slow reader's
+
 
 class Outbox:
-    """`on_failure()` is called once if the peer reads too slowly or the socket breaks."""
+    """`on_failure()` is called once if the peer reads too slowly or the socket breaks.
+
+    Too slowly: a message has not been written `send_timeout_s` after it was queued. Were it counted from the moment
+    its turn came, a peer that reads a little now and then could put off its own update, and with it its clock, for
+    as long as the queue holds. The socket must have no time-out of its own.
+    """
 
     def __init__(self, sock: socket.socket, limit: int, send_timeout_s: float, on_failure: Callable[[], None]) -> None:
         self._sock = sock
         self._limit = limit
         self._send_timeout_s = send_timeout_s
         self._on_failure = on_failure
-        self._queue: deque[tuple[bytes, Written | None]] = deque()
-        self._writing = False
+        self._queue: deque[tuple[bytes, Written | None, float]] = deque()
+        self._writer: gevent.Greenlet | None = None
         self._last = False
         self.failed = False
 
@@ -44,29 +51,34 @@ class Outbox:
             self._push(data, on_written)
         self._last = True
 
+    def drain(self, timeout_s: float) -> None:
+        """Waits until all has been handed to the system, or cannot be any more; at most `timeout_s`."""
+        if self._writer is not None:
+            self._writer.join(max(0.0, timeout_s))
+
     @property
     def waiting(self) -> int:
         """How many messages wait."""
         return len(self._queue)
 
     def _push(self, data: bytes, on_written: Written | None) -> None:
-        self._queue.append((data, on_written))
-        if not self._writing:
-            self._writing = True
-            gevent.spawn(self._write)
+        self._queue.append((data, on_written, time.monotonic()))
+        if self._writer is None:
+            self._writer = gevent.spawn(self._write)
 
     def _write(self) -> None:
         try:
             while self._queue:
-                data, on_written = self._queue.popleft()
-                with timeout.Timeout(self._send_timeout_s, TimeoutError("the peer does not read")):
+                data, on_written, queued_s = self._queue.popleft()
+                left_s = max(LEAST_S, queued_s + self._send_timeout_s - time.monotonic())
+                with timeout.Timeout(left_s, TimeoutError("the peer does not read")):
                     self._sock.sendall(data)
                 if on_written is not None:
                     on_written(time.monotonic())
-        except (OSError, TimeoutError):
+        except OSError:
             self._fail()
         finally:
-            self._writing = False
+            self._writer = None
 
     def _fail(self) -> None:
         self.failed = True

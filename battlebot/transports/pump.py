@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -21,6 +22,9 @@ from battlebot.wire.login import Login, authentication_failed, authentication_ok
 from battlebot.wire.updates import complaint
 
 log = structlog.get_logger()
+
+# a bot that is known by heart is looked up faster than one that is unknown: a refusal must not show which it was
+REFUSED_AFTER_S = 0.1
 
 
 class LoginBook(Protocol):
@@ -101,26 +105,32 @@ class Pump:
         player = self._log_in(connection)
         if player is None:
             return
-        with self._per_bot.hold(player.bot):
-            clean = False
-            try:
-                self._lobby.enter(player)
-                self._listen(connection, player)
-            except Gone as gone:
-                clean = gone.clean
-            finally:
-                player.gone = True
-                self._lobby.leave(player)
-                self._arena.left(player, clean)
-                if player.finished_matches:
-                    self._patience.played(player.bot)
-                else:
-                    self._patience.fruitless(player.bot)
+        try:
+            with self._per_bot.hold(player.bot):
+                self._take_part(connection, player)
+        finally:
+            if player.finished_matches:
+                self._patience.played(player.bot)
+            else:
+                self._patience.fruitless(player.bot)
+
+    def _take_part(self, connection: Connection, player: Player) -> None:
+        clean = False
+        try:
+            self._lobby.enter(player)
+            self._listen(connection, player)
+        except Gone as gone:
+            clean = gone.clean
+        finally:
+            player.gone = True
+            self._lobby.leave(player)
+            self._arena.left(player, clean)
 
     def _log_in(self, connection: Connection) -> Player | None:
         salt = new_secret()
         connection.send(encode({"salt": salt}))
         frame = connection.receive(self._settings.login_timeout_s)
+        came_s = time.monotonic()
         try:
             login = self._login_of(frame, salt)
             player = Player(login, _GivingBack(connection), str(next(self._numbers)))
@@ -130,7 +140,7 @@ class Pump:
             return None
         except Refused as error:
             peer = f"/{connection.address}"  # no bot's name holds a slash
-            gevent.sleep(self._patience.delay_s(peer))
+            gevent.sleep(max(self._patience.delay_s(peer), came_s + REFUSED_AFTER_S - time.monotonic()))
             self._patience.fruitless(peer)
             log.info("login.failed", address=connection.address, code=error.code)
             self._refuse(connection, error, Closing(1008, error.code, "authentication failed"))

@@ -9,9 +9,8 @@ from flask import Flask, Response, request
 from flask_sock import Sock
 
 from battlebot.config import Settings
-from battlebot.transports.connection import Gone
 from battlebot.transports.pump import Pump
-from battlebot.transports.websocket_frames import WebSocket
+from battlebot.transports.websocket_frames import BadUpgrade, WebSocket
 
 PATHS = ("/", "/ws")  # original clients connect to the bare host
 
@@ -30,8 +29,8 @@ class Door(Sock):
             def on_upgrade() -> Response:
                 try:
                     ws = WebSocket(request.environ, self._settings, request.remote_addr or "unknown")
-                except Gone:
-                    return Response("This is no WebSocket upgrade.\n", 400)
+                except BadUpgrade as error:
+                    return Response(f"{error}\n", error.status, error.headers, mimetype="text/plain")
                 try:
                     handler(ws)
                 finally:

@@ -11,19 +11,34 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gevent import socket, spawn_later
+import gevent
+from gevent import socket
 from wsproto import ConnectionType, WSConnection
+from wsproto.connection import ConnectionState
 from wsproto.events import AcceptConnection, BytesMessage, CloseConnection, Event, Ping, Pong, Request, TextMessage
 from wsproto.utilities import LocalProtocolError, RemoteProtocolError
 
 from battlebot.config import Settings
 from battlebot.transports.connection import Frame, Gone
+from battlebot.transports.limits import Rate
 from battlebot.transports.outbox import Outbox
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
 
 READ_BYTES = 8192
+# what the system keeps for a peer that does not read, beyond the outbox; Linux takes twice as much
+SEND_BUFFER_BYTES = 65_536
 UNANSWERED_PINGS = 2
+GOODBYE_HEARD = (ConnectionState.REMOTE_CLOSING, ConnectionState.CLOSED)
+
+
+class BadUpgrade(Exception):
+    """The request is no WebSocket upgrade of ours; `status` and `headers` are HTTP's answer to it."""
+
+    def __init__(self, status: int, headers: dict[str, str]) -> None:
+        super().__init__("This is no WebSocket upgrade.")
+        self.status = status
+        self.headers = headers
 
 
 class WebSocket:
@@ -33,7 +48,7 @@ class WebSocket:
     """
 
     def __init__(self, environ: Mapping[str, Any], settings: Settings, address: str) -> None:
-        """Answers the upgrade. Raises Gone if the request is no WebSocket upgrade."""
+        """Answers the upgrade. Raises BadUpgrade: then the socket is as it was."""
         self.address = address
         self._settings = settings
         self._sock: socket.socket = environ["gunicorn.socket"]
@@ -42,10 +57,17 @@ class WebSocket:
         self._parts: list[str] = []
         self._part_bytes = 0
         self._pings = 0
+        self._fragments = Rate(settings.max_messages_per_s)
         self._closing = False
         self._clean = False
+        self._deaf = False
+        self._cutter: gevent.Greenlet | None = None
+        request = _upgrade(self._protocol, environ)
+        # reading and writing have time-outs of their own; the socket's would be one for both
+        self._sock.settimeout(None)
+        self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
         self._outbox = Outbox(self._sock, settings.outbox_messages, settings.send_timeout_s, self._cut)
-        self._handshake(environ)
+        self._outbox.put(self._protocol.send(request))
 
     def receive(self, timeout_s: float | None) -> Frame | None:
         """The next frame; None after `timeout_s` without one. Pings a silent peer meanwhile. Raises Gone."""
@@ -64,11 +86,14 @@ class WebSocket:
                     self._ping()
                 continue
             self._take(data, time.monotonic())
+            if not self._frames:
+                # a flood of what is no message must not keep everybody else from the processor
+                gevent.sleep(0)
         return self._frames.popleft()
 
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
         """Queues a text message; a peer that lets too many wait is closed."""
-        if self._closing:
+        if self._closing or self._outbox.failed:
             return
         if not self._outbox.put(self._protocol.send(TextMessage(data=text)), on_written):
             self.close(closing.SLOW_READER)
@@ -83,42 +108,42 @@ class WebSocket:
         except LocalProtocolError:
             frame = b""
         self._outbox.put_last(frame)
-        spawn_later(self._settings.close_timeout_s, self._cut)
+        self._cutter = gevent.spawn_later(self._settings.close_timeout_s, self._cut)
 
     def finish(self) -> None:
-        """Ends the conversation: says goodbye if nobody has, and waits for the peer's goodbye, but not for long."""
+        """Ends the conversation: says goodbye if nobody has, and waits for the peer's goodbye, but not for long.
+
+        What the peer still sends is read: a socket that is closed over unread bytes takes back what it has sent.
+        """
         self.close(closing.MATCH_OVER)
         until_s = time.monotonic() + self._settings.close_timeout_s
+        self._outbox.drain(self._settings.close_timeout_s)
         try:
+            if self._deaf:
+                self._sock.shutdown(socket.SHUT_WR)
             while not self._clean and time.monotonic() < until_s:
-                self._frames.clear()
                 data = self._read(until_s - time.monotonic())
-                if data is not None:
-                    self._take(data, time.monotonic())
-        except Gone:
+                if data is not None and not self._deaf:
+                    self._take_last(data)
+                self._frames.clear()
+                gevent.sleep(0)
+        except (Gone, OSError):
             pass
+        if self._cutter is not None:
+            self._cutter.kill(block=False)
         self._cut()
-
-    def _handshake(self, environ: Mapping[str, Any]) -> None:
-        lines = [f"GET {environ.get('PATH_INFO', '/')} HTTP/1.1".encode("latin-1", "replace")]
-        for key, value in environ.items():
-            if key.startswith("HTTP_") and key != "HTTP_SEC_WEBSOCKET_EXTENSIONS":
-                name = key[5:].replace("_", "-").title()
-                lines.append(f"{name}: {value}".encode("latin-1", "replace"))
-        self._take(b"\r\n".join([*lines, b"", b""]), time.monotonic())
 
     def _read(self, wait_s: float) -> bytes | None:
         """What the peer sent; None if nothing came. Raises Gone at the end."""
-        self._sock.settimeout(max(wait_s, 0.001))
         try:
-            data = self._sock.recv(READ_BYTES)
-        except TimeoutError:
-            return None
+            with gevent.Timeout(max(wait_s, 0.001), False):
+                data = self._sock.recv(READ_BYTES)
+                if not data:
+                    raise Gone(clean=self._clean or self._closing)
+                return data
         except OSError:
             raise Gone(clean=self._closing) from None
-        if not data:
-            raise Gone(clean=self._clean or self._closing)
-        return data
+        return None
 
     def _take(self, data: bytes, received_s: float) -> None:
         try:
@@ -126,40 +151,62 @@ class WebSocket:
             for event in self._protocol.events():
                 self._on_event(event, received_s)
         except (RemoteProtocolError, LocalProtocolError, UnicodeDecodeError):
-            self.close(closing.PROTOCOL_ERROR)
-            raise Gone(clean=False) from None
+            self._break_off(closing.PROTOCOL_ERROR)
+
+    def _take_last(self, data: bytes) -> None:
+        try:
+            self._take(data, time.monotonic())
+        except Gone:
+            self._deaf = True
 
     def _on_event(self, event: Event, received_s: float) -> None:
         match event:
-            case TextMessage():
-                self._on_text(event, received_s)
-            case BytesMessage():
-                if event.message_finished:
-                    self._frames.append(Frame(None, received_s))
+            case TextMessage() | BytesMessage():
+                self._on_message(event, received_s)
             case Ping():
-                self._outbox.put(self._protocol.send(event.response()))
+                self._count()
+                if not self._closing:
+                    self._outbox.put(self._protocol.send(event.response()))
             case Pong():
+                self._count()
                 self._pings = 0
             case CloseConnection():
-                self._clean = True
-                if not self._closing:
-                    self._closing = True
-                    self._outbox.put_last(self._protocol.send(event.response()))
-            case Request():
-                self._outbox.put(self._protocol.send(AcceptConnection()))
+                self._on_close(event)
 
-    def _on_text(self, event: TextMessage, received_s: float) -> None:
+    def _on_message(self, event: TextMessage | BytesMessage, received_s: float) -> None:
         self._pings = 0
-        self._part_bytes += len(event.data)
+        data = event.data
+        self._part_bytes += len(data) if isinstance(data, bytes | bytearray) or data.isascii() else len(data.encode())
         if self._part_bytes > self._settings.max_message_bytes:
-            self.close(closing.TOO_BIG)
-            raise Gone(clean=True)
+            self._break_off(closing.TOO_BIG)
+        if data and isinstance(event, TextMessage):
+            self._parts.append(event.data)
         if event.message_finished:
-            text = "".join((*self._parts, event.data)) if self._parts else event.data
+            text = "".join(self._parts) if isinstance(event, TextMessage) else None
             self._parts, self._part_bytes = [], 0
             self._frames.append(Frame(text, received_s))
-        else:
-            self._parts.append(event.data)
+        elif event.frame_finished:
+            self._count()
+
+    def _on_close(self, event: CloseConnection) -> None:
+        if self._protocol.state not in GOODBYE_HEARD:
+            # wsproto's way to say that the peer broke the protocol, and how
+            self._break_off(Closing(event.code, closing.PROTOCOL_ERROR.slug, event.reason or ""))
+        self._clean = True
+        if not self._closing:
+            self._closing = True
+            self._outbox.put_last(self._protocol.send(event.response()))
+
+    def _count(self) -> None:
+        """Counts a frame that is no message; messages are counted where they are answered."""
+        if not self._fragments.take():
+            self._break_off(closing.TOO_MANY_MESSAGES)
+
+    def _break_off(self, reason: Closing) -> None:
+        """The peer has done what it may not: it is closed, and not listened to any more."""
+        self._deaf = True
+        self.close(reason)
+        raise Gone(clean=True)
 
     def _ping(self) -> None:
         if self._pings >= UNANSWERED_PINGS:
@@ -175,3 +222,24 @@ class WebSocket:
             self._sock.shutdown(socket.SHUT_RDWR)
         except OSError:
             return
+
+
+def _upgrade(protocol: WSConnection, environ: Mapping[str, Any]) -> AcceptConnection:
+    """Hands the upgrade request to the protocol; the answer that accepts it. Raises BadUpgrade."""
+    lines = [f"GET {environ.get('PATH_INFO', '/')} HTTP/1.1".encode("latin-1", "replace")]
+    for key, value in environ.items():
+        if key.startswith("HTTP_") and key != "HTTP_SEC_WEBSOCKET_EXTENSIONS":
+            name = key[5:].replace("_", "-").title()
+            lines.append(f"{name}: {value}".encode("latin-1", "replace"))
+    try:
+        protocol.receive_data(b"\r\n".join([*lines, b"", b""]))
+        if any(isinstance(event, Request) for event in protocol.events()):
+            return AcceptConnection()
+    except RemoteProtocolError as error:
+        hint = error.event_hint
+        status = getattr(hint, "status_code", 400)
+        headers = {name.decode(): value.decode() for name, value in getattr(hint, "headers", [])}
+        raise BadUpgrade(status, headers) from None
+    except (LocalProtocolError, ValueError):
+        pass  # a Host that is no host's name, for one
+    raise BadUpgrade(400, {})

@@ -9,7 +9,7 @@ from battlebot.api.errors import PAGES_KEY
 from battlebot.web import filters
 from battlebot.web.docspage import docs
 from battlebot.web.errorpage import error_page
-from battlebot.web.pages import pages
+from battlebot.web.pages import blueprint
 
 __all__ = ["init_web"]
 
@@ -20,5 +20,5 @@ def init_web(app: Flask, context: Context) -> None:
     app.extensions[PAGES_KEY] = error_page
     app.jinja_options = {**app.jinja_options, "trim_blocks": True, "lstrip_blocks": True}
     filters.register(app)
-    app.register_blueprint(pages)
+    app.register_blueprint(blueprint)
     app.register_blueprint(docs)

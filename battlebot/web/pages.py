@@ -21,11 +21,11 @@ from battlebot.web.snapshots import (
 
 MOST_BOTS = 200  # in a game's page; the JSON lists all
 
-pages = Blueprint("pages", __name__, template_folder="templates", static_folder="static", static_url_path="/assets")
-pages.url_value_preprocessor(check_game)
+blueprint = Blueprint("pages", __name__, template_folder="templates", static_folder="static", static_url_path="/assets")
+blueprint.url_value_preprocessor(check_game)
 
 
-@pages.get("/")
+@blueprint.get("/")
 def home() -> str:
     """The home page: the games, what is played now, and the contests that run."""
     context = current_context()
@@ -39,13 +39,13 @@ def home() -> str:
     )
 
 
-@pages.get("/web")
+@blueprint.get("/web")
 def web() -> AnyResponse:
     """There is nothing above the games but the home page."""
     return redirect(url_for("pages.home"))
 
 
-@pages.get("/web/<game>")
+@blueprint.get("/web/<game>")
 def game_page(game: str) -> str:
     """A game: what it is, how to enter it, what is and was played."""
     context = current_context()
@@ -62,13 +62,13 @@ def game_page(game: str) -> str:
     )
 
 
-@pages.get("/web/<game>/events")
+@blueprint.get("/web/<game>/events")
 def game_events(game: str) -> Response:
     """The sections of a game's page, as they change."""
     return event_stream(keys.game_events(game), lambda: game_snapshot(game))
 
 
-@pages.get("/web/<game>/contests/<name>")
+@blueprint.get("/web/<game>/contests/<name>")
 def contest_page(game: str, name: str) -> str:
     """A contest: its ranking, who beat whom, what is and was played."""
     data = contest_snapshot(game, name).data
@@ -81,13 +81,13 @@ def contest_page(game: str, name: str) -> str:
     )
 
 
-@pages.get("/web/<game>/contests/<name>/events")
+@blueprint.get("/web/<game>/contests/<name>/events")
 def contest_events(game: str, name: str) -> Response:
     """The ranking and the sections of a contest's page, as they change."""
     return event_stream(keys.contest_events(game, name), lambda: contest_snapshot(game, name))
 
 
-@pages.get("/web/<game>/matches/<match_id>")
+@blueprint.get("/web/<game>/matches/<match_id>")
 def match_page(game: str, match_id: str) -> str:
     """A match, finished or being played: its board, its turns, its verdict."""
     shown = match_snapshot(game, match_id)
@@ -100,7 +100,7 @@ def match_page(game: str, match_id: str) -> str:
     )
 
 
-@pages.get("/web/<game>/matches/<match_id>/events")
+@blueprint.get("/web/<game>/matches/<match_id>/events")
 def match_events(game: str, match_id: str) -> Response:
     """The sections of a match's page, as they change; the stream ends with the match's record."""
     return event_stream(keys.match_events(match_id), lambda: match_snapshot(game, match_id))

@@ -37,6 +37,14 @@ def test_a_turn_out_of_turn_costs_no_time() -> None:
     assert play.seat("b").remaining_s == 3.0
 
 
+def test_time_between_turns_is_nobodys() -> None:
+    """However long ago the bot was told something: out of turn there is no time-out, but a strike."""
+    play = Play()
+    play.turn("b", 99.0, n=0)
+    assert play.match.verdict is None
+    assert (play.seat("b").strikes, play.seat("b").remaining_s) == (1, 3.0)
+
+
 @pytest.mark.parametrize("turn", [{"n": 1}, {"n": "x"}, {"n": 99, "version": 0}], ids=repr)
 def test_a_turn_that_comes_too_late_is_none(turn: dict[str, object]) -> None:
     """Not even a winning one; the final update has no turn."""

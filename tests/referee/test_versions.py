@@ -69,6 +69,15 @@ def test_an_older_version_is_stale_and_no_strike(turn: dict[str, Any]) -> None:
     assert play.seat("a").strikes == 0
 
 
+def test_another_turn_for_the_version_just_answered_is_stale() -> None:
+    """A bot cannot change its mind; nor is it told that it did."""
+    play = Play()
+    play.turn("a", n=1, version=0)
+    play.turn("a", n=2, version=0)
+    assert told(play) == [("a", False, "stale")]
+    assert play.match.state["board"] == {"n": 1}
+
+
 def test_a_stale_turn_on_turn_is_no_strike_and_no_turn() -> None:
     """A bot that answers an old update late may still answer the new one."""
     play = Play()

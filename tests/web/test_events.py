@@ -12,7 +12,7 @@ import pytest
 from webhouse import House
 
 from battlebot.arena import keys
-from battlebot.web import events, snapshots
+from battlebot.web import events, pages, snapshots
 
 WEB = "/web/noughtsandcrosses"
 CONTEST = f"{WEB}/contests/autumn/events"
@@ -72,8 +72,16 @@ def test_a_stream_begins_with_the_state_and_goes_on_with_what_changes(home: Hous
         assert "0\N{EN DASH}0\N{EN DASH}1" in data["sections"]["crosstable"]
 
 
-def test_what_happens_at_once_travels_together(home: House) -> None:
-    """A hundred announcements are one event; nothing is missed at the end."""
+def test_what_happens_at_once_travels_together(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a hundred announcements MongoDB is asked once; nothing is missed at the end."""
+    looks: list[str] = []
+
+    def counted(game: str, name: str) -> events.Snapshot:
+        looks.append(name)
+        return snapshots.contest_snapshot(game, name)
+
+    monkeypatch.setattr(pages, "contest_snapshot", counted)
+    monkeypatch.setattr(events, "HEARTBEAT_S", 0.6)
     home.contest(bots=("a", "b"))
     with stream(home, CONTEST) as open_stream:
         open_stream.next()
@@ -82,6 +90,8 @@ def test_what_happens_at_once_travels_together(home: House) -> None:
             for _ in range(25):
                 announce(home, keys.contest_events("noughtsandcrosses", "autumn"))
         assert open_stream.data()["progress"]["played"] == 4
+        assert open_stream.next().startswith(":")
+        assert len(looks) <= 3
 
 
 def test_an_announcement_that_changes_nothing_is_not_sent(home: House, monkeypatch: pytest.MonkeyPatch) -> None:

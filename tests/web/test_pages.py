@@ -8,10 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 from flask.testing import FlaskClient
-from webhouse import REGISTRY, House, house
+from webhouse import REGISTRY, House, finished, house
 
 from battlebot.config import Settings
 from battlebot.rules.contract import game_from_module
+from battlebot.web.snapshots import RECENT
 
 HOSTILE = "<script>alert(1)<\\script>\"'><img src=x onerror=alert(2)>&amp;".replace("\\", "")[:64].replace("/", "")
 VOID = {"meta", "link", "img", "br", "hr", "input", "rect"}
@@ -130,6 +131,16 @@ def test_a_contests_page_ranks_and_shows_who_beat_whom(home: House) -> None:
     assert f"{WEB}/matches/{live.id}" in links
     assert f"{WEB}/matches/{other.id}" not in links
     assert page.values("body", "data-events") == [f"{WEB}/contests/autumn/events"]
+
+
+def test_a_crosstable_counts_more_matches_than_the_page_lists(home: House) -> None:
+    """All of the contest's, not the most recent alone."""
+    home.contest(bots=("a", "b"), meetings=5)
+    documents = [finished("a", "b", "a", "autumn") for _ in range(RECENT + 3)]
+    meetings = [{"match": game["_id"], "bots": ["a", "b"], "n": n} for n, game in enumerate(documents)]
+    home.storage.meetings.reserve("noughtsandcrosses", "autumn", meetings)
+    home.storage.archive.store(documents)
+    assert f"{RECENT + 3}\N{EN DASH}0\N{EN DASH}0" in page_at(home.client, f"{WEB}/contests/autumn").text
 
 
 @pytest.mark.parametrize("bots", [0, 1, 2, 20, 21])

@@ -1,0 +1,164 @@
+"""The servers that are measured: a whole Battlebot on fresh stores, and the echo; their processes on their cores."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from battlebot.config import load_settings
+from battlebot.embedded.process import Child, Program
+from battlebot.embedded.server import Server, running
+from bench.machine import family, pin, rss_kb, two_cores
+
+READY_S = 30.0
+PARTS = ("web", "valkey", "mongod", "worker", "beat")
+
+# Everything comes from one address, and registers and logs in as often as it can
+LIMITS = {
+    "registrations_per_hour": 1_000_000,
+    "max_connections_per_address": 1_000_000,
+    "max_connections_per_bot": 10_000,
+    "relogin_free": 10_000,
+    "waiting_timeout_s": 86_400.0,
+}
+
+
+class House:
+    """A running Battlebot: `url` for REST, `ws` for bots, `parts` the process ids of each part."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.url = server.url
+        self.ws = server.url.replace("http", "ws", 1) + "/"
+        self.parts = {part: family(server.child(part).pid) for part in PARTS}
+        cores = two_cores()
+        if cores is not None:
+            for part, pids in self.parts.items():
+                pin(pids, cores[0] if part == "web" else cores[1])
+
+    def close_pairing(self) -> None:
+        """Stops the worker and beat: whoever waits in a contest goes on waiting."""
+        for part in ("beat", "worker"):
+            self.server.supervisor.stop_one(part)
+            del self.parts[part]
+
+    def register(self, count: int, game: str) -> list[dict[str, str]]:
+        """Registers bots through the REST API; their credentials."""
+
+        def register_one(number: int) -> dict[str, str]:
+            status, answer = self.request(f"/bots/{game}", {"bot_id": f"bot{number:06}"})
+            assert status == 201, answer
+            return dict(answer)
+
+        with ThreadPoolExecutor(4) as pool:
+            return list(pool.map(register_one, range(count)))
+
+    def request(self, path: str, body: Any = None) -> tuple[int, Any]:
+        """Status and decoded body of a REST request; a `body` makes it a POST."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=READY_S) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            return error.code, json.loads(error.read())
+
+    def not_archived(self, game: str, turns: dict[str, int], limit_s: float = READY_S) -> list[str]:
+        """Sentences about the matches (id -> number of turns) that are not in the archive as they were played."""
+        missing, until_s = list(turns), time.monotonic() + limit_s
+        sentences: list[str] = []
+        while missing:
+            found = {match_id: self.request(f"/games/{game}/{match_id}") for match_id in missing}
+            for match_id, (status, match) in found.items():
+                if status == 200:
+                    missing.remove(match_id)
+                    if len(match["turns"]) != turns[match_id]:
+                        sentences.append(f"{match_id}: {turns[match_id]} turns played, {len(match['turns'])} stored")
+            if missing and time.monotonic() > until_s:
+                return [*sentences, f"{len(missing)} of {len(turns)} matches not archived after {limit_s:g} s"]
+            time.sleep(0.2 if missing else 0.0)
+        return sentences
+
+    def rss_kb(self, part: str = "web") -> int:
+        """Resident memory of a part in KB."""
+        return rss_kb(self.parts[part])
+
+    def complaints(self) -> list[str]:
+        """Lines of level warning and worse in the logs of Battlebot's own parts."""
+        found = []
+        for part in ("web", "worker", "beat"):
+            log = self.server.settings.data / "logs" / f"{part}.log"
+            for line in log.read_text(errors="replace").splitlines():
+                if not line.startswith("{") or json.loads(line).get("level") not in ("info", "debug"):
+                    found.append(f"{part}: {line}")
+        return found
+
+
+@contextmanager
+def house(**changes: Any) -> Iterator[House]:
+    """A whole Battlebot on fresh stores, ready; `changes` are settings of its own."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        settings = load_settings(
+            {}, None, data=Path(folder), port=free_port(), log_format="json", worker_concurrency=1, **LIMITS | changes
+        )
+        with running(settings, logs_in_files=True) as server:
+            made = House(server)
+            _wait_until(lambda: made.request("/readyz")[0] == 200, "the server is not ready")
+            # the worker has forked since
+            made = House(server)
+            yield made
+            for part, pids in made.parts.items():
+                if server.child(part).pid not in pids:
+                    raise RuntimeError(f"{part} died and was started again")
+
+
+@contextmanager
+def echo_server() -> Iterator[str]:
+    """The echo under gunicorn with one gevent worker, on the core of what is measured; its WebSocket address."""
+    port = free_port()
+    command = [sys.executable, "-m", "gunicorn", "-k", "gevent", "-w", "1", "--graceful-timeout", "1"]
+    command += ["--no-control-socket", "-b", f"127.0.0.1:{port}", "--log-level", "warning", "bench.echo_app:application"]
+    child = Child(Program(name="echo", command=command))
+    try:
+        child.wait_until(lambda: _listens(port), READY_S)
+        cores = two_cores()
+        if cores is not None:
+            pin(family(child.pid), cores[0])
+        yield f"ws://127.0.0.1:{port}/"
+    finally:
+        child.stop()
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True
+
+
+def _wait_until(condition: Callable[[], bool], otherwise: str) -> None:
+    until_s = time.monotonic() + READY_S
+    while not condition():
+        if time.monotonic() > until_s:
+            raise RuntimeError(otherwise)
+        time.sleep(0.05)
+
+

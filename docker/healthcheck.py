@@ -1,0 +1,63 @@
+"""The container's health check: exit status 0 where the part named on the command line works, else 1 and a sentence.
+
+It asks this container's part alone; whether the stores and the other parts answer is what `/readyz` says.
+"""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import sys
+import time
+
+from battlebot.config import Settings, load_settings
+
+TIMEOUT_S = 3.0
+# beat saves its schedule every three minutes while it turns
+SCHEDULE_AGE_S = 400.0
+
+
+def web(settings: Settings) -> str:
+    """What is wrong with the web node, or nothing: `GET /healthz` must answer 200."""
+    from battlebot.embedded.address import reachable_host
+
+    # http.client, since urllib would ask a proxy that the environment names
+    connection = http.client.HTTPConnection(reachable_host(settings.host), settings.port, timeout=TIMEOUT_S)
+    try:
+        connection.request("GET", "/healthz")
+        status = connection.getresponse().status
+    except (OSError, http.client.HTTPException) as error:
+        return f"/healthz does not answer ({type(error).__name__})"
+    finally:
+        connection.close()
+    return "" if status == http.client.OK else f"/healthz answers {status}"
+
+
+def worker(settings: Settings) -> str:
+    """What is wrong with this host's worker, or nothing: it must answer a ping that comes through the broker."""
+    from tasks.celeryapp import make_celery
+
+    celery = make_celery(settings)
+    ours = f"*@{socket.gethostname()}"
+    try:
+        answers = celery.control.broadcast("ping", pattern=ours, matcher="glob", reply=True, limit=1, timeout=TIMEOUT_S)
+    except Exception as error:
+        return f"the broker does not answer ({type(error).__name__})"
+    return "" if answers else "the worker does not answer"
+
+
+def beat(settings: Settings) -> str:
+    """What is wrong with beat, or nothing: its schedule must have been saved not long ago."""
+    # Of the several files that some databases are, each is written at another time
+    saved_s = [path.stat().st_mtime for path in settings.data.glob("celerybeat-schedule*")]
+    if not saved_s:
+        return "there is no schedule"
+    age_s = time.time() - max(saved_s)
+    return "" if age_s < SCHEDULE_AGE_S else f"the schedule was saved {age_s:.0f} seconds ago"
+
+
+if __name__ == "__main__":
+    checks = {"web": web, "worker": worker, "beat": beat}
+    if len(sys.argv) != 2 or sys.argv[1] not in checks:
+        sys.exit(f"usage: healthcheck.py {'|'.join(checks)}")
+    sys.exit(checks[sys.argv[1]](load_settings()) or 0)

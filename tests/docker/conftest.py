@@ -1,0 +1,63 @@
+"""A real nginx with docker/nginx.conf, in front of two real web nodes."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from cluster import Cluster, Web, cluster
+from proxy import Proxy, find_nginx
+
+from battlebot.config import Settings
+
+House = tuple[Cluster, Proxy, list[Web]]
+
+
+@contextmanager
+def proxied(parts: Cluster) -> Iterator[House]:
+    """Two web nodes of `parts` behind nginx."""
+    nginx = find_nginx()
+    if nginx is None:
+        pytest.skip("no nginx is installed")
+    # Not pytest's folder for temporary files, which nobody but us may enter
+    folder = Path(tempfile.mkdtemp(prefix="battlebot-nginx-"))
+    nodes = [parts.web(trusted_proxies=1, registrations_per_hour=3) for _ in range(2)]
+    proxy = Proxy(nginx, nodes, folder)
+    try:
+        proxy.wait()
+        yield parts, proxy, nodes
+    finally:
+        proxy.child.stop()
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def front(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """(cluster, nginx, its two nodes) for all tests of a module."""
+    with cluster(module_settings, tmp_path_factory.mktemp("front")) as parts, proxied(parts) as made:
+        yield made
+
+
+@pytest.fixture
+def own_front(parts: Cluster) -> Iterator[House]:
+    """The same for one test, which may stop nodes."""
+    with proxied(parts) as made:
+        yield made
+
+
+@pytest.fixture
+def compose() -> Callable[..., str]:
+    """Where `docker-compose` and `hadolint` are found: `compose("hadolint")`; skips where there is none."""
+    import sys
+
+    def find(name: str) -> str:
+        found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
+        if found is None:
+            pytest.skip(f"no {name} is installed")
+        return found
+
+    return find

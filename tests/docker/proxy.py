@@ -1,0 +1,107 @@
+"""docker/nginx.conf in a real nginx without root: the same file, with addresses and folders of this machine."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import websocket
+from cluster import LIMIT_S, Web, free_port
+
+from battlebot.embedded.process import Child, Program
+
+CONFIGURATION = Path(__file__).parents[2] / "docker" / "nginx.conf"
+NOBODY = 65534
+EVIL = "203.0.113.7"  # what a client claims to be
+
+
+def find_nginx() -> str | None:
+    """Where nginx is; Debian keeps it where only root looks."""
+    return shutil.which("nginx", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"]))
+
+
+def rendered(nodes: Sequence[str], port: int, folder: Path) -> str:
+    """The configuration, its nodes at `nodes` (`host:port`, two of them), listening at 127.0.0.1:`port`."""
+    text = CONFIGURATION.read_text().replace(" /tmp/", f" {folder}/")
+    places = {
+        # Older nginx has no `resolve`, and there are no names here for it to look up
+        "server web1:3000 resolve ": f"server {nodes[0]} ",
+        "server web2:3000 resolve ": f"server {nodes[1]} ",
+        "listen 8080;": f"listen 127.0.0.1:{port};",
+        "access_log /dev/stdout ": f"access_log {folder}/access.log ",
+    }
+    for here, there in places.items():
+        assert text.count(here) == 1, here
+        text = text.replace(here, there)
+    return text
+
+
+@dataclass
+class Answer:
+    """What came back over HTTP; the body may still be coming where `raw` was not read."""
+
+    status: int
+    headers: Mapping[str, str]
+    raw: http.client.HTTPResponse
+
+    def json(self) -> Any:
+        """The body, decoded."""
+        return json.loads(self.raw.read())
+
+
+class Proxy:
+    """A running nginx in front of two nodes. Its folder must be one that it may write into."""
+
+    def __init__(self, nginx: str, nodes: Sequence[Web], folder: Path) -> None:
+        self.port = free_port()
+        self.access_log = folder / "access.log"
+        (folder / "nginx.conf").write_text(rendered([node.address for node in nodes], self.port, folder))
+        command = [nginx, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", "stderr", "-g", "daemon off;"]
+        if os.geteuid() == 0:
+            os.chown(folder, NOBODY, NOBODY)
+            away = [f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--pdeathsig=keep"]
+            command = ["/usr/bin/setpriv", *away, *command]
+        self.child = Child(Program(name="nginx", command=command, log=folder / "nginx.log"))
+
+    def wait(self) -> None:
+        """Returns when it answers. Raises EmbeddedError with what nginx said where it does not."""
+        self.child.wait_until(self._answers, LIMIT_S)
+
+    def ask(
+        self, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None, source: str = "127.0.0.1"
+    ) -> Answer:
+        """One request on a connection of its own, from the address `source`; a `body` makes it a POST."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S, source_address=(source, 0))
+        given = {"Content-Type": "application/json", **(headers or {})}
+        connection.request("GET" if body is None else "POST", path, body, given)
+        answer = connection.getresponse()
+        return Answer(answer.status, answer.headers, answer)
+
+    def register(self, bot_id: str, game: str = "numberwang", **more: Any) -> Answer:
+        """Registers a bot; `more` goes to `ask`."""
+        return self.ask(f"/bots/{game}", json.dumps({"bot_id": bot_id}).encode(), **more)
+
+    def connect(self, path: str = "/", source: str = "127.0.0.1", headers: Sequence[str] = ()) -> websocket.WebSocket:
+        """An open WebSocket, nothing read of it yet."""
+        return connect(self.port, path, source, headers)
+
+    def _answers(self) -> bool:
+        try:
+            return self.ask("/healthz").status == 200
+        except OSError:
+            return False
+
+
+def connect(port: int, path: str = "/", source: str = "127.0.0.1", headers: Sequence[str] = ()) -> websocket.WebSocket:
+    """An open WebSocket to a port of this machine, from the address `source`."""
+    sock = socket.create_connection(("127.0.0.1", port), LIMIT_S, source_address=(source, 0))
+    return websocket.create_connection(
+        f"ws://127.0.0.1:{port}{path}", timeout=LIMIT_S, socket=sock, header=list(headers)
+    )

@@ -1,0 +1,146 @@
+"""docker/nginx.conf in a real nginx: both doors, events at once, nobody's word for his address, nodes that go."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from typing import Any
+
+import pytest
+import websocket
+from cluster import Cluster, Web, wait_for
+from proxy import EVIL, Proxy, connect
+
+from battlebot.arena import keys
+from battlebot.arena.connection import connect as connect_redis
+from battlebot.config import Settings
+from battlebot.storage import Storage
+
+House = tuple[Cluster, Proxy, list[Web]]
+CLAIMS = {"X-Forwarded-For": EVIL, "X-Real-Ip": EVIL, "Forwarded": f"for={EVIL}"}
+
+
+def log_in(ws: websocket.WebSocket, bot_id: str, pass_hash: str) -> dict[str, Any]:
+    """Answers the salt; what the server says to it."""
+    salt = json.loads(ws.recv())["salt"]
+    login_hash = hashlib.sha256((pass_hash + salt).encode()).hexdigest()
+    ws.send(json.dumps({"game": "numberwang", "bot_id": bot_id, "login_hash": login_hash}))
+    return json.loads(ws.recv())
+
+
+def failed_logins(parts: Cluster) -> list[str]:
+    """The addresses that the nodes have seen failing logins from, so far."""
+    lines = [line for line in parts.logs().splitlines() if '"login.failed"' in line]
+    return [json.loads(line)["address"] for line in lines]
+
+
+@pytest.mark.parametrize("path", ["/", "/ws"])
+def test_a_bot_gets_its_salt_at_both_doors(path: str, front: House) -> None:
+    """The upgrade passes; and it is a fresh salt each time."""
+    salts = {json.loads(front[1].connect(path).recv())["salt"] for _ in range(2)}
+    assert [len(salt) for salt in salts] == [64, 64]
+
+
+def test_two_bots_on_two_nodes_play_a_match(front: House) -> None:
+    """least_conn gives the second bot to the node that the first is not at; the final update reaches both."""
+    parts, proxy, nodes = front
+    bots = {}
+    for bot_id in ("left", "right"):
+        credentials = proxy.register(bot_id).json()
+        bots[bot_id] = proxy.connect()
+        assert log_in(bots[bot_id], bot_id, credentials["pass_hash"])["authentication"] == "OK"
+    first = {json.loads(ws.recv())["state"]["nextPlayer"] for ws in bots.values()}
+    bots[first.pop()].send('{"n": 10}')
+    ends = [json.loads(ws.recv())["state"] for ws in bots.values()]
+    assert [end["complete"] for end in ends] == [True, True]
+    assert [end["victor"] for end in ends] == [ends[0]["players"][0]] * 2
+    assert all('"event":"login"' in node.log.read_text() for node in nodes)
+
+
+def test_what_happened_arrives_in_a_stream_at_once(front: House, module_settings: Settings) -> None:
+    """Well before the next look that the node takes by itself (5 s), and before any buffer is full."""
+    stream = front[1].ask("/web/noughtsandcrosses/events").raw
+    assert stream.getheader("Content-Type").startswith("text/event-stream")
+    next_event(stream)
+    storage, client = Storage(module_settings), connect_redis(module_settings.redis_url)
+    storage.contests.open("noughtsandcrosses", "through-nginx", 5)
+    happened_s = time.monotonic()
+    client.publish(keys.game_events("noughtsandcrosses"), b"opened")
+    assert b"through-nginx" in next_event(stream)
+    assert time.monotonic() - happened_s < 2.5
+    storage.close()
+    client.close()
+
+
+def next_event(stream: Any) -> bytes:
+    """The data of a stream's next event."""
+    while not (line := stream.readline()).startswith(b"data:"):
+        assert line, "the stream has ended"
+    return line
+
+
+def test_a_node_sees_where_a_bot_comes_from_and_not_what_it_claims(front: House) -> None:
+    """At a node without nginx before it the claim would be believed: so the claim is one that can hurt."""
+    parts, proxy, nodes = front
+    claims = [f"{name}: {value}" for name, value in CLAIMS.items()]
+    log_in(connect(nodes[0].settings.port, headers=claims), "nobody", "")
+    wait_for(lambda: failed_logins(parts) == [EVIL])
+    log_in(proxy.connect(source="127.0.0.2", headers=claims), "nobody", "")
+    wait_for(lambda: failed_logins(parts)[1:])
+    assert sorted(failed_logins(parts)) == ["127.0.0.2", EVIL]
+
+
+def test_registrations_are_counted_for_the_address_and_not_for_the_claim(front: House) -> None:
+    """Three an hour in this test, over both nodes together."""
+    statuses = []
+    for number in range(4):
+        headers = {**CLAIMS, "X-Forwarded-For": f"198.51.100.{number}, {EVIL}"}
+        statuses.append(front[1].register(f"many-{number}", headers=headers, source="127.0.0.3").status)
+    assert statuses == [201, 201, 201, 429]
+
+
+def test_pages_name_the_host_that_was_asked_and_no_other(front: House) -> None:
+    """What a client claims about host and scheme counts as little as what it claims about its address."""
+    claims = {"Host": "bots.example.org", "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https"}
+    page = front[1].ask("/", headers=claims).raw.read().decode()
+    assert "http://bots.example.org" in page
+    assert "evil.example" not in page
+
+
+@pytest.mark.parametrize(("size", "who"), [(100_000, "the node"), (2_000_000, "nginx")])
+def test_a_large_body_is_refused_in_our_words(size: int, who: str, front: House) -> None:
+    """By the node where its own limit is meant; by nginx, long before the end, where it is beyond all measure."""
+    answer = front[1].ask("/bots/numberwang", b" " * size)
+    assert answer.status == 413, who
+    assert answer.json()["code"] == "too-large"
+
+
+def test_readiness_is_not_for_everyone_all_the_time(front: House) -> None:
+    """Each such question goes to all workers; `/healthz` may be asked as often as one likes."""
+    statuses = [front[1].ask("/readyz").status for _ in range(2)]
+    assert statuses == [503, 503], "there is no worker in this test, and the node says so"
+    answers = [front[1].ask("/healthz").status for _ in range(20)]
+    assert answers == [200] * 20
+
+
+def test_the_log_is_json_and_says_which_node_answered(front: House) -> None:
+    """Both have, by now."""
+    _, proxy, nodes = front
+    proxy.ask("/healthz?a=%22&b=\\", headers={"User-Agent": '"\\'})
+    proxy.ask("/healthz")
+    addresses = {node.address for node in nodes}
+    wait_for(lambda: addresses <= {event["node"] for event in map(json.loads, proxy.access_log.open())})
+
+
+def test_while_one_node_is_gone_the_other_answers(own_front: House) -> None:
+    """Killed, not stopped: nobody told nginx. Requests that change something are tried again too, for none arrived."""
+    parts, proxy, nodes = own_front
+    nodes[0].child.kill()
+    assert [proxy.ask("/healthz").status for _ in range(20)] == [200] * 20
+    assert proxy.register("survivor").status == 201
+    assert [len(json.loads(proxy.connect().recv())["salt"]) for _ in range(4)] == [64] * 4
+    nodes[1].child.kill()
+    answer = proxy.ask("/games/numberwang")
+    assert (answer.status, answer.headers["Retry-After"]) == (503, "2")
+    assert answer.json()["code"] == "unavailable"

@@ -1,0 +1,270 @@
+"""The arrows of the house as tables, and the walk that finds who breaks them, by file and line.
+
+A row's sentence is what the failing test prints. Imports within functions, under TYPE_CHECKING and by a constant name
+given to `import_module` count like all others. Tests and benchmarks may import anything.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+HOUSE = ("battlebot", "tasks", "games", "app", "wsgi")
+
+SOCKETS = {"socket", "socketserver", "ssl", "select", "selectors", "asyncio", "http", "urllib", "ftplib", "smtplib"}
+FILES = {"os", "io", "pathlib", "shutil", "tempfile", "glob", "sqlite3", "mmap", "fcntl"}
+CLOCKS = {"time", "datetime", "sched", "calendar"}
+CHANCE = {"random", "secrets", "uuid"}
+PROCESSES = {"subprocess", "multiprocessing", "threading", "concurrent", "signal", "ctypes", "queue", "contextvars"}
+SURROUNDINGS = {"sys", "platform", "getpass", "locale", "logging", "warnings", "gc", "atexit"}
+MODULES = {"importlib", "pkgutil", "runpy", "imp"}
+PURE = SOCKETS | FILES | CLOCKS | CHANCE | PROCESSES | SURROUNDINGS | MODULES
+
+# what a game may use beside the standard library: data, no behaviour
+DATA_LIBRARIES = ("dawg2", "dawg")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What modules of one part may import: of ours, of others' (None: anything), and nothing of `never` (stdlib)."""
+
+    sentence: str
+    ours: tuple[str, ...]
+    theirs: tuple[str, ...] | None = None
+    never: frozenset[str] = frozenset()
+
+
+def layer(sentence: str, *ours: str, theirs: tuple[str, ...] | None = None, never: set[str] | None = None) -> Layer:
+    """A row; of ours, what has no dot but is not a name of HOUSE is a part of battlebot."""
+    names = tuple(name if name.split(".")[0] in HOUSE else f"battlebot.{name}" for name in ours)
+    return Layer(sentence, names, theirs, frozenset(never or ()))
+
+
+# part -> its row; the longest name that fits a module holds for it. A part that is not here has no place yet.
+LAYERS = {
+    "games": layer(
+        "a game is pure: standard library and data libraries, chance only from the state's seed, nothing of battlebot",
+        "games",
+        theirs=DATA_LIBRARIES,
+        never=PURE - {"random", "io", "pathlib", "importlib"},
+    ),
+    "battlebot.errors": layer("errors import nothing", theirs=(), never=PURE),
+    "battlebot.config": layer("config knows the environment and errors", "errors", theirs=("dotenv",), never=SOCKETS),
+    "battlebot.logs": layer("logs know config", "config", theirs=("structlog", "orjson"), never=SOCKETS),
+    "battlebot.wire": layer(
+        "wire is messages: no sockets, no storage, no clock",
+        "wire",
+        "errors",
+        theirs=("orjson", "google"),
+        never=PURE - {"secrets"},
+    ),
+    "battlebot.rules": layer("rules are pure", "rules", "errors", theirs=(), never=PURE),
+    "battlebot.rules.registry": layer(
+        "the registry finds games, and does no more", "rules", "errors", theirs=(), never=PURE - MODULES - {"pathlib"}
+    ),
+    "battlebot.referee": layer(
+        "the referee is pure: rules, wire, errors; it is told the time and reads no clock",
+        "referee",
+        "rules",
+        "wire",
+        "errors",
+        theirs=(),
+        never=PURE,
+    ),
+    "battlebot.contests": layer(
+        "contests are pure but for their service: neither arena nor storage",
+        "contests",
+        "errors",
+        theirs=(),
+        never=PURE,
+    ),
+    "battlebot.contests.formats": layer(
+        "a format is pure: it is handed the record and answers pairings",
+        "contests.formats",
+        "errors",
+        theirs=("rustworkx",),
+        never=PURE - MODULES,
+    ),
+    "battlebot.contests.service": layer(
+        "the contests' service stands on arena, matchmaking and storage",
+        *("contests", "arena", "matchmaking", "storage", "rules", "config", "errors"),
+    ),
+    "battlebot.ratings": layer("ratings are pure", "ratings", "errors", theirs=("openskill",), never=PURE),
+    "battlebot.storage": layer("storage knows MongoDB and no match", "storage", "config", "errors"),
+    "battlebot.arena": layer(
+        "the arena stands on referee and storage", "arena", "referee", "rules", "wire", "storage", "config", "errors"
+    ),
+    "battlebot.arena.sweep": layer(
+        "the sweep clears the queues of dead nodes too",
+        *("arena", "referee", "rules", "matchmaking.queue", "config", "errors"),
+    ),
+    "battlebot.matchmaking": layer(
+        "matchmaking stands on the arena", "matchmaking", "arena", "rules", "wire", "config", "errors"
+    ),
+    "battlebot.transports": layer(
+        "a transport knows arena and wire, never rules or storage", "transports", "arena", "wire", "config", "errors"
+    ),
+    "battlebot.api": layer(
+        "the API has no game logic, and enqueues tasks by name",
+        *("api", "storage", "contests.ranking", "rules.contract", "arena.keys", "wire", "config", "errors"),
+    ),
+    "battlebot.web": layer(
+        "pages have no game logic, and enqueue tasks by name",
+        *("web", "api", "contests.ranking", "rules.contract", "arena.keys", "config", "errors"),
+    ),
+    "battlebot.embedded": layer(
+        "the embedded servers are processes: nothing of matches", "embedded", "config", "errors", "logs"
+    ),
+    "battlebot.client": layer("the client imports wire only", "client", "wire"),
+    "battlebot.cli": layer(
+        "the command line starts, shows and plays; it has no rules",
+        *("cli", "client", "embedded", "config", "errors", "logs", "app"),
+    ),
+    "battlebot.__main__": layer("it is the command line", "cli"),
+    "tasks": layer(
+        "a task is fetch, call, save: no door, no page, no game's name",
+        *(
+            "tasks",
+            "arena",
+            "contests",
+            "matchmaking",
+            "ratings",
+            "storage",
+            "rules.registry",
+            "config",
+            "errors",
+            "logs",
+        ),
+    ),
+    "app": layer("app.py wires everything together but games, which are found", "battlebot", "tasks"),
+    "wsgi": layer("wsgi.py is what gunicorn and celery load", "app", "tasks", "config", "logs"),
+}
+
+# library, or part of ours -> who alone may import it, and why
+OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "redis": (
+        "the arena alone owns live matches in Redis, matchmaking its queues; the others start it, or hand it on",
+        (
+            *("battlebot.arena", "battlebot.matchmaking.queue", "battlebot.embedded.valkey"),
+            *("battlebot.api.context", "tasks.workbench", "app"),
+        ),
+    ),
+    "pymongo": (
+        "storage alone owns MongoDB; the embedded mongod is only started",
+        ("battlebot.storage", "battlebot.embedded.mongod"),
+    ),
+    "bson": (
+        "storage alone owns MongoDB; the API only writes its ids",
+        ("battlebot.storage", "battlebot.api.jsonprovider"),
+    ),
+    "flask": (
+        "HTTP ends in api, web and transports",
+        ("battlebot.api", "battlebot.web", "battlebot.transports", "app", "wsgi"),
+    ),
+    "gevent": ("greenlets are the doors' and the web process's", ("battlebot.transports", "app", "wsgi")),
+    "celery": ("the tasks are Celery's, nothing else is", ("tasks", "battlebot.embedded.celery_hooks", "app", "wsgi")),
+    "app": ("app.py is imported by wsgi.py and the command line only", ("wsgi", "battlebot.cli")),
+    "wsgi": ("wsgi.py is loaded by name", ()),
+    "tasks": ("tasks are enqueued by name: battlebot never imports them", ("tasks", "app", "wsgi")),
+    "games": ("games are found by the registry, never imported", ("games",)),
+    "battlebot.referee.step": (
+        "matches are stepped and shown by the arena only",
+        ("battlebot.referee", "battlebot.arena"),
+    ),
+    "battlebot.contests.service": (
+        "the contests' service is wired, not imported",
+        ("app", "tasks", "battlebot.contests.service"),
+    ),
+}
+
+# in transports/: not doors, but what doors are made of
+DOORS_PARTS = {"connection", "limits", "outbox", "pump", "registry"}
+DOORS = "a door never imports another door; what they share (DOORS_PARTS) imports none"
+
+KEYS = "the names of Redis keys stand in battlebot/arena/keys.py only"
+KEY_TAG = "bb:{0}"
+
+
+def violations(root: Path) -> list[str]:
+    """Every broken rule in the house at `root`, as `file:line: module imports name: sentence`."""
+    found = []
+    files = [file for part in HOUSE for pattern in (f"{part}/**/*.py", f"{part}.py") for file in root.glob(pattern)]
+    for file in sorted(files):
+        tree = ast.parse(file.read_text(), str(file))
+        module = module_of(file.relative_to(root))
+        for line, name in imports(tree, module, file.name == "__init__.py"):
+            for sentence in broken_by(module, name):
+                found.append(f"{file.relative_to(root)}:{line}: {module} imports {name}: {sentence}")
+        if module != "battlebot.arena.keys":
+            found += [f"{file.relative_to(root)}:{line}: {KEYS}" for line in texts_with(tree, KEY_TAG)]
+    return found
+
+
+def broken_by(module: str, name: str) -> Iterator[str]:
+    """The sentences of the rules that `module` breaks by importing `name`."""
+    place = max((part for part in LAYERS if within(module, part)), key=len, default=None)
+    top = name.split(".")[0]
+    if place is None:
+        yield "this part has no row in LAYERS: give it its place"
+    else:
+        row = LAYERS[place]
+        if top in HOUSE:
+            if not any(within(name, allowed) for allowed in row.ours):
+                yield row.sentence
+        elif top in sys.stdlib_module_names:
+            if top in row.never:
+                yield row.sentence
+        elif row.theirs is not None and top not in row.theirs:
+            yield row.sentence
+    for owned, (sentence, owners) in OWNERS.items():
+        if within(name, owned) and not any(within(module, owner) for owner in owners):
+            yield sentence
+    doors = [door_of(one) for one in (module, name)]
+    if within(module, "battlebot.transports") and doors[1] and doors[0] != doors[1]:
+        yield DOORS
+
+
+def within(name: str, part: str) -> bool:
+    """Whether a dotted name is the part, or lies in it."""
+    return name == part or name.startswith(f"{part}.")
+
+
+def door_of(name: str) -> str | None:
+    """The door that a name in transports/ belongs to (`websocket` for `websocket_frames`); None if to none."""
+    words = name.split(".")
+    if words[:2] != ["battlebot", "transports"] or len(words) < 3 or words[2] in DOORS_PARTS:
+        return None
+    return words[2].split("_")[0]
+
+
+def module_of(path: Path) -> str:
+    """The dotted name of a file."""
+    words = path.with_suffix("").parts
+    return ".".join(words[:-1] if words[-1] == "__init__" else words)
+
+
+def imports(tree: ast.Module, module: str, is_package: bool) -> Iterator[tuple[int, str]]:
+    """Line and full name of everything imported; `from x import y` is `x.y`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            home = module.split(".")[: None if is_package else -1]
+            above = ".".join(home[: len(home) - node.level + 1]) + "." if node.level else ""
+            yield from (
+                (node.lineno, f"{above}{node.module or ''}.{alias.name}".replace("..", ".")) for alias in node.names
+            )
+        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if called in ("import_module", "__import__") and isinstance(node.args[0].value, str):
+                yield node.lineno, node.args[0].value
+
+
+def texts_with(tree: ast.Module, part: str) -> Iterator[int]:
+    """The lines of the string constants that hold `part`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and part in node.value:
+            yield node.lineno
