@@ -51,7 +51,7 @@ def create_app(settings: Settings) -> Flask:
         hops = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
     registry = discover()
-    storage = Storage(settings, answer_within_s=2.0)
+    storage = Storage(settings, answer_within_s=4.0)
     client = connect(settings.redis_url)
     celery = make_celery(settings)
     bus = Bus(client)

@@ -23,6 +23,7 @@ def _application() -> Flask:
 
 @cache
 def _celery() -> Celery:
+    import battlebot.embedded.celery_hooks  # noqa: F401 - our logs, in beat as well
     from tasks.celeryapp import make_celery
 
     settings = load_settings()

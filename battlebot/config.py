@@ -15,11 +15,14 @@ from dotenv import dotenv_values
 
 from battlebot.errors import SettingError
 
+# what may hold a secret and must not be printed with the other settings
+SECRET = frozenset({"SECRET_KEY", "REDIS_URL", "MONGODB_URI"})
+
 
 def _setting(default: Any, env: str, doc: str, low: float | None = None, high: float | None = None) -> Any:
     """One row of the table: default, name in the environment, sentence, inclusive bounds."""
     metadata = {"env": env, "doc": doc, "low": low, "high": high}
-    return field(default=default, metadata=metadata)
+    return field(default=default, metadata=metadata, repr=env not in SECRET)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +66,7 @@ class Settings:
         2.0, "BATTLEBOT_CLOSE_TIMEOUT", "Seconds for the last messages to leave before a socket is cut.", 0.1, 30
     )
     max_message_bytes: int = _setting(16_384, "BATTLEBOT_MAX_MESSAGE", "Bytes of a bot's message.", 256, 1_048_576)
-    max_nesting: int = _setting(16, "BATTLEBOT_MAX_NESTING", "Depth of a bot's JSON.", 1, 200)
+    max_nesting: int = _setting(16, "BATTLEBOT_MAX_NESTING", "Depth of a bot's JSON.", 1, 100)
     max_messages_per_s: float = _setting(
         100.0, "BATTLEBOT_MAX_RATE", "Messages a second of one connection beyond one for each update it got.", 1, 1e6
     )
@@ -108,17 +111,25 @@ def load_settings(
     An empty value counts as absent. Raises SettingError naming the variable, its value and what is allowed.
     """
     environ = os.environ if environ is None else environ
-    from_file = dotenv_values(dotenv) if dotenv is not None and dotenv.is_file() else {}
+    from_file = _from_file(dotenv)
     values: dict[str, Any] = {}
     for row in fields(Settings):
         env = row.metadata["env"]
-        raw = environ.get(env) or from_file.get(env)
+        raw = (environ.get(env) or "").strip() or (from_file.get(env) or "").strip()
         if raw:
-            values[row.name] = _parse(env, raw.strip(), row.type, row.metadata["low"], row.metadata["high"])
+            values[row.name] = _parse(env, raw, row.type)
     values.update({name: value for name, value in overrides.items() if value is not None})
     settings = Settings(**values)
+    _check_bounds(settings)
     _check_choices(settings)
     return settings
+
+
+def _from_file(dotenv: Path | None) -> Mapping[str, str | None]:
+    try:
+        return dotenv_values(dotenv) if dotenv is not None and dotenv.is_file() else {}
+    except (OSError, UnicodeDecodeError):
+        raise SettingError(f"{dotenv} cannot be read as UTF-8 text.") from None
 
 
 def as_environment(settings: Settings) -> dict[str, str]:
@@ -130,21 +141,21 @@ def as_environment(settings: Settings) -> dict[str, str]:
     return environment
 
 
-def _parse(env: str, raw: str, kind: Any, low: float | None, high: float | None) -> Any:
+def _parse(env: str, raw: str, kind: Any) -> Any:
     name = kind if isinstance(kind, str) else kind.__name__
     if name == "Path":
-        return Path(raw).expanduser()
+        try:
+            return Path(raw).expanduser()
+        except RuntimeError:
+            raise SettingError(f"{env}={raw!r} names a home that nobody has.") from None
     if name == "str":
         return raw
     if name == "bool":
         return _parse_bool(env, raw)
     try:
-        value = int(raw) if name == "int" else float(raw)
+        return int(raw) if name == "int" else float(raw)
     except ValueError:
         raise SettingError(f"{env}={raw!r} is not {'a whole number' if name == 'int' else 'a number'}.") from None
-    if not (low is None or value >= low) or not (high is None or value <= high):
-        raise SettingError(f"{env}={raw} is out of bounds: {low:g} to {high:g}.")
-    return value
 
 
 def _parse_bool(env: str, raw: str) -> bool:
@@ -152,6 +163,19 @@ def _parse_bool(env: str, raw: str) -> bool:
     if raw.lower() not in words:
         raise SettingError(f"{env}={raw!r} is neither true nor false.")
     return words[raw.lower()]
+
+
+def _check_bounds(settings: Settings) -> None:
+    for row in fields(Settings):
+        low, high = row.metadata["low"], row.metadata["high"]
+        value = getattr(settings, row.name)
+        # said so that NaN is out of bounds as well
+        if low is not None and high is not None and not low <= value <= high:
+            raise SettingError(f"{row.metadata['env']}={value} is out of bounds: {_plain(low)} to {_plain(high)}.")
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if number == int(number) else str(number)
 
 
 def _check_choices(settings: Settings) -> None:

@@ -99,7 +99,8 @@ class House:
         for part in ("web", "worker", "beat"):
             log = self.server.settings.data / "logs" / f"{part}.log"
             for line in log.read_text(errors="replace").splitlines():
-                if not line.startswith("{") or json.loads(line).get("level") not in ("info", "debug"):
+                event = json.loads(line) if line.startswith("{") else {}
+                if event.get("level") not in ("info", "debug") and event.get("logger") != "py.warnings":
                     found.append(f"{part}: {line}")
         return found
 
@@ -123,18 +124,18 @@ def house(**changes: Any) -> Iterator[House]:
 
 
 @contextmanager
-def echo_server() -> Iterator[str]:
-    """The echo under gunicorn with one gevent worker, on the core of what is measured; its WebSocket address."""
+def echo_server() -> Iterator[tuple[str, list[int]]]:
+    """The echo under gunicorn with one gevent worker, on the core of what is measured: its address, its processes."""
     port = free_port()
-    command = [sys.executable, "-m", "gunicorn", "-k", "gevent", "-w", "1", "--graceful-timeout", "1"]
-    command += ["--no-control-socket", "-b", f"127.0.0.1:{port}", "--log-level", "warning", "bench.echo_app:application"]
+    command = [sys.executable, "-m", "gunicorn", "-k", "gevent", "-w", "1", "-b", f"127.0.0.1:{port}"]
+    command += ["--graceful-timeout", "1", "--no-control-socket", "--log-level", "warning", "bench.echo_app"]
     child = Child(Program(name="echo", command=command))
     try:
         child.wait_until(lambda: _listens(port), READY_S)
         cores = two_cores()
         if cores is not None:
             pin(family(child.pid), cores[0])
-        yield f"ws://127.0.0.1:{port}/"
+        yield f"ws://127.0.0.1:{port}/", family(child.pid)
     finally:
         child.stop()
 
@@ -160,5 +161,3 @@ def _wait_until(condition: Callable[[], bool], otherwise: str) -> None:
         if time.monotonic() > until_s:
             raise RuntimeError(otherwise)
         time.sleep(0.05)
-
-

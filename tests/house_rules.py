@@ -140,7 +140,7 @@ LAYERS = {
         ),
     ),
     "app": layer("app.py wires everything together but games, which are found", "battlebot", "tasks"),
-    "wsgi": layer("wsgi.py is what gunicorn and celery load", "app", "tasks", "config", "logs"),
+    "wsgi": layer("wsgi.py is what gunicorn and celery load", "app", "tasks", "config", "embedded", "logs"),
 }
 
 # library, or part of ours -> who alone may import it, and why

@@ -185,7 +185,6 @@ def test_settings_are_frozen() -> None:
         Settings().port = 1  # type: ignore[misc]
 
 
-@pytest.mark.xfail(strict=True, reason="load_settings does not catch these yet")
 @pytest.mark.parametrize("case", ["bytes in .env", "no such home", "blank is empty", "bounds in full", "override"])
 def test_rarer_mistakes_are_told_as_well(case: str, tmp_path: Path) -> None:
     """A file that is no text, a home that nobody has, a value of blanks, a large bound, a bad override."""

@@ -16,6 +16,7 @@ import redis
 import structlog
 
 from battlebot.arena.connection import redis_errors
+from battlebot.errors import Unavailable
 
 log = structlog.get_logger()
 
@@ -62,29 +63,36 @@ class Bus:
         """A Listener on a channel, for the time of the `with` block. Raises Unavailable."""
         listener = Listener()
         with self._guard:
-            first = not self._listeners[channel]
-            self._listeners[channel].add(listener)
-            if first:
+            if not self._listeners.get(channel):
                 self._subscribe(channel)
+            self._listeners[channel].add(listener)
         try:
             yield listener
         finally:
             with self._guard:
                 self._listeners[channel].discard(listener)
                 if not self._listeners[channel]:
-                    del self._listeners[channel]
-                    if self._pubsub is not None:
-                        with redis_errors():
-                            self._pubsub.unsubscribe(channel)
+                    self._unsubscribe(channel)
 
     def _subscribe(self, channel: str) -> None:
         with redis_errors():
             if self._pubsub is None:
-                self._pubsub = self._client.pubsub(ignore_subscribe_messages=True)
-                self._pubsub.subscribe(channel)
+                pubsub = self._client.pubsub(ignore_subscribe_messages=True)
+                pubsub.subscribe(channel)
+                self._pubsub = pubsub
                 threading.Thread(target=self._read, name="bus", daemon=True).start()
             else:
                 self._pubsub.subscribe(channel)
+
+    def _unsubscribe(self, channel: str) -> None:
+        del self._listeners[channel]
+        try:
+            if self._pubsub is not None:
+                with redis_errors():
+                    self._pubsub.unsubscribe(channel)
+        except Unavailable:
+            # a channel that is heard in vain does no harm
+            log.info("bus.still_subscribed", channel=channel)
 
     def _read(self) -> None:
         def spread(message: dict[str, bytes]) -> None:

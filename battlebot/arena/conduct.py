@@ -16,7 +16,7 @@ import structlog
 from battlebot.arena import keys
 from battlebot.arena.store import MatchStore, Publication, encode_match
 from battlebot.errors import Conflict
-from battlebot.referee.events import Event
+from battlebot.referee.events import Event, Failed
 from battlebot.referee.match import Match
 from battlebot.referee.step import Step, step
 from battlebot.rules.contract import Game
@@ -102,6 +102,13 @@ class Conductor:
                 ask = self.store.commit(match, answer.match, answer.recorded, publications)
             except Conflict:
                 match = self.store.load(match.id)
+                continue
+            except TypeError as error:
+                if isinstance(event, Failed):
+                    raise
+                # the game made a state that is not JSON
+                log.exception("match.unwritable", match=match.id, game=match.game)
+                event = Failed(str(error))
                 continue
             if answer.match.verdict is not None:
                 self._log_end(answer.match)

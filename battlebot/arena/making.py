@@ -64,6 +64,9 @@ def begin(store: MatchStore, game: Game, match: Match, queue: str) -> bool:
         tickets.append(ticket_of(seat.place, seat.bot))
         mail = Mail.of(seat.place, update_for(game, match, seat), document)
         publications.append((keys.mailbox(keys.node_of(seat.place)), mail.encode()))
+    if match.contest is not None:
+        publications.append((keys.contest_events(match.game, match.contest), b"begun"))
+    publications.append((keys.game_events(match.game), b"begun"))
     return store.begin(match, queue, tickets, publications)
 
 

@@ -101,13 +101,21 @@ class Arena:
                 if not fits or table.match.contest != player.login.contest or table.match.verdict is not None:
                     self._drop_if_empty(table)
                     return False
+                assert seat is not None
+                alive_s = self._alive_s(seat.place)
                 self._seat(table, player)
-                self._conduct(table, Joined(player.bot, player.place))
+                self._conduct(table, Joined(player.bot, player.place, alive_s))
             except UnknownMatch:
                 self._drop_if_empty(table)
                 return False
         log.info("match.joined", match=match_id, bot=player.bot)
         return True
+
+    def _alive_s(self, place: str | None) -> float | None:
+        """Until when the node of an occupied place is known to have lived; a dead node's time is not the bot's."""
+        if place is None or keys.node_of(place) == self.node:
+            return None
+        return self.conductor.store.heartbeat_s(keys.node_of(place)) or 0.0
 
     def left(self, player: Player, clean: bool) -> None:
         """A player's connection is gone; `clean` if it said goodbye."""

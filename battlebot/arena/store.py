@@ -114,6 +114,12 @@ class MatchStore:
             if document is not None
         }
 
+    def heartbeat_s(self, node: str) -> float | None:
+        """When the node last gave a sign of life (epoch); None if it has been found dead."""
+        with redis_errors():
+            beat_ms: Any = self.client.zscore(keys.NODES, node)
+        return None if beat_ms is None else beat_ms / 1000
+
     def live_ids(self) -> list[str]:
         """The ids of all live matches, the most urgent first."""
         with redis_errors():

@@ -56,10 +56,10 @@ def mongo_errors() -> Iterator[None]:
 class Storage:
     """The repositories over one MongoDB database. Thread- and greenlet-safe; not to be shared over a fork."""
 
-    def __init__(self, settings: Settings, answer_within_s: float = 5.0) -> None:
+    def __init__(self, settings: Settings, answer_within_s: float = 10.0) -> None:
         """Connects lazily: a MongoDB that is down is noticed at the first query, as Unavailable.
 
-        `answer_within_s`: seconds a query waits for a reachable primary, and half of what it may take in all.
+        `answer_within_s`: seconds a query may take in all, the wait for a reachable primary included.
         Raises SettingError for a malformed URI.
         """
         from battlebot.storage.archive import Archive
@@ -75,7 +75,7 @@ class Storage:
                 settings.mongodb_uri,
                 serverSelectionTimeoutMS=timeout_ms,
                 connectTimeoutMS=timeout_ms,
-                timeoutMS=timeout_ms * 2,
+                timeoutMS=timeout_ms,
                 tz_aware=True,
                 connect=False,
             )

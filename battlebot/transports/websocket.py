@@ -60,3 +60,10 @@ def init_websocket(app: Flask, settings: Settings, pump: Pump) -> None:
 
     for path in PATHS:
         door.route(path)(conversation)
+    app.add_url_rule("/ws", "no_upgrade", _no_upgrade)
+
+
+def _no_upgrade() -> Response:
+    """Told to whoever asks for the WebSockets' own path without an upgrade: a browser, for one."""
+    sentence = "This is a WebSocket's address, for bots. Pages for people begin at /.\n"
+    return Response(sentence, 426, {"Upgrade": "websocket", "Connection": "Upgrade"}, mimetype="text/plain")

@@ -88,7 +88,7 @@ async def games(
     keep: bool = False,
     rounds: int | None = None,
 ) -> Result:
-    """Match after match, each with a connection and login of its own unless `keep`; `rounds` matches a bot, or no end."""
+    """Match after match, each with a connection and login of its own unless `keep`; `rounds` a bot, or no end."""
     tally, rules, over = Tally(), rules_of(bots[0]["game"]), asyncio.Event()
     window = Window(tally, watch)
     lives = [_Life(tally, rules, bot, contest, keep, rounds) for bot in bots]
@@ -155,7 +155,9 @@ class _Life:
         player.leave()
 
 
-async def logins(url: str, watch: dict[str, list[int]], seconds: float, bots: Bots, contest: str, at_once: int) -> Result:
+async def logins(
+    url: str, watch: dict[str, list[int]], seconds: float, bots: Bots, contest: str, at_once: int
+) -> Result:
     """Connects, logs in and leaves, `at_once` at a time, one bot after another."""
     tally, rules, over = Tally(), rules_of(bots[0]["game"]), asyncio.Event()
     window = Window(tally, watch)

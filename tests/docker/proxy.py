@@ -92,6 +92,10 @@ class Proxy:
         """An open WebSocket, nothing read of it yet."""
         return connect(self.port, path, source, headers)
 
+    def logged(self) -> list[dict[str, Any]]:
+        """The events of the access log so far. A request is logged when it has ended, hence after its answer."""
+        return [json.loads(line) for line in self.access_log.read_text().splitlines()]
+
     def _answers(self) -> bool:
         try:
             return self.ask("/healthz").status == 200

@@ -1,0 +1,49 @@
+"""`python -m bench`: runs scenarios, prints a JSON line each to stdout and a table to stderr."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from pathlib import Path
+
+import click
+import structlog
+
+from bench.report import show
+from bench.runner import Bench, Row, run, scenario_names
+
+
+@click.command()
+@click.argument("names", nargs=-1, type=click.Choice(scenario_names()), metavar="[SCENARIO]...")
+@click.option("--quick", is_flag=True, help="All within two minutes; rougher.")
+@click.option("--seconds", type=click.FloatRange(min=0.5), help="The measured time of each scenario.")
+@click.option("--size", type=click.IntRange(min=1), help="How many matches, bots or connections, by scenario.")
+@click.option("--repeat", type=click.IntRange(min=1), default=1, help="Runs of each; the median counts.")
+@click.option("--keep", is_flag=True, help='contest, crowd: with protocol 2 and "session": "keep".')
+@click.option("--profile", type=click.Path(path_type=Path), help="py-spy of the web node: *.svg or stacks with counts.")
+def main(
+    names: tuple[str, ...],
+    quick: bool,
+    seconds: float | None,
+    size: int | None,
+    repeat: int,
+    keep: bool,
+    profile: Path | None,
+) -> None:
+    """Measures Battlebot. Without names: all scenarios. Exit status 1 if anything that bots were told was wrong."""
+    # stdout is for results
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    bench = Bench(quick, seconds, size, keep, profile)
+    rows: list[Row] = []
+    for name in names or scenario_names():
+        rows.append(run(name, bench, repeat))
+        print(json.dumps(rows[-1]), flush=True)
+    show(rows)
+    sys.exit(any(row["wrong"] for row in rows))
+
+
+main()

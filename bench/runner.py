@@ -1,0 +1,159 @@
+"""Runs scenarios: each between two measurements of the echo, as often as asked, the median of them answered."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import pkgutil
+import platform
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+from types import ModuleType
+from typing import Any
+
+from bench import scenarios
+from bench.house import House, echo_server, house
+from bench.machine import two_cores
+
+Row = dict[str, Any]
+
+ROOT = Path(__file__).parent.parent
+ECHO_S = 3.0
+ECHO_MESSAGE = '{"n":0}'  # a turn of numberwang
+SLACK_S = 180.0  # what a job may take beyond its window
+
+
+class LoadFailed(Exception):
+    """The load generator ended with an error, which is on stderr."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a scenario is given: how long and how large to be, a house, and the load generator."""
+
+    quick: bool = False
+    seconds_asked: float | None = None
+    size_asked: int | None = None
+    keep: bool = False
+    profile: Path | None = None
+
+    def seconds(self, full: float, quick: float) -> float:
+        """How long the window is."""
+        return self.seconds_asked or (quick if self.quick else full)
+
+    def size(self, full: int, quick: int) -> int:
+        """How many matches, bots or connections there are."""
+        return self.size_asked or (quick if self.quick else full)
+
+    @contextmanager
+    def house(self, **changes: Any) -> Iterator[House]:
+        """A whole Battlebot on fresh stores. What its parts complain about in their logs goes to stderr."""
+        with house(**changes) as made:
+            yield made
+            for line in made.complaints()[:20]:
+                print(line[:1000], file=sys.stderr)
+
+    def load(self, house: House, job: str, **arguments: Any) -> Row:
+        """The result of a job of the load generator against the house, with the profiler beside it if asked."""
+        return _load(job, house.ws, house.parts, self.profile, **arguments)
+
+
+def scenario_names() -> list[str]:
+    """The scenarios, in the order of the alphabet."""
+    return sorted(module.name for module in pkgutil.iter_modules(scenarios.__path__))
+
+
+def run(name: str, bench: Bench, repeat: int) -> Row:
+    """A scenario's row: its median run by ratio (or value), with the values and ratios of all runs.
+
+    Raises LoadFailed.
+    """
+    scenario = importlib.import_module(f"{scenarios.__name__}.{name}")
+    rows = [_run_once(name, scenario, bench) for _ in range(repeat)]
+    ordered = sorted(rows, key=lambda row: row["ratio"] or row["value"])
+    median = ordered[len(ordered) // 2]
+    return {
+        **median,
+        "values": [row["value"] for row in rows],
+        "ratios": [row["ratio"] for row in rows],
+        "wrong": sum(row["wrong"] for row in rows),
+        "examples": [example for row in rows for example in row["examples"]],
+    }
+
+
+def costs(got: Row, count: int) -> Row:
+    """The parts' share of a core within the window, and their CPU time in microseconds for each of `count` units."""
+    return {
+        "core_share": {part: round(used_s / got["seconds"], 3) for part, used_s in got["cpu_s"].items()},
+        "cpu_us": {part: round(used_s * 1e6 / max(1, count), 1) for part, used_s in got["cpu_s"].items()},
+    }
+
+
+def _run_once(name: str, scenario: ModuleType, bench: Bench) -> Row:
+    connections, seconds = scenario.ECHO_CONNECTIONS, ECHO_S / 2 if bench.quick else ECHO_S
+    with echo_server() as (url, pids):
+        echoes = [_echo(url, pids, seconds, connections)]
+        row = scenario.run(bench)
+        echoes.append(_echo(url, pids, seconds, connections))
+    echo = {
+        "per_s": round(mean(echo["turns"] / echo["seconds"] for echo in echoes)),
+        "ms": round(mean(echo["turn_ms"]["p50"] for echo in echoes), 3),
+        "per_s_each": [round(echo["turns"] / echo["seconds"]) for echo in echoes],
+        "core_share": round(mean(echo["cpu_s"]["echo"] / echo["seconds"] for echo in echoes), 2),
+    }
+    ratio = None
+    if row["unit"].endswith("/s"):
+        ratio = round(row["value"] / echo["per_s"], 4)
+    elif row["unit"] == "ms":
+        ratio = round(row["value"] / echo["ms"], 3)
+    return {"scenario": name, **row, "ratio": ratio, "echo": echo, "python": platform.python_version()}
+
+
+def _echo(url: str, pids: list[int], seconds: float, connections: int) -> Row:
+    arguments = {"seconds": seconds, "connections": connections, "message": ECHO_MESSAGE}
+    return _load("echo", url, {"echo": pids}, None, **arguments)
+
+
+def _load(job: str, url: str, parts: dict[str, list[int]], profile: Path | None, **arguments: Any) -> Row:
+    cores = two_cores()
+    order = {"job": job, "core": cores[1] if cores else None, "url": url, "watch": parts, **arguments}
+    profiler = None
+    with subprocess.Popen(
+        [sys.executable, "-m", "bench.load"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(order).encode())
+            process.stdin.close()
+            for line in process.stdout:
+                message = json.loads(line)
+                if "result" in message:
+                    return dict(message["result"])
+                if profile is not None:
+                    profiler = _profiler(parts["web"], profile, arguments["seconds"])
+        finally:
+            if profiler is not None:
+                profiler.wait(SLACK_S)
+            process.kill()
+    raise LoadFailed(f"The load generator failed in {job}.")
+
+
+def _profiler(web: list[int], target: Path, seconds: float) -> subprocess.Popen[bytes]:
+    """py-spy on the web node's worker: a flame graph for a target *.svg, else stacks with their counts."""
+    form = "flamegraph" if target.suffix == ".svg" else "raw"
+    command = ["py-spy", "record", "--pid", str(web[-1]), "--duration", str(max(1, round(seconds))), "--rate", "200"]
+    return subprocess.Popen([*command, "--format", form, "--output", str(target)], stdout=sys.stderr)
+
+
+def _root() -> str:
+    return os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
+
+
+__all__ = ["Bench", "LoadFailed", "Row", "costs", "family", "run", "scenario_names"]

@@ -1,0 +1,58 @@
+"""A contest as original clients play it: noughts and crosses, five meetings a pair, a connection and login a match."""
+
+from __future__ import annotations
+
+import time
+
+from bench.house import House
+from bench.runner import Bench, Row, costs
+
+ECHO_CONNECTIONS = 50
+GAME = "noughtsandcrosses"
+CONTEST = "cup"
+MEETINGS = 5
+SETTLED_S = 10.0
+
+
+def run(bench: Bench) -> Row:
+    """games/s from the first login to the last end; `--keep`: by protocol 2, without new connections.
+
+    `archived_after_s`: from the last end to complete rankings.
+    """
+    with bench.house() as house:
+        bots = house.register(bench.size(full=20, quick=20), GAME)
+        rounds = MEETINGS * (len(bots) - 1)
+        limit_s = bench.seconds(full=120, quick=20)
+        arguments = {"contest": CONTEST, "keep": bench.keep, "rounds": rounds}
+        got = bench.load(house, "games", seconds=limit_s, bots=bots, **arguments)
+        begin_s = time.monotonic()
+        lost = (
+            _check_rankings(house, got["rounds"]) if got["finished"] else ["not finished in time"] * (not bench.quick)
+        )
+        archived_after_s = time.monotonic() - begin_s
+    return {
+        "value": round(got["games"] / (got["last_game_s"] or 1.0), 1),
+        "unit": "games/s",
+        "games": got["games"],
+        "finished": got["finished"],
+        "turn_ms": got["turn_ms"],
+        "login_ms": got["login_ms"],
+        "archived_after_s": round(archived_after_s, 2),
+        "keep": bench.keep,
+        **costs(got, got["games"]),
+        "wrong": got["wrong"] + len(lost),
+        "examples": got["examples"] + lost,
+    }
+
+
+def _check_rankings(house: House, rounds: list[int]) -> list[str]:
+    """Waits until the rankings hold all matches; what is wrong with them."""
+    until_s = time.monotonic() + SETTLED_S
+    while True:
+        _, answer = house.request(f"/games/{GAME}/contest/{CONTEST}")
+        played = sorted(row["wins"] + row["draws"] + row["losses"] for row in answer["bots"])
+        if played == sorted(rounds):
+            return []
+        if time.monotonic() > until_s:
+            return [f"bots played {sorted(rounds)} matches, the rankings say {played}"]
+        time.sleep(0.05)
