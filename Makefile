@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	if $$python -c '$(SUITABLE)' 2>/dev/null; then echo $$python; break; fi; done)
-PYTEST_ARGS ?= -q
+PYTEST_ARGS ?= -q -n 2 --dist loadfile
 ARGS ?=
 
 .PHONY: help demo run test bench lint clean

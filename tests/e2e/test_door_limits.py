@@ -1,0 +1,183 @@
+"""What one connection, one bot and one address may do: over each limit there is a close code and a reason."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from cluster import Web
+from conftest import Seats, Switchboard
+from peer import BINARY, CONTINUED, PING, TEXT, Closed, Peer, frame
+
+SETTINGS = {
+    "max_message_bytes": 1000,
+    "max_messages_per_s": 20.0,
+    "max_connections_per_bot": 3,
+    "max_connections_per_address": 12,
+    "turn_timeout_ms": 1000,
+    "relogin_free": 3,
+    "relogin_delay_max_s": 0.3,
+    "ping_interval_s": 0.5,
+    "close_timeout_s": 1.0,
+}
+
+
+def text_of(size: int, stuff: str = "x") -> bytes:
+    """A turn of so many bytes."""
+    head, tail = '{"n": 0, "x": "', '"}'
+    room = size - len(head) - len(tail)
+    return (head + stuff * (room // len(stuff.encode())) + " " * (room % len(stuff.encode())) + tail).encode()
+
+
+def lost(winner: Peer, loser: Peer) -> None:
+    """The winner is told that the loser is gone for good."""
+    state = winner.final()["state"]
+    assert (state["victor"], state["reason"]) == (winner.bot, "disconnect")
+
+
+def ended_with(peer: Peer, code: int, slug: str) -> None:
+    """The connection ends with this close frame."""
+    closed = peer.closed()
+    assert (closed.code, closed.slug) == (code, slug)
+    assert ": " in closed.reason
+
+
+def test_a_message_of_just_the_size_is_taken(sit: Callable[..., Seats]) -> None:
+    """The limit is inclusive."""
+    mover, other = sit()
+    mover.frame(TEXT, text_of(1000))
+    assert mover.update()["turn"]["valid"] is other.update()["turn"]["valid"] is True
+
+
+TOO_BIG: dict[str, Callable[[Peer], None]] = {
+    "one byte too many": lambda peer: peer.frame(TEXT, text_of(1001)),
+    "characters of three bytes": lambda peer: peer.frame(TEXT, text_of(1002, "€")),
+    "a binary frame": lambda peer: peer.frame(BINARY, b"\0" * 1001),
+    "in fragments": lambda peer: in_fragments(peer, TEXT, [b" " * 500, b" " * 500, b" "]),
+    "binary in fragments": lambda peer: in_fragments(peer, BINARY, [b" " * 500, b" " * 500, b" "]),
+    "much too big": lambda peer: peer.frame(TEXT, text_of(300_000)),
+    "a header that announces very much": lambda peer: peer.raw(b"\x81\xff" + b"\x7f" + b"\xff" * 7 + bytes(4000)),
+}
+
+
+def in_fragments(peer: Peer, opcode: int, parts: list[bytes]) -> None:
+    """One message in several frames."""
+    for index, part in enumerate(parts):
+        peer.frame(opcode if index == 0 else CONTINUED, part, fin=index == len(parts) - 1)
+
+
+@pytest.mark.parametrize("kind", TOO_BIG)
+def test_a_message_that_is_too_big_closes_with_1009_and_loses(sit: Callable[..., Seats], kind: str) -> None:
+    """However it comes; the close frame arrives, though there is more of the message under way."""
+    mover, other = sit()
+    TOO_BIG[kind](mover)
+    ended_with(mover, 1009, "too-big")
+    lost(other, mover)
+
+
+def test_too_many_messages_close_with_a_reason(meet: Switchboard) -> None:
+    """Also while the bot waits for a match, when they are ignored."""
+    peer = meet.login(meet.auth())
+    peer.raw(frame(TEXT, b"{}") * 200)
+    ended_with(peer, 1008, "rate")
+
+
+FLOODS = {
+    "pings": frame(PING, b"x"),
+    "pongs": frame(0xA, b"x"),
+    "empty fragments": frame(TEXT, b"", fin=False) + frame(CONTINUED, b"", fin=False) * 400,
+    "binary frames": frame(BINARY, b""),
+}
+
+
+@pytest.mark.parametrize("kind", FLOODS)
+def test_a_flood_of_frames_that_are_no_turns_closes_too(sit: Callable[..., Seats], kind: str) -> None:
+    """What costs the server work counts, whatever it is; and the opponent has won."""
+    mover, other = sit()
+    try:
+        mover.raw(FLOODS[kind] * (1 if "fragments" in kind else 400))
+    except ConnectionError:
+        pass
+    assert mover.closed().slug in ("rate", "")
+    assert other.final()["state"]["victor"] == other.bot
+
+
+def test_an_update_lets_a_bot_send_one_message_more(sit: Callable[..., Seats]) -> None:
+    """Two fast bots play many more turns a second than the limit says: each answers what it was sent."""
+    mover, other = sit()
+    for _ in range(150):
+        mover.send({"n": 0})
+        assert mover.update()["turn"]["valid"] is other.update()["turn"]["valid"] is True
+        mover, other = other, mover
+
+
+def test_too_many_connections_of_a_bot_are_closed_with_1013(meet: Switchboard) -> None:
+    """The fourth; when one of the others has gone there is room again."""
+    auth = meet.auth()
+    held = [meet.login(auth) for _ in range(3)]
+    fourth = meet.login(auth)
+    ended_with(fourth, 1013, "too-many-connections")
+    held[0].close()
+    again = meet.login(auth)
+    with pytest.raises(TimeoutError):
+        again.any_frame(0.2)
+
+
+def test_a_bot_with_too_many_connections_is_slowed_down(meet: Switchboard) -> None:
+    """Its reconnecting in a loop would be the tightest of all."""
+    auth = meet.auth()
+    for _ in range(3):
+        meet.login(auth)
+    took = []
+    for _ in range(7):
+        peer = meet()
+        began_s = time.monotonic()
+        assert peer.log_in(auth)["authentication"] == "OK"
+        took.append(time.monotonic() - began_s)
+        ended_with(peer, 1013, "too-many-connections")
+    assert took[-1] >= 0.3
+
+
+@contextmanager
+def filled(meet: Switchboard) -> Iterator[list[Peer]]:
+    """As many connections of this address as there may be."""
+    peers = [meet() for _ in range(12)]
+    for peer in peers:
+        peer.message()
+    yield peers
+
+
+def test_too_many_connections_of_an_address_are_closed_with_1013(web: Web, meet: Switchboard) -> None:
+    """Instead of a salt there is the close frame; when one of the others has gone there is room again."""
+    with filled(meet) as peers:
+        with pytest.raises(Closed) as caught:
+            meet().message()
+        assert (caught.value.code, caught.value.slug) == (1013, "too-many-connections")
+        peers[0].close()
+        assert "salt" in meet().message()
+
+
+def test_a_connection_that_answers_no_ping_is_closed(sit: Callable[..., Seats]) -> None:
+    """A half-open peer: two pings without an answer, and it is gone; its opponent plays on until then and has won."""
+    mover, other = sit()
+    mover.send({"n": 0})
+    other.mute = True
+    # the other's clock runs for longer than its pings do: nothing comes from it but silence
+    assert mover.update()["state"]["nextPlayer"] == other.bot
+    assert mover.final()["state"]["victor"] == mover.bot
+
+
+def test_a_waiting_bot_that_answers_no_ping_is_closed_with_a_reason(meet: Switchboard) -> None:
+    """Else it would be matched, and lose, though it has been gone for long."""
+    peer = meet.login(meet.auth())
+    peer.mute = True
+    ended_with(peer, 1008, "silent")
+
+
+def test_a_waiting_bot_that_answers_pings_is_kept(meet: Switchboard) -> None:
+    """For many ping intervals."""
+    peer = meet.login(meet.auth())
+    with pytest.raises(TimeoutError):
+        peer.any_frame(2.5)
