@@ -69,4 +69,11 @@ class Failed:
     sentence: str
 
 
-Event = Turned | TimedOut | Joined | Left | Orphaned | Overdue | Failed
+@dataclass(frozen=True, slots=True)
+class Voided:
+    """The organiser took the match back before its end: it counts for nobody; `sentence` says why."""
+
+    sentence: str
+
+
+Event = Turned | TimedOut | Joined | Left | Orphaned | Overdue | Failed | Voided

@@ -17,7 +17,7 @@ class Fault(StrEnum):
 
 
 class Reason(StrEnum):
-    """How a match ended, as `state.reason` says it (seed 000; `invalid`, `error` and `length` are ours)."""
+    """How a match ended, as `state.reason` says it (seed 000; `invalid`, `error`, `length` and `void` are ours)."""
 
     COMPLETE = "complete"
     DISCONNECT = "disconnect"
@@ -25,6 +25,7 @@ class Reason(StrEnum):
     INVALID = "invalid"
     ERROR = "error"
     LENGTH = "length"
+    VOID = "void"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,8 @@ class Verdict:
 
     @property
     def void(self) -> bool:
-        """Whether the match counts for nobody: only a server's fault makes it so."""
-        return self.fault is Fault.SERVER
+        """Whether the match counts for nobody: by a server's fault, or because its organiser took it back."""
+        return self.fault is Fault.SERVER or self.reason is Reason.VOID
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from battlebot.referee import ending
-from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue, TimedOut, Turned
+from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue, TimedOut, Turned, Voided
 from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
 from battlebot.referee.telling import seen_by, told, update_for
 from battlebot.rules.contract import Game
@@ -208,6 +208,10 @@ def _failed(game: Game, match: Match, event: Failed, now_s: float) -> Step:
     return _ended(game, match, ending.server_fault({"error": event.sentence}))
 
 
+def _voided(game: Game, match: Match, event: Voided, now_s: float) -> Step:
+    return _ended(game, match, Verdict(None, Reason.VOID, Fault.NONE, {"sentence": event.sentence}))
+
+
 ANSWERS: Mapping[type, Callable[[Game, Match, Any, float], Step]] = {
     Turned: _turned,
     TimedOut: _timed_out,
@@ -216,6 +220,7 @@ ANSWERS: Mapping[type, Callable[[Game, Match, Any, float], Step]] = {
     Orphaned: _orphaned,
     Overdue: _overdue,
     Failed: _failed,
+    Voided: _voided,
 }
 
 

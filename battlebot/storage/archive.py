@@ -14,8 +14,8 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from battlebot.storage.connection import mongo_errors
+from battlebot.storage.moves import pair_moves, standing_moves
 
-POINTS = {"wins": 3, "draws": 1, "losses": 0}  # the seeds' scoring
 PART_BYTES = 4_000_000  # a document holds 16 MB at most; endless matches are longer
 
 
@@ -28,6 +28,7 @@ class Archive:
         self._turns = database["turns"]
         self._meetings = database["meetings"]
         self._standings = database["standings"]
+        self._pairs = database["pairs"]
 
     def store(self, games: Sequence[dict[str, Any]]) -> list[str]:
         """Stores the matches that are not stored yet; returns their ids. Raises Unavailable: nothing was stored then.
@@ -55,10 +56,10 @@ class Archive:
                 fresh[index] = document = {**document, "match": {**document["match"], "void": True}}
             (void if document["match"]["void"] else counted).append(document)
         self._games.bulk_write([InsertOne(document) for document in fresh], session=session, ordered=False)
-        played = [document["_id"] for document in counted if document["contest"] is not None]
-        if played:
-            self._meetings.update_many({"_id": {"$in": played}}, {"$set": {"state": "played"}}, session=session)
-            self._standings.bulk_write(_standing_moves(counted), session=session, ordered=False)
+        if any(document["contest"] is not None for document in counted):
+            self._meetings.bulk_write(_closings(counted), session=session, ordered=False)
+            self._standings.bulk_write(standing_moves(counted), session=session, ordered=False)
+            self._pairs.bulk_write(pair_moves(counted), session=session, ordered=False)
         # a void meeting is played again: its number becomes free
         self._meetings.delete_many({"_id": {"$in": [document["_id"] for document in void]}}, session=session)
         return fresh_ids
@@ -81,6 +82,14 @@ class Archive:
         return {**game, "turns": turns, "match": {**game["match"], "clocks": clocks, "parts": len(parts) - 1}}
 
 
+def _closings(counted: Sequence[dict[str, Any]]) -> list[UpdateOne]:
+    return [
+        UpdateOne({"_id": document["_id"]}, {"$set": {"state": "played", "victor": document["victor"]}})
+        for document in counted
+        if document["contest"] is not None
+    ]
+
+
 def _parts(turns: list[Any], clocks: list[Any]) -> list[tuple[list[Any], list[Any]]]:
     parts, begin, size = [], 0, 0
     for index, turn in enumerate(turns):
@@ -90,23 +99,3 @@ def _parts(turns: list[Any], clocks: list[Any]) -> list[tuple[list[Any], list[An
             begin, size = index + 1, 0
     parts.append((turns[begin:], clocks[begin:]))
     return parts
-
-
-def _standing_moves(counted: Sequence[dict[str, Any]]) -> list[UpdateOne]:
-    moves: dict[tuple[str, str, str], dict[str, int]] = {}
-    for document in counted:
-        if document["contest"] is None:
-            continue
-        for bot in document["players"]:
-            outcome = "draws" if document["victor"] is None else "wins" if document["victor"] == bot else "losses"
-            move = moves.setdefault(
-                (document["game"], document["contest"], bot),
-                {"score": 0, "wins": 0, "draws": 0, "losses": 0, "played": 0},
-            )
-            move[outcome] += 1
-            move["played"] += 1
-            move["score"] += POINTS[outcome]
-    return [
-        UpdateOne({"game": game, "contest": contest, "bot_id": bot}, {"$inc": move}, upsert=True)
-        for (game, contest, bot), move in moves.items()
-    ]

@@ -34,6 +34,12 @@ INDEXES = {
         IndexModel([("state", ASCENDING), ("at", ASCENDING)]),
     ],
     "standings": [IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("bot_id", ASCENDING)], unique=True)],
+    "pairs": [
+        IndexModel(
+            [("game", ASCENDING), ("contest", ASCENDING), ("bot_id", ASCENDING), ("opponent", ASCENDING)], unique=True
+        )
+    ],
+    "audit": [IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("at", ASCENDING)])],
     "turns": [IndexModel([("match", ASCENDING), ("part", ASCENDING)], unique=True)],
 }
 
@@ -63,9 +69,11 @@ class Storage:
         Raises SettingError for a malformed URI.
         """
         from battlebot.storage.archive import Archive
+        from battlebot.storage.audit import Audit
         from battlebot.storage.bots import Bots
         from battlebot.storage.contests import Contests
         from battlebot.storage.games import Games
+        from battlebot.storage.ledger import Ledger
         from battlebot.storage.meetings import Meetings
         from battlebot.storage.standings import Standings
 
@@ -91,7 +99,9 @@ class Storage:
         self.contests = Contests(self.database)
         self.meetings = Meetings(self.database)
         self.standings = Standings(self.database)
+        self.audit = Audit(self.database)
         self.archive = Archive(self.client, self.database)
+        self.ledger = Ledger(self.client, self.database, self.audit)
 
     def ensure_indexes(self) -> None:
         """Creates the indexes that are missing. Run twice, it changes nothing. Raises Unavailable."""

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from pymongo import ReturnDocument
 from pymongo.database import Database
+from pymongo.errors import DuplicateKeyError
 
+from battlebot.errors import NameTaken
 from battlebot.storage.connection import mongo_errors
+
+STATES = ("scheduled", "running", "paused", "finished", "cancelled")
+
+# what a contest has where nobody said otherwise; the seeds' contests, opened by a login, are just this
+DEFAULTS: Mapping[str, Any] = {
+    "format": "open",
+    "config": {},
+    "entrants": "open",
+    "withdrawn": [],
+    "options": {},
+    "turnTimeoutMs": None,
+    "points": {"win": 3, "draw": 1, "loss": 0},
+    "absentAfterS": 60,
+    "absentCounts": "loss",
+    "startsAt": None,
+    "endsAt": None,
+    "startedAt": None,
+    "endedAt": None,
+}
 
 
 class Contests:
-    """Documents `{game, name, title, state, format, meetings, entrants, options, openedBy, createdAt, startsAt}`."""
+    """Documents `{game, name, title, state, meetings, openedBy, createdAt}` and the fields of `DEFAULTS`."""
 
     def __init__(self, database: Database[dict[str, Any]]) -> None:
         self._contests = database["contests"]
@@ -20,22 +42,21 @@ class Contests:
     def find(self, game: str, name: str) -> dict[str, Any] | None:
         """The contest, or None. Raises Unavailable."""
         with mongo_errors():
-            return self._contests.find_one({"game": game, "name": name})
+            found = self._contests.find_one({"game": game, "name": name})
+        return None if found is None else {**DEFAULTS, **found}
 
     def open(self, game: str, name: str, meetings: int) -> dict[str, Any]:
         """The contest of that name; where there is none, a running one of format `open` is made. Raises Unavailable."""
         now = datetime.now(UTC)
         made = {
+            **DEFAULTS,
             "title": name,
             "state": "running",
-            "format": "open",
             "meetings": meetings,
-            "entrants": "open",
-            "options": {},
             "openedBy": "login",
             "createdAt": now,
             "startsAt": now,
-            "endsAt": None,
+            "startedAt": now,
         }
         with mongo_errors():
             found = self._contests.find_one_and_update(
@@ -45,14 +66,60 @@ class Contests:
                 return_document=ReturnDocument.AFTER,
             )
         assert found is not None
-        return found
+        return {**DEFAULTS, **found}
 
-    def of_game(self, game: str, limit: int = 100) -> list[dict[str, Any]]:
-        """A game's contests, newest first. Raises Unavailable."""
+    def create(self, contest: Mapping[str, Any]) -> dict[str, Any]:
+        """Stores a new contest with all its fields. Raises NameTaken, Unavailable."""
+        document = {**DEFAULTS, **contest, "createdAt": datetime.now(UTC)}
         with mongo_errors():
-            return list(self._contests.find({"game": game}).sort("createdAt", -1).limit(limit))
+            try:
+                self._contests.insert_one(document)
+            except DuplicateKeyError:
+                raise NameTaken(f"There is a contest {contest['name']!r} already.", field="name") from None
+        return document
+
+    def change(
+        self, contest: Mapping[str, Any], states: Sequence[str], update: Mapping[str, Any]
+    ) -> dict[str, Any] | None:
+        """Applies `update` (MongoDB's operators) if the contest is in one of `states`; else None. Raises Unavailable.
+
+        The condition and the change are one operation: of several processes exactly one makes a transition.
+        """
+        with mongo_errors():
+            found = self._contests.find_one_and_update(
+                {"_id": contest["_id"], "state": {"$in": list(states)}},
+                dict(update),
+                return_document=ReturnDocument.AFTER,
+            )
+        return None if found is None else {**DEFAULTS, **found}
+
+    def of_game(
+        self, game: str, limit: int = 100, state: str | None = None, before: str | None = None
+    ) -> list[dict[str, Any]]:
+        """A game's contests, newest first; those made before the contest named `before`. Raises Unavailable."""
+        query: dict[str, Any] = {"game": game}
+        if state is not None:
+            query["state"] = state
+        with mongo_errors():
+            if before is not None:
+                at = self._contests.find_one({"game": game, "name": before}, {"createdAt": 1})
+                if at is None:
+                    return []
+                query["createdAt"] = {"$lt": at["createdAt"]}
+            return [{**DEFAULTS, **row} for row in self._contests.find(query).sort("createdAt", -1).limit(limit)]
 
     def running(self) -> list[dict[str, Any]]:
         """All contests in the state `running`. Raises Unavailable."""
         with mongo_errors():
-            return list(self._contests.find({"state": "running"}))
+            return [{**DEFAULTS, **row} for row in self._contests.find({"state": "running"})]
+
+    def due(self, now: datetime) -> list[dict[str, Any]]:
+        """The contests that must start or end by now. Raises Unavailable."""
+        query = {
+            "$or": [
+                {"state": "scheduled", "startsAt": {"$lte": now}},
+                {"state": {"$in": ["scheduled", "running", "paused"]}, "endsAt": {"$lte": now}},
+            ]
+        }
+        with mongo_errors():
+            return [{**DEFAULTS, **row} for row in self._contests.find(query)]

@@ -20,7 +20,7 @@ def pair_key(bots: Iterable[str]) -> str:
 
 
 class Meetings:
-    """Documents `{_id: match id, game, contest, pair, n, bots, first, state: open|played, at}`.
+    """Documents `{_id: match id, game, contest, pair, n, bots, first, round, state: open|played|absent, victor, at}`.
 
     The unique index on (game, contest, pair, n), n from 1 to the contest's cap, is what keeps a pair from meeting
     a sixth time, whatever runs twice or races.
@@ -30,7 +30,7 @@ class Meetings:
         self._meetings = database["meetings"]
 
     def reserve(self, game: str, contest: str, wanted: Sequence[dict[str, Any]]) -> set[str]:
-        """Inserts meetings `{match, bots: [first mover, other], n}`; returns the match ids that were inserted.
+        """Inserts meetings `{match, bots: [first mover, other], n, round?}`; returns the match ids that were inserted.
 
         Those missing from the answer were reserved by somebody else. Raises Unavailable.
         """
@@ -42,6 +42,7 @@ class Meetings:
                 "contest": contest,
                 "pair": pair_key(row["bots"]),
                 "n": row["n"],
+                "round": row.get("round", 0),
                 "bots": list(row["bots"]),
                 "first": row["bots"][0],
                 "state": "open",
@@ -75,6 +76,12 @@ class Meetings:
         with mongo_errors():
             found = self._meetings.find(query, {"pair": 1, "n": 1, "bots": 1, "first": 1, "at": 1})
             return sorted(found, key=lambda row: row["at"])
+
+    def of_contest(self, game: str, contest: str) -> list[dict[str, Any]]:
+        """All meetings of a contest, oldest first, without those played again. Raises Unavailable."""
+        with mongo_errors():
+            found = self._meetings.find({"game": game, "contest": contest}, {"game": 0, "contest": 0})
+            return sorted(found, key=lambda row: (row["at"], row["_id"]))
 
     def open_since(self, seconds: float) -> list[dict[str, Any]]:
         """Open meetings reserved at least so many seconds ago: `[{"_id", "game", "contest"}]`. Raises Unavailable."""

@@ -1,28 +1,39 @@
-"""The collection `standings`: a row of a ranking, moved by the archive's transaction and read as it stands."""
+"""The collections `standings` and `pairs`: what counts in a ranking, moved with each result and read as it stands."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pymongo.database import Database
 
 from battlebot.storage.connection import mongo_errors
+from battlebot.storage.moves import COUNTS
 
 
 class Standings:
-    """Documents `{game, contest, bot_id, score, wins, draws, losses, played}`."""
+    """Documents `{game, contest, bot_id, played, wins, draws, losses, absent}`, and one a pair beside them."""
 
     def __init__(self, database: Database[dict[str, Any]]) -> None:
         self._standings = database["standings"]
+        self._pairs = database["pairs"]
 
     def of_contest(self, game: str, contest: str) -> list[dict[str, Any]]:
         """The rows, unordered, without `_id`; ranking them is the contests' work. Raises Unavailable."""
         with mongo_errors():
-            return list(self._standings.find({"game": game, "contest": contest}, {"_id": 0, "game": 0, "contest": 0}))
+            rows = self._standings.find({"game": game, "contest": contest}, {"_id": 0, "game": 0, "contest": 0})
+            return [{**dict.fromkeys(COUNTS, 0), **row} for row in rows]
+
+    def pairs(self, game: str, contest: str, bots: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """`[{bot_id, opponent, wins, draws, losses}]` of a contest, of some bots only if given. Raises Unavailable."""
+        query: dict[str, Any] = {"game": game, "contest": contest}
+        if bots is not None:
+            query["bot_id"] = {"$in": list(bots)}
+        with mongo_errors():
+            return list(self._pairs.find(query, {"_id": 0, "game": 0, "contest": 0}))
 
     def enter(self, game: str, contest: str, bot_id: str) -> None:
         """Gives a bot its row of zeroes, if it has none. Raises Unavailable."""
-        zeroes = {"score": 0, "wins": 0, "draws": 0, "losses": 0, "played": 0}
         key = {"game": game, "contest": contest, "bot_id": bot_id}
         with mongo_errors():
-            self._standings.update_one(key, {"$setOnInsert": zeroes}, upsert=True)
+            self._standings.update_one(key, {"$setOnInsert": dict.fromkeys(COUNTS, 0)}, upsert=True)

@@ -12,6 +12,7 @@ SENTENCES = {
     "disconnect": ("{victor} won: {losers} left.", "A draw: all were gone at about the same time."),
     "invalid": ("{victor} won: {losers} made too many invalid turns.", "A draw: too many invalid turns."),
     "error": ("{victor} won: the match could not go on.", "A draw: the match could not go on."),
+    "void": ("{victor} won, but the organiser took the match back.", "The organiser took the match back."),
     "length": ("{victor} won when the match grew too long.", "A draw: the match grew too long."),
 }
 FAULTS = {

@@ -8,7 +8,7 @@ import orjson
 import pytest
 from matches import NOUGHTS, START_S, Play
 
-from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue, TimedOut, Turned
+from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue, TimedOut, Turned, Voided
 from battlebot.referee.match import Match
 from battlebot.referee.step import ANSWERS, MAX_NUDGES, NUDGE_AFTER_S
 
@@ -78,6 +78,16 @@ def test_the_server_may_give_a_match_up() -> None:
     assert play.match.verdict.evidence == {"error": "the live match was lost"}
 
 
+def test_the_organiser_may_take_a_match_back() -> None:
+    """It counts for nobody, and is nobody's fault."""
+    play = Play()
+    play.event(Voided("bot a was withdrawn"))
+    assert play.verdict() == (None, "void", "none")
+    assert play.match.verdict is not None
+    assert play.match.verdict.void
+    assert play.match.verdict.evidence == {"sentence": "bot a was withdrawn"}
+
+
 ALL_EVENTS: list[Event] = [
     Turned("a", {"n": 1}, 0.1),
     Turned("b", {"n": 10}, 0.1),
@@ -88,6 +98,7 @@ ALL_EVENTS: list[Event] = [
     Orphaned("a", "a/1"),
     Overdue(),
     Failed("late"),
+    Voided("late"),
 ]
 
 

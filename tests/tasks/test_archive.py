@@ -16,6 +16,7 @@ from cluster import Cluster, Web, wait_for
 from original_client import OriginalClient
 
 from battlebot.config import Settings
+from battlebot.contests.ranking import ranked
 from battlebot.embedded.stores import Stores
 from battlebot.storage import Storage
 
@@ -44,7 +45,7 @@ def meet(storage: Storage, *numbers: int) -> None:
 
 def standings(storage: Storage) -> dict[str, tuple[int, ...]]:
     """bot -> (score, wins, draws, losses)."""
-    rows = storage.standings.of_contest("numberwang", "cup")
+    rows = ranked(storage.standings.of_contest("numberwang", "cup"))
     return {row["bot_id"]: tuple(row[key] for key in ("score", "wins", "draws", "losses")) for row in rows}
 
 
