@@ -24,7 +24,8 @@ from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
 from battlebot.arena.timers import Timers
 from battlebot.config import Settings
-from battlebot.contests.service import Entrance
+from battlebot.contests.service.entrance import Entrance
+from battlebot.contests.service.organiser import Organiser
 from battlebot.errors import SettingError, Unavailable
 from battlebot.matchmaking.lobby import Lobby
 from battlebot.matchmaking.queue import Queues
@@ -73,6 +74,15 @@ def create_app(settings: Settings) -> Flask:
     arena = Arena(conductor, timers, lambda player: pump.release(player))
     lobby.arena = arena
     pump = Pump(settings, directory, lobby, arena)
+    organiser = Organiser(
+        registry,
+        storage,
+        # as if of no node: this node's own players are told by its mailbox, like all others
+        Conductor(registry, store, "", lambda: enqueue("tasks.matches.archive")),
+        bus,
+        ask_pairing=lambda game, contest: enqueue("tasks.contests.pair", game, contest),
+        ask_rating=lambda game: enqueue("tasks.ratings.rebuild", game),
+    )
     context = Context(
         settings=settings,
         registry=registry,
@@ -80,6 +90,7 @@ def create_app(settings: Settings) -> Flask:
         directory=directory,
         live=LiveMatches(registry, store),
         bus=bus,
+        organiser=organiser,
         health=lambda: health(client, storage, celery),
         redis=client,
     )

@@ -14,6 +14,7 @@
     │   ├── BadMessage          a frame or body that does not have the shape it must have
     │   ├── LoginFailed         wrong hash, unknown bot, wrong game
     │   ├── ContestClosed       the contest takes no (more) bots, or may not be opened
+    │   ├── WrongState          the contest's state does not allow what is asked for
     │   └── TooMany             a limit of rate or number is exceeded
     └── Unavailable             Redis or MongoDB does not answer now
         └── Conflict            another process committed first (retried, never shown)
@@ -127,6 +128,13 @@ class ContestClosed(Refused):
     """The contest takes no bots now, or may not be opened by a login."""
 
     code = "contest-closed"
+    http_status = 409
+
+
+class WrongState(Refused):
+    """The state that the contest is in does not allow what is asked for."""
+
+    code = "wrong-state"
     http_status = 409
 
 

@@ -28,16 +28,23 @@ def pair(game: str, contest: str) -> int:
 
 @shared_task(name="tasks.contests.sweep")
 def sweep() -> None:
-    """Pairs in every running contest where bots wait, and frees meetings whose match never began."""
+    """Starts and ends contests at their time, pairs where bots wait, and closes what was waited for in vain."""
     try:
         bench = workbench()
-        _release_abandoned(bench)
-        waiting = set(bench.queues.names())
-        for contest in bench.storage.contests.running():
-            if keys.queue_name(contest["game"], contest["name"]) in waiting:
-                pair(contest["game"], contest["name"])
+        bench.solo("contests", 30.0).run(lambda: _look_after(bench))
     except Unavailable as error:
         log.warning("contests.sweep_put_off", error=str(error))
+
+
+def _look_after(bench: Workbench) -> int:
+    _release_abandoned(bench)
+    bench.organiser.tick()
+    waiting, closed = set(bench.queues.names()), 0
+    for contest in bench.storage.contests.running():
+        closed += bench.absences.look_at(contest)
+        if keys.queue_name(contest["game"], contest["name"]) in waiting:
+            pair(contest["game"], contest["name"])
+    return closed
 
 
 def _release_abandoned(bench: Workbench) -> None:

@@ -16,7 +16,9 @@ from battlebot.arena.solo import Solo
 from battlebot.arena.store import MatchStore
 from battlebot.arena.sweep import Sweeper
 from battlebot.config import Settings
-from battlebot.contests.service import Pairer
+from battlebot.contests.service.absences import Absences
+from battlebot.contests.service.organiser import Organiser
+from battlebot.contests.service.pairer import Pairer
 from battlebot.matchmaking.queue import Queues
 from battlebot.rules.registry import discover
 from battlebot.storage import Storage
@@ -34,6 +36,8 @@ class Workbench:
     queues: Queues
     conductor: Conductor
     pairer: Pairer
+    organiser: Organiser
+    absences: Absences
     sweeper: Sweeper
     bus: Bus
 
@@ -58,6 +62,16 @@ def _workbench(_pid: int) -> Workbench:
     registry = discover()
     store, queues = MatchStore(client, hold_s=5.0), Queues(client)
     conductor = Conductor(registry, store, ask_archive=lambda: celery.send_task("tasks.matches.archive"))
+    pairer = Pairer(registry, settings, storage, store, queues)
+    bus = Bus(client)
+    organiser = Organiser(
+        registry,
+        storage,
+        conductor,
+        bus,
+        ask_pairing=lambda game, contest: celery.send_task("tasks.contests.pair", args=(game, contest)),
+        ask_rating=lambda game: celery.send_task("tasks.ratings.rebuild", args=(game,)),
+    )
     return Workbench(
         settings=settings,
         celery=celery,
@@ -66,7 +80,9 @@ def _workbench(_pid: int) -> Workbench:
         store=store,
         queues=queues,
         conductor=conductor,
-        pairer=Pairer(registry, settings, storage, store, queues),
+        pairer=pairer,
+        organiser=organiser,
+        absences=Absences(store, queues, pairer, organiser),
         sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s),
-        bus=Bus(client),
+        bus=bus,
     )

@@ -90,7 +90,7 @@ LAYERS = {
     ),
     "battlebot.contests.service": layer(
         "the contests' service stands on arena, matchmaking and storage",
-        *("contests", "arena", "matchmaking", "storage", "rules", "config", "errors"),
+        *("contests", "arena", "matchmaking", "storage", "rules", "referee", "config", "errors"),
     ),
     "battlebot.ratings": layer("ratings are pure", "ratings", "errors", theirs=("openskill",), never=PURE),
     "battlebot.storage": layer("storage knows MongoDB and no match", "storage", "config", "errors"),
@@ -109,7 +109,7 @@ LAYERS = {
     ),
     "battlebot.api": layer(
         "the API has no game logic, and enqueues tasks by name",
-        *("api", "storage", "contests.ranking", "rules.contract", "arena.keys", "wire", "config", "errors"),
+        *("api", "storage", "contests", "rules.contract", "arena.keys", "wire", "config", "errors"),
     ),
     "battlebot.web": layer(
         "pages have no game logic, and enqueue tasks by name",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
@@ -48,6 +48,28 @@ class Bus(Protocol):
         """Subscribes for as long as the context lasts. Raises Unavailable."""
 
 
+class Organiser(Protocol):
+    """What organisers may do to contests; `by` is who does it. What is raised: see contests/service/organiser.py."""
+
+    def create(self, game: str, given: Mapping[str, Any], by: str) -> dict[str, Any]:
+        """Schedules a contest; answers its document."""
+
+    def change(self, game: str, name: str, changes: Mapping[str, Any], by: str) -> dict[str, Any]:
+        """Changes what may still change."""
+
+    def transition(self, action: str, game: str, name: str, by: str) -> dict[str, Any]:
+        """start, pause, resume, finish or cancel."""
+
+    def enter(self, game: str, name: str, bots: Sequence[str], by: str) -> dict[str, Any]:
+        """Adds entrants."""
+
+    def withdraw(self, game: str, name: str, bot: str, by: str) -> dict[str, Any]:
+        """Takes an entrant out."""
+
+    def void(self, game: str, name: str, match_id: str, reason: str, by: str) -> None:
+        """Takes a match back."""
+
+
 @dataclass(frozen=True)
 class Context:
     """Everything a request may use. `health()` says of each part "ok" or, in a sentence, what is wrong."""
@@ -58,6 +80,7 @@ class Context:
     directory: Directory
     live: LiveMatches
     bus: Bus
+    organiser: Organiser
     health: Callable[[], dict[str, str]]
     redis: redis.Redis
 

@@ -52,6 +52,11 @@ def lock(work: str) -> str:
     return f"{TAG}:lock:{work}"
 
 
+def missed(game: str, contest: str) -> str:
+    """Hash of a contest: bot that is waited for -> since when (epoch)."""
+    return f"{TAG}:missed:{game}/{contest}"
+
+
 def mailbox(node: str) -> str:
     """Channel of what a node must tell the bots that are connected to it."""
     return f"{TAG}:node:{node}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +95,20 @@ class Queues:
         """The queues in which anybody has ever waited."""
         with redis_errors():
             return sorted(texts(self._client.smembers(keys.QUEUES)))
+
+    def missed_since(self, game: str, contest: str, missing: Collection[str], now_s: float) -> dict[str, float]:
+        """Bot -> since when (epoch) a contest has waited for it in vain; `missing` are all that are not there now."""
+        key = keys.missed(game, contest)
+        with redis_errors():
+            known: Any = self._client.hgetall(key)
+            since = {bot.decode(): float(moment) for bot, moment in known.items()}
+            back = [bot for bot in since if bot not in missing]
+            fresh = {bot: now_s for bot in missing if bot not in since}
+            if back:
+                self._client.hdel(key, *back)
+            if fresh:
+                self._client.hset(key, mapping=dict[Any, Any](fresh))
+        return {bot: moment for bot, moment in (since | fresh).items() if bot in missing}
 
     def drop_node(self, node: str) -> int:
         """Takes the tickets of a dead node out of all queues; answers how many."""

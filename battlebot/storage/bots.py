@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -37,6 +38,11 @@ class Bots:
         """The bot's document, or None. Raises Unavailable."""
         with mongo_errors():
             return self._bots.find_one({"_id": bot_id})
+
+    def known(self, game: str, bot_ids: Sequence[str]) -> set[str]:
+        """Which of these are registered for the game. Raises Unavailable."""
+        with mongo_errors():
+            return {row["_id"] for row in self._bots.find({"_id": {"$in": list(bot_ids)}, "game": game}, {"_id": 1})}
 
     def of_game(self, game: str, limit: int = 10_000) -> list[dict[str, Any]]:
         """`[{"bot_id", "owner", "date_registered"}]`, oldest first; never a secret. Raises Unavailable."""

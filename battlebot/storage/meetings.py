@@ -68,13 +68,13 @@ class Meetings:
             self._meetings.delete_many({"_id": {"$in": list(match_ids)}, "state": "open"})
 
     def among(self, game: str, contest: str, bots: Sequence[str]) -> list[dict[str, Any]]:
-        """`[{"pair", "n", "bots", "first", "_id"}]` of the meetings in which any of these bots plays, oldest first.
+        """`[{"_id", "n", "round", "bots", "state", "victor"}]` of meetings in which any of these plays, oldest first.
 
         Raises Unavailable.
         """
         query: dict[str, Any] = {"game": game, "contest": contest, "bots": {"$in": list(bots)}}
         with mongo_errors():
-            found = self._meetings.find(query, {"pair": 1, "n": 1, "bots": 1, "first": 1, "at": 1})
+            found = self._meetings.find(query, {"n": 1, "round": 1, "bots": 1, "state": 1, "victor": 1, "at": 1})
             return sorted(found, key=lambda row: row["at"])
 
     def of_contest(self, game: str, contest: str) -> list[dict[str, Any]]:

@@ -18,11 +18,13 @@ from flask.testing import FlaskClient
 
 from battlebot.api import Context, init_api
 from battlebot.arena.bus import Bus
+from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.directory import Directory
 from battlebot.arena.live import LiveMatches
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
+from battlebot.contests.service.organiser import Organiser
 from battlebot.embedded.stores import embedded_stores
 from battlebot.referee.match import Limits, Match, Seat
 from battlebot.rules.registry import discover
@@ -132,6 +134,9 @@ def house(settings: Settings, answer_within_s: float = 2.0) -> Iterator[House]:
         directory=Directory(storage, Vault("0123456789abcdef")),
         live=LiveMatches(REGISTRY, store),
         bus=Bus(client),
+        organiser=Organiser(
+            REGISTRY, storage, Conductor(REGISTRY, store), Bus(client), lambda game, contest: None, lambda game: None
+        ),
         health=lambda: dict(parts),
         redis=client,
     )

@@ -16,7 +16,8 @@ from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
-from battlebot.contests.service import Entrance, Pairer
+from battlebot.contests.service.entrance import Entrance
+from battlebot.contests.service.pairer import Pairer
 from battlebot.errors import ContestClosed
 from battlebot.matchmaking.queue import Queues, Ticket
 from battlebot.referee.events import Failed, Turned

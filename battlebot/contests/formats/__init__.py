@@ -1,32 +1,29 @@
-"""Contest formats, one file each, found by name: a pure function from who waits and who has met to who meets now."""
+"""Contest formats, one file each, found by name: pure functions from who waits and who has met to who meets now."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Protocol, cast
+from typing import cast
 
-from battlebot.contests.formats.record import Pairing, Record, Waiter
+from battlebot.contests.formats.situation import Format
 from battlebot.errors import Refused
 
 
-class Format(Protocol):
-    """What a module in this folder must define."""
-
-    TITLE: str
-
-    def pair(self, waiting: Sequence[Waiter], record: Record, meetings: int) -> list[Pairing]:
-        """Who meets now. `waiting`: longest waiting first; no pair may meet more than `meetings` times."""
-
-
 def format_names() -> list[str]:
-    """The names of all formats: the modules here that define `pair`."""
-    return sorted(name for _, name, _ in iter_modules(__path__) if name != "record")
+    """The names of all formats: of the modules here that have a NAME."""
+    return sorted(_formats())
 
 
 def format_named(name: str) -> Format:
     """The format of that name. Raises Refused for an unknown one."""
-    if name not in format_names():
-        raise Refused(f"There is no contest format {name!r}; there are: {', '.join(format_names())}.")
-    return cast(Format, import_module(f"{__name__}.{name}"))
+    if name not in _formats():
+        raise Refused(f"There is no contest format {name!r}; there are: {', '.join(format_names())}.", field="format")
+    return _formats()[name]
+
+
+@cache
+def _formats() -> dict[str, Format]:
+    modules = [import_module(f"{__name__}.{name}") for _, name, _ in iter_modules(__path__)]
+    return {module.NAME: cast(Format, module) for module in modules if hasattr(module, "NAME")}

@@ -2,45 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
 
 from battlebot.contests.formats.record import Pairing, Record, Waiter
+from battlebot.contests.formats.seating import check_fields
+from battlebot.contests.formats.situation import Due, Situation
 
+NAME = "open"
 TITLE = "Open: everyone who comes meets everyone who comes"
+CLOSED = False
 
 
-def pair(waiting: Sequence[Waiter], record: Record, meetings: int) -> list[Pairing]:
+def checked_config(given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
+    """It has no settings. Raises Refused."""
+    check_fields(given, (), entrants)
+    return {}
+
+
+def due(situation: Situation) -> list[Due]:
+    """Every pair's next meeting, fewest meetings first; as many as there are pairs."""
+    record = _record(situation)
+    present = [bot for bot in situation.entrants if bot not in situation.withdrawn]
+    left = [pair for pair in combinations(present, 2) if record.met(*pair) < situation.meetings]
+    return [_next(record, *pair) for pair in sorted(left, key=lambda pair: record.met(*pair))]
+
+
+def pair(situation: Situation, waiting: Sequence[Waiter]) -> list[Pairing]:
     """Pairs the longest waiting first, with whom it has met least; among those with who waits longest.
 
-    An immediate rematch only where nobody else waits whom it may meet. `record` gains the pairings made.
+    An immediate rematch only where nobody else waits whom it may meet. It takes as many steps as there are waiters and
+    pairs that have met, not as there are pairs of waiters.
     """
+    record, waiting = _record(situation), [waiter for waiter in waiting if waiter.bot not in situation.withdrawn]
     pairings = []
-    free = dict.fromkeys(waiting)
-    for waiter in waiting:
-        if waiter not in free:
+    line = _Line(len(waiting))
+    for index, waiter in enumerate(waiting):
+        if index not in line:
             continue
-        del free[waiter]
-        opponent = _best(waiter, list(free), record, meetings)
-        if opponent is None:
+        line.leave(index)
+        found = _best(waiter.bot, line, waiting, record, situation.meetings)
+        if found is None:
             continue
-        del free[opponent]
-        n = record.next_number(waiter.bot, opponent.bot)
-        first = record.first_mover(waiter.bot, opponent.bot, n)
-        begins, follows = (waiter, opponent) if first == waiter.bot else (opponent, waiter)
-        record.add(begins.bot, follows.bot, n)
-        pairings.append(Pairing(begins, follows, n))
+        line.leave(found)
+        opponent = waiting[found]
+        meeting = _next(record, waiter.bot, opponent.bot)
+        record.add(meeting.first, meeting.second, meeting.n)
+        begins, follows = (waiter, opponent) if meeting.first == waiter.bot else (opponent, waiter)
+        pairings.append(Pairing(begins, follows, meeting.n))
     return pairings
 
 
-def _best(waiter: Waiter, others: Sequence[Waiter], record: Record, meetings: int) -> Waiter | None:
+def complete(situation: Situation) -> bool:
+    """Never: someone new may come."""
+    return False
+
+
+def planned(situation: Situation) -> int | None:
+    """Unknown: someone new may come."""
+    return None
+
+
+def _record(situation: Situation) -> Record:
+    return Record.of((met.first, met.second, met.n) for met in situation.met)
+
+
+def _next(record: Record, a: str, b: str) -> Due:
+    n = record.next_number(a, b)
+    first = record.first_mover(a, b, n)
+    return Due(0, n, first, b if first == a else a)
+
+
+def _best(bot: str, line: _Line, waiting: Sequence[Waiter], record: Record, meetings: int) -> int | None:
+    """Ends at the first that the bot has never met, so it looks at no more than it has met, but for its own tickets."""
+    met_by_bot = record.numbers.get(bot, {})
+    last = record.last.get(bot)
     best, best_key = None, (True, meetings)
-    for other in others:
-        if other.bot == waiter.bot:
+    for index in line:
+        other = waiting[index].bot
+        if other == bot:
             continue
-        met = record.met(waiter.bot, other.bot)
-        rematch = record.last.get(waiter.bot) == other.bot and record.last.get(other.bot) == waiter.bot
-        if met < meetings and (best is None or (rematch, met) < best_key):
-            best, best_key = other, (rematch, met)
-            if best_key == (False, 0):
-                break
+        between = met_by_bot.get(other)
+        if between is None:
+            return index
+        met = len(between)
+        if met < meetings:
+            key = (other == last and record.last.get(other) == bot, met)
+            if best is None or key < best_key:
+                best, best_key = index, key
     return best
+
+
+class _Line:
+    """The numbers 0 to size - 1 as a linked list: leaving costs one step, and walking passes none that left."""
+
+    def __init__(self, size: int) -> None:
+        # shifted by one: 0 and size + 1 are the ends
+        self._after = list(range(1, size + 3))
+        self._before = list(range(-1, size + 1))
+        self._end = size + 1
+
+    def __contains__(self, index: int) -> bool:
+        return self._after[self._before[index + 1]] == index + 1
+
+    def __iter__(self) -> Iterator[int]:
+        place = self._after[0]
+        while place != self._end:
+            yield place - 1
+            place = self._after[place]
+
+    def leave(self, index: int) -> None:
+        """Takes a number that is in the line out of it."""
+        before, after = self._before[index + 1], self._after[index + 1]
+        self._after[before], self._before[after] = after, before

@@ -22,22 +22,23 @@ class Waiter:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Two waiters that meet for the n-th time (n from 1); `first` moves first."""
+    """Two waiters that meet for the n-th time (n from 1); `first` moves first. `round`: 0 in formats without rounds."""
 
     first: Waiter
     second: Waiter
     n: int
+    round: int = 0
 
 
 @dataclass(slots=True)
 class Record:
     """The meetings of a contest so far, reserved ones included.
 
-    `numbers`: pair -> number of the meeting -> who moved first; `last`: bot -> its latest opponent;
-    `firsts`: bot -> how often it moved first.
+    `numbers`: bot -> opponent -> number of the meeting -> who moved first, both ways round; `last`: bot -> its latest
+    opponent; `firsts`: bot -> how often it moved first.
     """
 
-    numbers: dict[tuple[str, str], dict[int, str]] = field(default_factory=lambda: defaultdict(dict))
+    numbers: dict[str, dict[str, dict[int, str]]] = field(default_factory=lambda: defaultdict(dict))
     last: dict[str, str] = field(default_factory=dict)
     firsts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
@@ -51,22 +52,30 @@ class Record:
 
     def add(self, first: str, second: str, n: int) -> None:
         """Adds the latest meeting."""
-        self.numbers[pair_of(first, second)][n] = first
+        between = self.numbers[first].get(second)
+        if between is None:
+            # one dictionary for both ways round
+            between = self.numbers[first][second] = self.numbers[second][first] = {}
+        between[n] = first
         self.last[first], self.last[second] = second, first
         self.firsts[first] += 1
 
+    def between(self, a: str, b: str) -> dict[int, str]:
+        """The meetings of the two: number -> who moved first."""
+        return self.numbers.get(a, {}).get(b, {})
+
     def met(self, a: str, b: str) -> int:
         """How often the two have met."""
-        return len(self.numbers.get(pair_of(a, b), ()))
+        return len(self.between(a, b))
 
     def next_number(self, a: str, b: str) -> int:
         """The smallest number that no meeting of the two has."""
-        used = self.numbers.get(pair_of(a, b), {})
+        used = self.between(a, b)
         return next(n for n in range(1, len(used) + 2) if n not in used)
 
     def first_mover(self, a: str, b: str, n: int) -> str:
         """Who moves first in the n-th meeting: alternating within a pair, at its first whoever did so less often."""
-        for number, first in self.numbers.get(pair_of(a, b), {}).items():
+        for number, first in self.between(a, b).items():
             other = b if first == a else a
             return first if (number - n) % 2 == 0 else other
         return min(a, b, key=lambda bot: (self.firsts.get(bot, 0), bot))

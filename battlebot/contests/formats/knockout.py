@@ -1,0 +1,141 @@
+"""Knockout: a seeded bracket; two bots meet until one has won most of their meetings, and the other is out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from battlebot.contests.formats.record import Pairing, Waiter, pair_of
+from battlebot.contests.formats.seating import check_fields, seated
+from battlebot.contests.formats.situation import Due, Met, Situation
+from battlebot.errors import Refused
+
+NAME = "knockout"
+TITLE = "Knockout: best of so many, the loser is out"
+CLOSED = True
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two bots of the bracket, the higher seed first, in a round; `winner` is None while that is open."""
+
+    round: int
+    higher: str
+    lower: str
+    winner: str | None
+
+
+def checked_config(given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
+    """It has no settings; `meetings` is the n of best of n, and must be odd. Raises Refused."""
+    check_fields(given, (), entrants)
+    if meetings % 2 == 0:
+        raise Refused(f"A knockout is best of an odd number of meetings, not of {meetings}.", field="meetings")
+    return {}
+
+
+def due(situation: Situation) -> list[Due]:
+    """The next meeting of each pair that is known, undecided and not playing; earlier rounds first.
+
+    First moves alternate within a pair; the higher seed begins.
+    """
+    found = []
+    record = _by_pair(situation)
+    for pair in bracket(situation):
+        met = record[pair_of(pair.higher, pair.lower)]
+        if pair.winner is None and all(one.state != "open" for one in met):
+            numbers = {one.n for one in met}
+            n = next(n for n in range(1, situation.meetings + 1) if n not in numbers)
+            two = (pair.higher, pair.lower) if n % 2 else (pair.lower, pair.higher)
+            found.append(Due(pair.round, n, *two))
+    return found
+
+
+def pair(situation: Situation, waiting: Sequence[Waiter]) -> list[Pairing]:
+    """Who of the waiting is due to meet."""
+    return seated(due(situation), waiting)
+
+
+def complete(situation: Situation) -> bool:
+    """Whether the last pair is decided and nothing is open."""
+    decided = len(situation.entrants) < 2 or winner(situation) is not None
+    return decided and all(met.state != "open" for met in situation.met)
+
+
+def planned(situation: Situation) -> int | None:
+    """Known once it is complete: how long a pair takes depends on its games."""
+    return len(situation.met) if complete(situation) else None
+
+
+def winner(situation: Situation) -> str | None:
+    """Who won the contest; None while that is open, or where nobody entered."""
+    if len(situation.entrants) < 2:
+        return next(iter(situation.entrants), None)
+    last = bracket(situation)[-1]
+    return last.winner if 2**last.round >= len(situation.entrants) else None
+
+
+def knocked_out(situation: Situation) -> dict[str, int]:
+    """Bot -> the round in which it was knocked out, of those that were."""
+    decided = [pair for pair in bracket(situation) if pair.winner is not None]
+    return {pair.lower if pair.winner == pair.higher else pair.higher: pair.round for pair in decided}
+
+
+def bracket(situation: Situation) -> list[Pair]:
+    """The pairs of all rounds as far as they are known, in the order of rounds and of the bracket.
+
+    Where the field is no power of two, the highest seeds pass the first round without a pair.
+    """
+    seed = {bot: index for index, bot in enumerate(situation.entrants)}
+    record = _by_pair(situation)
+    reached: dict[str, int] = defaultdict(int)
+    for met in situation.met:
+        for bot in (met.first, met.second):
+            reached[bot] = max(reached[bot], met.round)
+    pairs = []
+    level: list[str | None] = [situation.entrants[at] if at < len(seed) else None for at in _slots(len(seed))]
+    number = 1
+    while len(level) > 1:
+        above: list[str | None] = []
+        for a, b in zip(level[::2], level[1::2], strict=True):
+            if a is None or b is None:
+                # in the first round that is a pass, later someone who is not known yet
+                above.append((a or b) if number == 1 else None)
+                continue
+            higher, lower = (a, b) if seed[a] < seed[b] else (b, a)
+            goes_on = _goes_on(situation, record[pair_of(a, b)], higher, lower)
+            if max(reached[a], reached[b]) > number:
+                goes_on = a if reached[a] > number else b
+            pairs.append(Pair(number, higher, lower, goes_on))
+            above.append(goes_on)
+        level, number = above, number + 1
+    return pairs
+
+
+def _goes_on(situation: Situation, met: Sequence[Met], higher: str, lower: str) -> str | None:
+    """Who goes on, by the meetings of the two: None while they are at it."""
+    over = [one.victor for one in met if one.state != "open"]
+    wins, losses = over.count(higher), over.count(lower)
+    if max(wins, losses) > situation.meetings // 2 or len(over) >= situation.meetings:
+        return higher if wins >= losses else lower
+    if len(over) < len(met):
+        return None
+    if lower in situation.withdrawn:
+        return higher
+    return lower if higher in situation.withdrawn else None
+
+
+def _by_pair(situation: Situation) -> dict[tuple[str, str], list[Met]]:
+    found: dict[tuple[str, str], list[Met]] = defaultdict(list)
+    for met in situation.met:
+        found[pair_of(met.first, met.second)].append(met)
+    return found
+
+
+def _slots(size: int) -> list[int]:
+    """The order of seeds (from 0) in the bracket, a power of two: the two best can only meet in the last round."""
+    slots = [0]
+    while len(slots) < size:
+        slots = [slot for high in slots for slot in (high, 2 * len(slots) - 1 - high)]
+    return slots

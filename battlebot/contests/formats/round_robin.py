@@ -1,0 +1,142 @@
+"""Round-robin: everyone on the list meets everyone `meetings` times, in rounds by the circle method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from battlebot.contests.formats.record import Pairing, Waiter
+from battlebot.contests.formats.seating import check_fields, seated
+from battlebot.contests.formats.situation import Due, Situation
+
+NAME = "round-robin"
+TITLE = "Round-robin: everyone on the list meets everyone, in rounds"
+CLOSED = True
+
+
+class Schedule(NamedTuple):
+    """All meetings in the order of rounds, and where the n-th meeting of each pair stands in it.
+
+    `pairs`: both orders of two bots -> index of the pair; `places`: that index -> places in `meetings`, by n - 1;
+    `of_bot`: bot -> its opponents with the index of their pair.
+    """
+
+    meetings: tuple[Due, ...]
+    pairs: dict[tuple[str, str], int]
+    places: list[list[int]]
+    of_bot: dict[str, list[tuple[str, int]]]
+
+
+def checked_config(given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
+    """It has no settings. Raises Refused."""
+    check_fields(given, (), entrants)
+    return {}
+
+
+def due(situation: Situation) -> list[Due]:
+    """Of each bot the next meetings with opponents in the order of the rounds, but not past too many of them.
+
+    A bot whose opponent is not free goes on to the next, so that nobody waits for a round to end; yet it leaves at
+    most a quarter of the field behind, or one, so that it does not run through later rounds ahead of everyone. A
+    meeting is due when that lets either of its bots come to it. A pair plays one meeting at a time, in order.
+    """
+    schedule, left, busy = _standing(situation)
+    reach = 1 + max(1, len(situation.entrants) // 4)
+    found: set[int] = set()
+    for bot, opponents in schedule.of_bot.items():
+        if bot not in situation.withdrawn:
+            nearest = sorted((left[pair], pair) for _, pair in opponents if pair in left)[:reach]
+            found.update(place for place, pair in nearest if pair not in busy)
+    return [schedule.meetings[place] for place in sorted(found)]
+
+
+def pair(situation: Situation, waiting: Sequence[Waiter]) -> list[Pairing]:
+    """Who of the waiting is due to meet, earlier rounds first."""
+    return seated(due(situation), waiting)
+
+
+def complete(situation: Situation) -> bool:
+    """Whether every pair of bots that stayed has met so often, and nothing is open."""
+    _, left, busy = _standing(situation)
+    return not left and not busy
+
+
+def planned(situation: Situation) -> int | None:
+    """All of the schedule, without what those who withdrew left unplayed."""
+    staying = sum(bot not in situation.withdrawn for bot in situation.entrants)
+    of_the_gone = sum(not situation.withdrawn.isdisjoint((met.first, met.second)) for met in situation.met)
+    return situation.meetings * staying * (staying - 1) // 2 + of_the_gone
+
+
+def _standing(situation: Situation) -> tuple[Schedule, dict[int, int], set[int]]:
+    """The schedule; pairs of bots that stayed -> place of their first meeting that is not over; pairs that play now."""
+    schedule = schedule_of(situation.entrants, situation.meetings)
+    over = [0] * len(schedule.places)
+    pairs, busy = schedule.pairs, set()
+    for met in situation.met:
+        pair = pairs[met.first, met.second]
+        if met.state == "open":
+            busy.add(pair)
+        else:
+            over[pair] |= 1 << (met.n - 1)
+    gone = situation.withdrawn
+    whole = (1 << situation.meetings) - 1
+    away = {pair for bot in gone for _, pair in schedule.of_bot.get(bot, ())}
+    left = {
+        pair: schedule.places[pair][_lowest_missing(mask)]
+        for pair, mask in enumerate(over)
+        if mask != whole and pair not in away
+    }
+    return schedule, left, busy
+
+
+def _lowest_missing(mask: int) -> int:
+    return (~mask & (mask + 1)).bit_length() - 1
+
+
+@lru_cache(maxsize=32)
+def schedule_of(entrants: tuple[str, ...], meetings: int) -> Schedule:
+    """The schedule: one cycle of rounds, in which each pair meets once, after another.
+
+    First moves alternate within a pair, and are balanced to within one for every bot, over a cycle and over all.
+    """
+    cycle = _cycle(len(entrants))
+    all_due: list[Due] = []
+    pairs: dict[tuple[str, str], int] = {}
+    places: list[list[int]] = []
+    of_bot: dict[str, list[tuple[str, int]]] = {bot: [] for bot in entrants}
+    for n in range(1, meetings + 1):
+        for number, games in enumerate(cycle, start=1 + (n - 1) * len(cycle)):
+            for i, j in games:
+                a, b = entrants[i], entrants[j]
+                if n == 1:
+                    pairs[a, b] = pairs[b, a] = len(places)
+                    of_bot[a].append((b, len(places)))
+                    of_bot[b].append((a, len(places)))
+                    places.append([])
+                places[pairs[a, b]].append(len(all_due))
+                all_due.append(Due(number, n, a, b) if n % 2 else Due(number, n, b, a))
+    return Schedule(tuple(all_due), pairs, places, of_bot)
+
+
+def _cycle(size: int) -> list[list[tuple[int, int]]]:
+    """Rounds of `(first mover, other)` by the circle method: all but one turn, in round k those meet that add up to k.
+
+    The distance that a bot has to its opponent along the circle grows by one each round, and whoever has an odd one to
+    go moves first: that alternates for every bot. The one that does not turn (of an even number) alternates too.
+    """
+    if size < 2:
+        return []
+    turning = size if size % 2 else size - 1
+    rounds = []
+    for k in range(turning):
+        games = []
+        for i in range(turning):
+            j = (k - i) % turning
+            if (j - i) % turning % 2:
+                games.append((i, j))
+            elif i == j and turning < size:
+                games.append((i, size - 1) if k % 2 else (size - 1, i))
+        rounds.append(games)
+    return rounds

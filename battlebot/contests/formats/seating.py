@@ -1,0 +1,35 @@
+"""What the formats with a list of entrants share: seating who waits at what is due, and checking their settings."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from battlebot.contests.formats.record import Pairing, Waiter
+from battlebot.contests.formats.situation import Due
+from battlebot.errors import Refused
+
+
+def seated(due: Iterable[Due], waiting: Sequence[Waiter]) -> list[Pairing]:
+    """The meetings, in their order, of which both bots wait; each waiter sits down once, longest waiting first."""
+    lines: dict[str, deque[Waiter]] = defaultdict(deque)
+    for waiter in waiting:
+        lines[waiter.bot].append(waiter)
+    pairings = []
+    for meeting in due:
+        first, second = lines.get(meeting.first), lines.get(meeting.second)
+        if first and second:
+            pairings.append(Pairing(first.popleft(), second.popleft(), meeting.n, meeting.round))
+    return pairings
+
+
+def check_fields(given: Mapping[str, Any], known: Collection[str], entrants: Sequence[str]) -> None:
+    """Raises Refused for a setting that the format does not have, and for a bot that is entered twice."""
+    for name in given:
+        if name not in known:
+            has = f"; it has: {', '.join(known)}" if known else ", nor any other"
+            raise Refused(f"This format has no setting {name!r}{has}.", field=name)
+    if len(set(entrants)) < len(entrants):
+        twice = next(bot for index, bot in enumerate(entrants) if bot in entrants[:index])
+        raise Refused(f"The bot {twice!r} is entered twice.", field="entrants")

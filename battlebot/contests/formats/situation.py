@@ -1,0 +1,78 @@
+"""What a contest's format is told, and what it answers. Values only; the formats are other modules of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from battlebot.contests.formats.record import Pairing, Waiter
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A meeting so far, reserved ones included.
+
+    `state`: "open" (being played), "played", or "absent" (it did not take place). `victor`: of a played one the winner,
+    None for a draw; of an absent one who was there, None for neither; None while open.
+    """
+
+    round: int
+    n: int
+    first: str
+    second: str
+    state: str
+    victor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """All that a format may know of a contest.
+
+    `entrants` in seeding order; of an open contest whoever has entered. `meetings`: at most so many of a pair, 1 to 5.
+    `config`: as the format's `checked_config` returned it. `met` in the order in which they were reserved; void
+    meetings are not among them, for they are played again. `points`: of a win, a draw, a loss.
+    """
+
+    entrants: tuple[str, ...]
+    withdrawn: frozenset[str]
+    meetings: int
+    config: Mapping[str, Any]
+    met: tuple[Met, ...]
+    points: tuple[int, int, int] = (3, 1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A meeting that is to be played now, whoever is there; `first` moves first."""
+
+    round: int
+    n: int
+    first: str
+    second: str
+
+
+class Format(Protocol):
+    """What a module of this folder defines, to be found as a format by its NAME. Its functions are pure."""
+
+    NAME: str
+    TITLE: str
+    CLOSED: bool  # whether it needs a list of entrants
+
+    def checked_config(self, given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
+        """The format's settings with its defaults filled in. Raises Refused with the `field` that is not acceptable.
+
+        Defaults may depend on the entrants: ask again with what was given whenever these change before the start.
+        """
+
+    def due(self, situation: Situation) -> list[Due]:
+        """All meetings that may be played now and are neither open nor over; those to be preferred first."""
+
+    def pair(self, situation: Situation, waiting: Sequence[Waiter]) -> list[Pairing]:
+        """Who of those waiting, longest waiting first, meets now. Each waiter once, no bot against itself."""
+
+    def complete(self, situation: Situation) -> bool:
+        """Whether nothing is open and nothing will ever be due again, unless a meeting becomes void."""
+
+    def planned(self, situation: Situation) -> int | None:
+        """How many meetings the whole contest has, where that is known. Equals those so far once it is complete."""

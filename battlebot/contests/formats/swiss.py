@@ -1,0 +1,187 @@
+"""Swiss: so many rounds, in each of which bots of about the same score meet. The pairing itself is in `matching`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from battlebot.contests.formats.matching import Player, matching
+from battlebot.contests.formats.record import Pairing, Record, Waiter, pair_of
+from battlebot.contests.formats.seating import check_fields, seated
+from battlebot.contests.formats.situation import Due, Met, Situation
+from battlebot.errors import Refused
+
+NAME = "swiss"
+TITLE = "Swiss: a number of rounds, equals meet equals"
+CLOSED = True
+
+
+def checked_config(given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
+    """`rounds`: by default one more than it takes to halve the field down to one. Raises Refused.
+
+    No more of them than there can be with so many meetings a pair, and, of an odd field, one bye each.
+    """
+    check_fields(given, ("rounds",), entrants)
+    size, rounds = len(entrants), given.get("rounds")
+    most = size if size % 2 else (size - 1) * meetings
+    if rounds is None:
+        return {"rounds": max(1, min(_default_rounds(size), most))}
+    if type(rounds) is not int or rounds < 1:
+        raise Refused("rounds must be a whole number from 1.", field="rounds")
+    if size > 1 and rounds > most:
+        raise Refused(f"{size} bots with {meetings} meetings a pair can play {most} rounds at most.", field="rounds")
+    return {"rounds": rounds}
+
+
+def due(situation: Situation) -> list[Due]:
+    """What is left to play of the rounds that have begun; when they are over, all of the next round."""
+    book = _Book(situation)
+    found: dict[tuple[str, str], Due] = {}
+    for number in range(1, len(book.rounds) + 1):
+        for meeting in book.left_in(number):
+            found.setdefault(pair_of(meeting.first, meeting.second), meeting)
+    if found or any(met.state == "open" for met in situation.met) or len(book.rounds) >= _rounds(situation):
+        return list(found.values())
+    return book.left_in(len(book.rounds) + 1)
+
+
+def pair(situation: Situation, waiting: Sequence[Waiter]) -> list[Pairing]:
+    """Who of the waiting is due to meet."""
+    return seated(due(situation), waiting)
+
+
+def complete(situation: Situation) -> bool:
+    """Whether the last round is over, or nobody is left who may meet another."""
+    return all(met.state != "open" for met in situation.met) and not due(situation)
+
+
+def planned(situation: Situation) -> int | None:
+    """Half of the field in each round that has not begun; a guess where some pairs cannot meet once more."""
+    ahead = due(situation)
+    if not ahead and all(met.state != "open" for met in situation.met):
+        return len(situation.met)
+    staying = sum(bot not in situation.withdrawn for bot in situation.entrants)
+    rounds = [met.round for met in situation.met] + [meeting.round for meeting in ahead]
+    begun = max(rounds, default=0)
+    return len(situation.met) + len(ahead) + max(0, _rounds(situation) - begun) * (staying // 2)
+
+
+def byes(situation: Situation) -> dict[str, int]:
+    """Bot -> 1, of those that had a bye, which scores a win: at the end of the first round that it sits out.
+
+    A round is sat out by those in no pairing of it; a bot that withdrew counts up to its last meeting.
+    """
+    return {bot: 1 for sat_out in _Book(situation).sat_out for bot in sat_out}
+
+
+def _default_rounds(size: int) -> int:
+    return max(0, size - 1).bit_length() + 1
+
+
+def _rounds(situation: Situation) -> int:
+    return int(situation.config.get("rounds") or _default_rounds(len(situation.entrants)))
+
+
+class _Book:
+    """The rounds that have begun, from the first, and who has sat out each of them that is over."""
+
+    def __init__(self, situation: Situation) -> None:
+        self.situation = situation
+        self.active = [bot for bot in situation.entrants if bot not in situation.withdrawn]
+        self.record = _record(situation.met)
+        begun = max((met.round for met in situation.met), default=0)
+        self.rounds: list[list[Met]] = [[] for _ in range(begun)]
+        self.last = dict.fromkeys(self.active, begun)
+        for met in situation.met:
+            self.rounds[met.round - 1].append(met)
+            for bot in (met.first, met.second):
+                self.last[bot] = max(met.round, self.last.get(bot, 0))
+        self.sat_out = [self._sat_out(number) for number in range(1, begun + 1)]
+
+    def _sat_out(self, number: int) -> set[str]:
+        """Nobody as long as the round is not over."""
+        if self.free_in(number) or any(met.state == "open" for met in self.rounds[number - 1]):
+            return set()
+        return {bot for bot, last in self.last.items() if last >= number} - self._seated_in(number)
+
+    def _seated_in(self, number: int) -> set[str]:
+        met = self.rounds[number - 1] if number <= len(self.rounds) else []
+        return {bot for one in met for bot in (one.first, one.second)}
+
+    def free_in(self, number: int) -> list[str]:
+        """Who has no pairing in the round, if any two of them may meet; else nobody."""
+        seated = self._seated_in(number)
+        free = [bot for bot in self.active if bot not in seated]
+        may_meet = any(self.record.met(*two) < self.situation.meetings for two in combinations(free, 2))
+        return free if may_meet else []
+
+    def left_in(self, number: int) -> list[Due]:
+        """The meetings of the round that are not even open.
+
+        The round is paired as a whole. What of it has been played fits that, unless someone withdrew in the meantime
+        or earlier results changed: then those who are free are paired among themselves.
+        """
+        free = self.free_in(number)
+        if not free:
+            return []
+        earlier = [met for met in self.situation.met if met.round < number]
+        played = {pair_of(met.first, met.second) for met in self.rounds[number - 1]} if self._has(number) else set()
+        whole = self._paired(self.active, number, _record(earlier))
+        pairs = [two for two in whole if set(two) <= set(free)]
+        fits = played <= {pair_of(*two) for two in whole}
+        if not fits or any(self.record.met(*two) >= self.situation.meetings for two in pairs):
+            pairs = self._paired(free, number, self.record)
+        balance = _balance(earlier)
+        return [self._due(number, *two, balance) for two in pairs]
+
+    def _has(self, number: int) -> bool:
+        return number <= len(self.rounds)
+
+    def _due(self, number: int, a: str, b: str, balance: Mapping[str, int]) -> Due:
+        """First moves alternate within a pair; at its first meeting by the balance, then the higher seed (`a`)."""
+        n = self.record.next_number(a, b)
+        first = self.record.first_mover(a, b, n) if self.record.met(a, b) else min(a, b, key=balance.__getitem__)
+        return Due(number, n, first, b if first == a else a)
+
+    def _paired(self, bots: Sequence[str], number: int, record: Record) -> list[tuple[str, str]]:
+        scores, balance = self._scores(number), _balance(met for met in self.situation.met if met.round < number)
+        rested = {bot for other, sat_out in enumerate(self.sat_out, 1) if other != number for bot in sat_out}
+        players = tuple(Player(scores[bot], balance[bot], bot in rested) for bot in bots)
+        index = {bot: i for i, bot in enumerate(bots)}
+        often = {
+            (index[a], index[b], len(between))
+            for a in bots
+            for b, between in record.numbers.get(a, {}).items()
+            if index[a] < index.get(b, 0)
+        }
+        pairs = matching(players, tuple(sorted(often)), self.situation.meetings)
+        return [(bots[i], bots[j]) for i, j in pairs]
+
+    def _scores(self, number: int) -> dict[str, int]:
+        """Points before the round."""
+        win, draw, loss = self.situation.points
+        scores: dict[str, int] = defaultdict(int)
+        for met in self.situation.met:
+            if met.round < number and met.state != "open":
+                for bot in (met.first, met.second):
+                    drawn = met.state == "played" and met.victor is None
+                    scores[bot] += draw if drawn else win if met.victor == bot else loss
+        for bot in {bot for sat_out in self.sat_out[: number - 1] for bot in sat_out}:
+            scores[bot] += win
+        return scores
+
+
+def _record(met: Iterable[Met]) -> Record:
+    return Record.of((one.first, one.second, one.n) for one in met)
+
+
+def _balance(met: Iterable[Met]) -> dict[str, int]:
+    """Bot -> first moves less second ones, of the meetings that took place."""
+    balance: dict[str, int] = defaultdict(int)
+    for one in met:
+        if one.state != "absent":
+            balance[one.first] += 1
+            balance[one.second] -= 1
+    return balance

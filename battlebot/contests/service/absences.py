@@ -1,0 +1,81 @@
+"""Bots that a contest waits for in vain: after the grace their meetings count as `absent`. Runs in the sweep."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from battlebot.arena import keys
+from battlebot.arena.making import new_match_id
+from battlebot.arena.store import MatchStore
+from battlebot.contests.formats import format_named
+from battlebot.contests.formats.situation import Due
+from battlebot.contests.service.organiser import Organiser
+from battlebot.contests.service.pairer import Pairer
+from battlebot.matchmaking.queue import Queues
+
+log = structlog.get_logger()
+
+
+@dataclass
+class Absences:
+    """Since when each entrant with a meeting due has not been there, kept in Redis; and what follows from it."""
+
+    store: MatchStore
+    queues: Queues
+    pairer: Pairer
+    organiser: Organiser
+    now_s: Callable[[], float] = time.time
+
+    def look_at(self, contest: Mapping[str, Any]) -> int:
+        """Closes the meetings of a running closed contest that were waited for long enough; answers how many.
+
+        Finishes the contest where nothing is left to play. Raises Unavailable.
+        """
+        kind = format_named(contest["format"])
+        if not kind.CLOSED:
+            return 0
+        situation = self.pairer.situation(contest, [])
+        if kind.complete(situation):
+            self.organiser.finish_by_itself(contest)
+            return 0
+        due = kind.due(situation)
+        waiting, playing = self._present(contest)
+        missing = {bot for row in due for bot in (row.first, row.second)} - waiting - playing
+        missed_since = self.queues.missed_since(contest["game"], contest["name"], missing, self.now_s())
+        before_s = self.now_s() - contest["absentAfterS"]
+        gone = {bot for bot, since_s in missed_since.items() if since_s <= before_s}
+        closed, busy = 0, set(playing)
+        for row in due:
+            pair = {row.first, row.second}
+            if pair & busy:
+                continue
+            if pair & gone and pair <= gone | waiting:
+                busy |= pair
+                closed += self._close(contest, row, pair - gone)
+        return closed
+
+    def _close(self, contest: Mapping[str, Any], row: Due, there: set[str]) -> bool:
+        victor = next(iter(there), None)
+        meeting = {"match": new_match_id(self.now_s()), "bots": [row.first, row.second], "n": row.n, "round": row.round}
+        if not self.organiser.storage.ledger.absent(contest, meeting, victor):
+            return False
+        log.info("meeting.absent", contest=contest["name"], bots=meeting["bots"], n=row.n, there=victor)
+        self.organiser.bus.publish(keys.contest_events(contest["game"], contest["name"]), b"absent")
+        return True
+
+    def _present(self, contest: Mapping[str, Any]) -> tuple[set[str], set[str]]:
+        """Who waits in the contest, and who plays in it. A bot that does both counts as playing."""
+        queue = keys.queue_name(contest["game"], contest["name"])
+        waiting = {ticket.bot for ticket in self.queues.tickets(queue)}
+        playing = {
+            seat.bot
+            for match in self.store.load_many(self.store.live_ids()).values()
+            if (match.game, match.contest) == (contest["game"], contest["name"])
+            for seat in match.seats
+        }
+        return waiting - playing, playing

@@ -1,0 +1,61 @@
+"""What a login into a contest asks. Pairing is in `pairer`, the organiser's side in `organiser`."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import structlog
+
+from battlebot.arena import keys
+from battlebot.arena.bus import Bus
+from battlebot.config import Settings
+from battlebot.errors import ContestClosed, Unavailable
+from battlebot.storage import Storage
+
+log = structlog.get_logger()
+
+KNOWN_FOR_S = 2.0  # how long a contest's state may be old at a login
+
+
+class Entrance:
+    """A MongoDB that is away lets those in who were let in before."""
+
+    def __init__(self, storage: Storage, bus: Bus, settings: Settings) -> None:
+        self._storage = storage
+        self._bus = bus
+        self._settings = settings
+        self._known: dict[tuple[str, str], tuple[float, dict[str, Any]]] = {}
+        self._entered: set[tuple[str, str, str]] = set()
+
+    def enter(self, game: str, contest: str, bot: str) -> None:
+        """Lets the bot into the contest; opens it if nobody has, and the operator allows that.
+
+        A contest that is over or has not begun lets its bots wait. Raises ContestClosed for one that nobody opened,
+        where logins may not, and for a bot that is not on a closed contest's list; Unavailable.
+        """
+        try:
+            found = self._contest(game, contest)
+            if found["entrants"] != "open" and bot not in found["entrants"]:
+                raise ContestClosed(f"{bot!r} is no entrant of the contest {contest!r}.", contest=contest)
+            if (game, contest, bot) not in self._entered:
+                self._storage.standings.enter(game, contest, bot)
+                self._entered.add((game, contest, bot))
+                self._bus.publish(keys.contest_events(game, contest), b"entered")
+        except Unavailable:
+            if (game, contest) not in self._known:
+                raise
+            log.warning("contest.entered_unseen", game=game, contest=contest, bot=bot)
+
+    def _contest(self, game: str, contest: str) -> dict[str, Any]:
+        seen_s, document = self._known.get((game, contest), (0.0, {}))
+        if document and time.monotonic() - seen_s < KNOWN_FOR_S:
+            return document
+        found = self._storage.contests.find(game, contest)
+        if found is None:
+            if not self._settings.contests_by_login:
+                raise ContestClosed(f"There is no contest {contest!r} of {game}.", contest=contest)
+            found = self._storage.contests.open(game, contest, self._settings.meetings_cap)
+            log.info("contest.opened", game=game, contest=contest)
+        self._known[game, contest] = (time.monotonic(), found)
+        return found

@@ -1,0 +1,115 @@
+"""The pairing of those who wait in a contest, by its format. Runs in a worker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import structlog
+
+from battlebot.arena import keys
+from battlebot.arena.making import begin, new_match, new_match_id
+from battlebot.arena.store import MatchStore
+from battlebot.config import Settings
+from battlebot.contests.formats import format_named
+from battlebot.contests.formats.record import Pairing, Waiter
+from battlebot.contests.formats.situation import Met, Situation
+from battlebot.matchmaking.queue import Queues, Ticket
+from battlebot.rules.contract import Game
+from battlebot.storage import Storage
+
+log = structlog.get_logger()
+
+CAP = 5  # the seeds' rule, whatever a contest says
+
+
+def situation_of(contest: Mapping[str, Any], meetings: Sequence[Mapping[str, Any]], came: Sequence[str]) -> Situation:
+    """The contest as its format sees it. `came`: who has entered, which is of use in an open one only."""
+    entrants = tuple(came) if contest["entrants"] == "open" else tuple(contest["entrants"])
+    count = min(int(contest["meetings"]), CAP)
+    points = contest["points"]
+    return Situation(
+        entrants=entrants,
+        withdrawn=frozenset(contest["withdrawn"]),
+        meetings=count,
+        config=format_named(contest["format"]).checked_config(contest["config"], entrants, count),
+        met=tuple(met_of(row) for row in meetings),
+        points=(points["win"], points["draw"], points["loss"]),
+    )
+
+
+def met_of(row: Mapping[str, Any]) -> Met:
+    """A stored meeting as a format sees it."""
+    first, second = row["bots"]
+    return Met(row.get("round", 0), row["n"], first, second, row["state"], row.get("victor"))
+
+
+@dataclass
+class Pairer:
+    """One at a time per contest pairs, but nothing breaks if two do."""
+
+    registry: Mapping[str, Game]
+    settings: Settings
+    storage: Storage
+    store: MatchStore
+    queues: Queues
+    now_s: Callable[[], float] = time.time
+
+    def pair(self, game_name: str, contest_name: str) -> int:
+        """Lets those meet who may; answers how many matches began. Raises Unavailable."""
+        queue = keys.queue_name(game_name, contest_name)
+        tickets = {ticket.text: ticket for ticket in self.queues.tickets(queue)}
+        if len(tickets) < 2:
+            return 0
+        contest = self.storage.contests.find(game_name, contest_name)
+        if contest is None or contest["state"] != "running":
+            return 0
+        withdrawn = set(contest["withdrawn"])
+        waiting = [Waiter(ticket.bot, text) for text, ticket in tickets.items() if ticket.bot not in withdrawn]
+        kind = format_named(contest["format"])
+        situation = self.situation(contest, sorted({waiter.bot for waiter in waiting}))
+        pairings = [pairing for pairing in kind.pair(situation, waiting) if 1 <= pairing.n <= situation.meetings]
+        return self._begin(contest, queue, tickets, pairings)
+
+    def situation(self, contest: Mapping[str, Any], waiting: Sequence[str]) -> Situation:
+        """The contest as its format sees it; of an open one only what concerns those who wait. Raises Unavailable."""
+        where = (contest["game"], contest["name"])
+        if format_named(contest["format"]).CLOSED:
+            rows = self.storage.meetings.of_contest(*where)
+        else:
+            rows = self.storage.meetings.among(*where, waiting)
+        return situation_of(contest, rows, waiting)
+
+    def _begin(
+        self, contest: dict[str, Any], queue: str, tickets: dict[str, Ticket], pairings: Sequence[Pairing]
+    ) -> int:
+        planned = {new_match_id(self.now_s()): pairing for pairing in pairings}
+        wanted = [
+            {"match": match_id, "bots": [pairing.first.bot, pairing.second.bot], "n": pairing.n, "round": pairing.round}
+            for match_id, pairing in planned.items()
+        ]
+        reserved = self.storage.meetings.reserve(contest["game"], contest["name"], wanted)
+        unbegun = [
+            match_id
+            for match_id, pairing in planned.items()
+            if match_id in reserved and not self._begin_one(contest, queue, tickets, match_id, pairing)
+        ]
+        if unbegun:
+            self.storage.meetings.release(unbegun)
+        return len(reserved) - len(unbegun)
+
+    def _begin_one(
+        self, contest: dict[str, Any], queue: str, tickets: dict[str, Ticket], match_id: str, pairing: Pairing
+    ) -> bool:
+        game = self.registry[contest["game"]]
+        seats = [(waiter.bot, tickets[waiter.ticket].place) for waiter in (pairing.first, pairing.second)]
+        timeout_ms = contest["turnTimeoutMs"] or self.settings.turn_timeout_ms
+        settings = replace(self.settings, turn_timeout_ms=timeout_ms)
+        match = new_match(game, seats, settings, self.now_s(), contest["name"], contest["options"], match_id=match_id)
+        if not begin(self.store, game, match, queue):
+            return False
+        about = {"match": match_id, "game": game.name, "contest": contest["name"], "n": pairing.n}
+        log.info("match.begun", **about, round=pairing.round, players=[bot for bot, _ in seats])
+        return True

@@ -1,0 +1,152 @@
+"""A contest's table from its results, ranked with all tie-breaks. Pure; which results count is the caller's to say."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from types import MappingProxyType
+from typing import TypedDict
+
+NO_BYES: Mapping[str, int] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A meeting that is over. `absent`: it did not take place; `victor` is who was there, None for neither."""
+
+    first: str
+    second: str
+    victor: str | None
+    absent: bool = False
+
+
+class TieBreaks(TypedDict):
+    """`sonnebornBerger`: points of beaten opponents and half of the points of those drawn with, each meeting counting.
+
+    `headToHead`: points from the meetings among those it was level with; where that parted them, from those among the
+    ones it was still level with, and so on. Empty where nobody was level.
+    """
+
+    sonnebornBerger: float
+    headToHead: list[int]
+
+
+class Row(TypedDict):
+    """A standing. `played` = wins + draws + losses. `losses` include the `absent` ones; byes are in `score` only."""
+
+    rank: int
+    bot_id: str
+    score: int
+    wins: int
+    draws: int
+    losses: int
+    played: int
+    absent: int
+    byes: int
+    tieBreaks: TieBreaks
+
+
+def table(
+    entrants: Iterable[str],
+    results: Iterable[Result],
+    points: tuple[int, int, int] = (3, 1, 0),
+    byes: Mapping[str, int] = NO_BYES,
+) -> list[Row]:
+    """The rows of all entrants and of whoever has a result or a bye, best first.
+
+    `points`: of a win, a draw, a loss. Most points first, then most wins, then fewest losses (seed 002); then
+    Sonneborn-Berger, then head-to-head. Those still level share a rank (1, 2, 2, 4), in the order of names. Raises
+    ValueError for a victor that did not play.
+    """
+    played = list(results)
+    rows = {bot: _empty(bot) for bot in [*entrants, *byes]}
+    for result in played:
+        _count(rows, result)
+    win, draw, loss = points
+    for bot, row in rows.items():
+        row["byes"] = byes.get(bot, 0)
+        row["played"] = row["wins"] + row["draws"] + row["losses"]
+        row["score"] = win * (row["wins"] + row["byes"]) + draw * row["draws"] + loss * row["losses"]
+    for bot, twice in _sonneborn_berger_twice(rows, played).items():
+        # a half is exact in binary
+        rows[bot]["tieBreaks"]["sonnebornBerger"] = twice / 2 if twice % 2 else twice // 2
+    return _ranked(rows, played, points)
+
+
+def _empty(bot: str) -> Row:
+    return Row(
+        rank=0,
+        bot_id=bot,
+        score=0,
+        wins=0,
+        draws=0,
+        losses=0,
+        played=0,
+        absent=0,
+        byes=0,
+        tieBreaks=TieBreaks(sonnebornBerger=0, headToHead=[]),
+    )
+
+
+def _count(rows: dict[str, Row], result: Result) -> None:
+    if result.victor not in (None, result.first, result.second):
+        raise ValueError(f"{result.victor} won a meeting of {result.first} and {result.second}")
+    for bot in (result.first, result.second):
+        row = rows.setdefault(bot, _empty(bot))
+        if result.victor == bot:
+            row["wins"] += 1
+        elif result.victor is None and not result.absent:
+            row["draws"] += 1
+        else:
+            row["losses"] += 1
+            row["absent"] += result.absent
+
+
+def _sonneborn_berger_twice(rows: Mapping[str, Row], results: Iterable[Result]) -> dict[str, int]:
+    twice: dict[str, int] = defaultdict(int)
+    for result in results:
+        for bot, other in ((result.first, result.second), (result.second, result.first)):
+            if result.victor == bot:
+                twice[bot] += 2 * rows[other]["score"]
+            elif result.victor is None and not result.absent:
+                twice[bot] += rows[other]["score"]
+    return twice
+
+
+def _merit(row: Row) -> tuple[float, ...]:
+    return -row["score"], -row["wins"], row["losses"], -row["tieBreaks"]["sonnebornBerger"]
+
+
+def _ranked(rows: Mapping[str, Row], results: Sequence[Result], points: tuple[int, int, int]) -> list[Row]:
+    ordered: list[Row] = []
+    for _, level in groupby(sorted(rows.values(), key=_merit), key=_merit):
+        for shared in _parted([row["bot_id"] for row in level], rows, results, points):
+            rank = len(ordered) + 1
+            for bot in sorted(shared):
+                rows[bot]["rank"] = rank
+                ordered.append(rows[bot])
+    return ordered
+
+
+def _parted(
+    level: list[str], rows: Mapping[str, Row], results: Sequence[Result], points: tuple[int, int, int]
+) -> list[list[str]]:
+    """The bots in groups that cannot be parted, best first; notes their points from the meetings among them."""
+    if len(level) < 2:
+        return [level]
+    bots = set(level)
+    among = [result for result in results if result.first in bots and result.second in bots]
+    win, draw, loss = points
+    scores = dict.fromkeys(level, 0)
+    for result in among:
+        for bot in (result.first, result.second):
+            drawn = result.victor is None and not result.absent
+            scores[bot] += draw if drawn else win if result.victor == bot else loss
+    for bot in level:
+        rows[bot]["tieBreaks"]["headToHead"].append(scores[bot])
+    if len(set(scores.values())) == 1:
+        return [level]
+    groups = [[bot for bot in level if scores[bot] == score] for score in sorted(set(scores.values()), reverse=True)]
+    return [group for part in groups for group in _parted(part, rows, among, points)]

@@ -1,0 +1,139 @@
+"""The collections `ratings` and `rating_cursors`: bots' ratings, and up to which match they go. No arithmetic here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import pymongo
+from pymongo import DeleteOne, MongoClient, UpdateOne
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+from pymongo.read_concern import ReadConcern
+
+from battlebot.storage.connection import mongo_errors
+
+REPLACE_S = 60.0  # all ratings of a game in one transaction; MongoDB's own limit of a transaction is the same
+RESULT = {"players": 1, "victor": 1, "match.seq": 1, "match.void": 1, "match.places": 1}
+ROW = {"_id": 0, "bot_id": 1, "mu": 1, "sigma": 1, "ordinal": 1, "matches": 1}
+
+
+class Ratings:
+    """Documents `{game, bot_id, mu, sigma, ordinal, matches}`, and a cursor a game.
+
+    A cursor is `{_id: game, revision, stale, at?, marks?}`: the ratings hold the matches up to `at`; `revision` grows
+    with each write, and a write that names another revision than the kept one changes nothing.
+    """
+
+    def __init__(self, client: MongoClient[dict[str, Any]], database: Database[dict[str, Any]]) -> None:
+        self._client = client
+        self._ratings = database["ratings"]
+        self._cursors = database["rating_cursors"]
+        self._games = database["games"]
+
+    def page(self, game: str, limit: int, offset: int = 0) -> list[dict[str, Any]]:
+        """The ratings, best ordinal first, equal ones in the order of names. Raises Unavailable."""
+        with mongo_errors():
+            found = self._ratings.find({"game": game}, ROW).sort([("ordinal", -1), ("bot_id", 1)])
+            return list(found.skip(offset).limit(limit))
+
+    def better(self, game: str, ordinal: float) -> int:
+        """How many bots have a better ordinal. Raises Unavailable."""
+        with mongo_errors():
+            return self._ratings.count_documents({"game": game, "ordinal": {"$gt": ordinal}})
+
+    def of_bots(self, game: str, bots: Sequence[str]) -> list[dict[str, Any]]:
+        """The ratings of these bots, of those that have one. Raises Unavailable."""
+        with mongo_errors():
+            return list(self._ratings.find({"game": game, "bot_id": {"$in": list(bots)}}, ROW))
+
+    def together(self, game: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """The cursor (empty if there is none) and all ratings of a game, as of one moment. Raises Unavailable."""
+
+        def in_transaction(session: ClientSession) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+            cursor = self._cursors.find_one({"_id": game}, session=session) or {}
+            return cursor, list(self._ratings.find({"game": game}, ROW, session=session))
+
+        with mongo_errors(), self._client.start_session() as session:
+            return session.with_transaction(in_transaction, read_concern=ReadConcern("snapshot"))
+
+    def games(self) -> list[str]:
+        """The games that have matches or ratings. Raises Unavailable."""
+        with mongo_errors():
+            return sorted({*self._games.distinct("game"), *self._cursors.distinct("_id")})
+
+    def cursor(self, game: str) -> dict[str, Any]:
+        """The game's cursor; where there is none, one that is stale is made. Raises Unavailable."""
+        made = {"revision": 0, "stale": True}
+        with mongo_errors():
+            if (found := self._cursors.find_one({"_id": game})) is not None:
+                return found
+            self._cursors.update_one({"_id": game}, {"$setOnInsert": made}, upsert=True)
+        return self.cursor(game)
+
+    def mark_stale(self, game: str, revision: int | None = None) -> None:
+        """Has all ratings of the game made anew, by whoever rates next; only at that revision, if it is given.
+
+        Whoever is making them now does it again. Raises Unavailable.
+        """
+        self.cursor(game)
+        query = {"_id": game, **({} if revision is None else {"revision": revision})}
+        with mongo_errors():
+            self._cursors.update_one(query, {"$set": {"stale": True}, "$inc": {"revision": 1}})
+
+    def matches(self, game: str, after: int, until: int | None = None) -> Iterator[dict[str, Any]]:
+        """The stored matches with `match.seq` above `after` (and up to `until`), void ones too, in the order of ends.
+
+        Only what a rating needs of them. Raises Unavailable, also while it is read.
+        """
+        between = {"$gt": after, **({} if until is None else {"$lte": until})}
+        with mongo_errors():
+            found = self._games.find({"game": game, "match.seq": between}, RESULT).sort("match.seq", 1)
+            for _, ended in groupby(found, key=lambda match: match["match"]["seq"]):
+                yield from sorted(ended, key=lambda match: match["_id"])
+
+    def counts(self, game: str, after: int, until: int) -> tuple[int, int]:
+        """How many stored matches have `match.seq` in (after, until], and how many of them are void. Unavailable."""
+        query = {"game": game, "match.seq": {"$gt": after, "$lte": until}}
+        with mongo_errors():
+            return self._games.count_documents(query), self._games.count_documents({**query, "match.void": True})
+
+    def move(self, game: str, revision: int, cursor: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
+        """Writes ratings and moves the cursor together; False if the cursor is not at that revision. Unavailable."""
+
+        def in_transaction(session: ClientSession) -> bool:
+            if not self._take(game, revision, cursor, session):
+                return False
+            self._write(game, rows, session)
+            return True
+
+        with mongo_errors(), self._client.start_session() as session:
+            return bool(session.with_transaction(in_transaction))
+
+    def replace(self, game: str, revision: int, cursor: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
+        """As `move`, but these are all ratings of the game. Raises Unavailable."""
+        bots = {row["bot_id"]: row for row in rows}
+
+        def in_transaction(session: ClientSession) -> bool:
+            if not self._take(game, revision, cursor, session):
+                return False
+            kept = {row["bot_id"]: row for row in self._ratings.find({"game": game}, ROW, session=session)}
+            gone = [DeleteOne({"game": game, "bot_id": bot}) for bot in kept.keys() - bots.keys()]
+            if gone:
+                self._ratings.bulk_write(gone, session=session)
+            self._write(game, [row for bot, row in bots.items() if row != kept.get(bot)], session)
+            return True
+
+        with mongo_errors(), pymongo.timeout(REPLACE_S), self._client.start_session() as session:
+            return bool(session.with_transaction(in_transaction))
+
+    def _take(self, game: str, revision: int, cursor: Mapping[str, Any], session: ClientSession) -> bool:
+        change = {"$set": {**cursor, "stale": False}, "$inc": {"revision": 1}}
+        taken = self._cursors.update_one({"_id": game, "revision": revision}, change, session=session)
+        return taken.matched_count == 1
+
+    def _write(self, game: str, rows: Sequence[Mapping[str, Any]], session: ClientSession) -> None:
+        writes = [UpdateOne({"game": game, "bot_id": row["bot_id"]}, {"$set": dict(row)}, upsert=True) for row in rows]
+        if writes:
+            self._ratings.bulk_write(writes, session=session, ordered=False)

@@ -1,0 +1,165 @@
+"""Plays a contest of a format with dice: results, absences, withdrawals and voids, and checks what must hold throughout."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from battlebot.contests.formats.record import Waiter, pair_of
+from battlebot.contests.formats.situation import Due, Format, Met, Situation
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """How often what happens, as chances; `voids` and `withdrawals` at most so many in a contest."""
+
+    absent: float = 0.0
+    drawn: float = 0.2
+    voids: int = 0
+    withdrawals: int = 0
+
+
+CALM = Trouble()
+STORMY = Trouble(absent=0.15, drawn=0.2, voids=4, withdrawals=3)
+
+
+@dataclass
+class Playing:
+    """A contest that goes on by one random event at a time; `present` bots wait with one or two tickets each."""
+
+    form: Format
+    situation: Situation
+    dice: random.Random
+    trouble: Trouble = CALM
+    voids: int = 0
+    events: list[str] = field(default_factory=list)
+
+    def to_the_end(self) -> Situation:
+        """Plays until the format says it is complete; fails where it stalls or goes on for ever."""
+        limit = 200 + 20 * self.situation.meetings * len(self.situation.entrants) ** 2
+        for _ in range(limit):
+            due = self.form.due(self.situation)
+            self.check(due)
+            if self.form.complete(self.situation):
+                assert not due
+                assert not self.open_ones()
+                assert self.form.planned(self.situation) == len(self.situation.met)
+                return self.situation
+            self.happen(due)
+        raise AssertionError(f"no end after {limit} events")
+
+    def check(self, due: list[Due]) -> None:
+        """What holds at any moment, of any format with a list of entrants."""
+        now = self.situation
+        taken = {(pair_of(met.first, met.second), met.n) for met in now.met}
+        offered = [(pair_of(one.first, one.second), one.n) for one in due]
+        assert due or self.open_ones() or self.form.complete(now), "a stall"
+        assert due == self.form.due(now), "not deterministic"
+        assert len({pair for pair, _ in offered}) == len(offered), "a pair twice at once"
+        assert not taken.intersection(offered), "a meeting that there has been"
+        for one in due:
+            assert 1 <= one.n <= now.meetings
+            assert one.first != one.second
+            assert {one.first, one.second} <= set(now.entrants) - now.withdrawn
+
+    def happen(self, due: list[Due]) -> None:
+        """One event."""
+        dice, now = self.dice, self.situation
+        if self.voids < self.trouble.voids and now.met and dice.random() < 0.05:
+            self.voids += 1
+            self.drop(dice.choice(now.met))
+        elif len(now.withdrawn) < self.trouble.withdrawals and dice.random() < 0.03:
+            self.withdraw(dice.choice(now.entrants))
+        elif self.open_ones() and (not due or dice.random() < 0.5):
+            self.end(dice.choice(self.open_ones()))
+        elif due and dice.random() < self.trouble.absent:
+            one = dice.choice(due)
+            there = dice.choice([one.first, one.second, None])
+            self.add(Met(one.round, one.n, one.first, one.second, "absent", there))
+        else:
+            self.begin(due)
+
+    def begin(self, due: list[Due]) -> None:
+        """Some wait, with a ticket or two, and the format pairs them: exactly where two of them are due."""
+        now, dice = self.situation, self.dice
+        bots = [bot for bot in now.entrants if dice.random() < 0.7] * dice.choice([1, 1, 2])
+        dice.shuffle(bots)
+        waiting = [Waiter(bot, f"{bot}{index}") for index, bot in enumerate(bots)]
+        pairings = self.form.pair(now, waiting)
+        sitting = Counter(waiter for pairing in pairings for waiter in (pairing.first, pairing.second))
+        assert set(sitting) <= set(waiting)
+        assert max(sitting.values(), default=1) == 1
+        assert bool(pairings) == any({one.first, one.second} <= set(bots) for one in due)
+        for pairing in pairings:
+            meeting = Due(pairing.round, pairing.n, pairing.first.bot, pairing.second.bot)
+            assert meeting in due
+            self.add(Met(meeting.round, meeting.n, meeting.first, meeting.second, "open", None))
+
+    def open_ones(self) -> list[Met]:
+        """The meetings that are being played."""
+        return [met for met in self.situation.met if met.state == "open"]
+
+    def add(self, met: Met) -> None:
+        """A meeting more."""
+        self.events.append(str(met))
+        self.situation = replace(self.situation, met=(*self.situation.met, met))
+
+    def end(self, met: Met) -> None:
+        """It is played."""
+        victor = None if self.dice.random() < self.trouble.drawn else self.dice.choice([met.first, met.second])
+        over = replace(met, state="played", victor=victor)
+        self.events.append(str(over))
+        self.situation = replace(
+            self.situation, met=tuple(over if one == met else one for one in self.situation.met)
+        )
+
+    def drop(self, met: Met) -> None:
+        """It is void."""
+        self.events.append(f"void {met}")
+        self.situation = replace(self.situation, met=tuple(one for one in self.situation.met if one != met))
+
+    def withdraw(self, bot: str) -> None:
+        """The bot withdraws: its open meetings are void."""
+        self.events.append(f"withdrawn {bot}")
+        self.situation = replace(self.situation, withdrawn=self.situation.withdrawn | {bot})
+        for met in self.open_ones():
+            if bot in (met.first, met.second):
+                self.drop(met)
+
+
+def contest(form: Format, size: int, meetings: int, given: Mapping[str, Any] | None = None) -> Situation:
+    """A contest of bots named a, b, c ... before its first meeting."""
+    entrants = tuple(chr(97 + index) if size <= 26 else f"bot{index:04}" for index in range(size))
+    config = form.checked_config(given or {}, entrants, meetings)
+    return Situation(entrants, frozenset(), meetings, config, ())
+
+
+def first_moves(situation: Situation) -> dict[str, int]:
+    """Bot -> its first moves less its second ones."""
+    balance: Counter[str] = Counter()
+    for met in situation.met:
+        balance[met.first] += 1
+        balance[met.second] -= 1
+    return dict(balance)
+
+
+def times_met(situation: Situation) -> Counter[tuple[str, str]]:
+    """Pair -> how often it has met."""
+    return Counter(pair_of(met.first, met.second) for met in situation.met)
+
+
+def results(text: str, round_number: int = 0) -> tuple[Met, ...]:
+    """Meetings from words: `ab+` a moved first and won, `ab-` lost, `ab=` drew, `ab?` plays; `ab!` b was absent,
+    `ab~` a was, `ab0` both. The n is counted within each pair.
+    """
+    made: list[Met] = []
+    for word in text.split():
+        first, second, sign = word
+        n = 1 + sum(pair_of(met.first, met.second) == pair_of(first, second) for met in made)
+        state = "open" if sign == "?" else "absent" if sign in "!~0" else "played"
+        victor = first if sign in "+!" else second if sign in "-~" else None
+        made.append(Met(round_number, n, first, second, state, victor))
+    return tuple(made)
