@@ -17,6 +17,7 @@ from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.directory import Directory
+from battlebot.arena.lag import Lag
 from battlebot.arena.live import LiveMatches
 from battlebot.arena.node import Node, new_node_name
 from battlebot.arena.scripts import GroupedScripts
@@ -25,6 +26,7 @@ from battlebot.arena.store import MatchStore
 from battlebot.arena.timers import Timers
 from battlebot.config import Settings
 from battlebot.contests.service.entrance import Entrance
+from battlebot.contests.service.lookout import Lookout
 from battlebot.contests.service.organiser import Organiser
 from battlebot.errors import SettingError, Unavailable
 from battlebot.matchmaking.lobby import Lobby
@@ -73,7 +75,9 @@ def create_app(settings: Settings) -> Flask:
     timers = Timers()
     arena = Arena(conductor, timers, lambda player: pump.release(player))
     lobby.arena = arena
-    pump = Pump(settings, directory, lobby, arena)
+    lag = Lag()
+    lag.start()
+    pump = Pump(settings, directory, lobby, arena, lag)
     organiser = Organiser(
         registry,
         storage,
@@ -91,6 +95,7 @@ def create_app(settings: Settings) -> Flask:
         live=LiveMatches(registry, store),
         bus=bus,
         organiser=organiser,
+        lookout=Lookout(storage, store, queues),
         health=lambda: health(client, storage, celery),
         redis=client,
     )

@@ -13,15 +13,24 @@ from battlebot.errors import Unavailable
 
 Answer = TypeVar("Answer")
 
+MOST_CONNECTIONS = 64  # of one process; whoever needs one more waits for it
+
 # answers of a server that lives but cannot write now
 PASSING = ("READONLY", "LOADING", "MASTERDOWN", "OOM", "MISCONF", "NOREPLICAS", "TRYAGAIN", "CLUSTERDOWN")
 
 
 def connect(url: str, timeout_s: float = 5.0) -> redis.Redis:
     """A client for `url` (redis://, rediss:// or unix://). Connects at the first command."""
-    return redis.Redis.from_url(
-        url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, health_check_interval=10, retry=None
+    pool = redis.BlockingConnectionPool.from_url(
+        url,
+        max_connections=MOST_CONNECTIONS,
+        timeout=timeout_s,
+        socket_timeout=timeout_s,
+        socket_connect_timeout=timeout_s,
+        health_check_interval=10,
+        retry=None,
     )
+    return redis.Redis(connection_pool=pool)
 
 
 def is_passing(error: Exception) -> bool:

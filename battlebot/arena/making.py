@@ -52,10 +52,10 @@ def new_match(
     return with_first_due(game, match, now_s)
 
 
-def begin(store: MatchStore, game: Game, match: Match, queue: str) -> bool:
+def begin(store: MatchStore, game: Game, match: Match, queue: str, holder: str = "") -> bool:
     """Makes the match and tells its bots, wherever they are; False if one of them waits no more.
 
-    Raises Unavailable.
+    `holder` is the ticket that took the others out of the queue, if one did. Raises Unavailable.
     """
     document = encode_match(match)
     tickets, publications = [], list[Publication]()
@@ -67,7 +67,7 @@ def begin(store: MatchStore, game: Game, match: Match, queue: str) -> bool:
     if match.contest is not None:
         publications.append((keys.contest_events(match.game, match.contest), b"begun"))
     publications.append((keys.game_events(match.game), b"begun"))
-    return store.begin(match, queue, tickets, publications)
+    return store.begin(match, queue, tickets, publications, holder)
 
 
 def ticket_of(place: str, bot: str) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from battlebot.arena.lag import Lag
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login
 
@@ -23,11 +25,41 @@ class Channel(Protocol):
         """Closes the connection after what is queued."""
 
 
+class Shown(Protocol):
+    """An update as it is sent: an encoded letter or what a letter is made from."""
+
+    @property
+    def text(self) -> str:
+        """The JSON."""
+
+    @property
+    def revision(self) -> int:
+        """The commit it shows."""
+
+    @property
+    def version(self) -> int:
+        """The version that an answer would be for."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether a turn of the bot is waited for."""
+
+    @property
+    def final(self) -> bool:
+        """Whether the match is over."""
+
+    @property
+    def remaining_s(self) -> float:
+        """What is left of the bot's clock."""
+
+
 class Player:
     """A logged-in connection. `place` is a new one for each wait, so that what concerns an old seat finds nobody."""
 
-    def __init__(self, login: Login, channel: Channel, connection: str) -> None:
+    def __init__(self, login: Login, channel: Channel, connection: str, lag: Lag) -> None:
         self.login = login
+        self._lag = lag
+        self._lag_at_asking_s = 0.0
         self.channel = channel
         self.table: Table | None = None
         self.place = ""
@@ -56,36 +88,41 @@ class Player:
         self.asked_version = -1
         self.asked_s: float | None = None
         self.remaining_s = 0.0
-        self.last_revision = -1
+        self.told = (-1, False)
 
-    def tell(self, text: str, revision: int, version: int, asks: bool, remaining_s: float) -> None:
-        """Sends an update unless a newer one has been sent. If it `asks`, the clock starts when it is written.
+    def tell(self, shown: Shown, reply: bool = False) -> None:
+        """Sends an update unless the bot has been told of it, or of a newer one; a `reply` is sent in any case.
 
-        The clock of a question that was put before goes on: a repeated answer gives no time.
+        If it asks, the clock starts when it is written. The clock of a question that was put before goes on: a
+        repeated answer gives no time.
         """
-        if revision < self.last_revision:
+        now_told = (shown.revision, shown.final)
+        if now_told < self.told or (now_told == self.told and not reply):
             return
-        self.last_revision = revision
-        if asks and version == self.asked_version and self.asked_s is not None and remaining_s >= self.remaining_s:
-            self.channel.send(text)
-            return
-        if not asks:
+        self.told = now_told
+        if not shown.asks:
             self.asked_version = -1
             self.asked_s = None
-            self.channel.send(text)
-            return
-        self.asked_version, self.asked_s, self.remaining_s = version, None, remaining_s
+            self.channel.send(shown.text)
+        elif shown.version == self.asked_version and shown.remaining_s >= self.remaining_s:
+            self.channel.send(shown.text)
+        else:
+            self.asked_version, self.asked_s, self.remaining_s = shown.version, None, shown.remaining_s
+            self.channel.send(shown.text, partial(self._start_clock, now_told))
 
-        def start_clock(written_s: float) -> None:
-            if self.last_revision == revision and self.asked_s is None:
-                self.asked_s = written_s
-                if self.table is not None:
-                    self.table.clock_started(self)
-
-        self.channel.send(text, start_clock)
+    def _start_clock(self, told: tuple[int, bool], written_s: float) -> None:
+        # a reply may have followed meanwhile, but nothing newer
+        if self.told == told and self.asked_s is None and self.asked_version >= 0:
+            self.asked_s, self._lag_at_asking_s = written_s, self._lag.total_s()
+            if self.table is not None:
+                self.table.clock_started(self)
 
     def thinking_s(self, until_s: float | None = None) -> float:
-        """Seconds of the bot's own since its update was written; 0 if nothing is asked of it."""
+        """Seconds of the bot's own since its update was written; 0 if nothing is asked of it.
+
+        By how much this process was late meanwhile is not charged: the turn may have lain unread.
+        """
         if self.asked_s is None:
             return 0.0
-        return max(0.0, (time.monotonic() if until_s is None else until_s) - self.asked_s)
+        passed_s = (time.monotonic() if until_s is None else until_s) - self.asked_s
+        return max(0.0, passed_s - (self._lag.total_s() - self._lag_at_asking_s))

@@ -181,9 +181,8 @@ class Arena:
                     self._leave(table, seat.bot, seat.place, False, 0.0)
                     continue
                 self._seat(table, player)
-                unasked = seat.bot in game.awaited(match.state) and player.asked_s is None
-                if match.revision > player.last_revision or unasked:
-                    self._deliver(table, player, update_for(game, match, seat))
+                unasked = seat.bot in game.awaited(match.state) and player.asked_version != match.version
+                self._deliver(table, player, update_for(game, match, seat), reply=unasked)
             self._drop_if_empty(table)
 
     def look_after_all(self) -> None:
@@ -201,7 +200,7 @@ class Arena:
     def watch_clock(self, player: Player) -> None:
         """Looks at the player's clock when it will have run out: one timer a player, not one a turn."""
         if player.asked_s is not None:
-            until_s = player.asked_s + player.remaining_s + READING_S
+            until_s = time.monotonic() + player.remaining_s - player.thinking_s() + READING_S
             if player.watched_until_s is None or until_s < player.watched_until_s:
                 player.watched_until_s = until_s
                 self._timers.at(until_s, partial(self._look_at_clock, player, until_s))
@@ -212,7 +211,7 @@ class Arena:
         player.watched_until_s = None
         if player.asked_s is None:
             return
-        if time.monotonic() < player.asked_s + player.remaining_s + READING_S:
+        if player.thinking_s() < player.remaining_s + READING_S / 2:
             self.watch_clock(player)
         else:
             in_background(self._clock_over, player, player.asked_s)
@@ -255,9 +254,9 @@ class Arena:
                 self._drop_if_empty(table)
                 return
             self._seat(table, player)
-            if mail.revision >= player.last_revision:
+            if mail.revision >= player.told[0]:
                 table.document = mail.document
-            player.tell(mail.text, mail.revision, mail.version, mail.asks, mail.remaining_s)
+            player.tell(mail)
             if mail.final:
                 self._finish(table, player)
 
@@ -281,10 +280,10 @@ class Arena:
             player = table.players.get(update.bot)
             seat = answer.match.seat_of(update.bot)
             if player is not None and seat is not None and seat.place == player.place:
-                self._deliver(table, player, update)
+                self._deliver(table, player, update, answer.reply)
 
-    def _deliver(self, table: Table, player: Player, update: Update) -> None:
-        player.tell(update.encode(), update.revision, update.version, update.asks, update.remaining_s)
+    def _deliver(self, table: Table, player: Player, update: Update, reply: bool = False) -> None:
+        player.tell(Mail.of(player.place, update, b""), reply)
         if update.final:
             self._finish(table, player)
 

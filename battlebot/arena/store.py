@@ -46,12 +46,22 @@ class MatchStore:
         self._scripts = scripts or Scripts(client)
         self._hold_s = hold_s
 
-    def begin(self, match: Match, queue: str, tickets: Sequence[str], publications: Iterable[Publication]) -> bool:
-        """Makes the match if all the tickets still wait in the queue; else changes nothing and answers False."""
+    def begin(
+        self,
+        match: Match,
+        queue: str,
+        tickets: Sequence[str],
+        publications: Iterable[Publication],
+        holder: str = "",
+    ) -> bool:
+        """Makes the match if all the tickets still wait in the queue, or are held by the ticket `holder`.
+
+        Else changes nothing and answers False.
+        """
         due_s = match.due_s
         assert due_s is not None
         script_keys = [keys.queue(queue), keys.match(match.id), keys.DEADLINES, *(keys.ticket(t) for t in tickets)]
-        arguments: list[Argument] = [match.id, encode_match(match), int(due_s * 1000), TICKET_MARK_S, *tickets]
+        arguments: list[Argument] = [match.id, encode_match(match), int(due_s * 1000), TICKET_MARK_S, holder, *tickets]
         for channel, message in publications:
             arguments += [channel, message]
         return bool(held(lambda: self._scripts.run(BEGIN, script_keys, arguments), min(self._hold_s, 5.0)))

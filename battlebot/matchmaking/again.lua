@@ -5,9 +5,10 @@
 local answer = {}
 redis.call('SADD', KEYS[2], ARGV[1])
 for i = 2, #ARGV, 2 do
-  local match = redis.call('GET', KEYS[i + 1])
-  if not match then redis.call('ZADD', KEYS[1], 'NX', ARGV[i + 1], ARGV[i]) end
-  answer[#answer + 1] = match or ''
-  answer[#answer + 1] = redis.call('EXISTS', KEYS[i + 2])
+  local mark = redis.call('GET', KEYS[i + 1])
+  local held = mark and string.sub(mark, 1, 5) == 'held:'
+  if not mark then redis.call('ZADD', KEYS[1], 'NX', ARGV[i + 1], ARGV[i]) end
+  answer[#answer + 1] = mark and not held and mark or ''
+  answer[#answer + 1] = held and 0 or redis.call('EXISTS', KEYS[i + 2])
 end
 return answer

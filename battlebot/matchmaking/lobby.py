@@ -18,7 +18,7 @@ from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
-from battlebot.matchmaking.queue import Queues, Ticket
+from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.rules.contract import Game
 from battlebot.wire import closing
 
@@ -47,6 +47,7 @@ class Lobby:
     now_s: Callable[[], float]
     arena: Arena | None = None
     _waiting: dict[str, Player] = field(default_factory=dict)
+    _late: list[tuple[str, Ticket]] = field(default_factory=list)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def admit(self, player: Player) -> None:
@@ -73,13 +74,13 @@ class Lobby:
         assert self.arena is not None
         if self._seated(player):
             self.arena.expect_no_more(player)
-            try:
-                self.queues.leave(self._queue(player), self._ticket(player))
-            except Unavailable:
-                log.warning("lobby.left_late", bot=player.bot)
+            self._take_out(self._queue(player), self._ticket(player))
 
     def tick(self) -> None:
         """Every second: closes who waited too long, says who still waits. Raises Unavailable."""
+        late, self._late = self._late, []
+        for name, ticket in late:
+            self._take_out(name, ticket)
         self._close_the_lonely()
         by_queue = defaultdict(list)
         for player in self._players():
@@ -96,7 +97,7 @@ class Lobby:
         assert self.arena is not None
         login = player.login
         game = self.registry[login.game]
-        others = 0 if login.contest is not None else game.min_players - 1
+        others = BY_A_TASK if login.contest is not None else game.min_players - 1
         found = self.queues.wait(self._queue(player), self._ticket(player), others, look_for_seats)
         if found.seats:
             for match_id in found.seats:
@@ -109,18 +110,18 @@ class Lobby:
         elif login.contest is not None:
             if found.ask_pairing:
                 self.ask_pairing(login.game, login.contest)
-        elif len(found.others) == others:
+        elif found.taken:
             self._pair(player, game, found.others)
 
     def _pair(self, player: Player, game: Game, others: tuple[Ticket, ...]) -> None:
         seats = [(player.bot, player.place), *((other.bot, other.place) for other in others)]
         secrets.SystemRandom().shuffle(seats)
         match = new_match(game, seats, self.settings, self.now_s())
-        if begin(self.store, game, match, self._queue(player)):
+        if begin(self.store, game, match, self._queue(player), self._ticket(player).text):
             log.info("match.begun", match=match.id, game=game.name, players=[bot for bot, _ in seats])
-        elif not player.gone and player.table is None:
-            # one of them was taken a moment before
-            self._wait(player, look_for_seats=False)
+        else:
+            # it took longer than tickets are held: all of them are put back by the next tick
+            log.warning("match.begun_too_late", match=match.id, game=game.name)
 
     def _say_again(self, name: str, players: list[Player]) -> None:
         assert self.arena is not None
@@ -134,6 +135,12 @@ class Lobby:
             elif empty_seat and self.queues.leave(name, self._ticket(player)):
                 # only who has left the queue may sit down elsewhere
                 self._wait(player, look_for_seats=True)
+
+    def _take_out(self, name: str, ticket: Ticket) -> None:
+        try:
+            self.queues.leave(name, ticket)
+        except Unavailable:
+            self._late.append((name, ticket))
 
     def _close_the_lonely(self) -> None:
         before_s = self.now_s() - self.settings.waiting_timeout_s

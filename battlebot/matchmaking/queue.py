@@ -15,6 +15,10 @@ from battlebot.arena.scripts import Argument, Script, Scripts
 
 WAIT = Script("battlebot.matchmaking", "wait.lua")
 AGAIN = Script("battlebot.matchmaking", "again.lua")
+LEAVE = Script("battlebot.matchmaking", "leave.lua")
+
+HELD_MS = 5000  # how long taken tickets are kept from others, should who took them die
+BY_A_TASK = -1  # others wanted: none, a task pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +37,11 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What became of a bot that began to wait: `seats` it left empty, a `match` begun for it, or others to meet."""
+    """What became of a bot that began to wait: `seats` it left empty, a `match` begun for it, `others` taken along."""
 
     seats: tuple[str, ...] = ()
     match: str | None = None
+    taken: bool = False
     others: tuple[Ticket, ...] = ()
     ask_pairing: bool = False
 
@@ -49,9 +54,10 @@ class Queues:
         self._scripts = scripts or Scripts(client)
 
     def wait(self, name: str, ticket: Ticket, others: int, look_for_seats: bool = True) -> Waiting:
-        """Puts the ticket into the queue and answers up to `others` tickets of other bots, longest waiting first.
+        """Takes `others` tickets of other bots, longest waiting first; where fewer wait, puts the ticket beside them.
 
-        With `others` 0 (a contest) it answers instead whether the pairing task must be asked for.
+        Taken tickets, one's own too, are held for `HELD_MS`: the match must have begun by then. With `others`
+        `BY_A_TASK` (a contest) nobody is taken, and the answer says whether the pairing task must be asked for.
         """
         script_keys = [
             keys.queue(name),
@@ -62,12 +68,15 @@ class Queues:
         ]
         since_ms = int(ticket.since_s * 1000)
         arguments: list[Argument] = [ticket.text, since_ms, ticket.bot, name, others, int(look_for_seats)]
+        arguments += [keys.ticket(""), HELD_MS]
         kind, *rest = self._scripts.run(WAIT, script_keys, arguments)
         if kind == b"seat":
             return Waiting(seats=tuple(match_id.decode() for match_id in rest))
         if kind == b"match":
             return Waiting(match=rest[0].decode())
-        return Waiting(ask_pairing=bool(rest[0]), others=tuple(_ticket(other.decode(), 0.0) for other in rest[1:]))
+        if kind == b"take":
+            return Waiting(taken=True, others=tuple(_ticket(other.decode(), 0.0) for other in rest))
+        return Waiting(ask_pairing=bool(rest[0]))
 
     def wait_again(self, name: str, tickets: Sequence[Ticket]) -> list[tuple[str | None, bool]]:
         """Says that these still wait; answers for each the match begun for it, and if its bot has an empty seat."""
@@ -83,7 +92,7 @@ class Queues:
     def leave(self, name: str, ticket: Ticket) -> bool:
         """Takes the ticket out of the queue; False if it was not there: taken for a match, perhaps."""
         with redis_errors():
-            return bool(self._client.zrem(keys.queue(name), ticket.text))
+            return bool(self._scripts.run(LEAVE, [keys.queue(name)], [ticket.text]))
 
     def tickets(self, name: str) -> list[Ticket]:
         """All tickets of a queue, longest waiting first."""
@@ -109,6 +118,12 @@ class Queues:
             if fresh:
                 self._client.hset(key, mapping=dict[Any, Any](fresh))
         return {bot: moment for bot, moment in (since | fresh).items() if bot in missing}
+
+    def missed(self, game: str, contest: str) -> dict[str, float]:
+        """What `missed_since` has noted last, looked at only."""
+        with redis_errors():
+            known: Any = self._client.hgetall(keys.missed(game, contest))
+        return {bot.decode(): float(moment) for bot, moment in known.items()}
 
     def drop_node(self, node: str) -> int:
         """Takes the tickets of a dead node out of all queues; answers how many."""

@@ -1,23 +1,28 @@
--- A bot begins to wait, unless a seat or a match is there for it.
+-- A bot begins to wait, unless a seat or a match is there for it; or it takes the longest waiting others with it.
 -- KEYS[1] queue, KEYS[2] set of queues, KEYS[3] the bot's empty seats, KEYS[4] the ticket's mark,
 -- KEYS[5] pairing asked for
--- ARGV[1] ticket, ARGV[2] waiting since (ms), ARGV[3] bot, ARGV[4] queue's name, ARGV[5] how many others are wanted,
--- ARGV[6] 1 to look for empty seats
--- Answers {'seat', match...}, {'match', match} or {'wait', 1 where pairing must be asked for now, ticket...}.
+-- ARGV[1] ticket, ARGV[2] waiting since (ms), ARGV[3] bot, ARGV[4] queue's name, ARGV[5] how many others are wanted
+-- (-1: pairing is a task's work), ARGV[6] 1 to look for empty seats, ARGV[7] what a mark's key begins with,
+-- ARGV[8] ms for which taken tickets are held
+-- Answers {'seat', match...}, {'match', match}, {'take', ticket...} or {'wait', 1 where pairing must be asked for now}.
 if ARGV[6] == '1' then
   local seats = redis.call('SMEMBERS', KEYS[3])
   if #seats > 0 then return {'seat', unpack(seats)} end
 end
-local match = redis.call('GET', KEYS[4])
-if match then return {'match', match} end
-redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1])
+local mark = redis.call('GET', KEYS[4])
+if mark then
+  -- held by another bot that makes the match at this moment: its letter, or the mark's end, will come
+  if string.sub(mark, 1, 5) == 'held:' then return {'wait', 0} end
+  return {'match', mark}
+end
 redis.call('SADD', KEYS[2], ARGV[4])
-local others, wanted = {}, tonumber(ARGV[5])
-if wanted == 0 then
+local wanted = tonumber(ARGV[5])
+if wanted < 0 then
+  redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1])
   local ask = redis.call('SET', KEYS[5], '1', 'NX', 'PX', 2000)
   return {'wait', ask and 1 or 0}
 end
-local from, seen = 0, {[ARGV[3]] = true}
+local others, from, seen = {}, 0, {[ARGV[3]] = true}
 while #others < wanted do
   local page = redis.call('ZRANGE', KEYS[1], from, from + 99)
   if #page == 0 then break end
@@ -30,4 +35,12 @@ while #others < wanted do
   end
   from = from + 100
 end
-return {'wait', 0, unpack(others)}
+if #others < wanted then
+  redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1])
+  return {'wait', 0}
+end
+redis.call('ZREM', KEYS[1], ARGV[1], unpack(others))
+for _, ticket in ipairs({ARGV[1], unpack(others)}) do
+  redis.call('SET', ARGV[7] .. ticket, 'held:' .. ARGV[1], 'PX', ARGV[8])
+end
+return {'take', unpack(others)}

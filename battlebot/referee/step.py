@@ -29,12 +29,14 @@ MAX_NUDGES = 6  # looks without any effect, after which the server gives the mat
 class Step:
     """The answer: the new match, the updates in the order of sending, the valid turn to append to the record.
 
-    `match` is the very same object where the event changed nothing that must be kept.
+    `match` is the very same object where the event changed nothing that must be kept; what is told then is a `reply`,
+    due to the bot although it has seen that revision.
     """
 
     match: Match
     updates: tuple[Update, ...] = ()
     recorded: dict[str, Any] | None = None
+    reply: bool = False
 
 
 def step(game: Game, match: Match, event: Event, now_s: float) -> Step:
@@ -50,7 +52,7 @@ def step(game: Game, match: Match, event: Event, now_s: float) -> Step:
         if answer.match is next_match:
             # there will be no commit: what is told is the match as it stands
             updates = tuple(replace(update, revision=match.revision) for update in answer.updates)
-            return replace(answer, match=match, updates=updates)
+            return Step(match, updates, reply=True)
         return replace(answer, match=replace(answer.match, due_s=_due(game, answer.match, now_s)))
     except Exception as error:
         failure = {"error": type(error).__name__, "event": type(event).__name__}

@@ -10,6 +10,7 @@ from typing import Protocol
 import gevent
 import structlog
 
+from battlebot.arena.lag import Lag
 from battlebot.arena.player import Player
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, BattlebotError, LoginFailed, Refused, TooMany, Unavailable
@@ -60,7 +61,8 @@ class Matches(Protocol):
 class Pump:
     """Holds the conversations of a node: what they share, and `converse`, which runs one."""
 
-    def __init__(self, settings: Settings, directory: LoginBook, lobby: WaitingRoom, arena: Matches) -> None:
+    def __init__(self, settings: Settings, directory: LoginBook, lobby: WaitingRoom, arena: Matches, lag: Lag) -> None:
+        self._lag = lag
         self._settings = settings
         self._directory = directory
         self._lobby = lobby
@@ -96,6 +98,10 @@ class Pump:
         if not player.login.keep:
             player.channel.close(closing.MATCH_OVER)
             return
+        # in a greenlet of its own: whose turn ended the match must go on reading
+        gevent.spawn(self._enter_again, player)
+
+    def _enter_again(self, player: Player) -> None:
         try:
             self._lobby.enter(player)
         except Unavailable:
@@ -133,7 +139,7 @@ class Pump:
         came_s = time.monotonic()
         try:
             login = self._login_of(frame, salt)
-            player = Player(login, _GivingBack(connection), str(next(self._numbers)))
+            player = Player(login, _GivingBack(connection), str(next(self._numbers)), self._lag)
             self._lobby.admit(player)
         except Unavailable as error:
             self._refuse(connection, error, closing.UNAVAILABLE)

@@ -61,6 +61,8 @@ class WebSocket:
         self._closing = False
         self._clean = False
         self._deaf = False
+        self._finishing = False
+        self._reader: Any = None
         self._cutter: gevent.Greenlet | None = None
         request = _upgrade(self._protocol, environ)
         # reading and writing have time-outs of their own; the socket's would be one for both
@@ -70,11 +72,16 @@ class WebSocket:
         self._outbox.put(self._protocol.send(request))
 
     def receive(self, timeout_s: float | None) -> Frame | None:
-        """The next frame; None after `timeout_s` without one. Pings a silent peer meanwhile. Raises Gone."""
+        """The next frame; None after `timeout_s` without one. Pings a silent peer meanwhile.
+
+        Raises Gone: after the peer's goodbye once its frames have been read, after ours (`close`) at once.
+        """
         until_s = None if timeout_s is None else time.monotonic() + timeout_s
-        while not self._frames:
-            if self._clean and self._closing:
+        while True:
+            if self._closing and not (self._clean and self._frames):
                 raise Gone(clean=True)
+            if self._frames:
+                return self._frames.popleft()
             wait_s = self._settings.ping_interval_s
             if until_s is not None:
                 wait_s = min(wait_s, until_s - time.monotonic())
@@ -89,7 +96,6 @@ class WebSocket:
             if not self._frames:
                 # a flood of what is no message must not keep everybody else from the processor
                 gevent.sleep(0)
-        return self._frames.popleft()
 
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
         """Queues a text message; a peer that lets too many wait is closed."""
@@ -109,12 +115,14 @@ class WebSocket:
             frame = b""
         self._outbox.put_last(frame)
         self._cutter = gevent.spawn_later(self._settings.close_timeout_s, self._cut)
+        gevent.get_hub().loop.run_callback(self._wake)
 
     def finish(self) -> None:
         """Ends the conversation: says goodbye if nobody has, and waits for the peer's goodbye, but not for long.
 
         What the peer still sends is read: a socket that is closed over unread bytes takes back what it has sent.
         """
+        self._finishing = True
         self.close(closing.MATCH_OVER)
         until_s = time.monotonic() + self._settings.close_timeout_s
         self._outbox.drain(self._settings.close_timeout_s)
@@ -135,6 +143,7 @@ class WebSocket:
 
     def _read(self, wait_s: float) -> bytes | None:
         """What the peer sent; None if nothing came. Raises Gone at the end."""
+        self._reader = gevent.getcurrent()
         try:
             with gevent.Timeout(max(wait_s, 0.001), False):
                 data = self._sock.recv(READ_BYTES)
@@ -143,7 +152,14 @@ class WebSocket:
                 return data
         except OSError:
             raise Gone(clean=self._closing) from None
+        finally:
+            self._reader = None
         return None
+
+    def _wake(self) -> None:
+        """Ends the conversation of a connection that has been closed while its reader waits."""
+        if self._reader is not None and not self._finishing:
+            self._reader.throw(Gone(clean=True))
 
     def _take(self, data: bytes, received_s: float) -> None:
         try:

@@ -11,7 +11,7 @@ from battlebot.arena.connection import connect
 from battlebot.arena.making import begin, new_match, ticket_of
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
-from battlebot.matchmaking.queue import Queues, Ticket
+from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry, discover
 
@@ -44,7 +44,7 @@ def begun(client: redis.Redis, store: MatchStore, registry: Registry, settings: 
         queues = Queues(client)
         seats = [("ada", ada), ("bob", bob)]
         for bot, place in seats:
-            queues.wait(game, Ticket(place, bot, now_s), 0)
+            queues.wait(game, Ticket(place, bot, now_s), BY_A_TASK)
             assert ticket_of(place, bot) in {ticket.text for ticket in queues.tickets(game)}
         match = new_match(registry[game], seats, settings, now_s)
         assert begin(store, registry[game], match, game)

@@ -16,7 +16,7 @@ from battlebot.arena.making import begin, new_match
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.errors import Conflict, UnknownMatch
-from battlebot.matchmaking.queue import Queues, Ticket
+from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.referee.events import Left, Turned
 from battlebot.referee.match import Match
 from battlebot.referee.step import step
@@ -112,9 +112,9 @@ def test_a_ticket_is_taken_for_one_match_only(
 ) -> None:
     """Many matches want the same waiting bot: one begins, and the others' bots go on waiting."""
     game, queues = registry["noughtsandcrosses"], Queues(client)
-    queues.wait(game.name, Ticket("n/0.1", "wanted", 1.0), 0)
+    queues.wait(game.name, Ticket("n/0.1", "wanted", 1.0), BY_A_TASK)
     for index in range(8):
-        queues.wait(game.name, Ticket(f"n/{index + 1}.1", f"bot{index}", 2.0), 0)
+        queues.wait(game.name, Ticket(f"n/{index + 1}.1", f"bot{index}", 2.0), BY_A_TASK)
 
     def want(index: int) -> bool:
         seats = [("wanted", "n/0.1"), (f"bot{index}", f"n/{index + 1}.1")]

@@ -19,7 +19,7 @@ from battlebot.config import Settings
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.pairer import Pairer
 from battlebot.errors import ContestClosed
-from battlebot.matchmaking.queue import Queues, Ticket
+from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.referee.events import Failed, Turned
 from battlebot.rules.registry import discover
 from battlebot.storage import Storage
@@ -46,7 +46,7 @@ def pairer(settings: Settings, storage: Storage, client: redis.Redis) -> Pairer:
 def wait_in_cup(pairer: Pairer, bots: list[str], round_number: int = 0) -> None:
     """The bots wait, in this order."""
     for index, bot in enumerate(bots):
-        pairer.queues.wait(QUEUE, Ticket(f"n/{bot}.{round_number}", bot, 100.0 + index), 0)
+        pairer.queues.wait(QUEUE, Ticket(f"n/{bot}.{round_number}", bot, 100.0 + index), BY_A_TASK)
 
 
 def play_all(pairer: Pairer, storage: Storage, event: Callable[[str], object]) -> None:
@@ -147,8 +147,8 @@ def test_a_contest_that_does_not_run_pairs_nobody(pairer: Pairer, storage: Stora
     storage.database["contests"].update_one({"name": "cup"}, {"$set": {"state": "finished"}})
     wait_in_cup(pairer, ["a", "b"])
     assert pairer.pair("numberwang", "cup") == 0
-    pairer.queues.wait("numberwang/other", Ticket("n/x.1", "x", 1.0), 0)
-    pairer.queues.wait("numberwang/other", Ticket("n/y.1", "y", 1.0), 0)
+    pairer.queues.wait("numberwang/other", Ticket("n/x.1", "x", 1.0), BY_A_TASK)
+    pairer.queues.wait("numberwang/other", Ticket("n/y.1", "y", 1.0), BY_A_TASK)
     assert pairer.pair("numberwang", "other") == 0
 
 

@@ -1,0 +1,103 @@
+"""The queue's scripts in a real Valkey: a bot waits, or takes others along; nobody is taken twice, nobody is lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import redis
+
+from battlebot.arena import keys
+from battlebot.arena.connection import connect
+from battlebot.arena.making import begin, new_match
+from battlebot.arena.store import MatchStore
+from battlebot.config import Settings
+from battlebot.matchmaking.queue import Queues, Ticket
+from battlebot.rules.registry import discover
+
+GAME = "noughtsandcrosses"
+
+
+@pytest.fixture
+def client(settings: Settings) -> Iterator[redis.Redis]:
+    """A client of the emptied Valkey."""
+    made = connect(settings.redis_url)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def queues(client: redis.Redis) -> Queues:
+    """The queues."""
+    return Queues(client)
+
+
+def ticket(bot: str, number: int = 0, node: str = "n") -> Ticket:
+    """A bot's ticket; the number tells its connections apart."""
+    return Ticket(f"{node}/{bot}{number}.1", bot, 100.0 + number)
+
+
+def test_who_comes_second_takes_the_longest_waiting_along(queues: Queues) -> None:
+    """Both are out of the queue then; a third waits."""
+    first = queues.wait(GAME, ticket("a"), 1)
+    assert (first.taken, first.others) == (False, ())
+    second = queues.wait(GAME, ticket("b"), 1)
+    assert [other.bot for other in second.others] == ["a"]
+    assert queues.tickets(GAME) == []
+    assert not queues.wait(GAME, ticket("c"), 1).taken
+
+
+def test_a_bot_is_never_taken_by_itself(queues: Queues) -> None:
+    """However many of its connections wait; another bot takes the one that waits longest."""
+    for number in range(150):
+        assert not queues.wait(GAME, ticket("a", number), 1).taken
+    (other,) = queues.wait(GAME, ticket("b"), 1).others
+    assert other.place == ticket("a", 0).place
+
+
+def test_of_many_that_come_at_once_each_is_in_one_pair(queues: Queues) -> None:
+    """200 bots, one call each: 100 pairs, and nobody waits; no call is made in vain."""
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(lambda index: (index, queues.wait(GAME, ticket(f"bot{index}"), 1)), range(200)))
+    pairs = [(f"bot{index}", answer.others[0].bot) for index, answer in answers if answer.taken]
+    assert len(pairs) == 100
+    assert max(Counter(bot for pair in pairs for bot in pair).values()) == 1
+    assert queues.tickets(GAME) == []
+
+
+def test_a_held_ticket_is_not_put_back_until_who_holds_it_is_dead(queues: Queues, client: redis.Redis) -> None:
+    """Its node says that it still waits: no, while the match is being made; yes, when the mark has gone."""
+    queues.wait(GAME, ticket("a"), 1)
+    queues.wait(GAME, ticket("b"), 1)
+    assert queues.wait_again(GAME, [ticket("a")]) == [(None, False)]
+    assert queues.tickets(GAME) == []
+    assert 0 < client.pttl(keys.ticket(ticket("a").text)) <= 5000
+    client.delete(keys.ticket(ticket("a").text))
+    queues.wait_again(GAME, [ticket("a")])
+    assert [waiting.bot for waiting in queues.tickets(GAME)] == ["a"]
+
+
+def test_a_match_begins_with_held_tickets_and_only_for_their_holder(
+    queues: Queues, client: redis.Redis, settings: Settings
+) -> None:
+    """Another cannot begin with them; the holder can, once; then the tickets tell their match."""
+    game, store = discover()[GAME], MatchStore(client)
+    queues.wait(GAME, ticket("a"), 1)
+    queues.wait(GAME, ticket("b"), 1)
+    match = new_match(game, [("a", ticket("a").place), ("b", ticket("b").place)], settings, 1000.0)
+    assert not begin(store, game, match, GAME)
+    assert not begin(store, game, match, GAME, holder=ticket("a").text)
+    assert begin(store, game, match, GAME, holder=ticket("b").text)
+    assert queues.wait_again(GAME, [ticket("a"), ticket("b")]) == [(match.id, False), (match.id, False)]
+    assert queues.wait(GAME, ticket("a"), 1).match == match.id
+
+
+def test_a_dead_nodes_tickets_are_dropped_from_every_queue(queues: Queues) -> None:
+    """Those of other nodes stay."""
+    queues.wait(GAME, ticket("a", node="dead"), 1)
+    queues.wait("numberwang", ticket("b", node="dead"), 1)
+    queues.wait("connectfour", ticket("c", node="alive"), 1)
+    assert queues.drop_node("dead") == 2
+    assert [waiting.bot for name in queues.names() for waiting in queues.tickets(name)] == ["c"]
