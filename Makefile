@@ -10,13 +10,14 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 PYTEST_ARGS ?= -q -n 2 --dist loadfile
 ARGS ?=
 
-.PHONY: help demo run test bench lint clean
+.PHONY: help demo run test bench bench-quick lint clean
 
 help:
 	@echo "make demo   a server, six bots and a contest (ARGS=--exit: end after it)"
 	@echo "make run    the server alone"
 	@echo "make test   the tests"
 	@echo "make bench  the benchmarks"
+	@echo "make bench-quick  the same in two minutes"
 	@echo "make lint   style, types, the Docker files"
 	@echo "make clean  remove what these made, except for the server's data in .battlebot"
 
@@ -31,6 +32,9 @@ test: $(VENV)/dev.stamp
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python -m bench $(ARGS)
+
+bench-quick: $(VENV)/dev.stamp
+	$(BIN)/python -m bench --quick $(ARGS)
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .

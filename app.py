@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import gevent
 import redis
 import structlog
 from celery import Celery
-from flask import Flask
+from flask import Flask, request
+from gevent.lock import BoundedSemaphore
+from werkzeug.exceptions import RequestTimeout
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from battlebot.api import init_api
@@ -40,6 +43,10 @@ from battlebot.web import init_web
 from tasks.celeryapp import make_celery
 
 log = structlog.get_logger()
+
+LOOKED_FOR_S = 1.0  # how old an answer of /readyz may be
+ANSWER_WITHIN_S = 2.5  # to /readyz: probes wait for few seconds only
+BODY_WITHIN_S = 10.0  # for a request's body to arrive
 
 
 def create_app(settings: Settings) -> Flask:
@@ -87,6 +94,7 @@ def create_app(settings: Settings) -> Flask:
         ask_pairing=lambda game, contest: enqueue("tasks.contests.pair", game, contest),
         ask_rating=lambda game: enqueue("tasks.ratings.rebuild", game),
     )
+    app.extensions["battlebot.drain"] = pump.drain
     context = Context(
         settings=settings,
         registry=registry,
@@ -96,9 +104,10 @@ def create_app(settings: Settings) -> Flask:
         bus=bus,
         organiser=organiser,
         lookout=Lookout(storage, store, queues),
-        health=lambda: health(client, storage, celery),
+        health=Health(client, storage, celery),
         redis=client,
     )
+    app.before_request(_read_body)
     init_api(app, context)
     init_web(app, context)
     init_websocket(app, settings, pump)
@@ -110,13 +119,35 @@ def create_app(settings: Settings) -> Flask:
     return app
 
 
-def health(client: redis.Redis, storage: Storage, celery: Celery) -> dict[str, str]:
-    """Whether Redis, MongoDB and a worker answer now: `ok`, or a sentence."""
-    return {
-        "redis": _check(client.ping),
-        "mongodb": _check(storage.ping),
-        "worker": _check(lambda: _ping_worker(celery)),
-    }
+class Health:
+    """Whether Redis, MongoDB and a worker answer: `ok`, or a sentence. Looked at once a second, however many ask."""
+
+    def __init__(self, client: redis.Redis, storage: Storage, celery: Celery) -> None:
+        self._probes: dict[str, Callable[[], object]] = {
+            "redis": client.ping,
+            "mongodb": storage.ping,
+            "worker": lambda: _ping_worker(celery),
+        }
+        self._looking = BoundedSemaphore()
+        self._looked_s = float("-inf")
+        self._found: dict[str, str] = {}
+
+    def __call__(self) -> dict[str, str]:
+        """What each part answers within `ANSWER_WITHIN_S`."""
+        with self._looking:
+            if time.monotonic() - self._looked_s > LOOKED_FOR_S:
+                greenlets = {name: gevent.spawn(_check, probe) for name, probe in self._probes.items()}
+                gevent.joinall(list(greenlets.values()), timeout=ANSWER_WITHIN_S)
+                self._found = {name: one.value or "does not answer in time" for name, one in greenlets.items()}
+                self._looked_s = time.monotonic()
+            return self._found
+
+
+def _read_body() -> None:
+    """Reads a request's body in good time: who sends it byte by byte holds a greenlet and a connection."""
+    if request.content_length or request.headers.get("Transfer-Encoding"):
+        with gevent.Timeout(BODY_WITHIN_S, RequestTimeout("The request's body did not arrive in time.")):
+            request.get_data(cache=True)
 
 
 def _ping_worker(celery: Celery) -> None:

@@ -188,6 +188,8 @@ def _check_choices(settings: Settings) -> None:
         value = getattr(settings, row.name)
         if allowed and value not in allowed:
             raise SettingError(f"{row.metadata['env']}={value!r} is not one of {', '.join(allowed)}.")
+    if settings.secret_key and any(len(key.strip()) < 16 for key in settings.secret_key.split(",")):
+        raise SettingError("SECRET_KEY must be one or more comma-separated keys of at least 16 characters.")
     prefixes = {
         "redis_url": ("redis://", "rediss://", "unix://"),
         "mongodb_uri": ("mongodb://", "mongodb+srv://"),

@@ -6,20 +6,21 @@
     ├── BadGame                 a module in games/ breaks the contract
     ├── Refused                 what arrived from outside is not acceptable
     │   ├── UnknownGame         no such game
-    │   ├── UnknownBot          no such bot in this game
     │   ├── UnknownMatch        no such match
     │   ├── UnknownContest      no such contest
     │   ├── NameTaken           somebody has registered that name
     │   ├── BadName             a name that is empty, too long or not printable
     │   ├── BadMessage          a frame or body that does not have the shape it must have
     │   ├── LoginFailed         wrong hash, unknown bot, wrong game
+    │   ├── NoToken             an organiser's request comes without a token
+    │   ├── BadToken            an organiser's token is unknown, expired or revoked
     │   ├── ContestClosed       the contest takes no (more) bots, or may not be opened
     │   ├── WrongState          the contest's state does not allow what is asked for
     │   └── TooMany             a limit of rate or number is exceeded
     └── Unavailable             Redis or MongoDB does not answer now
         └── Conflict            another process committed first (retried, never shown)
 
-`http_status` and `close_code` are the one place that maps an error to HTTP and to a WebSocket close code.
+`http_status` is the one place that maps an error to HTTP; close codes are in `wire/closing.py`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,6 @@ class BattlebotError(Exception):
 
     code: ClassVar[str] = "error"
     http_status: ClassVar[int] = 500
-    close_code: ClassVar[int] = 1011
 
     def __init__(self, sentence: str, **details: object) -> None:
         super().__init__(sentence)
@@ -66,20 +66,12 @@ class Refused(BattlebotError):
 
     code = "refused"
     http_status = 400
-    close_code = 1008
 
 
 class UnknownGame(Refused):
     """No game of that name is registered."""
 
     code = "unknown-game"
-    http_status = 404
-
-
-class UnknownBot(Refused):
-    """No bot of that name is registered for that game."""
-
-    code = "unknown-bot"
     http_status = 404
 
 
@@ -114,13 +106,26 @@ class BadMessage(Refused):
     """A frame or a body does not have the shape that it must have."""
 
     code = "bad-message"
-    close_code = 1007
 
 
 class LoginFailed(Refused):
     """Wrong hash, unknown bot or wrong game; which of them is never said."""
 
     code = "login-failed"
+    http_status = 401
+
+
+class NoToken(Refused):
+    """What is asked for is an organiser's to ask, and the request brings no bearer token."""
+
+    code = "no-token"
+    http_status = 401
+
+
+class BadToken(Refused):
+    """The bearer token is unknown, expired or revoked; which of them is never said."""
+
+    code = "bad-token"
     http_status = 401
 
 
@@ -150,7 +155,6 @@ class Unavailable(BattlebotError):
 
     code = "unavailable"
     http_status = 503
-    close_code = 1013
 
 
 class Conflict(Unavailable):

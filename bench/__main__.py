@@ -46,4 +46,5 @@ def main(
     sys.exit(any(row["wrong"] for row in rows))
 
 
-main()
+if __name__ == "__main__":
+    main()

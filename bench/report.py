@@ -24,7 +24,19 @@ REFERENCE = {
 def show(rows: Sequence[Row]) -> None:
     """Prints the table to stderr."""
     table = Table(title="Ratios to the echo of the same run")
-    for heading in ("scenario", "value", "ratio", "runs", "original", "aim", "p50 ms", "p99 ms", "echo/s", "wrong"):
+    for heading in (
+        "scenario",
+        "value",
+        "ratio",
+        "runs",
+        "by CPU",
+        "original",
+        "aim",
+        "p50 ms",
+        "p99 ms",
+        "echo/s",
+        "wrong",
+    ):
         table.add_column(heading, justify="left" if heading == "scenario" else "right", no_wrap=True)
     for row in rows:
         times = row.get("turn_ms") or row.get("login_ms") or {}
@@ -34,6 +46,7 @@ def show(rows: Sequence[Row]) -> None:
             f"{row['value']:,} {row['unit']}",
             "" if row["ratio"] is None else f"{row['ratio']:g}",
             _spread(row),
+            "" if row["cpu_ratio"] is None else f"{row['cpu_ratio']:g}",
             original,
             aim,
             f"{times.get('p50', '')}",

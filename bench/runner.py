@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import pkgutil
 import platform
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -96,7 +96,7 @@ def costs(got: Row, count: int) -> Row:
 
 
 def _run_once(name: str, scenario: ModuleType, bench: Bench) -> Row:
-    connections, seconds = scenario.ECHO_CONNECTIONS, ECHO_S / 2 if bench.quick else ECHO_S
+    connections, seconds = scenario.ECHO_CONNECTIONS, ECHO_S / 3 if bench.quick else ECHO_S
     with echo_server() as (url, pids):
         echoes = [_echo(url, pids, seconds, connections)]
         row = scenario.run(bench)
@@ -105,14 +105,25 @@ def _run_once(name: str, scenario: ModuleType, bench: Bench) -> Row:
         "per_s": round(mean(echo["turns"] / echo["seconds"] for echo in echoes)),
         "ms": round(mean(echo["turn_ms"]["p50"] for echo in echoes), 3),
         "per_s_each": [round(echo["turns"] / echo["seconds"]) for echo in echoes],
-        "core_share": round(mean(echo["cpu_s"]["echo"] / echo["seconds"] for echo in echoes), 2),
+        "cpu_us": round(mean(echo["cpu_s"]["echo"] * 1e6 / max(1, echo["turns"]) for echo in echoes), 1),
     }
-    ratio = None
-    if row["unit"].endswith("/s"):
-        ratio = round(row["value"] / echo["per_s"], 4)
-    elif row["unit"] == "ms":
-        ratio = round(row["value"] / echo["ms"], 3)
-    return {"scenario": name, **row, "ratio": ratio, "echo": echo, "python": platform.python_version()}
+    return {"scenario": name, **row, **_ratios(row, echo), "echo": echo, "python": platform.python_version()}
+
+
+def _ratios(row: Row, echo: Row) -> Row:
+    """`ratio`: of a rate to the echo's rate, or of a time to its round trip.
+
+    `cpu_ratio`: of a rate, what the ratio were if both had all of their core: neighbours on the machine hardly move it.
+    """
+    if row["unit"] == "ms":
+        return {"ratio": round(row["value"] / echo["ms"], 3), "cpu_ratio": None}
+    if not row["unit"].endswith("/s"):
+        return {"ratio": None, "cpu_ratio": None}
+    web_us = row["cpu_us"]["web"]
+    return {
+        "ratio": round(row["value"] / echo["per_s"], 4),
+        "cpu_ratio": round(echo["cpu_us"] / web_us, 4) if web_us else None,
+    }
 
 
 def _echo(url: str, pids: list[int], seconds: float, connections: int) -> Row:
@@ -148,12 +159,6 @@ def _load(job: str, url: str, parts: dict[str, list[int]], profile: Path | None,
 def _profiler(web: list[int], target: Path, seconds: float) -> subprocess.Popen[bytes]:
     """py-spy on the web node's worker: a flame graph for a target *.svg, else stacks with their counts."""
     form = "flamegraph" if target.suffix == ".svg" else "raw"
-    command = ["py-spy", "record", "--pid", str(web[-1]), "--duration", str(max(1, round(seconds))), "--rate", "200"]
+    found = shutil.which("py-spy", path=Path(sys.executable).parent) or "py-spy"
+    command = [found, "record", "--pid", str(web[-1]), "--duration", str(max(1, round(seconds))), "--rate", "200"]
     return subprocess.Popen([*command, "--format", form, "--output", str(target)], stdout=sys.stderr)
-
-
-def _root() -> str:
-    return os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
-
-
-__all__ = ["Bench", "LoadFailed", "Row", "costs", "family", "run", "scenario_names"]

@@ -18,8 +18,8 @@ GAME = {
 }
 
 GOAL = 10
-# keeps the board's number finite and exact in every JSON parser; far beyond what could make a difference
-LARGEST = 1_000_000
+# keeps the board's number finite and exact in every JSON parser
+LARGEST = 2**53 - 1
 
 
 def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> State:

@@ -9,7 +9,9 @@ from celery import Celery
 
 from battlebot.config import Settings
 
-TASKS = ("tasks.contests", "tasks.matches")
+TASKS = ("tasks.contests", "tasks.matches", "tasks.ratings")
+
+RATINGS_SWEEP = 15  # in sweeps; ratings are asked for with each archived batch, this finds what a dying worker left
 
 
 def make_celery(settings: Settings) -> Celery:
@@ -32,6 +34,8 @@ def make_celery(settings: Settings) -> Celery:
         broker_connection_max_retries=None,
         broker_transport_options={"global_keyprefix": "bb:celery:", "socket_timeout": 10, "socket_keepalive": True},
         task_publish_retry=False,
+        # a ping holds a connection while it asks for a second: with a limit, many at once would wait for ever
+        broker_pool_limit=None,
         timezone="UTC",
         beat_schedule=_schedule(settings),
         beat_max_loop_interval=1,
@@ -56,4 +60,5 @@ def _schedule(settings: Settings) -> dict[str, dict[str, Any]]:
     return {
         "sweep matches": {"task": "tasks.matches.sweep", "schedule": every_s, "options": options},
         "sweep contests": {"task": "tasks.contests.sweep", "schedule": every_s, "options": options},
+        "sweep ratings": {"task": "tasks.ratings.sweep", "schedule": every_s * RATINGS_SWEEP, "options": options},
     }

@@ -39,12 +39,12 @@ def sweep() -> None:
 def _look_after(bench: Workbench) -> int:
     _release_abandoned(bench)
     bench.organiser.tick()
-    waiting, closed = set(bench.queues.names()), 0
-    for contest in bench.storage.contests.running():
-        closed += bench.absences.look_at(contest)
-        if keys.queue_name(contest["game"], contest["name"]) in waiting:
-            pair(contest["game"], contest["name"])
-    return closed
+    for name in bench.queues.names():
+        game, _, contest = name.partition("/")
+        if contest:
+            # its own task: a long pairing must not hold up the clock of other contests
+            bench.organiser.ask_pairing(game, contest)
+    return sum(bench.absences.look_at(contest) for contest in bench.storage.contests.running_closed())
 
 
 def _release_abandoned(bench: Workbench) -> None:

@@ -68,5 +68,15 @@ def _archive_together(bench: Workbench, match_ids: list[str]) -> int:
         bench.bus.publish(keys.game_events(game), b"archived")
         if contest is not None:
             bench.bus.publish(keys.contest_events(game, contest), b"archived")
+    _ask_for_ratings(bench, {game for game, _ in touched})
     log.info("matches.archived", matches=fresh)
     return len(fresh)
+
+
+def _ask_for_ratings(bench: Workbench, games: set[str]) -> None:
+    for game in sorted(games):
+        try:
+            bench.celery.send_task("tasks.ratings.rate", args=(game,))
+        except Exception as error:
+            # the matches are stored: the ratings' sweep finds them
+            log.warning("ratings.not_asked_for", game=game, error=type(error).__name__)

@@ -20,6 +20,7 @@ from battlebot.contests.service.absences import Absences
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
 from battlebot.matchmaking.queue import Queues
+from battlebot.ratings.service import Rater
 from battlebot.rules.registry import discover
 from battlebot.storage import Storage
 
@@ -38,6 +39,7 @@ class Workbench:
     pairer: Pairer
     organiser: Organiser
     absences: Absences
+    rater: Rater
     sweeper: Sweeper
     bus: Bus
 
@@ -83,6 +85,7 @@ def _workbench(_pid: int) -> Workbench:
         pairer=pairer,
         organiser=organiser,
         absences=Absences(store, queues, pairer, organiser),
-        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s),
+        rater=Rater(storage),
+        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s),
         bus=bus,
     )

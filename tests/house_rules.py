@@ -92,7 +92,18 @@ LAYERS = {
         "the contests' service stands on arena, matchmaking and storage",
         *("contests", "arena", "matchmaking", "storage", "rules", "referee", "config", "errors"),
     ),
-    "battlebot.ratings": layer("ratings are pure", "ratings", "errors", theirs=("openskill",), never=PURE),
+    "battlebot.ratings": layer(
+        "ratings are pure: values and their progress; openskill in the model only", "ratings", theirs=(), never=PURE
+    ),
+    "battlebot.ratings.model": layer(
+        "the ratings' model is pure: openskill and the values", "ratings.rating", theirs=("openskill",), never=PURE
+    ),
+    "battlebot.ratings.service": layer(
+        "the ratings' service stands on storage, and is told no time",
+        *("ratings", "storage"),
+        theirs=("structlog",),
+        never=PURE,
+    ),
     "battlebot.storage": layer("storage knows MongoDB and no match", "storage", "config", "errors"),
     "battlebot.arena": layer(
         "the arena stands on referee and storage", "arena", "referee", "rules", "wire", "storage", "config", "errors"
@@ -109,7 +120,7 @@ LAYERS = {
     ),
     "battlebot.api": layer(
         "the API has no game logic, and enqueues tasks by name",
-        *("api", "storage", "contests", "rules.contract", "arena.keys", "wire", "config", "errors"),
+        *("api", "storage", "contests", "ratings.rating", "rules.contract", "arena.keys", "wire", "config", "errors"),
     ),
     "battlebot.web": layer(
         "pages have no game logic, and enqueue tasks by name",
@@ -122,6 +133,21 @@ LAYERS = {
     "battlebot.cli": layer(
         "the command line starts, shows and plays; it has no rules",
         *("cli", "client", "embedded", "config", "errors", "logs", "app"),
+    ),
+    "battlebot.cli.ratings": layer(
+        "the ratings' commands stand on storage and the ratings",
+        *("cli", "ratings", "storage", "errors"),
+        theirs=("click", "rich"),
+        never=PURE - {"sys"},
+    ),
+    "battlebot.cli.database": layer(
+        "one helper opens the database for the commands that work on it",
+        *("storage", "embedded", "config", "errors"),
+        theirs=(),
+        never=SOCKETS - {"urllib"},
+    ),
+    "battlebot.cli.rest": layer(
+        "the command line's REST client knows addresses, and no contest", "client.address", theirs=("click",)
     ),
     "battlebot.__main__": layer("it is the command line", "cli"),
     "tasks": layer(
@@ -164,7 +190,10 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
         "HTTP ends in api, web and transports",
         ("battlebot.api", "battlebot.web", "battlebot.transports", "app", "wsgi"),
     ),
-    "gevent": ("greenlets are the doors' and the web process's", ("battlebot.transports", "app", "wsgi")),
+    "gevent": (
+        "greenlets are the doors' and the web process's",
+        ("battlebot.transports", "battlebot.embedded.gunicorn_conf", "app", "wsgi"),
+    ),
     "celery": ("the tasks are Celery's, nothing else is", ("tasks", "battlebot.embedded.celery_hooks", "app", "wsgi")),
     "app": ("app.py is imported by wsgi.py and the command line only", ("wsgi", "battlebot.cli")),
     "wsgi": ("wsgi.py is loaded by name", ()),
@@ -173,6 +202,11 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "battlebot.referee.step": (
         "matches are stepped and shown by the arena only",
         ("battlebot.referee", "battlebot.arena"),
+    ),
+    "battlebot.ratings.model": ("only the ratings' service changes ratings", ("battlebot.ratings.service",)),
+    "battlebot.ratings.service": (
+        "the ratings' service is wired, not imported",
+        ("tasks", "battlebot.cli.ratings", "battlebot.ratings.service"),
     ),
     "battlebot.contests.service": (
         "the contests' service is wired, not imported",

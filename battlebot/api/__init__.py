@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from flask import Flask
 
+from battlebot.api.contests import contests
 from battlebot.api.context import CONTEXT_KEY, Context
 from battlebot.api.errors import handle_errors
+from battlebot.api.exports import exports
 from battlebot.api.headers import add_headers
 from battlebot.api.health import health
 from battlebot.api.jsonprovider import OrjsonProvider
 from battlebot.api.limits import limit_registrations
-from battlebot.api.openapi import register_described
+from battlebot.api.openapi import DESCRIBED_KEY, register_described
+from battlebot.api.organising import organising
+from battlebot.api.progress import progress
+from battlebot.api.ratings import ratings
+from battlebot.api.tokens import SCHEME
 
 __all__ = ["Context", "init_api"]
 
@@ -24,4 +30,8 @@ def init_api(app: Flask, context: Context) -> None:
     add_headers(app)
     limit_registrations(app, context.settings)
     register_described(app)
+    described = app.extensions[DESCRIBED_KEY]
+    described.spec.components.security_scheme(SCHEME, {"type": "http", "scheme": "bearer"})
+    for blueprint in (ratings, contests, organising, exports, progress):
+        described.register_blueprint(blueprint)
     app.register_blueprint(health)

@@ -70,6 +70,25 @@ class Organiser(Protocol):
         """Takes a match back."""
 
 
+class Lookout(Protocol):
+    """What can be seen of a contest, given its document; see contests/service/lookout.py."""
+
+    def ranking(self, contest: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The ranking's rows, best first."""
+
+    def progress(self, contest: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """How much has been played, is planned, and is being played."""
+
+    def meetings(self, contest: Mapping[str, Any], bot: str | None = None) -> dict[str, Any]:
+        """The meetings by pairs and by rounds."""
+
+    def rounds(self, contest: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The rounds alone."""
+
+    def why(self, contest: Mapping[str, Any], bot: str) -> dict[str, Any]:
+        """Why the bot is not playing."""
+
+
 @dataclass(frozen=True)
 class Context:
     """Everything a request may use. `health()` says of each part "ok" or, in a sentence, what is wrong."""
@@ -81,6 +100,7 @@ class Context:
     live: LiveMatches
     bus: Bus
     organiser: Organiser
+    lookout: Lookout
     health: Callable[[], dict[str, str]]
     redis: redis.Redis
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from flask import url_for
 
+from battlebot.api.contests import LINK, contest_head, stored_contest
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import BotRow, ContestAnswer, ErrorBody, Page, StoredMatch, StoredMatchWithTurns
-from battlebot.contests.ranking import ranked
-from battlebot.errors import BadMessage, UnknownContest, UnknownMatch
+from battlebot.errors import BadMessage, UnknownMatch
 
 RECENT = 30  # matches that `GET /games/<game>` lists, as in the original
 
@@ -44,27 +44,26 @@ def show_match(game: str, match_id: str) -> dict[str, Any]:
 
 @reading.get("/games/<game>/contest/<contest>")
 @reading.arguments(Page, location="query")
-@reading.response(200, ContestAnswer, headers={"Link": {"description": 'rel="next"', "schema": {"type": "string"}}})
+@reading.response(200, ContestAnswer, headers=LINK)
 @reading.alt_response(404, schema=ErrorBody)
 def show_contest(page: dict[str, Any], game: str, contest: str) -> tuple[dict[str, Any], int, dict[str, str]]:
     """A contest: its ranking, best first, and its most recent matches, newest first, without turns"""
     storage = current_context().storage
     found = stored_contest(game, contest)
-    limit, before = page["limit"], page["before"]
+    limit, before, void = page["limit"], page["before"], page["void"]
     if before is not None and not storage.games.archived([before]):
         raise BadMessage("before must be the id of a finished match.", field="before", rule="known")
     # one more than is asked for tells whether there is more
-    games = storage.games.of_contest(game, contest, limit + 1, before)
+    games = storage.games.of_contest(game, contest, limit + 1, before, void == "true")
     answer = {
         "contest": contest_head(found),
-        "bots": ranked(storage.standings.of_contest(game, contest)),
+        "bots": current_context().lookout.ranking(found),
         "games": games[:limit],
     }
     headers = {}
     if len(games) > limit:
-        answer["next"] = url_for(
-            "reading.show_contest", game=game, contest=contest, limit=limit, before=games[limit - 1]["_id"]
-        )
+        more = {"limit": limit, "before": games[limit - 1]["_id"], **({"void": void} if void == "true" else {})}
+        answer["next"] = url_for("reading.show_contest", game=game, contest=contest, **more)
         headers["Link"] = f'<{answer["next"]}>; rel="next"'
     return answer, 200, headers
 
@@ -75,16 +74,3 @@ def stored_match(game: str, match_id: str) -> dict[str, Any]:
     if found is None or found["game"] != game:
         raise UnknownMatch(f"There is no finished match {match_id[:64]!r} of {game}.")
     return found
-
-
-def stored_contest(game: str, contest: str) -> dict[str, Any]:
-    """The contest's document. Raises UnknownContest, Unavailable."""
-    found = current_context().storage.contests.find(game, contest)
-    if found is None:
-        raise UnknownContest(f"There is no contest {contest[:64]!r} in {game}.")
-    return found
-
-
-def contest_head(document: dict[str, Any]) -> dict[str, Any]:
-    """What is told about a contest besides its ranking and its matches."""
-    return {name: document[name] for name in ("name", "title", "state", "format", "meetings")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
+from marshmallow.validate import OneOf
 
 from battlebot.wire.names import MAX_NAME_LENGTH, checked_name
 
@@ -91,6 +92,11 @@ class Page(Schema):
     before = fields.String(
         load_default=None, metadata={"description": "Only matches that ended before the one with this id."}
     )
+    void = fields.String(
+        load_default="false",
+        validate=OneOf(("true", "false"), error="It must be true or false."),
+        metadata={"description": "true: void matches as well"},
+    )
 
 
 class AsItIs(Schema):
@@ -120,16 +126,32 @@ class StoredMatchWithTurns(StoredMatch):
     turns = fields.List(fields.Dict(), required=True)
 
 
+class TieBreaks(AsItIs):
+    """What orders those with equal points, wins and losses: the one, then the other."""
+
+    sonnebornBerger = fields.Float(  # noqa: N815
+        required=True,
+        allow_none=True,
+        metadata={"description": "points of beaten opponents, half of drawn ones'; null where not needed"},
+    )
+    headToHead = fields.List(  # noqa: N815
+        fields.Integer(), required=True, metadata={"description": "points among those level; among those still level"}
+    )
+
+
 class StandingRow(AsItIs):
     """A row of a ranking."""
 
     rank = fields.Integer(required=True, metadata={"description": "shared where a tie stays"})
     bot_id = fields.String(required=True)
-    score = fields.Integer(required=True, metadata={"description": "three a win, one a draw"})
+    score = fields.Integer(required=True, metadata={"description": "by the contest's points"})
     wins = fields.Integer(required=True)
     draws = fields.Integer(required=True)
     losses = fields.Integer(required=True)
     played = fields.Integer(required=True)
+    absent = fields.Integer(required=True, metadata={"description": "of the losses, those by not being there"})
+    byes = fields.Integer(required=True, metadata={"description": "rounds without an opponent, each scoring a win"})
+    tieBreaks = fields.Nested(TieBreaks, required=True)  # noqa: N815
 
 
 class ContestHead(AsItIs):
@@ -137,9 +159,14 @@ class ContestHead(AsItIs):
 
     name = fields.String(required=True)
     title = fields.String(required=True)
-    state = fields.String(required=True, metadata={"enum": ["scheduled", "running", "finished", "cancelled"]})
+    state = fields.String(required=True, metadata={"enum": ["scheduled", "running", "paused", "finished", "cancelled"]})
     format = fields.String(required=True)
     meetings = fields.Integer(required=True, metadata={"description": "of each pair, at most"})
+    points = fields.Dict(required=True, metadata={"description": "of a win, a draw, a loss"})
+    startsAt = fields.DateTime(required=True, allow_none=True)  # noqa: N815
+    endsAt = fields.DateTime(required=True, allow_none=True)  # noqa: N815
+    startedAt = fields.DateTime(required=True, allow_none=True)  # noqa: N815
+    endedAt = fields.DateTime(required=True, allow_none=True)  # noqa: N815
 
 
 class ContestAnswer(AsItIs):

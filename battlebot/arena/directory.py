@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+import structlog
+
 from battlebot.arena.connection import held
-from battlebot.errors import LoginFailed
+from battlebot.errors import LoginFailed, SettingError
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 from battlebot.wire.login import Login, hash_fits, new_secret
+
+log = structlog.get_logger()
 
 REMEMBERED = 100_000  # logins need no database for bots seen lately; a registration never changes
 
@@ -46,7 +50,11 @@ class Directory:
         document = self._bots.find(bot_id)
         if document is None:
             return None
-        known = (document["game"], self._vault.open(document["sealed_pass_hash"]))
+        try:
+            known = (document["game"], self._vault.open(document["sealed_pass_hash"]))
+        except SettingError as error:
+            log.error("credentials.unreadable", bot=bot_id, error=str(error))
+            return None
         self._remembered[bot_id] = known
         if len(self._remembered) > REMEMBERED:
             self._remembered.popitem(last=False)

@@ -8,7 +8,8 @@ DEADLINES = f"{TAG}:deadlines"  # sorted set: live match -> when it is due, ms s
 FINISHED = f"{TAG}:finished"  # sorted set: ended and not yet archived match -> its end's sequence number
 END_SEQUENCE = f"{TAG}:endseq"  # string: the last end's sequence number
 SET_ASIDE = f"{TAG}:setaside"  # set: ended matches that could not be archived, for a person to look at
-QUEUES = f"{TAG}:queues"  # set: names of queues in which anybody has ever waited
+QUEUES = f"{TAG}:queues"  # set: names of the queues in which somebody waits
+SWEPT = f"{TAG}:swept"  # string, short-lived: a sweep was made lately
 NODES = f"{TAG}:nodes"  # sorted set: node -> its last heartbeat, ms since the epoch
 
 

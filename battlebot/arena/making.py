@@ -52,10 +52,11 @@ def new_match(
     return with_first_due(game, match, now_s)
 
 
-def begin(store: MatchStore, game: Game, match: Match, queue: str, holder: str = "") -> bool:
+def begin(store: MatchStore, game: Game, match: Match, queue: str, holder: str = "", not_after_ms: int = 0) -> bool:
     """Makes the match and tells its bots, wherever they are; False if one of them waits no more.
 
-    `holder` is the ticket that took the others out of the queue, if one did. Raises Unavailable.
+    `holder` is the ticket that took the others out of the queue, if one did; after `not_after_ms` (Redis's clock; 0:
+    never) it is too late. Raises Unavailable.
     """
     document = encode_match(match)
     tickets, publications = [], list[Publication]()
@@ -67,7 +68,7 @@ def begin(store: MatchStore, game: Game, match: Match, queue: str, holder: str =
     if match.contest is not None:
         publications.append((keys.contest_events(match.game, match.contest), b"begun"))
     publications.append((keys.game_events(match.game), b"begun"))
-    return store.begin(match, queue, tickets, publications, holder)
+    return store.begin(match, queue, tickets, publications, holder, not_after_ms)
 
 
 def ticket_of(place: str, bot: str) -> str:

@@ -36,6 +36,7 @@ class Node:
         self._arena = arena
         self._timers = timers
         self._tick = tick
+        self._known = False
         self._mailbox = Mailbox(client, keys.mailbox(arena.node), arena.on_mail, arena.look_after_all)
 
     def start(self) -> None:
@@ -53,9 +54,16 @@ class Node:
         log.info("node.started", node=self._arena.node)
 
     def beat(self) -> None:
-        """One heartbeat. Raises Unavailable."""
+        """One heartbeat. Raises Unavailable.
+
+        A node that was taken for dead meanwhile (it was stalled, or Redis was away) takes its players' seats again.
+        """
         with redis_errors():
-            self._client.zadd(keys.NODES, {self._arena.node: int(time.time() * 1000)})
+            new = self._client.zadd(keys.NODES, {self._arena.node: int(time.time() * 1000)})
+        if new and self._known:
+            log.warning("node.was_taken_for_dead", node=self._arena.node)
+            self._arena.rejoin_all()
+        self._known = True
 
     def _live(self) -> None:
         while True:

@@ -90,6 +90,11 @@ class Player:
         self.remaining_s = 0.0
         self.told = (-1, False)
 
+    def stop_clock(self) -> None:
+        """Nothing is charged, and nothing counts as asked, until the bot is told again."""
+        self.asked_version = -1
+        self.asked_s = None
+
     def tell(self, shown: Shown, reply: bool = False) -> None:
         """Sends an update unless the bot has been told of it, or of a newer one; a `reply` is sent in any case.
 

@@ -16,7 +16,7 @@ from battlebot.arena.player import Player
 from battlebot.arena.store import decode_match
 from battlebot.arena.timers import Timers, in_background
 from battlebot.errors import Unavailable, UnknownMatch
-from battlebot.referee.events import Event, Failed, Joined, Left, Overdue, TimedOut, Turned
+from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue, TimedOut, Turned
 from battlebot.referee.match import Match
 from battlebot.referee.step import step, update_for
 from battlebot.wire import closing
@@ -76,16 +76,34 @@ class Arena:
         """The player does not wait at its place any more."""
         self._expected.pop(player.place, None)
 
-    def turned(self, player: Player, turn: dict[str, object] | None, received_s: float) -> None:
-        """A player sent a turn (None: no JSON object) whose bytes arrived at `received_s` (monotonic).
+    def turned(
+        self, player: Player, turn: dict[str, object] | None, received_s: float, refusal: str | None = None
+    ) -> None:
+        """A player sent a turn (None: unreadable, `refusal` says why) whose bytes arrived at `received_s` (monotonic).
 
-        Raises Unavailable if it could not be committed: the turn was not taken.
+        Raises Unavailable if nobody knows whether it was committed: when Redis is back the bot is told, or asked again.
         """
         table = player.table
-        if table is not None:
-            with table.lock:
-                if player.table is table:
-                    self._conduct(table, Turned(player.bot, turn, player.thinking_s(received_s)))
+        if table is None:
+            return
+        with table.lock:
+            if player.table is not table:
+                return
+            try:
+                event = Turned(player.bot, turn, player.thinking_s(received_s), refusal)
+                self._conduct(table, event)
+            except Unavailable:
+                # it may have been committed all the same: what is there is looked up, and the bot asked again
+                table.match = table.document = None
+                player.stop_clock()
+                self._timers.at(time.monotonic() + AGAIN_S, partial(in_background, self._recover, table.match_id))
+                raise
+
+    def _recover(self, match_id: str) -> None:
+        try:
+            self.look_after(match_id)
+        except Unavailable:
+            self._timers.at(time.monotonic() + AGAIN_S, partial(in_background, self._recover, match_id))
 
     def join(self, player: Player, match_id: str) -> bool:
         """Gives the player its seat in a live match back, with the current state; False if it has none there.
@@ -193,9 +211,29 @@ class Arena:
             except Unavailable:
                 return
 
-    def seated(self) -> int:
-        """How many tables this node holds seats of."""
-        return len(self._tables)
+    def rejoin_all(self) -> None:
+        """Takes every seat of this node's players again that was emptied meanwhile. Raises Unavailable."""
+        for table in list(self._tables.values()):
+            with table.lock:
+                for player in list(table.players.values()):
+                    table.match = table.document = None
+                    self._conduct(table, Joined(player.bot, player.place))
+
+    def orphaned(self, player: Player) -> None:
+        """A player's connection was ended by the server's own doing: its seat is kept, its clock stopped."""
+        self.expect_no_more(player)
+        table = player.table
+        if table is None:
+            return
+        with table.lock:
+            if player.table is table:
+                self._unseat(table, player)
+                try:
+                    self._conduct(table, Orphaned(player.bot, player.place))
+                except Unavailable as error:
+                    # the sweep finds the seat of a place that nobody holds
+                    log.warning("match.orphaned_late", match=table.match_id, error=str(error))
+                self._drop_if_empty(table)
 
     def watch_clock(self, player: Player) -> None:
         """Looks at the player's clock when it will have run out: one timer a player, not one a turn."""

@@ -53,15 +53,18 @@ class MatchStore:
         tickets: Sequence[str],
         publications: Iterable[Publication],
         holder: str = "",
+        not_after_ms: int = 0,
     ) -> bool:
         """Makes the match if all the tickets still wait in the queue, or are held by the ticket `holder`.
 
-        Else changes nothing and answers False.
+        Else, and after `not_after_ms` on Redis's clock (0: never), changes nothing and answers False.
         """
         due_s = match.due_s
         assert due_s is not None
-        script_keys = [keys.queue(queue), keys.match(match.id), keys.DEADLINES, *(keys.ticket(t) for t in tickets)]
-        arguments: list[Argument] = [match.id, encode_match(match), int(due_s * 1000), TICKET_MARK_S, holder, *tickets]
+        script_keys = [keys.queue(queue), keys.match(match.id), keys.DEADLINES, keys.QUEUES]
+        script_keys += [keys.ticket(ticket) for ticket in tickets]
+        arguments: list[Argument] = [match.id, encode_match(match), int(due_s * 1000), TICKET_MARK_S]
+        arguments += [holder, queue, not_after_ms, *tickets]
         for channel, message in publications:
             arguments += [channel, message]
         return bool(held(lambda: self._scripts.run(BEGIN, script_keys, arguments), min(self._hold_s, 5.0)))
@@ -123,6 +126,12 @@ class MatchStore:
             for match_id, document in zip(match_ids, documents, strict=True)
             if document is not None
         }
+
+    def now_ms(self) -> int:
+        """The time on Redis's clock, in ms since the epoch."""
+        with redis_errors():
+            seconds, micros = self.client.time()
+        return int(seconds) * 1000 + int(micros) // 1000
 
     def heartbeat_s(self, node: str) -> float | None:
         """When the node last gave a sign of life (epoch); None if it has been found dead."""

@@ -21,16 +21,19 @@ log = structlog.get_logger()
 class Sweeper:
     """Over all live matches. Every method raises Unavailable."""
 
-    def __init__(self, client: redis.Redis, conductor: Conductor, queues: Queues, node_timeout_s: float) -> None:
+    def __init__(
+        self, client: redis.Redis, conductor: Conductor, queues: Queues, node_timeout_s: float, every_s: float
+    ) -> None:
         self._client = client
         self._conductor = conductor
         self._queues = queues
         self._node_timeout_s = node_timeout_s
+        self._gap_s = max(node_timeout_s, 3 * every_s)
 
     def sweep(self) -> int:
         """Gives the seats of dead nodes their grace, and brings overdue matches on; answers how many of these."""
         alive = self.living_nodes()
-        dead = self._dead_nodes()
+        dead = self._dead_nodes() if self._swept_lately() else []
         for node in dead:
             log.warning("node.dead", node=node)
             self._queues.drop_node(node)
@@ -43,6 +46,14 @@ class Sweeper:
         for match_id in overdue:
             self._bring_on(match_id, alive)
         return len(overdue)
+
+    def _swept_lately(self) -> bool:
+        """Whether the last sweep was a short while ago. After a gap, Redis's own perhaps, the nodes may beat first."""
+        with redis_errors():
+            pipeline = self._client.pipeline()
+            pipeline.exists(keys.SWEPT)
+            pipeline.set(keys.SWEPT, "1", px=int(self._gap_s * 1000))
+            return bool(pipeline.execute()[0])
 
     def living_nodes(self) -> set[str]:
         """The nodes with a recent heartbeat."""

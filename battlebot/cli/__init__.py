@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from battlebot.cli.contest_commands import contest_commands
+from battlebot.cli.ratings import ratings_commands
+from battlebot.cli.token import keep_first_token, token_commands
 from battlebot.errors import BattlebotError, SettingError
 
 if TYPE_CHECKING:
@@ -42,6 +45,11 @@ def commands() -> None:
     """A server on which programs fight. Settings come from the environment and from .env: see `battlebot settings`."""
 
 
+commands.add_command(contest_commands)
+commands.add_command(ratings_commands)
+commands.add_command(token_commands)
+
+
 def _place(command: Any) -> Any:
     """The options that say where a server is to be. They win over the environment."""
     for option in (
@@ -60,7 +68,7 @@ def serve(host: str | None, port: int | None, data: Path | None) -> None:
     settings = _load(host=host, port=port, data=data)
     from battlebot.embedded.server import serve as serve_until_stopped
 
-    serve_until_stopped(settings)
+    serve_until_stopped(settings, prepare=keep_first_token)
 
 
 @commands.command()

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from battlebot.cli.contest import Onlooker, meetings
+from battlebot.cli.token import keep_first_token
 from battlebot.client import ClientError, register
 from battlebot.config import Settings
 from battlebot.embedded.interrupts import stopped_by_signals
@@ -52,7 +53,7 @@ def run_demo(settings: Settings, *, game: str, leave: bool, limit_s: float) -> i
     status = _EXIT_INTERRUPTED
     with stopped_by_signals():
         console.print("Starting Valkey, mongod, a web node, a worker and beat ...")
-        with running(settings, logs_in_files=True) as server:
+        with running(settings, logs_in_files=True, prepare=keep_first_token) as server:
             console.print(f"The server is ready at {server.url}/ (logs: {server.settings.data / 'logs'})")
             status = _play(server, console, game, limit_s)
             if not leave:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import resource
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,19 @@ def on_starting(server: Any) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     except (ValueError, OSError):
         server.log.warning("The limit of open files stays at %s", resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+
+def post_worker_init(worker: Any) -> None:
+    """SIGTERM: the bots are sent to another node first, then gunicorn stops as it does."""
+    import gevent
+
+    def stop() -> None:
+        drain = getattr(worker.wsgi, "extensions", {}).get("battlebot.drain")
+        if drain is not None:
+            drain()
+        worker.handle_exit(signal.SIGTERM, None)
+
+    gevent.signal_handler(signal.SIGTERM, stop)
 
 
 def post_fork(server: Any, worker: Any) -> None:

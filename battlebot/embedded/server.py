@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.client
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -20,6 +20,8 @@ from battlebot.embedded.supervisor import Supervisor
 from battlebot.errors import EmbeddedError
 
 log = structlog.get_logger(__name__)
+
+Prepare = Callable[[Settings], None]
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,16 @@ class Server:
 
 @contextmanager
 def running(
-    settings: Settings, *, wsgi_module: str = "wsgi", ready_s: float = 60.0, logs_in_files: bool = False
+    settings: Settings,
+    *,
+    wsgi_module: str = "wsgi",
+    ready_s: float = 60.0,
+    logs_in_files: bool = False,
+    prepare: Prepare | None = None,
 ) -> Iterator[Server]:
     """Within it, a server runs and is ready; what dies is restarted. Stores whose address is given are not started.
 
+    `prepare` is called once a mongod of ours runs, with settings that name it, before anything that works on it does.
     `logs_in_files`: the parts write to `<data>/logs/<part>.log`, else to our stderr. Raises EmbeddedError: the port is
     in use, the folder cannot be written, a part does not start, or is not ready after `ready_s` seconds.
     """
@@ -55,6 +63,8 @@ def running(
     try:
         for child in stores.children:
             supervisor.adopt(child)
+        if prepare is not None and not settings.mongodb_uri:
+            prepare(stores.settings)
         for program in _parts(stores.settings, wsgi_module, logs_in_files):
             supervisor.start(program)
         supervisor.watch()
@@ -68,9 +78,9 @@ def running(
             stores.stop()
 
 
-def serve(settings: Settings, *, wsgi_module: str = "wsgi") -> None:
+def serve(settings: Settings, *, wsgi_module: str = "wsgi", prepare: Prepare | None = None) -> None:
     """Run a server until Ctrl-C, SIGTERM or SIGHUP. Raises EmbeddedError as `running` does, or later."""
-    with stopped_by_signals(), running(settings, wsgi_module=wsgi_module) as server:
+    with stopped_by_signals(), running(settings, wsgi_module=wsgi_module, prepare=prepare) as server:
         log.info("ready", url=server.url)
         server.wait()
 

@@ -89,10 +89,6 @@ class Lobby:
             for at in range(0, len(players), CHUNK):
                 self._say_again(name, players[at : at + CHUNK])
 
-    def waiting(self) -> int:
-        """How many players wait at this node."""
-        return len(self._waiting)
-
     def _wait(self, player: Player, look_for_seats: bool) -> None:
         assert self.arena is not None
         login = player.login

@@ -92,7 +92,7 @@ class Queues:
     def leave(self, name: str, ticket: Ticket) -> bool:
         """Takes the ticket out of the queue; False if it was not there: taken for a match, perhaps."""
         with redis_errors():
-            return bool(self._scripts.run(LEAVE, [keys.queue(name)], [ticket.text]))
+            return bool(self._scripts.run(LEAVE, [keys.queue(name), keys.QUEUES], [ticket.text, name]))
 
     def tickets(self, name: str) -> list[Ticket]:
         """All tickets of a queue, longest waiting first."""
@@ -101,7 +101,7 @@ class Queues:
         return [_ticket(text.decode(), since_ms / 1000) for text, since_ms in list(rows)]
 
     def names(self) -> list[str]:
-        """The queues in which anybody has ever waited."""
+        """The queues in which somebody waits."""
         with redis_errors():
             return sorted(texts(self._client.smembers(keys.QUEUES)))
 
@@ -130,9 +130,8 @@ class Queues:
         dropped = 0
         for name in self.names():
             stale = [ticket.text for ticket in self.tickets(name) if keys.node_of(ticket.place) == node]
-            if stale:
-                with redis_errors():
-                    dropped += int(self._client.zrem(keys.queue(name), *stale))
+            for text in stale:
+                dropped += int(self._scripts.run(LEAVE, [keys.queue(name), keys.QUEUES], [text, name]))
         return dropped
 
 

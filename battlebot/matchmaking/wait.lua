@@ -40,6 +40,7 @@ if #others < wanted then
   return {'wait', 0}
 end
 redis.call('ZREM', KEYS[1], ARGV[1], unpack(others))
+if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('SREM', KEYS[2], ARGV[4]) end
 for _, ticket in ipairs({ARGV[1], unpack(others)}) do
   redis.call('SET', ARGV[7] .. ticket, 'held:' .. ARGV[1], 'PX', ARGV[8])
 end

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """A bot sent something. `turn` is None where it was no JSON object.
+    """A bot sent something. `turn` is None where it could not be read; `refusal` is a sentence that says why.
 
     `thinking_s` is the bot's own time: from its update written to its socket until the turn's bytes arrived.
     """
@@ -16,6 +16,7 @@ class Turned:
     bot: str
     turn: dict[str, Any] | None
     thinking_s: float
+    refusal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ def _turned(game: Game, match: Match, event: Turned, now_s: float) -> Step:
 def _problem(game: Game, match: Match, event: Turned, offered: dict[str, Any]) -> tuple[str, str] | None:
     """Why the turn is not valid, as a code and a sentence; None where it is."""
     if event.turn is None:
-        return "bad-message", "A turn must be one JSON object."
+        return "bad-message", event.refusal or "A turn must be one JSON object."
     version = offered.get("version")
     if isinstance(version, int) and not isinstance(version, bool) and version > match.version:
         return "bad-version", f"The match is at version {match.version}."

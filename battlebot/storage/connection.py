@@ -18,6 +18,8 @@ INDEXES = {
     "games": [
         IndexModel([("game", ASCENDING), ("match.seq", DESCENDING)]),
         IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("match.void", ASCENDING), ("match.seq", DESCENDING)]),
+        # few, and counted whenever ratings are brought up to date
+        IndexModel([("game", ASCENDING), ("match.seq", ASCENDING)], partialFilterExpression={"match.void": True}),
     ],
     "contests": [
         IndexModel([("game", ASCENDING), ("name", ASCENDING)], unique=True),
@@ -39,7 +41,12 @@ INDEXES = {
             [("game", ASCENDING), ("contest", ASCENDING), ("bot_id", ASCENDING), ("opponent", ASCENDING)], unique=True
         )
     ],
+    "ratings": [
+        IndexModel([("game", ASCENDING), ("bot_id", ASCENDING)], unique=True),
+        IndexModel([("game", ASCENDING), ("ordinal", DESCENDING), ("bot_id", ASCENDING)]),
+    ],
     "audit": [IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("at", ASCENDING)])],
+    "tokens": [IndexModel([("name", ASCENDING)], unique=True)],
     "turns": [IndexModel([("match", ASCENDING), ("part", ASCENDING)], unique=True)],
 }
 
@@ -75,7 +82,9 @@ class Storage:
         from battlebot.storage.games import Games
         from battlebot.storage.ledger import Ledger
         from battlebot.storage.meetings import Meetings
+        from battlebot.storage.ratings import Ratings
         from battlebot.storage.standings import Standings
+        from battlebot.storage.tokens import Tokens
 
         timeout_ms = int(answer_within_s * 1000)
         try:
@@ -100,6 +109,8 @@ class Storage:
         self.meetings = Meetings(self.database)
         self.standings = Standings(self.database)
         self.audit = Audit(self.database)
+        self.tokens = Tokens(self.database)
+        self.ratings = Ratings(self.client, self.database)
         self.archive = Archive(self.client, self.database)
         self.ledger = Ledger(self.client, self.database, self.audit)
 

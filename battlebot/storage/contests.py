@@ -108,10 +108,17 @@ class Contests:
                 query["createdAt"] = {"$lt": at["createdAt"]}
             return [{**DEFAULTS, **row} for row in self._contests.find(query).sort("createdAt", -1).limit(limit)]
 
-    def running(self) -> list[dict[str, Any]]:
-        """All contests in the state `running`. Raises Unavailable."""
+    def running(self, limit: int = 100) -> list[dict[str, Any]]:
+        """The contests in the state `running` that were made last. Raises Unavailable."""
         with mongo_errors():
-            return [{**DEFAULTS, **row} for row in self._contests.find({"state": "running"})]
+            found = self._contests.find({"state": "running"}).sort("createdAt", -1).limit(limit)
+            return [{**DEFAULTS, **row} for row in found]
+
+    def running_closed(self) -> list[dict[str, Any]]:
+        """The running contests with a list of entrants. Raises Unavailable."""
+        with mongo_errors():
+            found = self._contests.find({"state": "running", "entrants": {"$type": "array"}})
+            return [{**DEFAULTS, **row} for row in found]
 
     def due(self, now: datetime) -> list[dict[str, Any]]:
         """The contests that must start or end by now. Raises Unavailable."""

@@ -6,6 +6,7 @@ A document is the final state without `complete` and `nextPlayer`, plus `_id`, `
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from pymongo.database import Database
@@ -13,6 +14,8 @@ from pymongo.database import Database
 from battlebot.storage.connection import mongo_errors
 
 LISTED = {"turns": 0, "match.clocks": 0}
+AT_ONCE = 1000  # documents fetched together where all of a contest's are read, and how many of those with turns
+AT_ONCE_WITH_TURNS = 32
 
 
 class Games:
@@ -27,7 +30,7 @@ class Games:
         with mongo_errors():
             game = self._games.find_one({"_id": match_id})
             if game is not None and game["match"].get("parts"):
-                for part in self._turns.find({"match": match_id}).sort("part", 1):
+                for part in self.later_turns(match_id):
                     game["turns"].extend(part["turns"])
                     game["match"]["clocks"].extend(part["clocks"])
         return game
@@ -44,6 +47,26 @@ class Games:
         if not void:
             query["match.void"] = False
         return self._listed(query, limit, before)
+
+    def each_of_contest(
+        self, game: str, contest: str, void: bool = False, turns: bool = False
+    ) -> Iterator[dict[str, Any]]:
+        """All of a contest's matches in the order in which they ended, a few in memory at a time.
+
+        Void ones only if `void`. With `turns` each comes with its turns, of an overlong match with the first of them:
+        `match.parts` counts the rest, which `later_turns` reads. Raises Unavailable, also while it is read.
+        """
+        # both values rather than no condition: so the index gives the order
+        query = {"game": game, "contest": contest, "match.void": {"$in": [False, True]} if void else False}
+        at_once = AT_ONCE_WITH_TURNS if turns else AT_ONCE
+        with mongo_errors():
+            found = self._games.find(query, None if turns else LISTED, batch_size=at_once)
+            yield from found.sort("match.seq", 1)
+
+    def later_turns(self, match_id: str) -> Iterator[dict[str, Any]]:
+        """`{"turns", "clocks"}` of an overlong match, part by part after the first. Raises Unavailable."""
+        with mongo_errors():
+            yield from self._turns.find({"match": match_id}, {"turns": 1, "clocks": 1}, batch_size=1).sort("part", 1)
 
     def archived(self, match_ids: list[str]) -> set[str]:
         """Which of these matches are stored. Raises Unavailable."""

@@ -83,6 +83,11 @@ class Meetings:
             found = self._meetings.find({"game": game, "contest": contest}, {"game": 0, "contest": 0})
             return sorted(found, key=lambda row: (row["at"], row["_id"]))
 
+    def open_count(self, game: str, contest: str) -> int:
+        """How many meetings of a contest are being played. Raises Unavailable."""
+        with mongo_errors():
+            return self._meetings.count_documents({"game": game, "contest": contest, "state": "open"})
+
     def open_since(self, seconds: float) -> list[dict[str, Any]]:
         """Open meetings reserved at least so many seconds ago: `[{"_id", "game", "contest"}]`. Raises Unavailable."""
         before = datetime.now(UTC) - timedelta(seconds=seconds)

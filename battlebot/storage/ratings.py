@@ -14,6 +14,8 @@ from pymongo.read_concern import ReadConcern
 
 from battlebot.storage.connection import mongo_errors
 
+# a transaction that a killed process left open is in the way until MongoDB ends it, after a minute: nobody waits for it
+MOVE_S = 3.0
 REPLACE_S = 60.0  # all ratings of a game in one transaction; MongoDB's own limit of a transaction is the same
 RESULT = {"players": 1, "victor": 1, "match.seq": 1, "match.void": 1, "match.places": 1}
 ROW = {"_id": 0, "bot_id": 1, "mu": 1, "sigma": 1, "ordinal": 1, "matches": 1}
@@ -108,7 +110,7 @@ class Ratings:
             self._write(game, rows, session)
             return True
 
-        with mongo_errors(), self._client.start_session() as session:
+        with mongo_errors(), pymongo.timeout(MOVE_S), self._client.start_session() as session:
             return bool(session.with_transaction(in_transaction))
 
     def replace(self, game: str, revision: int, cursor: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:

@@ -20,12 +20,16 @@ from battlebot.wire import closing
 from battlebot.wire.closing import Closing
 from battlebot.wire.jsontext import decode_object, encode
 from battlebot.wire.login import Login, authentication_failed, authentication_ok, new_secret
-from battlebot.wire.updates import complaint
+from battlebot.wire.updates import complaint, notice
 
 log = structlog.get_logger()
 
 # a bot that is known by heart is looked up faster than one that is unknown: a refusal must not show which it was
 REFUSED_AFTER_S = 0.1
+
+
+# closes that are the server's own doing
+OURS = frozenset({closing.RESTARTING, closing.UNAVAILABLE, closing.SERVER_ERROR})
 
 
 class LoginBook(Protocol):
@@ -51,10 +55,15 @@ class WaitingRoom(Protocol):
 class Matches(Protocol):
     """Where players play."""
 
-    def turned(self, player: Player, turn: dict[str, object] | None, received_s: float) -> None:
+    def turned(
+        self, player: Player, turn: dict[str, object] | None, received_s: float, refusal: str | None = None
+    ) -> None:
         """Raises Unavailable."""
 
     def left(self, player: Player, clean: bool) -> None:
+        """Never raises."""
+
+    def orphaned(self, player: Player) -> None:
         """Never raises."""
 
 
@@ -71,12 +80,18 @@ class Pump:
         self._per_address = Places(settings.max_connections_per_address, "address")
         self._per_bot = Places(settings.max_connections_per_bot, "bot")
         self._patience = Patience(settings.relogin_free, settings.relogin_delay_max_s)
+        self._entering: dict[Player, gevent.Greenlet] = {}
+        self._players: set[Player] = set()
+        self._draining = False
         self.connections = 0
 
     def converse(self, connection: Connection) -> None:
         """Runs a conversation to its end. Never raises; the connection is closed with a code."""
         self.connections += 1
         try:
+            if self._draining:
+                connection.close(closing.RESTARTING)
+                return
             with self._per_address.hold(connection.address):
                 self._converse(connection)
         except TooMany:
@@ -99,7 +114,19 @@ class Pump:
             player.channel.close(closing.MATCH_OVER)
             return
         # in a greenlet of its own: whose turn ended the match must go on reading
-        gevent.spawn(self._enter_again, player)
+        self._entering[player] = gevent.spawn(self._enter_again, player)
+
+    def drain(self) -> None:
+        """The node is going to stop: nobody is let in any more, and everybody is sent to another node.
+
+        Seats are kept with their clocks stopped; kept sessions are told by a notice before the close.
+        """
+        self._draining = True
+        log.info("node.drains", players=len(self._players))
+        for player in list(self._players):
+            if player.login.protocol >= 2:
+                player.channel.send(notice("This node restarts; connect again at once.", "restart"))
+            player.channel.close(closing.RESTARTING)
 
     def _enter_again(self, player: Player) -> None:
         try:
@@ -122,15 +149,29 @@ class Pump:
 
     def _take_part(self, connection: Connection, player: Player) -> None:
         clean = False
+        channel = player.channel
+        assert isinstance(channel, _GivingBack)
+        self._players.add(player)
         try:
             self._lobby.enter(player)
             self._listen(connection, player)
         except Gone as gone:
             clean = gone.clean
+        except Exception:
+            # whatever failed was ours
+            channel.dismissed = True
+            raise
         finally:
+            self._players.discard(player)
             player.gone = True
+            entering = self._entering.pop(player, None)
+            if entering is not None:
+                entering.join()  # else its ticket could be there after we have left
             self._lobby.leave(player)
-            self._arena.left(player, clean)
+            if channel.dismissed:
+                self._arena.orphaned(player)
+            else:
+                self._arena.left(player, clean)
 
     def _log_in(self, connection: Connection) -> Player | None:
         salt = new_secret()
@@ -185,28 +226,30 @@ class Pump:
                 self._turn(player, frame)
 
     def _turn(self, player: Player, frame: Frame) -> None:
-        turn = None
+        turn, refusal = None, "A turn is a text frame."
         if frame.text is not None:
             try:
                 turn = decode_object(frame.text, self._settings.max_nesting)
-            except BadMessage:
-                turn = None
+            except BadMessage as error:
+                refusal = str(error)
         try:
-            self._arena.turned(player, turn, frame.received_s)
+            self._arena.turned(player, turn, frame.received_s, refusal)
         except Unavailable as error:
-            # the bot may send it again; an original client cannot be told and goes by its clock
+            # its clock stands still, and it is asked again when Redis is back; an original client just waits
             if player.login.protocol >= 2:
                 player.channel.send(complaint(str(error), error.code))
-            else:
-                player.channel.close(closing.UNAVAILABLE)
 
 
 class _GivingBack:
-    """The player's channel: each update sent lets the bot send one message more."""
+    """The player's channel: each update sent lets the bot send one message more.
+
+    `dismissed` says that the server closed it for a reason of its own, which is no fault of the bot's.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.rate: Rate | None = None
+        self.dismissed = False
 
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
         if self.rate is not None:
@@ -214,4 +257,6 @@ class _GivingBack:
         self._connection.send(text, on_written)
 
     def close(self, reason: Closing) -> None:
+        if reason in OURS:
+            self.dismissed = True
         self._connection.close(reason)

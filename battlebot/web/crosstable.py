@@ -1,53 +1,34 @@
-"""Who beat whom: the results of every pair of a contest. Pure."""
+"""Who beat whom: the results of every pair of a contest, as cells of a table. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 LARGEST = 20  # bots; a larger table is readable for nobody
 
 
-@dataclass
+@dataclass(frozen=True)
 class Cell:
-    """What one bot did against another; `results` holds "win", "draw" or "loss", the first meeting first."""
+    """What one bot did against another, in meetings."""
 
-    results: list[str] = field(default_factory=list)
-
-    @property
-    def wins(self) -> int:
-        """Meetings won."""
-        return self.results.count("win")
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
 
     @property
-    def draws(self) -> int:
-        """Meetings drawn."""
-        return self.results.count("draw")
-
-    @property
-    def losses(self) -> int:
-        """Meetings lost."""
-        return self.results.count("loss")
+    def results(self) -> list[str]:
+        """A word a meeting, wins first; which came when is not kept."""
+        return ["win"] * self.wins + ["draw"] * self.draws + ["loss"] * self.losses
 
 
-def crosstable(names: Sequence[str], games: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Cell]]:
-    """`table[a][b]`: what a did against b, for all pairs of `names`; games are `{players, victor}`, newest first.
+Results = Mapping[str, Mapping[str, Mapping[str, int]]]
 
-    A match of more than two bots says nothing about the pairs of which neither won, unless nobody did.
-    """
-    table = {a: {b: Cell() for b in names if b != a} for a in names}
-    for game in reversed(list(games)):
-        for a, b in combinations(game["players"], 2):
-            if a not in table or b not in table:
-                continue
-            if game["victor"] is None:
-                results = ("draw", "draw")
-            elif game["victor"] in (a, b):
-                results = ("win", "loss") if game["victor"] == a else ("loss", "win")
-            else:
-                continue
-            table[a][b].results.append(results[0])
-            table[b][a].results.append(results[1])
-    return table
+
+def crosstable(names: Sequence[str], results: Results) -> dict[str, dict[str, Cell]]:
+    """`table[a][b]`: what a did against b, for all pairs of `names`; results are bot -> opponent -> counts."""
+    return {a: {b: _cell(results.get(a, {}).get(b, {})) for b in names if b != a} for a in names}
+
+
+def _cell(counts: Mapping[str, int]) -> Cell:
+    return Cell(counts.get("wins", 0), counts.get("draws", 0), counts.get("losses", 0))

@@ -6,8 +6,8 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from werkzeug.wrappers import Response as AnyResponse
 
 from battlebot.api.context import check_game, current_context
+from battlebot.api.streams import event_stream
 from battlebot.arena import keys
-from battlebot.web.events import event_stream
 from battlebot.web.filters import short_json
 from battlebot.web.snapshots import (
     MOST_CONTESTS,

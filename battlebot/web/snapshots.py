@@ -11,13 +11,12 @@ import structlog
 from flask import render_template
 from markupsafe import Markup
 
+from battlebot.api.contests import contest_head, results, stored_contest
 from battlebot.api.context import current_context
-from battlebot.api.reading import contest_head, stored_contest
-from battlebot.contests.ranking import ranked
+from battlebot.api.streams import Snapshot
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.web import board
 from battlebot.web.crosstable import LARGEST, crosstable
-from battlebot.web.events import Snapshot
 from battlebot.web.filters import span
 from battlebot.web.verdicts import verdict
 
@@ -25,7 +24,6 @@ RECENT = 20  # matches in a page's list
 MOST_LIVE = 12
 MOST_TURNS = 500  # in a match's table
 MOST_CONTESTS = 50
-ALL = 1000  # what a contest of LARGEST bots can have played, five meetings a pair
 
 LIVE_AGAIN_S = 5.0  # begun matches are announced by nobody
 ENDED_AGAIN_S = 0.5  # until the archive has the match
@@ -55,24 +53,38 @@ def live_section(live: list[dict[str, Any]] | None, with_contest: bool) -> Marku
 
 def contest_snapshot(game: str, name: str) -> Snapshot:
     """A contest's page. Raises UnknownContest, Unavailable."""
-    storage = current_context().storage
+    context = current_context()
     contest = stored_contest(game, name)
-    rows = ranked(storage.standings.of_contest(game, name))
-    games = storage.games.of_contest(game, name, ALL if len(rows) <= LARGEST else RECENT)
+    rows = context.lookout.ranking(contest)
     live = live_matches(game, name)
-    pairs = len(rows) * (len(rows) - 1) // 2
-    progress = {"played": sum(row["played"] for row in rows) // 2, "of": pairs * contest["meetings"]}
+    progress = context.lookout.progress(contest, rows)
     names = [row["bot_id"] for row in rows]
-    table = crosstable(names, games) if 2 <= len(rows) <= LARGEST else None
+    fits = len(rows) <= LARGEST
+    table = crosstable(names, results(contest, names)) if len(rows) >= 2 and fits else None
+    rounds = context.lookout.rounds(contest) if fits else []
     sections = {
         "progress": section("progress", progress=progress, contest=contest, bots=len(rows)),
-        "standings": section("standings", rows=rows),
+        "standings": section("standings", rows=rows, **shown_columns(rows)),
         "crosstable": section("crosstable", rows=rows, table=table, meetings=contest["meetings"], largest=LARGEST),
+        "rounds": section("rounds", rounds=rounds, game=game, closed=contest["entrants"] != "open", fits=fits),
         "live": live_section(live, with_contest=False),
-        "recent": section("recent", games=games[:RECENT], with_contest=False),
+        "recent": section("recent", games=context.storage.games.of_contest(game, name, RECENT), with_contest=False),
     }
-    data = {"contest": contest_head(contest), "bots": rows, "progress": progress, "sections": sections}
+    # the number of live meetings changes with each match, and is seen in the section
+    shown = {key: value for key, value in progress.items() if key != "live"}
+    data = {"contest": contest_head(contest), "bots": rows, "progress": shown, "sections": sections}
     return Snapshot(data, again_s=LIVE_AGAIN_S if contest["state"] == "running" else 15.0)
+
+
+def shown_columns(rows: list[dict[str, Any]]) -> dict[str, bool]:
+    """Which columns of the standings say anything: absences and byes where there are any, tie-breaks where needed."""
+    return {
+        "absences": any(row["absent"] for row in rows),
+        "byes": any(row["byes"] for row in rows),
+        "ties": any(row["tieBreaks"]["headToHead"] and row["played"] for row in rows)
+        or len({(row["score"], row["wins"], row["losses"]) for row in rows if row["played"]})
+        < sum(bool(row["played"]) for row in rows),
+    }
 
 
 def game_snapshot(game: str) -> Snapshot:

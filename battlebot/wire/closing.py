@@ -24,8 +24,6 @@ class Closing:
 
 MATCH_OVER = Closing(1000)
 NOBODY_CAME = Closing(1000, "nobody-came", "no opponent came; connect again when you like")
-LOGIN_FAILED = Closing(1008, "login-failed", "authentication failed")
-CONTEST_CLOSED = Closing(1008, "contest-closed", "the contest takes no bots now")
 TAKEN_OVER = Closing(1008, "taken-over", "the bot took its seat with another connection")
 TOO_BIG = Closing(1009, "too-big", "a message is larger than this server takes")
 TOO_MANY_MESSAGES = Closing(1008, "rate", "too many messages a second")
@@ -33,7 +31,6 @@ TOO_MANY_CONNECTIONS = Closing(1013, "too-many-connections", "too many connectio
 SLOW_READER = Closing(1008, "slow-reader", "too many updates wait unread")
 SILENT = Closing(1008, "silent", "no pong came")
 PROTOCOL_ERROR = Closing(1002, "protocol-error", "this is not WebSocket")
-TEXT_ONLY = Closing(1003, "text-only", "messages are text frames of JSON")
 RESTARTING = Closing(1012, "restart", "this node restarts; connect again at once")
 UNAVAILABLE = Closing(1013, "unavailable", "the server cannot answer now; try again later")
 SERVER_ERROR = Closing(1011, "error", "an error of the server's own")

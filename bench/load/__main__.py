@@ -28,4 +28,5 @@ def main() -> None:
     sys.stdout.buffer.write(orjson.dumps({"result": result}) + b"\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
@@ -16,7 +16,7 @@ from bench.load.tally import Tally, Window
 
 Bots = list[dict[str, str]]
 Result = dict[str, Any]
-Job = Callable[..., Awaitable[Result]]
+Job = Callable[..., Coroutine[Any, Any, Result]]
 
 WARM_UP_S = 1.0
 LIMIT_S = 30.0  # for what should take moments: all being seated, all having left

@@ -12,7 +12,7 @@ def run(bench: Bench) -> Row:
     """Median ms of a turn; its ratio is to the median round trip of the echo."""
     with bench.house() as house:
         bots = house.register(2, GAME)
-        got = bench.load(house, "matches", seconds=bench.seconds(full=15, quick=4), bots=bots)
+        got = bench.load(house, "matches", seconds=bench.seconds(full=15, quick=3), bots=bots)
         lost = house.not_archived(GAME, got["ends"])
     return {
         "value": got["turn_ms"].get("p50", 0.0),

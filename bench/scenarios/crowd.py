@@ -13,7 +13,7 @@ def run(bench: Bench) -> Row:
     """games/s; `--keep`: by protocol 2, without new connections."""
     with bench.house() as house:
         bots = house.register(bench.size(full=200, quick=200), GAME)
-        got = bench.load(house, "games", seconds=bench.seconds(full=20, quick=6), bots=bots, keep=bench.keep)
+        got = bench.load(house, "games", seconds=bench.seconds(full=20, quick=5), bots=bots, keep=bench.keep)
         lost = house.not_archived(GAME, dict(list(got["ends"].items())[-CHECKED:]))
     return {
         "value": round(got["games"] / got["seconds"], 1),

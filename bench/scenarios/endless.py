@@ -15,7 +15,7 @@ def run(bench: Bench) -> Row:
     with bench.house() as house:
         bots = house.register(2 * bench.size(full=50, quick=50), GAME)
         before_kb = house.rss_kb()
-        got = bench.load(house, "matches", seconds=bench.seconds(full=60, quick=6), bots=bots)
+        got = bench.load(house, "matches", seconds=bench.seconds(full=60, quick=5), bots=bots)
         after_kb = house.rss_kb()
         lost = house.not_archived(GAME, got["ends"])
     return {

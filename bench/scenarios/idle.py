@@ -20,7 +20,7 @@ def run(bench: Bench) -> Row:
         # what the first logins load stays loaded, and is no connection's share
         bench.load(house, "idle", seconds=0.1, bots=bots[:50], contest="before", at_once=AT_ONCE)
         before_kb = house.rss_kb()
-        seconds = bench.seconds(full=30, quick=4)
+        seconds = bench.seconds(full=30, quick=3)
         got = bench.load(house, "idle", seconds=seconds, bots=bots, contest="waiting", at_once=AT_ONCE)
         after_kb = house.rss_kb()
     return {

@@ -17,7 +17,7 @@ def run(bench: Bench) -> Row:
     with bench.house() as house:
         bots = house.register(bench.size(full=50, quick=50), GAME)
         house.close_pairing()
-        seconds = bench.seconds(full=15, quick=4)
+        seconds = bench.seconds(full=15, quick=3)
         got = bench.load(house, "logins", seconds=seconds, bots=bots, contest="waiting", at_once=AT_ONCE)
     return {
         "value": round(got["logins"] / got["seconds"], 1),

@@ -15,6 +15,7 @@ import pytest
 import redis
 from flask import Flask
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from battlebot.api import Context, init_api
 from battlebot.arena.bus import Bus
@@ -24,14 +25,17 @@ from battlebot.arena.directory import Directory
 from battlebot.arena.live import LiveMatches
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
+from battlebot.contests.service.lookout import Lookout
 from battlebot.contests.service.organiser import Organiser
 from battlebot.embedded.stores import embedded_stores
+from battlebot.matchmaking.queue import Queues
 from battlebot.referee.match import Limits, Match, Seat
 from battlebot.rules.registry import discover
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 from battlebot.web import init_web
 
+CONTESTS = "/games/noughtsandcrosses/contests"
 NOON = datetime(2026, 11, 21, 12, 0, 0, 123456, tzinfo=UTC)
 X_WINS = [["X", "X", "X"], ["O", "O", ""], ["", "", ""]]
 
@@ -55,6 +59,18 @@ class House:
     @property
     def client(self) -> FlaskClient:
         return self.app.test_client()
+
+    def organise(self, method: str, path: str, body: Any = None, token: str | None = None) -> TestResponse:
+        """A request of an organiser to a path of noughts and crosses' contests; with a token of its own by default."""
+        if token is None:
+            token = self.storage.tokens.create(f"organiser {secrets.token_hex(4)}")
+        headers = {"Authorization": f"Bearer {token}"}
+        return self.client.open(f"{CONTESTS}{path}", method=method, json=body, headers=headers)
+
+    def register(self, *bots: str) -> None:
+        """Registers bots for noughts and crosses."""
+        for bot in bots:
+            self.storage.bots.register("noughtsandcrosses", bot, "owner", b"sealed")
 
     def play(self, a: str, b: str, victor: str | None, contest: str | None = None, **more: Any) -> str:
         """Stores a finished match of noughts and crosses, its meeting reserved where it is one of a contest."""
@@ -137,6 +153,7 @@ def house(settings: Settings, answer_within_s: float = 2.0) -> Iterator[House]:
         organiser=Organiser(
             REGISTRY, storage, Conductor(REGISTRY, store), Bus(client), lambda game, contest: None, lambda game: None
         ),
+        lookout=Lookout(storage, store, Queues(client)),
         health=lambda: dict(parts),
         redis=client,
     )

@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
+import time
+from collections import Counter, defaultdict
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from battlebot.contests.formats import format_named, format_names
-from battlebot.contests.formats.open import pair
+from battlebot.contests.formats.open import complete, due, pair, planned
 from battlebot.contests.formats.record import Record, Waiter, pair_of
-from battlebot.errors import Refused
+from battlebot.contests.formats.situation import Met, Situation
 
 
 def waiters(names: str) -> list[Waiter]:
     """One waiter a letter, in the order of waiting."""
     return [Waiter(name, f"{name}{index}") for index, name in enumerate(names)]
+
+
+def situation(met: list[Met], meetings: int = 5, entrants: str = "", withdrawn: str = "") -> Situation:
+    """An open contest after these meetings."""
+    return Situation(tuple(entrants), frozenset(withdrawn), meetings, {}, tuple(met))
+
+
+def played(words: list[str]) -> list[Met]:
+    """Meetings from words, first mover first: `["ab", "ba"]`."""
+    numbers: Counter[tuple[str, str]] = Counter()
+    meetings = []
+    for first, second in words:
+        numbers[pair_of(first, second)] += 1
+        meetings.append(Met(0, numbers[pair_of(first, second)], first, second, "played", first))
+    return meetings
 
 
 # meetings so far (first mover first), who waits, the pairs that follow
@@ -34,60 +49,122 @@ CASES = [
     ("two connections of one bot meet two others", [], "aabc", ["ab", "ac"]),
     ("nobody left to meet", ["ab", "ba", "ab", "ba", "ab"], "ab", []),
     ("one that has nobody left holds nobody up", ["ab", "ba", "ab", "ba", "ab"], "abc", ["ac"]),
+    ("one that has withdrawn is not paired", [], "xab", ["ab"]),
 ]
 
 
-@pytest.mark.parametrize(("played", "waiting", "expected"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
-def test_who_meets_whom(played: list[str], waiting: str, expected: list[str]) -> None:
-    """Each row: the meetings so far, who waits, who meets."""
-    numbers: Counter[tuple[str, str]] = Counter()
-    meetings = []
-    for first, second in played:
-        numbers[pair_of(first, second)] += 1
-        meetings.append((first, second, numbers[pair_of(first, second)]))
-    pairings = pair(waiters(waiting), Record.of(meetings), 5)
+@pytest.mark.parametrize(("met", "waiting", "expected"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
+def test_who_meets_whom(met: list[str], waiting: str, expected: list[str]) -> None:
+    """Each row: the meetings so far, who waits, who meets. The bot x has withdrawn."""
+    pairings = pair(situation(played(met), withdrawn="x"), waiters(waiting))
     assert ["".join(sorted(p.first.bot + p.second.bot)) for p in pairings] == ["".join(sorted(row)) for row in expected]
 
 
 def test_the_first_mover_alternates_within_a_pair() -> None:
     """Five meetings: 3 to 2, in turn."""
-    record = Record()
-    firsts = [pair(waiters("ab"), record, 5)[0].first.bot for _ in range(5)]
-    assert firsts in (list("ababa"), list("babab"))
+    met: list[Met] = []
+    for _ in range(5):
+        (pairing,) = pair(situation(met), waiters("ab"))
+        met.append(Met(0, pairing.n, pairing.first.bot, pairing.second.bot, "open", None))
+    assert [one.first for one in met] in (list("ababa"), list("babab"))
+    assert [one.n for one in met] == [1, 2, 3, 4, 5]
 
 
 def test_a_void_meetings_number_is_played_again_with_the_same_first_mover() -> None:
     """Number 2 of 3 is missing: it comes next, and who moved first in it before does so again."""
-    record = Record.of([("a", "b", 1), ("a", "b", 3)])
-    (pairing,) = pair(waiters("ab"), record, 5)
-    assert (pairing.n, pairing.first.bot) == (2, "b")
+    met = [Met(0, n, "a", "b", "played", None) for n in (1, 3)]
+    (pairing,) = pair(situation(met), waiters("ab"))
+    assert (pairing.n, pairing.first.bot, pairing.round) == (2, "b", 0)
+
+
+def test_due_is_every_pairs_next_meeting_fewest_meetings_first() -> None:
+    """Not of those who withdrew, nor of those who have met often enough."""
+    met = played(["ab", "ba", "ac", "xc"])
+    rows = due(situation(met, 2, "abcx", withdrawn="x"))
+    assert [(one.round, one.n, one.first + one.second) for one in rows] == [(0, 1, "cb"), (0, 2, "ca")]
+
+
+def test_it_is_never_complete_by_itself_nor_planned() -> None:
+    """Someone new may come."""
+    for now in (situation([]), situation(played(["ab"]), 1, "ab")):
+        assert (complete(now), planned(now)) == (False, None)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 5), st.integers(2, 9))
 def test_random_comings_and_goings_end_with_every_pair_met_exactly(seed: int, meetings: int, bots: int) -> None:
     """Whoever waits when: no pair beyond the cap, no pair at the end below it, first moves balanced in each pair."""
-    dice, record = random.Random(seed), Record()
+    dice = random.Random(seed)
     names = [chr(97 + index) for index in range(bots)]
-    pairs: Counter[tuple[str, str]] = Counter()
-    while sum(pairs.values()) < meetings * bots * (bots - 1) // 2:
+    met: list[Met] = []
+    firsts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    while len(met) < meetings * bots * (bots - 1) // 2:
         present = names if dice.random() < 0.3 else dice.sample(names, dice.randint(2, bots))
-        made = pair(waiters("".join(present)), record, meetings)
-        left = [pair_of(a, b) for a in present for b in present if a < b and pairs[pair_of(a, b)] < meetings]
+        made = pair(situation(met, meetings), waiters("".join(present)))
+        left = [(a, b) for a in present for b in present if a < b and firsts[pair_of(a, b)].total() < meetings]
         assert bool(made) == bool(left)
         busy = [waiter.bot for pairing in made for waiter in (pairing.first, pairing.second)]
         assert len(busy) == len(set(busy))
-        pairs.update(pair_of(pairing.first.bot, pairing.second.bot) for pairing in made)
-        assert max(pairs.values(), default=0) <= meetings
-    for numbers in record.numbers.values():
-        counts = Counter(numbers.values())
-        assert abs(2 * counts[next(iter(counts))] - meetings) <= 1
+        for one in made:
+            met.append(Met(0, one.n, one.first.bot, one.second.bot, "played", None))
+            firsts[pair_of(one.first.bot, one.second.bot)][one.first.bot] += 1
+        assert all(counts.total() <= meetings for counts in firsts.values())
+    for counts in firsts.values():
+        assert abs(2 * max(counts.values()) - meetings) <= 1
 
 
-def test_every_format_is_found_by_its_name_and_no_other() -> None:
-    """An unknown name raises; nothing falls back."""
-    assert "open" in format_names()
-    for name in format_names():
-        assert format_named(name).TITLE
-    for name in ("record", "nonsense", "../open", ""):
-        with pytest.raises(Refused):
-            format_named(name)
+def by_looking_at_everyone(now: Situation, waiting: list[Waiter]) -> list[tuple[str, str]]:
+    """The rule, word by word: each in turn looks at all who still wait."""
+    record = Record.of((met.first, met.second, met.n) for met in now.met)
+    free, made = list(waiting), []
+    while free:
+        one = free.pop(0)
+        may = [other for other in free if other.bot != one.bot and record.met(one.bot, other.bot) < now.meetings]
+
+        def merit(other: Waiter, bot: str = one.bot) -> tuple[bool, int]:
+            rematch = record.last.get(bot) == other.bot and record.last.get(other.bot) == bot
+            return rematch, record.met(bot, other.bot)
+
+        if may:
+            best = min(may, key=merit)
+            free.remove(best)
+            n = record.next_number(one.bot, best.bot)
+            record.add(one.bot, best.bot, n)
+            made.append((one.ticket, best.ticket))
+    return made
+
+
+@given(st.integers(0, 2**32), st.integers(1, 3), st.integers(2, 8))
+def test_the_short_way_finds_what_looking_at_everyone_finds(seed: int, meetings: int, bots: int) -> None:
+    """Any past, any queue, bots in it several times."""
+    dice = random.Random(seed)
+    names = "abcdefgh"[:bots]
+    past = [word for word in ("".join(dice.sample(names, 2)) for _ in range(30)) if dice.random() < 0.6]
+    met = [one for one in played(past) if one.n <= meetings]
+    waiting = waiters("".join(dice.choices(names, k=dice.randint(0, 12))))
+    found = [{one.first.ticket, one.second.ticket} for one in pair(situation(met, meetings), waiting)]
+    assert found == [set(two) for two in by_looking_at_everyone(situation(met, meetings), waiting)]
+
+
+@pytest.mark.parametrize(("bots", "rounds", "limit_s"), [(1_000, 100, 1.0), (10_000, 20, 10.0)])
+def test_a_thousand_are_paired_in_a_second_and_ten_thousand_in_ten(bots: int, rounds: int, limit_s: float) -> None:
+    """All wait at once, after so many rounds in which everyone met someone; and where each has met all near it."""
+    names = [f"bot{index}" for index in range(bots)]
+    met = [
+        Met(0, 1, names[index], names[(index + step) % bots], "played", None)
+        for step in range(1, rounds // 2 + 1)
+        for index in range(bots)
+    ]
+    began_s = time.process_time()
+    pairings = pair(situation(met), [Waiter(name, name) for name in names])
+    assert time.process_time() - began_s < limit_s
+    assert len(pairings) == bots // 2
+
+
+def test_a_queue_whose_bots_have_all_met_is_paired_in_a_second_too() -> None:
+    """Nobody can stop at somebody it has never met: 1,000 bots, half a million meetings."""
+    names = [f"bot{index}" for index in range(1_000)]
+    met = [Met(0, 1, one, other, "played", None) for index, one in enumerate(names) for other in names[:index]]
+    began_s = time.process_time()
+    pairings = pair(situation(met), [Waiter(name, name) for name in names])
+    assert time.process_time() - began_s < 2.0  # most of it is the reading of so many meetings
+    assert len(pairings) == 500

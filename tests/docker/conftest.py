@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -49,10 +50,9 @@ def own_front(parts: Cluster) -> Iterator[House]:
         yield made
 
 
-@pytest.fixture
-def compose() -> Callable[..., str]:
-    """Where `docker-compose` and `hadolint` are found: `compose("hadolint")`; skips where there is none."""
-    import sys
+@pytest.fixture(scope="session")
+def tool() -> Callable[[str], str]:
+    """Where a program of requirements-dev.txt is: `tool("hadolint")`; skips where it is not installed."""
 
     def find(name: str) -> str:
         found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)

@@ -5,18 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
 
 import pytest
 from cluster import Cluster, Web, cluster, wait_for
-from peer import Peer, new_name
+from switchboard import Seats, Switchboard
 
-from battlebot.arena import keys
 from battlebot.arena.connection import connect
 from battlebot.config import Settings
 from battlebot.matchmaking.queue import Queues
-
-Seats = tuple[Peer, Peer]
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +20,10 @@ def servers(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory)
     """A module's processes, none started yet. When the module is through, no part may have logged an error."""
     with cluster(module_settings, tmp_path_factory.mktemp("servers")) as made:
         yield made
+        for child in made.children:
+            # politely it would take a web node seconds; a worker might leave a transaction open, with its locks
+            if child.program.name == "web":
+                child.kill()
     wrong = [line for line in made.logs().splitlines() if "Traceback" in line or _is_error(line)]
     assert not wrong, "\n".join(wrong)
 
@@ -44,7 +44,7 @@ def workers(servers: Cluster, web: Web) -> Web:
 
 
 @pytest.fixture
-def meet(web: Web, module_settings: Settings) -> Iterator[Callable[..., Peer]]:
+def meet(web: Web, module_settings: Settings) -> Iterator[Switchboard]:
     """Makes connections, by default to the module's node, and hangs up after the test: see `Switchboard`."""
     switchboard = Switchboard(web)
     yield switchboard
@@ -63,52 +63,8 @@ def sit(meet: Switchboard) -> Callable[..., Seats]:
     return meet.sit
 
 
-class Switchboard:
-    """Called, it answers a new connection without a login."""
-
-    def __init__(self, web: Web) -> None:
-        self.web = web
-        self.peers: list[Peer] = []
-
-    def __call__(self, path: str = "/", web: Web | None = None, **options: Any) -> Peer:
-        self.peers.append(Peer((web or self.web).address, path, **options))
-        return self.peers[-1]
-
-    def auth(self, game: str = "numberwang", stem: str = "bot") -> dict[str, str]:
-        """The credentials of a newly registered bot."""
-        return self.web.register(new_name(stem), game)
-
-    def login(self, auth: dict[str, str], web: Web | None = None, login: Any = None, **options: Any) -> Peer:
-        """A new connection that has logged in; `login` holds further keys of the login."""
-        peer = self(web=web, **options)
-        reply = peer.log_in(auth, **(login or {}))
-        assert reply["authentication"] == "OK", reply
-        return peer
-
-    def sit(self, game: str = "numberwang", nodes: tuple[Web, Web] | None = None, **options: Any) -> Seats:
-        """Two new bots at a new match, the one on turn first. Each has `.auth` and its first update, `.first`."""
-        peers = []
-        for web in nodes or (self.web, self.web):
-            auth = self.auth(game)
-            peer = self.login(auth, web=web, **options)
-            peer.auth = auth  # type: ignore[attr-defined]
-            peers.append(peer)
-        return self.seated(*peers)
-
-    def seated(self, one: Peer, two: Peer) -> Seats:
-        """The two in the order of their turns, after their first updates."""
-        for peer in (one, two):
-            peer.first = peer.update()  # type: ignore[attr-defined]
-        return (one, two) if one.first["state"]["nextPlayer"] == one.bot else (two, one)  # type: ignore[attr-defined]
-
-
 def _is_error(line: str) -> bool:
     try:
         return json.loads(line)["level"] in ("error", "critical")
     except (ValueError, KeyError, TypeError):
         return False
-
-
-def queue_of(game: str, contest: str | None = None) -> str:
-    """The name of a queue."""
-    return keys.queue_name(game, contest)

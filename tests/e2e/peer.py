@@ -1,4 +1,4 @@
-"""A bot at the level of frames: raw sockets, no politeness. What OriginalClient and the SDK would never do, this can."""
+"""A bot at the level of frames, on a raw socket, without politeness: it can do what no WebSocket library would."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import os
 import socket
 import struct
 import time
+from itertools import cycle
 from typing import Any
-
-from websocket import ABNF
 
 LIMIT_S = 20.0  # for whatever a peer waits for
 TEXT, BINARY, CLOSE, PING, PONG = 0x1, 0x2, 0x8, 0x9, 0xA
 CONTINUED = 0x0
+MASK = b"\x4d\x61\x73\x6b"
 UPGRADE = (
     "GET {path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
@@ -39,7 +39,15 @@ class Closed(Exception):
 
 def frame(opcode: int, payload: bytes, fin: bool = True) -> bytes:
     """A client's frame, masked."""
-    return ABNF(1 if fin else 0, 0, 0, 0, opcode, 1, payload).format()
+    size = len(payload)
+    if size < 126:
+        length = bytes([0x80 | size])
+    elif size < 2**16:
+        length = b"\xfe" + size.to_bytes(2)
+    else:
+        length = b"\xff" + size.to_bytes(8)
+    masked = bytes(byte ^ mask for byte, mask in zip(payload, cycle(MASK), strict=False))
+    return bytes([opcode | (0x80 if fin else 0)]) + length + MASK + masked
 
 
 class Peer:

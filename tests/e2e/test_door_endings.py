@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 
 import pytest
-from conftest import Seats, Switchboard
 from peer import BINARY, CLOSE, TEXT, Message, Peer, frame
+from switchboard import Seats, Switchboard
 
 SETTINGS = {"turn_timeout_ms": 1000}
 
@@ -150,8 +150,9 @@ def test_an_invalid_turn_does_not_restart_the_clock(sit: Callable[..., Seats]) -
         update = mover.update()
         assert update["turn"]["valid"] is False
         left.append(update["match"]["remainingMs"])
-    assert left[0] <= 600
-    assert left[1] <= 200
+    # what the server itself was late is not charged, and so a little more may be left
+    assert left[0] <= 750
+    assert left[1] <= left[0] - 250
     assert nothing_but_the_end(mover)["state"]["reason"] == "timeout"
     assert nothing_but_the_end(other)["state"]["victor"] == other.bot
 
@@ -218,7 +219,7 @@ def test_who_comes_back_on_turn_has_the_time_that_was_left(meet: Switchboard) ->
     wait_until_left(mover, 0.6)
     mover.reset()
     back = meet.login(mover.auth)
-    assert back.update()["match"]["remainingMs"] <= 600
+    assert back.update()["match"]["remainingMs"] <= 750
     assert nothing_but_the_end(back)["state"]["reason"] == "timeout"
     assert nothing_but_the_end(other)["state"]["victor"] == other.bot
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import pytest
-from cluster import Web
-from conftest import Seats, Switchboard
-from peer import BINARY, CONTINUED, PING, TEXT, Closed, Peer, frame
+from cluster import wait_for
+from peer import BINARY, CONTINUED, PING, PONG, TEXT, Closed, Peer, frame
+from switchboard import Seats, Switchboard
 
 SETTINGS = {
     "max_message_bytes": 1000,
     "max_messages_per_s": 20.0,
     "max_connections_per_bot": 3,
     "max_connections_per_address": 12,
-    "turn_timeout_ms": 1000,
+    "turn_timeout_ms": 700,
     "relogin_free": 3,
     "relogin_delay_max_s": 0.3,
     "ping_interval_s": 0.5,
@@ -57,7 +56,9 @@ TOO_BIG: dict[str, Callable[[Peer], None]] = {
     "a binary frame": lambda peer: peer.frame(BINARY, b"\0" * 1001),
     "in fragments": lambda peer: in_fragments(peer, TEXT, [b" " * 500, b" " * 500, b" "]),
     "binary in fragments": lambda peer: in_fragments(peer, BINARY, [b" " * 500, b" " * 500, b" "]),
-    "much too big": lambda peer: peer.frame(TEXT, text_of(300_000)),
+    "more than all buffers hold": lambda peer: peer.raw(
+        b"\x81\xff" + (2 * 10**7).to_bytes(8) + bytes(4) + b" " * 2 * 10**7
+    ),
     "a header that announces very much": lambda peer: peer.raw(b"\x81\xff" + b"\x7f" + b"\xff" * 7 + bytes(4000)),
 }
 
@@ -85,23 +86,19 @@ def test_too_many_messages_close_with_a_reason(meet: Switchboard) -> None:
 
 
 FLOODS = {
-    "pings": frame(PING, b"x"),
-    "pongs": frame(0xA, b"x"),
+    "pings": frame(PING, b"x") * 400,
+    "pongs": frame(PONG, b"x") * 400,
     "empty fragments": frame(TEXT, b"", fin=False) + frame(CONTINUED, b"", fin=False) * 400,
-    "binary frames": frame(BINARY, b""),
 }
 
 
 @pytest.mark.parametrize("kind", FLOODS)
-def test_a_flood_of_frames_that_are_no_turns_closes_too(sit: Callable[..., Seats], kind: str) -> None:
+def test_a_flood_of_frames_that_are_no_messages_closes_too(sit: Callable[..., Seats], kind: str) -> None:
     """What costs the server work counts, whatever it is; and the opponent has won."""
     mover, other = sit()
-    try:
-        mover.raw(FLOODS[kind] * (1 if "fragments" in kind else 400))
-    except ConnectionError:
-        pass
-    assert mover.closed().slug in ("rate", "")
-    assert other.final()["state"]["victor"] == other.bot
+    mover.raw(FLOODS[kind])
+    ended_with(mover, 1008, "rate")
+    lost(other, mover)
 
 
 def test_an_update_lets_a_bot_send_one_message_more(sit: Callable[..., Seats]) -> None:
@@ -120,9 +117,16 @@ def test_too_many_connections_of_a_bot_are_closed_with_1013(meet: Switchboard) -
     fourth = meet.login(auth)
     ended_with(fourth, 1013, "too-many-connections")
     held[0].close()
-    again = meet.login(auth)
-    with pytest.raises(TimeoutError):
-        again.any_frame(0.2)
+    wait_for(lambda: is_kept(meet.login(auth)), "room for another connection")
+
+
+def is_kept(peer: Peer) -> bool:
+    """Whether the connection lives on: its place may be given back a moment after the other's goodbye."""
+    try:
+        peer.any_frame(0.2)
+    except (Closed, TimeoutError) as end:
+        return isinstance(end, TimeoutError)
+    return False
 
 
 def test_a_bot_with_too_many_connections_is_slowed_down(meet: Switchboard) -> None:
@@ -140,33 +144,24 @@ def test_a_bot_with_too_many_connections_is_slowed_down(meet: Switchboard) -> No
     assert took[-1] >= 0.3
 
 
-@contextmanager
-def filled(meet: Switchboard) -> Iterator[list[Peer]]:
-    """As many connections of this address as there may be."""
+def test_too_many_connections_of_an_address_are_closed_with_1013(meet: Switchboard) -> None:
+    """Instead of a salt there is the close frame; when one of the others has gone there is room again."""
     peers = [meet() for _ in range(12)]
     for peer in peers:
         peer.message()
-    yield peers
+    with pytest.raises(Closed) as caught:
+        meet().message()
+    assert (caught.value.code, caught.value.slug) == (1013, "too-many-connections")
+    peers[0].close()
+    wait_for(lambda: is_greeted(meet()), "room for another connection")
 
 
-def test_too_many_connections_of_an_address_are_closed_with_1013(web: Web, meet: Switchboard) -> None:
-    """Instead of a salt there is the close frame; when one of the others has gone there is room again."""
-    with filled(meet) as peers:
-        with pytest.raises(Closed) as caught:
-            meet().message()
-        assert (caught.value.code, caught.value.slug) == (1013, "too-many-connections")
-        peers[0].close()
-        assert "salt" in meet().message()
-
-
-def test_a_connection_that_answers_no_ping_is_closed(sit: Callable[..., Seats]) -> None:
-    """A half-open peer: two pings without an answer, and it is gone; its opponent plays on until then and has won."""
-    mover, other = sit()
-    mover.send({"n": 0})
-    other.mute = True
-    # the other's clock runs for longer than its pings do: nothing comes from it but silence
-    assert mover.update()["state"]["nextPlayer"] == other.bot
-    assert mover.final()["state"]["victor"] == mover.bot
+def is_greeted(peer: Peer) -> bool:
+    """Whether there is a salt."""
+    try:
+        return "salt" in peer.message()
+    except Closed:
+        return False
 
 
 def test_a_waiting_bot_that_answers_no_ping_is_closed_with_a_reason(meet: Switchboard) -> None:

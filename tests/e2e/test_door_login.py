@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 from cluster import Web
-from conftest import Switchboard
 from peer import BINARY, CLOSE, Peer, login_for
+from switchboard import Switchboard
 
 from battlebot.transports.pump import REFUSED_AFTER_S
 
@@ -107,7 +107,7 @@ def without(login: dict[str, Any], key: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", BAD_LOGINS)
 def test_a_bad_login_is_told_and_then_closed_with_a_code(meet: Switchboard, kind: str) -> None:
-    """One message `authentication: failed` with a code and a sentence; then a close frame with a reason; then the end."""
+    """One message, `authentication: failed` with code and sentence; then a close frame with a reason; then the end."""
     send, code = BAD_LOGINS[kind]
     peer = meet()
     send(peer, login_for(meet.auth(), peer.message()["salt"]))
@@ -133,7 +133,7 @@ def test_wrong_hash_unknown_bot_and_wrong_game_cannot_be_told_apart(meet: Switch
 
 @pytest.mark.parametrize("send", [wrong_hash, unknown_bot, wrong_game])
 def test_no_refusal_is_faster_than_another(meet: Switchboard, send: Callable[[Peer, dict[str, Any]], None]) -> None:
-    """A known bot's hash is known by heart, an unknown bot is looked for: the answer to both waits for a fixed moment."""
+    """A known bot's hash is known by heart, an unknown bot is looked for: the answer waits for a fixed moment."""
     auth = meet.auth()
     meet.login(auth).close()
     peer = meet()

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 
 import pytest
-from conftest import Seats, Switchboard
 from peer import TEXT, Message, Peer, frame
+from switchboard import Seats, Switchboard
 
 
 def played(mover: Peer, other: Peer, turn: Message) -> tuple[Message, Message]:

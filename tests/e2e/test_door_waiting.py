@@ -5,14 +5,11 @@ from __future__ import annotations
 import time
 
 import pytest
-from cluster import Web, wait_for
-from conftest import Switchboard, queue_of
-from peer import BINARY, CLOSE, Peer
+from cluster import Web
+from peer import BINARY, CLOSE, PING, Peer
+from switchboard import Switchboard
 
-from battlebot.arena.connection import connect
-from battlebot.matchmaking.queue import Queues
-
-SETTINGS = {"waiting_timeout_s": 3.0, "relogin_free": 3, "relogin_delay_max_s": 0.4}
+SETTINGS = {"waiting_timeout_s": 2.0, "relogin_free": 3, "relogin_delay_max_s": 0.4}
 
 
 def waits(peer: Peer) -> None:
@@ -21,21 +18,13 @@ def waits(peer: Peer) -> None:
         peer.any_frame(0.3)
 
 
-def waiting(web: Web, game: str, number: int, contest: str | None = None) -> None:
-    """Returns once so many bots wait."""
-    client = connect(web.settings.redis_url)
-    queues = Queues(client)
-    wait_for(lambda: len(queues.tickets(queue_of(game, contest))) == number, f"{number} waiting bots")
-    client.close()
-
-
 def test_what_a_bot_sends_before_its_match_is_ignored(web: Web, meet: Switchboard) -> None:
     """Garbage and turns alike: no strike, no answer, and the match begins as any other."""
     one = meet.login(meet.auth())
     for text in ('{"n": 1}', "garbage", "[]", ""):
         one.send(text)
     one.frame(BINARY, b"\0")
-    one.frame(0x9, b"are they read?")
+    one.frame(PING, b"are they read?")
     waits(one)
     assert one.pongs == [b"are they read?"]
     two = meet.login(meet.auth())
@@ -49,9 +38,9 @@ def test_a_bot_is_never_matched_with_itself(web: Web, meet: Switchboard) -> None
     """Two connections of one bot wait side by side; a third bot meets the one that waited longer."""
     auth = meet.auth()
     first, second = meet.login(auth), None
-    waiting(web, "numberwang", 1)
+    meet.until_waiting(1)
     second = meet.login(auth)
-    waiting(web, "numberwang", 2)
+    meet.until_waiting(2)
     waits(second)
     other = meet.login(meet.auth())
     meet.seated(first, other)
@@ -81,7 +70,7 @@ def test_the_longest_waiting_is_matched_first(web: Web, meet: Switchboard) -> No
     peers = []
     for number in (1, 2, 3):
         peers.append(meet.login(auth))
-        waiting(web, "numberwang", number)
+        meet.until_waiting(number)
     for peer in peers:
         other = meet.login(meet.auth())
         assert other.update()["match"]["id"] == peer.update()["match"]["id"]
@@ -108,9 +97,9 @@ def test_who_hung_up_while_it_waited_is_met_by_nobody(web: Web, meet: Switchboar
     """Those who left with a goodbye and those who just were gone."""
     for leave in (Peer.close, Peer.reset):
         gone = meet.login(meet.auth())
-        waiting(web, "numberwang", 1)
+        meet.until_waiting(1)
         leave(gone)
-        waiting(web, "numberwang", 0)
+        meet.until_waiting(0)
     one, two = meet.login(meet.auth()), meet.login(meet.auth())
     meet.seated(one, two)
     assert sorted(one.first["state"]["players"]) == sorted([one.bot, two.bot])

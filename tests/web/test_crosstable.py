@@ -4,36 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from battlebot.web.crosstable import crosstable
+from battlebot.web.crosstable import Cell, crosstable
 
-GAMES = [
-    pytest.param([], {}, id="nothing played"),
-    pytest.param([("a", "b", "a")], {("a", "b"): ["win"], ("b", "a"): ["loss"]}, id="a won"),
-    pytest.param([("b", "a", None)], {("a", "b"): ["draw"], ("b", "a"): ["draw"]}, id="a draw, whoever began"),
+RESULTS = [
+    pytest.param({}, {}, id="nothing played"),
     pytest.param(
-        [("b", "a", "b"), ("a", "b", None), ("a", "b", "a")],
-        {("a", "b"): ["win", "draw", "loss"], ("b", "a"): ["loss", "draw", "win"]},
-        id="the oldest meeting first",
+        {"a": {"b": {"wins": 1, "draws": 0, "losses": 2}}, "b": {"a": {"wins": 2, "draws": 0, "losses": 1}}},
+        {("a", "b"): Cell(1, 0, 2), ("b", "a"): Cell(2, 0, 1)},
+        id="each sees it from its side",
     ),
-    pytest.param([("a", "stranger", "a")], {}, id="against one who is not in the table"),
-    pytest.param(
-        [("a", "b", "c", "a")],
-        {("a", "b"): ["win"], ("b", "a"): ["loss"], ("a", "c"): ["win"], ("c", "a"): ["loss"]},
-        id="of three the winner beat both",
-    ),
+    pytest.param({"a": {"stranger": {"wins": 1}}, "x": {"a": {"wins": 1}}}, {}, id="who is not in the table"),
 ]
 
 
-@pytest.mark.parametrize(("games", "expected"), GAMES)
-def test_pairs_have_these_results(games: list[tuple[str, ...]], expected: dict[tuple[str, str], list[str]]) -> None:
-    """The games come newest first, as the storage gives them."""
-    table = crosstable("abc", [{"players": list(players), "victor": victor} for *players, victor in games])
-    assert {(a, b): cell.results for a, row in table.items() for b, cell in row.items() if cell.results} == expected
+@pytest.mark.parametrize(("results", "expected"), RESULTS)
+def test_pairs_have_these_results(
+    results: dict[str, dict[str, dict[str, int]]], expected: dict[tuple[str, str], Cell]
+) -> None:
+    """All pairs of the names have a cell; nobody meets itself."""
+    table = crosstable("abc", results)
+    assert {(a, b): cell for a, row in table.items() for b, cell in row.items() if cell != Cell()} == expected
     assert all(a not in row and len(row) == 2 for a, row in table.items())
 
 
-def test_a_cell_counts() -> None:
+def test_a_cell_has_a_mark_for_each_meeting() -> None:
     """Wins, draws, losses."""
-    games = [{"players": ["a", "b"], "victor": victor} for victor in ("a", "a", None, "b", "a")]
-    cell = crosstable("ab", games)["a"]["b"]
-    assert (cell.wins, cell.draws, cell.losses) == (3, 1, 1)
+    assert Cell(2, 1, 1).results == ["win", "win", "draw", "loss"]

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from webhouse import House
 
+from battlebot.api import streams
 from battlebot.arena import keys
-from battlebot.web import events, pages, snapshots
+from battlebot.web import pages, snapshots
 
 WEB = "/web/noughtsandcrosses"
 CONTEST = f"{WEB}/contests/autumn/events"
@@ -67,8 +68,8 @@ def test_a_stream_begins_with_the_state_and_goes_on_with_what_changes(home: Hous
         announce(home, keys.contest_events("noughtsandcrosses", "autumn"))
         data = open_stream.data()
         assert [(row["bot_id"], row["rank"], row["score"]) for row in data["bots"]] == [("b", 1, 3), ("a", 2, 0)]
-        assert data["progress"] == {"played": 1, "of": 5}
-        assert set(data["sections"]) == {"progress", "standings", "crosstable", "live", "recent"}
+        assert data["progress"] == {"played": 1, "planned": 5}
+        assert set(data["sections"]) == {"progress", "standings", "crosstable", "rounds", "live", "recent"}
         assert "0\N{EN DASH}0\N{EN DASH}1" in data["sections"]["crosstable"]
 
 
@@ -76,12 +77,12 @@ def test_what_happens_at_once_travels_together(home: House, monkeypatch: pytest.
     """For a hundred announcements MongoDB is asked once; nothing is missed at the end."""
     looks: list[str] = []
 
-    def counted(game: str, name: str) -> events.Snapshot:
+    def counted(game: str, name: str) -> streams.Snapshot:
         looks.append(name)
         return snapshots.contest_snapshot(game, name)
 
     monkeypatch.setattr(pages, "contest_snapshot", counted)
-    monkeypatch.setattr(events, "HEARTBEAT_S", 0.6)
+    monkeypatch.setattr(streams, "HEARTBEAT_S", 0.6)
     home.contest(bots=("a", "b"))
     with stream(home, CONTEST) as open_stream:
         open_stream.next()
@@ -96,7 +97,7 @@ def test_what_happens_at_once_travels_together(home: House, monkeypatch: pytest.
 
 def test_an_announcement_that_changes_nothing_is_not_sent(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """What comes after it is the heartbeat, in its time."""
-    monkeypatch.setattr(events, "HEARTBEAT_S", 0.6)
+    monkeypatch.setattr(streams, "HEARTBEAT_S", 0.6)
     home.contest(bots=("a", "b"))
     with stream(home, CONTEST) as open_stream:
         open_stream.next()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from html.parser import HTMLParser
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -141,6 +142,55 @@ def test_a_crosstable_counts_more_matches_than_the_page_lists(home: House) -> No
     home.storage.meetings.reserve("noughtsandcrosses", "autumn", meetings)
     home.storage.archive.store(documents)
     assert f"{RECENT + 3}\N{EN DASH}0\N{EN DASH}0" in page_at(home.client, f"{WEB}/contests/autumn").text
+
+
+def round_robin(home: House, **fields: Any) -> None:
+    """A running round-robin of three."""
+    home.register("a", "b", "c")
+    body = {"name": "cup", "format": "round-robin", "entrants": ["a", "b", "c"], "meetings": 1, **fields}
+    assert home.organise("POST", "", body).status_code == 201
+    assert home.organise("POST", "/cup/start").status_code == 200
+
+
+def test_a_contest_in_rounds_shows_them(home: House) -> None:
+    """What was played with a link, what nobody came to, what is to be played."""
+    round_robin(home)
+    match_id = home.play("a", "b", "b", "cup", n=1)
+    home.storage.database["meetings"].update_one({"_id": match_id}, {"$set": {"round": 1}})
+    contest = home.storage.contests.find("noughtsandcrosses", "cup")
+    assert contest is not None
+    missed = {"match": "missed", "bots": ["b", "c"], "n": 1, "round": 2}
+    home.storage.ledger.absent(contest, missed, "b")
+    page = page_at(home.client, f"{WEB}/contests/cup")
+    assert f"{WEB}/matches/{match_id}" in page.values("a", "href")
+    assert f"{WEB}/matches/missed" not in page.values("a", "href")
+    for text in ("Round 1", "Round 2", "absent", "to be played", "won"):
+        assert text in page.text
+    assert "Absent" in page.texts
+    assert page.values("progress", "max") == ["3"]
+    assert page.values("progress", "value") == ["2"]
+
+
+def test_tie_breaks_are_shown_where_somebody_is_level(home: House) -> None:
+    """The columns are not there for nothing."""
+    round_robin(home, points={"win": 2, "draw": 1, "loss": 0})
+    assert "SB" not in page_at(home.client, f"{WEB}/contests/cup").texts
+    home.play("a", "b", None, "cup", n=1)
+    page = page_at(home.client, f"{WEB}/contests/cup")
+    assert {"SB", "H2H", "0.5"} <= set(page.texts)
+    assert "points 2/1/0" in page.text
+
+
+def test_a_contest_that_has_not_begun_says_when(home: House) -> None:
+    """And who withdrew."""
+    home.register("a", "b", "c")
+    body = {"name": "cup", "format": "knockout", "entrants": ["a", "b", "c"], "startsAt": "2126-12-01T10:00:00Z"}
+    home.organise("POST", "", {**body, "endsAt": "2126-12-02T10:00:00Z"})
+    home.organise("DELETE", "/cup/entrants/c")
+    page = page_at(home.client, f"{WEB}/contests/cup")
+    assert "2126-12-01 10:00:00" in page.text
+    assert "2126-12-02 10:00:00" in page.text
+    assert "Withdrawn: c ." in page.text
 
 
 @pytest.mark.parametrize("bots", [0, 1, 2, 20, 21])

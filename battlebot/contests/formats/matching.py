@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
+from operator import mul
 from typing import NamedTuple
 
 import rustworkx
@@ -44,13 +45,21 @@ def matching(
     """
     often = {(i, j): times for i, j, times in met}
     ranks = _Ranks(players)
-    edges = [
-        (i, j, ranks.meeting(i, j, often.get((i, j), 0)))
-        for i, j in combinations(range(len(players)), 2)
-        if often.get((i, j), 0) < cap
-    ]
-    pairs = _cheapest([ranks.resting(i) for i in range(len(players))], edges)
-    return tuple(sorted(pairs, key=lambda two: min(ranks.place[two[0]], ranks.place[two[1]])))
+    units = _units(ranks.dearest(max(often.values(), default=0)))
+    rests = [_price(ranks.resting(i), units) for i in range(len(players))]
+    graph: rustworkx.PyGraph[int, int] = rustworkx.PyGraph(multigraph=False)
+    graph.add_nodes_from(rests)
+    graph.add_edges_from(
+        # what a pair saves: its bots do not rest
+        [
+            (i, j, rests[i] + rests[j] - _price(ranks.meeting(i, j, often.get((i, j), 0)), units))
+            for i, j in combinations(range(len(players)), 2)
+            if often.get((i, j), 0) < cap
+        ]
+    )
+    pairs = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
+    ordered = [(min(two), max(two)) for two in pairs]
+    return tuple(sorted(ordered, key=lambda two: min(ranks.place[two[0]], ranks.place[two[1]])))
 
 
 class _Ranks:
@@ -63,6 +72,14 @@ class _Ranks:
         self.size = Counter(player.score for player in players)
         self.group = {score: number for number, score in enumerate(sorted(self.size, reverse=True))}
         self.last = {players[index].score: place for place, index in enumerate(order)}  # place of the last of its group
+
+    def dearest(self, times: int) -> Costs:
+        """For each cost the sum that no pairing exceeds, where no pair has met more often than `times`."""
+        size, groups = len(self.players), len(self.group)
+        balance = 1 + max((abs(player.balance) for player in self.players), default=0)
+        return Costs(
+            *(size * most for most in (1, times, balance, groups, groups**2, max(self.size.values(), default=0), 1))
+        )
 
     def resting(self, i: int) -> Costs:
         """Of sitting out."""
@@ -92,25 +109,17 @@ def _strain(one: int, other: int) -> int:
     return max(0, abs(low + 1) - BALANCE) + max(0, abs(high - 1) - BALANCE)
 
 
-def _cheapest(rests: list[Costs], edges: list[tuple[int, int, Costs]]) -> list[tuple[int, int]]:
-    """The most pairs, at the least sum of the costs of pairs and of those who rest.
+def _units(dearest: Costs) -> Costs:
+    """What one of each cost is worth, so that no sum of the lesser costs reaches one of the next greater.
 
-    The costs become one whole number by a mixed radix, in which no sum of the lesser reaches the next greater unit.
-    A pair's weight is what it saves: its bots do not rest. 128 bits hold it for 1,000 bots of any scores.
+    The matching calculates with 128 bits: they hold it for 1,000 bots of any scores.
     """
     units, unit = [], 1
-    for column in reversed(range(len(Costs._fields))):
+    for most in reversed(dearest):
         units.append(unit)
-        dearest = max((costs[column] for costs in (*rests, *(costs for _, _, costs in edges))), default=0)
-        unit *= 1 + len(rests) * dearest
-    units.reverse()
+        unit *= 1 + most
+    return Costs(*reversed(units))
 
-    def price(costs: Costs) -> int:
-        return sum(cost * unit for cost, unit in zip(costs, units, strict=True))
 
-    graph: rustworkx.PyGraph[int, int] = rustworkx.PyGraph(multigraph=False)
-    prices = [price(costs) for costs in rests]
-    graph.add_nodes_from(range(len(rests)))
-    graph.add_edges_from([(i, j, prices[i] + prices[j] - price(costs)) for i, j, costs in edges])
-    found = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=int)
-    return [(min(two), max(two)) for two in found]
+def _price(costs: Costs, units: Costs) -> int:
+    return sum(map(mul, costs, units))

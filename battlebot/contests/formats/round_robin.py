@@ -19,13 +19,13 @@ class Schedule(NamedTuple):
     """All meetings in the order of rounds, and where the n-th meeting of each pair stands in it.
 
     `pairs`: both orders of two bots -> index of the pair; `places`: that index -> places in `meetings`, by n - 1;
-    `of_bot`: bot -> its opponents with the index of their pair.
+    `of_bot`: bot -> the indices of its pairs.
     """
 
     meetings: tuple[Due, ...]
     pairs: dict[tuple[str, str], int]
     places: list[list[int]]
-    of_bot: dict[str, list[tuple[str, int]]]
+    of_bot: dict[str, list[int]]
 
 
 def checked_config(given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
@@ -44,10 +44,9 @@ def due(situation: Situation) -> list[Due]:
     schedule, left, busy = _standing(situation)
     reach = 1 + max(1, len(situation.entrants) // 4)
     found: set[int] = set()
-    for bot, opponents in schedule.of_bot.items():
-        if bot not in situation.withdrawn:
-            nearest = sorted((left[pair], pair) for _, pair in opponents if pair in left)[:reach]
-            found.update(place for place, pair in nearest if pair not in busy)
+    for pairs in schedule.of_bot.values():
+        found.update(sorted([left[pair] for pair in pairs if pair in left])[:reach])
+    found.difference_update(left[pair] for pair in busy if pair in left)
     return [schedule.meetings[place] for place in sorted(found)]
 
 
@@ -80,9 +79,8 @@ def _standing(situation: Situation) -> tuple[Schedule, dict[int, int], set[int]]
             busy.add(pair)
         else:
             over[pair] |= 1 << (met.n - 1)
-    gone = situation.withdrawn
     whole = (1 << situation.meetings) - 1
-    away = {pair for bot in gone for _, pair in schedule.of_bot.get(bot, ())}
+    away = {pair for bot in situation.withdrawn for pair in schedule.of_bot.get(bot, ())}
     left = {
         pair: schedule.places[pair][_lowest_missing(mask)]
         for pair, mask in enumerate(over)
@@ -105,15 +103,15 @@ def schedule_of(entrants: tuple[str, ...], meetings: int) -> Schedule:
     all_due: list[Due] = []
     pairs: dict[tuple[str, str], int] = {}
     places: list[list[int]] = []
-    of_bot: dict[str, list[tuple[str, int]]] = {bot: [] for bot in entrants}
+    of_bot: dict[str, list[int]] = {bot: [] for bot in entrants}
     for n in range(1, meetings + 1):
         for number, games in enumerate(cycle, start=1 + (n - 1) * len(cycle)):
             for i, j in games:
                 a, b = entrants[i], entrants[j]
                 if n == 1:
                     pairs[a, b] = pairs[b, a] = len(places)
-                    of_bot[a].append((b, len(places)))
-                    of_bot[b].append((a, len(places)))
+                    of_bot[a].append(len(places))
+                    of_bot[b].append(len(places))
                     places.append([])
                 places[pairs[a, b]].append(len(all_due))
                 all_due.append(Due(number, n, a, b) if n % 2 else Due(number, n, b, a))
@@ -123,8 +121,8 @@ def schedule_of(entrants: tuple[str, ...], meetings: int) -> Schedule:
 def _cycle(size: int) -> list[list[tuple[int, int]]]:
     """Rounds of `(first mover, other)` by the circle method: all but one turn, in round k those meet that add up to k.
 
-    The distance that a bot has to its opponent along the circle grows by one each round, and whoever has an odd one to
-    go moves first: that alternates for every bot. The one that does not turn (of an even number) alternates too.
+    The distance that a bot has to its opponent along the circle grows by one each round, and whoever has an odd one
+    moves first: so its first moves alternate. Of an even number one does not turn; it alternates by the rounds.
     """
     if size < 2:
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 from battlebot.contests.formats.matching import Player, matching
@@ -39,9 +39,8 @@ def due(situation: Situation) -> list[Due]:
     """What is left to play of the rounds that have begun; when they are over, all of the next round."""
     book = _Book(situation)
     found: dict[tuple[str, str], Due] = {}
-    for number in range(1, len(book.rounds) + 1):
-        for meeting in book.left_in(number):
-            found.setdefault(pair_of(meeting.first, meeting.second), meeting)
+    for meeting in chain.from_iterable(book.left):
+        found.setdefault(pair_of(meeting.first, meeting.second), meeting)
     if found or any(met.state == "open" for met in situation.met) or len(book.rounds) >= _rounds(situation):
         return list(found.values())
     return book.left_in(len(book.rounds) + 1)
@@ -69,11 +68,11 @@ def planned(situation: Situation) -> int | None:
 
 
 def byes(situation: Situation) -> dict[str, int]:
-    """Bot -> 1, of those that had a bye, which scores a win: at the end of the first round that it sits out.
+    """Bot -> 1, of those that had a bye, which scores a win: from the beginning of the first round that it sits out.
 
-    A round is sat out by those in no pairing of it; a bot that withdrew counts up to its last meeting.
+    A round is sat out by those in no pairing of it, played or due; a bot that withdrew counts up to its last meeting.
     """
-    return {bot: 1 for sat_out in _Book(situation).sat_out for bot in sat_out}
+    return dict.fromkeys(chain.from_iterable(_Book(situation).resting), 1)
 
 
 def _default_rounds(size: int) -> int:
@@ -85,7 +84,7 @@ def _rounds(situation: Situation) -> int:
 
 
 class _Book:
-    """The rounds that have begun, from the first, and who has sat out each of them that is over."""
+    """The rounds that have begun, from the first: what has been reserved, what is left of each, and who sits it out."""
 
     def __init__(self, situation: Situation) -> None:
         self.situation = situation
@@ -98,17 +97,17 @@ class _Book:
             self.rounds[met.round - 1].append(met)
             for bot in (met.first, met.second):
                 self.last[bot] = max(met.round, self.last.get(bot, 0))
-        self.sat_out = [self._sat_out(number) for number in range(1, begun + 1)]
+        self.left: list[list[Due]] = []
+        self.resting: list[set[str]] = []
+        for number in range(1, begun + 1):
+            self.left.append(self.left_in(number))
+            self.resting.append(self._others_than(self._seated_in(number) | _bots(self.left[-1]), number))
 
-    def _sat_out(self, number: int) -> set[str]:
-        """Nobody as long as the round is not over."""
-        if self.free_in(number) or any(met.state == "open" for met in self.rounds[number - 1]):
-            return set()
-        return {bot for bot, last in self.last.items() if last >= number} - self._seated_in(number)
+    def _others_than(self, bots: set[str], number: int) -> set[str]:
+        return {bot for bot, last in self.last.items() if last >= number} - bots
 
     def _seated_in(self, number: int) -> set[str]:
-        met = self.rounds[number - 1] if number <= len(self.rounds) else []
-        return {bot for one in met for bot in (one.first, one.second)}
+        return _bots(self.rounds[number - 1]) if number <= len(self.rounds) else set()
 
     def free_in(self, number: int) -> list[str]:
         """Who has no pairing in the round, if any two of them may meet; else nobody."""
@@ -147,7 +146,10 @@ class _Book:
 
     def _paired(self, bots: Sequence[str], number: int, record: Record) -> list[tuple[str, str]]:
         scores, balance = self._scores(number), _balance(met for met in self.situation.met if met.round < number)
-        rested = {bot for other, sat_out in enumerate(self.sat_out, 1) if other != number for bot in sat_out}
+        rested = set(chain.from_iterable(self.resting[: number - 1]))
+        for later in range(number + 1, len(self.rounds) + 1):
+            if not self.free_in(later):
+                rested |= self._others_than(self._seated_in(later), later)
         players = tuple(Player(scores[bot], balance[bot], bot in rested) for bot in bots)
         index = {bot: i for i, bot in enumerate(bots)}
         often = {
@@ -168,13 +170,17 @@ class _Book:
                 for bot in (met.first, met.second):
                     drawn = met.state == "played" and met.victor is None
                     scores[bot] += draw if drawn else win if met.victor == bot else loss
-        for bot in {bot for sat_out in self.sat_out[: number - 1] for bot in sat_out}:
+        for bot in set(chain.from_iterable(self.resting[: number - 1])):
             scores[bot] += win
         return scores
 
 
 def _record(met: Iterable[Met]) -> Record:
     return Record.of((one.first, one.second, one.n) for one in met)
+
+
+def _bots(meetings: Iterable[Met | Due]) -> set[str]:
+    return {bot for one in meetings for bot in (one.first, one.second)}
 
 
 def _balance(met: Iterable[Met]) -> dict[str, int]:

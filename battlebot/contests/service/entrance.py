@@ -9,6 +9,7 @@ import structlog
 
 from battlebot.arena import keys
 from battlebot.arena.bus import Bus
+from battlebot.arena.timers import in_background
 from battlebot.config import Settings
 from battlebot.errors import ContestClosed, Unavailable
 from battlebot.storage import Storage
@@ -16,6 +17,7 @@ from battlebot.storage import Storage
 log = structlog.get_logger()
 
 KNOWN_FOR_S = 2.0  # how long a contest's state may be old at a login
+REMEMBERED = 50_000  # contests, and bots in contests; then all are looked up again
 
 
 class Entrance:
@@ -40,6 +42,8 @@ class Entrance:
                 raise ContestClosed(f"{bot!r} is no entrant of the contest {contest!r}.", contest=contest)
             if (game, contest, bot) not in self._entered:
                 self._storage.standings.enter(game, contest, bot)
+                if len(self._entered) >= REMEMBERED:
+                    self._entered.clear()
                 self._entered.add((game, contest, bot))
                 self._bus.publish(keys.contest_events(game, contest), b"entered")
         except Unavailable:
@@ -49,13 +53,26 @@ class Entrance:
 
     def _contest(self, game: str, contest: str) -> dict[str, Any]:
         seen_s, document = self._known.get((game, contest), (0.0, {}))
-        if document and time.monotonic() - seen_s < KNOWN_FOR_S:
-            return document
+        if document and time.monotonic() - seen_s >= KNOWN_FOR_S:
+            # what is known serves now; a MongoDB that hangs must not hold up who was let in before
+            self._known[game, contest] = (time.monotonic(), document)
+            in_background(self._look_again, game, contest)
+        return document or self._look(game, contest)
+
+    def _look_again(self, game: str, contest: str) -> None:
+        try:
+            self._look(game, contest)
+        except Unavailable:
+            log.warning("contest.seen_late", game=game, contest=contest)
+
+    def _look(self, game: str, contest: str) -> dict[str, Any]:
         found = self._storage.contests.find(game, contest)
         if found is None:
             if not self._settings.contests_by_login:
                 raise ContestClosed(f"There is no contest {contest!r} of {game}.", contest=contest)
             found = self._storage.contests.open(game, contest, self._settings.meetings_cap)
             log.info("contest.opened", game=game, contest=contest)
+        if len(self._known) >= REMEMBERED:
+            self._known.clear()
         self._known[game, contest] = (time.monotonic(), found)
         return found

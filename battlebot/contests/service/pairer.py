@@ -23,6 +23,7 @@ from battlebot.storage import Storage
 log = structlog.get_logger()
 
 CAP = 5  # the seeds' rule, whatever a contest says
+BEGIN_WITHIN_MS = 10_000  # of reserving; later the meeting may have been released already
 
 
 def situation_of(contest: Mapping[str, Any], meetings: Sequence[Mapping[str, Any]], came: Sequence[str]) -> Situation:
@@ -90,25 +91,32 @@ class Pairer:
             {"match": match_id, "bots": [pairing.first.bot, pairing.second.bot], "n": pairing.n, "round": pairing.round}
             for match_id, pairing in planned.items()
         ]
+        not_after_ms = self.store.now_ms() + BEGIN_WITHIN_MS
         reserved = self.storage.meetings.reserve(contest["game"], contest["name"], wanted)
         unbegun = [
             match_id
             for match_id, pairing in planned.items()
-            if match_id in reserved and not self._begin_one(contest, queue, tickets, match_id, pairing)
+            if match_id in reserved and not self._begin_one(contest, queue, tickets, match_id, pairing, not_after_ms)
         ]
         if unbegun:
             self.storage.meetings.release(unbegun)
         return len(reserved) - len(unbegun)
 
     def _begin_one(
-        self, contest: dict[str, Any], queue: str, tickets: dict[str, Ticket], match_id: str, pairing: Pairing
+        self,
+        contest: dict[str, Any],
+        queue: str,
+        tickets: dict[str, Ticket],
+        match_id: str,
+        pairing: Pairing,
+        not_after_ms: int,
     ) -> bool:
         game = self.registry[contest["game"]]
         seats = [(waiter.bot, tickets[waiter.ticket].place) for waiter in (pairing.first, pairing.second)]
         timeout_ms = contest["turnTimeoutMs"] or self.settings.turn_timeout_ms
         settings = replace(self.settings, turn_timeout_ms=timeout_ms)
         match = new_match(game, seats, settings, self.now_s(), contest["name"], contest["options"], match_id=match_id)
-        if not begin(self.store, game, match, queue):
+        if not begin(self.store, game, match, queue, not_after_ms=not_after_ms):
             return False
         about = {"match": match_id, "game": game.name, "contest": contest["name"], "n": pairing.n}
         log.info("match.begun", **about, round=pairing.round, players=[bot for bot, _ in seats])

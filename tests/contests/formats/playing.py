@@ -1,4 +1,4 @@
-"""Plays a contest of a format with dice: results, absences, withdrawals and voids, and checks what must hold throughout."""
+"""Plays a contest with dice: results, absences, withdrawals and voids; checks what must hold throughout."""
 
 from __future__ import annotations
 
@@ -112,9 +112,7 @@ class Playing:
         victor = None if self.dice.random() < self.trouble.drawn else self.dice.choice([met.first, met.second])
         over = replace(met, state="played", victor=victor)
         self.events.append(str(over))
-        self.situation = replace(
-            self.situation, met=tuple(over if one == met else one for one in self.situation.met)
-        )
+        self.situation = replace(self.situation, met=tuple(over if one == met else one for one in self.situation.met))
 
     def drop(self, met: Met) -> None:
         """It is void."""

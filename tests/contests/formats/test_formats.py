@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from playing import CALM, STORMY, Playing, contest, times_met
+from playing import CALM, STORMY, Playing, Trouble, contest, times_met
 
 from battlebot.contests.formats import format_named, format_names
 from battlebot.contests.formats.situation import Format, Situation
@@ -62,7 +62,7 @@ def test_a_bad_setting_is_refused_by_its_name(
 ) -> None:
     """The field is in the details, for the API's answer."""
     with pytest.raises(Refused) as refused:
-        format_named(name).checked_config(config, entrants, meetings)
+        format_named(name).checked_config(config, tuple(entrants), meetings)
     assert refused.value.details["field"] == field
 
 
@@ -91,8 +91,8 @@ def test_defaults_are_filled_in(
 ) -> None:
     """What was given stays; checking what was checked changes nothing."""
     form = format_named(name)
-    assert form.checked_config(config, entrants, meetings) == expected
-    assert form.checked_config(expected, entrants, meetings) == expected
+    assert form.checked_config(config, tuple(entrants), meetings) == expected
+    assert form.checked_config(expected, tuple(entrants), meetings) == expected
 
 
 @pytest.mark.parametrize("name", CLOSED)
@@ -116,7 +116,7 @@ def test_a_contest_that_everyone_leaves_is_over(name: str) -> None:
 
 @pytest.mark.parametrize("name", CLOSED)
 @pytest.mark.parametrize("trouble", [CALM, STORMY], ids=["calm", "stormy"])
-def test_a_thousand_contests_come_to_an_end(name: str, trouble: Any) -> None:
+def test_a_thousand_contests_come_to_an_end(name: str, trouble: Trouble) -> None:
     """Random sizes, caps, results, absences, withdrawals and voids; `Playing.check` holds at each of their moments."""
     form = format_named(name)
     for seed in range(1000):

@@ -1,0 +1,128 @@
+"""The fields of what organisers send: each checks one kind of value and says in our form what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from marshmallow import ValidationError, fields
+
+from battlebot.wire.names import checked_name
+
+MOST_ENTRANTS = 10_000
+MOST_POINTS = 1000
+SEED_POINTS = {"win": 3, "draw": 1, "loss": 0}
+
+# a date, a time and a zone; what Python takes beyond that (weeks, ordinals, no separators) few others do
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?(Z|[+-]\d\d:\d\d)", re.IGNORECASE | re.ASCII)
+
+
+def refused(rule: str, sentence: str) -> ValidationError:
+    """What a field's own check raises."""
+    return ValidationError({"rule": rule, "sentence": sentence})
+
+
+class Whole(fields.Field[int]):
+    """A whole number within bounds, a number in JSON as well."""
+
+    def __init__(self, low: int, high: int, **kwargs: Any) -> None:
+        bounds = {"type": "integer", "minimum": low, "maximum": high}
+        super().__init__(metadata={**bounds, **kwargs.pop("metadata", {})}, **kwargs)
+        self.low, self.high = low, high
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
+        if type(value) is not int or not self.low <= value <= self.high:
+            raise refused("bounds", f"{attr} must be a whole number from {self.low} to {self.high}.")
+        return value
+
+
+class Moment(fields.Field[datetime]):
+    """A moment as ISO 8601 text with its zone."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        form = {"type": "string", "format": "date-time"}
+        super().__init__(metadata={**form, **kwargs.pop("metadata", {})}, allow_none=True, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:
+        try:
+            if not isinstance(value, str) or not MOMENT.fullmatch(value):
+                raise ValueError
+            return datetime.fromisoformat(value.upper()).astimezone(UTC)
+        except (ValueError, OverflowError):
+            sentence = f"{attr} must be a moment with its zone, such as 2026-12-01T10:00:00Z."
+            raise refused("moment", sentence) from None
+
+
+class Text(fields.Field[str]):
+    """A line of text for people."""
+
+    def __init__(self, longest: int, **kwargs: Any) -> None:
+        form = {"type": "string", "minLength": 1, "maxLength": longest}
+        super().__init__(metadata={**form, **kwargs.pop("metadata", {})}, **kwargs)
+        self.longest = longest
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        if not isinstance(value, str) or not 1 <= len(value.strip()) <= self.longest or not value.isprintable():
+            raise refused("text", f"{attr} must be a line of 1 to {self.longest} printable characters.")
+        return value.strip()
+
+
+class Choice(fields.Field[str]):
+    """One of some words."""
+
+    def __init__(self, *words: str, **kwargs: Any) -> None:
+        super().__init__(metadata={"type": "string", "enum": list(words), **kwargs.pop("metadata", {})}, **kwargs)
+        self.words = words
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        if value not in self.words:
+            raise refused("choice", f"{attr} must be one of {', '.join(self.words)}.")
+        return str(value)
+
+
+class Table(fields.Field[dict[str, Any]]):
+    """An object whose keys somebody else knows: the game, the format."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise refused("object", f"{attr} must be an object.")
+        return value
+
+
+class Bots(fields.Field[list[str]]):
+    """Names of bots, each once."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[str]:
+        if not isinstance(value, list) or len(value) > MOST_ENTRANTS:
+            raise refused("list", f"{attr} must be a list of at most {MOST_ENTRANTS} bots.")
+        names = [checked_name(name, attr or "entrants") for name in value]
+        if len(set(names)) < len(names):
+            raise refused("unique", f"{attr} must name each bot once.")
+        return names
+
+
+class Entrants(Bots):
+    """`"open"`, or names of bots, each once."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        if value == "open":
+            return value
+        if isinstance(value, str):
+            raise refused("list", f'{attr} must be "open" or a list of bots.')
+        return super()._deserialize(value, attr, data, **kwargs)
+
+
+class Points(fields.Field[dict[str, int]]):
+    """What a win, a draw and a loss count; those left out count as in the seeds."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> dict[str, int]:
+        if not isinstance(value, Mapping) or not value.keys() <= SEED_POINTS.keys():
+            raise refused("object", f"{attr} must be an object of win, draw and loss.")
+        found = {**SEED_POINTS, **value}
+        if not all(type(each) is int and 0 <= each <= MOST_POINTS for each in found.values()):
+            raise refused("bounds", f"{attr} must be whole numbers from 0 to {MOST_POINTS}.")
+        if not found["win"] >= found["draw"] >= found["loss"]:
+            raise refused("order", f"{attr}: a win must not count less than a draw, nor a draw less than a loss.")
+        return found

@@ -1,0 +1,138 @@
+"""Looking at contests over REST: their list, one of them, its audit, its meetings, its crosstable. No token needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import url_for
+
+from battlebot.api.contestanswers import AuditEntry, Contests, ContestWithProgress, Crosstable, Meetings, Why
+from battlebot.api.contestschemas import AboutBot, Best, ContestList, OfBot
+from battlebot.api.context import check_game, current_context
+from battlebot.api.parsing import Described
+from battlebot.api.schemas import ErrorBody
+from battlebot.errors import BadMessage, UnknownContest
+
+CONTESTS = "/games/<game>/contests"
+CONTEST = f"{CONTESTS}/<name>"
+LINK = {"Link": {"description": 'rel="next"', "schema": {"type": "string"}}}
+
+FIELDS = (
+    *("name", "title", "game", "state", "format", "config", "meetings", "entrants", "withdrawn", "options"),
+    *("turnTimeoutMs", "points", "absentAfterS", "absentCounts"),
+    *("startsAt", "endsAt", "startedAt", "endedAt", "createdAt", "openedBy"),
+)
+HEAD = ("name", "title", "state", "format", "meetings", "points", "startsAt", "endsAt", "startedAt", "endedAt")
+
+contests = Described("contests", __name__, description="Contests: what they are and how they stand")
+contests.url_value_preprocessor(check_game)
+
+
+@contests.get(CONTESTS)
+@contests.arguments(ContestList, location="query")
+@contests.response(200, Contests, headers=LINK)
+@contests.alt_response(404, schema=ErrorBody)
+def list_contests(asked: dict[str, Any], game: str) -> tuple[dict[str, Any], int, dict[str, str]]:
+    """The contests of a game, the latest first"""
+    kept = current_context().storage.contests
+    state, limit, before = asked["state"], asked["limit"], asked["before"]
+    if before is not None and kept.find(game, before) is None:
+        raise BadMessage("before must be the name of a contest.", field="before", rule="known")
+    # one more than is asked for tells whether there is more
+    found = kept.of_game(game, limit + 1, state, before)
+    answer: dict[str, Any] = {"contests": [contest_document(row) for row in found[:limit]]}
+    headers = {}
+    if len(found) > limit:
+        more = {"limit": limit, "before": found[limit - 1]["name"], **({"state": state} if state else {})}
+        answer["next"] = url_for("contests.list_contests", game=game, **more)
+        headers["Link"] = f'<{answer["next"]}>; rel="next"'
+    return answer, 200, headers
+
+
+@contests.get(CONTEST)
+@contests.response(200, ContestWithProgress)
+@contests.alt_response(404, schema=ErrorBody)
+def show_contest(game: str, name: str) -> dict[str, Any]:
+    """A contest with all its settings, and how far it is"""
+    contest, lookout = stored_contest(game, name), current_context().lookout
+    return {**contest_document(contest), "progress": lookout.progress(contest, lookout.ranking(contest))}
+
+
+@contests.get(f"{CONTEST}/audit")
+@contests.response(200, AuditEntry(many=True))
+@contests.alt_response(404, schema=ErrorBody)
+def show_audit(game: str, name: str) -> list[dict[str, Any]]:
+    """What organisers, and the clock, did to a contest, the latest first"""
+    stored_contest(game, name)
+    return current_context().storage.audit.of_contest(game, name)
+
+
+@contests.get(f"{CONTEST}/meetings")
+@contests.arguments(OfBot, location="query")
+@contests.response(200, Meetings)
+@contests.alt_response(404, schema=ErrorBody)
+def show_meetings(asked: dict[str, Any], game: str, name: str) -> dict[str, Any]:
+    """Who has met whom how often, who moved first, and what is left
+
+    Of a contest of more than 200 bots those of one bot at a time.
+    """
+    contest = stored_contest(game, name)
+    return current_context().lookout.meetings(contest, asked["bot"])
+
+
+@contests.get(f"{CONTEST}/why")
+@contests.arguments(AboutBot, location="query")
+@contests.response(200, Why)
+@contests.alt_response(404, schema=ErrorBody)
+def show_why(asked: dict[str, Any], game: str, name: str) -> dict[str, Any]:
+    """Why a bot is not playing right now, in a sentence with a code"""
+    return current_context().lookout.why(stored_contest(game, name), asked["bot"])
+
+
+@contests.get(f"{CONTEST}/crosstable")
+@contests.arguments(Best, location="query")
+@contests.response(200, Crosstable)
+@contests.alt_response(404, schema=ErrorBody)
+def show_crosstable(asked: dict[str, Any], game: str, name: str) -> dict[str, Any]:
+    """Who beat whom, by wins, draws and losses of each pair that has met"""
+    contest = stored_contest(game, name)
+    rows = current_context().lookout.ranking(contest)[: asked["limit"]]
+    against = results(contest, [row["bot_id"] for row in rows])
+    return {
+        "points": contest["points"],
+        "bots": list(against),
+        "rows": [
+            {"bot_id": row["bot_id"], "rank": row["rank"], "score": row["score"], "against": against[row["bot_id"]]}
+            for row in rows
+        ],
+    }
+
+
+def results(contest: Mapping[str, Any], bots: list[str]) -> dict[str, dict[str, dict[str, int]]]:
+    """Bot -> opponent -> `{wins, draws, losses}`, of these bots among one another. Raises Unavailable."""
+    against: dict[str, dict[str, dict[str, int]]] = {bot: {} for bot in bots}
+    for pair in current_context().storage.standings.pairs(contest["game"], contest["name"], bots):
+        counts = {name: pair.get(name, 0) for name in ("wins", "draws", "losses")}
+        # a pair whose only match was taken back has not met
+        if pair["opponent"] in against and any(counts.values()):
+            against[pair["bot_id"]][pair["opponent"]] = counts
+    return against
+
+
+def stored_contest(game: str, name: str) -> dict[str, Any]:
+    """The contest's document. Raises UnknownContest, Unavailable."""
+    found = current_context().storage.contests.find(game, name)
+    if found is None:
+        raise UnknownContest(f"There is no contest {name[:64]!r} in {game}.")
+    return found
+
+
+def contest_document(document: Mapping[str, Any]) -> dict[str, Any]:
+    """All that is told about a contest itself."""
+    return {name: document[name] for name in FIELDS}
+
+
+def contest_head(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What is told about a contest beside its ranking and its matches."""
+    return {name: document[name] for name in HEAD}

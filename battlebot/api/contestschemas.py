@@ -1,0 +1,125 @@
+"""What organisers send over REST, and how a contest is asked about. The answers' shapes are in `contestanswers`."""
+
+from __future__ import annotations
+
+from marshmallow import EXCLUDE, Schema, fields
+
+from battlebot.api.contestfields import Bots, Choice, Entrants, Moment, Points, Table, Text, Whole
+from battlebot.api.schemas import Count, Name
+from battlebot.wire.names import MAX_NAME_LENGTH
+
+LONGEST_REASON = 500
+MOST_LISTED = 1000
+LISTED = 100
+STATES = ("scheduled", "running", "paused", "finished", "cancelled")
+
+
+class Strict(Schema):
+    """A body in which a mistyped key is an error: what an organiser meant must not get lost in silence."""
+
+    error_messages = {  # noqa: RUF012 - marshmallow reads it so
+        "unknown": {"rule": "unknown", "sentence": "The body has a key that is not known here."}  # type: ignore[dict-item]
+    }
+
+
+class ContestChanges(Strict):
+    """What of a contest may be changed; most of it before the start only."""
+
+    title = Text(100, metadata={"description": "For people; by default the name."})
+    format = Text(64, metadata={"description": "open, round-robin, swiss, knockout, gauntlet."})
+    config = Table(metadata={"type": "object", "description": "The format's own settings, such as swiss's rounds."})
+    startsAt = Moment(metadata={"description": "null: the contest waits for `start`."})  # noqa: N815
+    endsAt = Moment(metadata={"description": "null: it ends when all is played, or by `finish`."})  # noqa: N815
+    meetings = Whole(1, 5, metadata={"description": "of each pair, at most"})
+    entrants = Entrants(metadata={"description": '"open", or a list of bot ids'})
+    options = Table(metadata={"type": "object", "description": "Options of the game."})
+    turnTimeoutMs = Whole(  # noqa: N815
+        100, 3_600_000, allow_none=True, metadata={"description": "for a turn; null: what the server and the game say"}
+    )
+    points = Points(metadata={"type": "object", "description": "`{win, draw, loss}`, by default 3, 1, 0"})
+    absentAfterS = Whole(  # noqa: N815
+        1, 86_400, metadata={"description": "how long a bot is waited for before its meeting is closed without it"}
+    )
+    absentCounts = Choice(  # noqa: N815
+        "loss", "void", metadata={"description": "what such a meeting counts for the bot that did not come"}
+    )
+
+
+class NewContest(ContestChanges):
+    """A contest to be scheduled."""
+
+    name = Name(
+        required=True,
+        error_messages={"required": {"rule": "required", "sentence": "name is missing."}},
+        metadata={"description": "Part of its addresses; it cannot be changed.", "maxLength": MAX_NAME_LENGTH},
+    )
+    meetings = Whole(1, 5, load_default=5, metadata={"description": "of each pair, at most; by default 5"})
+
+
+class NewEntrants(Strict):
+    """One bot, or several."""
+
+    bot = Name(metadata={"description": "one bot id"})
+    bots = Bots(metadata={"type": "array", "items": {"type": "string"}, "description": "or a list of them"})
+
+
+class VoidReason(Strict):
+    """Why a match is taken back."""
+
+    reason = Text(
+        LONGEST_REASON,
+        required=True,
+        error_messages={"required": {"rule": "required", "sentence": "reason is missing."}},
+        metadata={"description": "kept in the audit and with the match"},
+    )
+
+
+class ContestList(Schema):
+    """Which contests."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    state = Choice(*STATES, load_default=None, metadata={"description": "Only contests in this state."})
+    limit = Count(1, MOST_LISTED, load_default=LISTED, metadata={"type": "integer", "description": "At most so many."})
+    before = fields.String(load_default=None, metadata={"description": "Only those made before the one of this name."})
+
+
+class OfBot(Schema):
+    """About which bot."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    bot = Name(load_default=None, metadata={"description": "Only what concerns this bot."})
+
+
+class AboutBot(Schema):
+    """About which bot; it must be said."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    bot = Name(
+        required=True,
+        error_messages={"required": {"rule": "required", "sentence": "bot is missing."}},
+        metadata={"description": "the bot's name"},
+    )
+
+
+class WithVoid(Schema):
+    """Whether void matches are wanted too."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    void = Choice("true", "false", load_default="false", metadata={"description": "true: void matches as well"})
+
+
+class Best(Schema):
+    """How much of the table."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    limit = Count(2, 500, load_default=200, metadata={"type": "integer", "description": "Of so many bots, the best."})

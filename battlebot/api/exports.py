@@ -1,0 +1,115 @@
+"""All matches of a contest as CSV or NDJSON, streamed: nobody holds more than a few of them in memory."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from flask import Response, current_app, request
+
+from battlebot.api.contests import CONTEST, stored_contest
+from battlebot.api.contestschemas import WithVoid
+from battlebot.api.context import check_game, current_context
+from battlebot.api.jsonprovider import iso
+from battlebot.api.parsing import Described
+from battlebot.api.schemas import ErrorBody
+
+COLUMNS = (
+    *("match", "game", "contest", "first", "second", "victor", "reason", "fault", "void", "turns"),
+    *("startTime", "endTime", "seq"),
+)
+# what a spreadsheet would take for a formula
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+TEXT = {"schema": {"type": "string"}}
+
+Dumps = Callable[[Any], str]
+
+exports = Described("exports", __name__, description="Contests as files")
+exports.url_value_preprocessor(check_game)
+
+
+@exports.get(f"{CONTEST}/export.csv")
+@exports.arguments(WithVoid, location="query")
+@exports.doc(responses={200: {"description": "a line a match, oldest first", "content": {"text/csv": TEXT}}})
+@exports.alt_response(404, schema=ErrorBody)
+def export_csv(asked: dict[str, Any], game: str, name: str) -> Response:
+    """All matches without their turns, as CSV
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it.
+    """
+    stored_contest(game, name)
+    games = current_context().storage.games.each_of_contest(game, name, void=asked["void"] == "true")
+    return _file(_csv(games), "text/csv", f"{name}.csv")
+
+
+@exports.get(f"{CONTEST}/export.ndjson")
+@exports.arguments(WithVoid, location="query")
+@exports.doc(responses={200: {"description": "a match a line", "content": {"application/x-ndjson": TEXT}}})
+@exports.alt_response(404, schema=ErrorBody)
+def export_ndjson(asked: dict[str, Any], game: str, name: str) -> Response:
+    """All matches with their turns, one JSON object a line, oldest first"""
+    stored_contest(game, name)
+    kept, dumps = current_context().storage.games, current_app.json.dumps
+    games = kept.each_of_contest(game, name, void=asked["void"] == "true", turns=True)
+    pieces = (piece for match in games for piece in json_line(match, lambda: kept.later_turns(match["_id"]), dumps))  # noqa: B023
+    return _file(pieces, "application/x-ndjson", f"{name}.ndjson")
+
+
+def json_line(
+    match: Mapping[str, Any], later: Callable[[], Iterator[Mapping[str, Any]]], dumps: Dumps
+) -> Iterator[bytes]:
+    """The match as a line of JSON; of an overlong one the turns, and then their clocks, part by part from `later`."""
+    if not match["match"].get("parts"):
+        yield dumps(match).encode() + b"\n"
+        return
+    head = {name: value for name, value in match.items() if name not in ("turns", "match")}
+    about = {name: value for name, value in match["match"].items() if name != "clocks"}
+    yield f'{dumps(head)[:-1]},"turns":{dumps(match["turns"])[:-1]}'.encode()
+    yield from (f",{dumps(part['turns'])[1:-1]}".encode() for part in later() if part["turns"])
+    yield f'],"match":{dumps(about)[:-1]},"clocks":{dumps(match["match"]["clocks"])[:-1]}'.encode()
+    yield from (f",{dumps(part['clocks'])[1:-1]}".encode() for part in later() if part["clocks"])
+    yield b"]}}\n"
+
+
+def csv_row(match: Mapping[str, Any]) -> list[Any]:
+    """A match as COLUMNS has it; of more than two bots the others are left out."""
+    ours, players = match["match"], match["players"]
+    texts = (match["_id"], match["game"], match["contest"], players[0], players[1], match["victor"], match["reason"])
+    facts = (ours["fault"], str(ours["void"]).lower(), ours["version"], iso(match["startTime"]), iso(ours["endTime"]))
+    return [*(_plain(text) for text in texts), *facts, ours["seq"]]
+
+
+def _csv(games: Iterator[Mapping[str, Any]]) -> Iterator[bytes]:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(COLUMNS)
+    for match in games:
+        writer.writerow(csv_row(match))
+        if buffer.tell() > 32_768:
+            yield _taken(buffer)
+    yield _taken(buffer)
+
+
+def _taken(buffer: io.StringIO) -> bytes:
+    text = buffer.getvalue().encode()
+    buffer.seek(0)
+    buffer.truncate()
+    return text
+
+
+def _plain(text: str | None) -> str:
+    if text is None:
+        return ""
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def _file(pieces: Iterator[bytes], mimetype: str, name: str) -> Response:
+    response = Response(() if request.method == "HEAD" else pieces, mimetype=mimetype)
+    response.headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
+    response.headers["Access-Control-Allow-Origin"] = "*"
+    response.headers["Cache-Control"] = "no-cache"
+    response.headers["X-Accel-Buffering"] = "no"
+    return response

@@ -1,0 +1,136 @@
+"""What organisers do to contests over REST; each path asks for a token. Looking at contests is in `contests`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from flask import url_for
+
+from battlebot.api.contestanswers import Contest, Voided
+from battlebot.api.contests import contest_document
+from battlebot.api.contestschemas import ContestChanges, NewContest, NewEntrants, VoidReason
+from battlebot.api.context import check_game, current_context
+from battlebot.api.parsing import Described
+from battlebot.api.schemas import ErrorBody
+from battlebot.api.tokens import SCHEME, for_organisers, organiser_name
+from battlebot.errors import BadMessage
+
+CONTESTS = "/games/<game>/contests"
+CONTEST = f"{CONTESTS}/<name>"
+ACTIONS = ("start", "pause", "resume", "finish")
+
+organising = Described("organising", __name__, description="What organisers do; every path needs a token")
+organising.url_value_preprocessor(check_game)
+for_organisers(organising)
+
+
+def _described(*errors: int) -> Callable[[Any], Any]:
+    """Notes in OpenAPI that a view needs a token, and what else it may answer."""
+
+    def note(view: Any) -> Any:
+        for status in (401, *errors, 503):
+            view = organising.alt_response(status, schema=ErrorBody)(view)
+        return organising.doc(security=[{SCHEME: []}])(view)
+
+    return note
+
+
+@organising.post(CONTESTS)
+@organising.arguments(NewContest)
+@organising.response(201, Contest, headers={"Location": {"schema": {"type": "string"}}})
+@_described(404, 409, 413)
+def create_contest(body: dict[str, Any], game: str) -> tuple[dict[str, Any], int, dict[str, str]]:
+    """Schedule a contest
+
+    Without `startsAt` it waits for `start`. A key that is not known is an error.
+    """
+    _check_end(body)
+    made = current_context().organiser.create(game, body, organiser_name())
+    where = url_for("contests.show_contest", game=game, name=made["name"])
+    return contest_document(made), 201, {"Location": where}
+
+
+@organising.route(CONTEST, methods=["PATCH"])
+@organising.arguments(ContestChanges)
+@organising.response(200, Contest)
+@_described(404, 409, 413)
+def change_contest(body: dict[str, Any], game: str, name: str) -> dict[str, Any]:
+    """Change what may still change
+
+    `title`, `endsAt`, `absentAfterS` and `absentCounts` until the end; all else before the start only.
+    """
+    if not body:
+        raise BadMessage("The body says nothing to be changed.", rule="required")
+    _check_end(body)
+    return contest_document(current_context().organiser.change(game, name, body, organiser_name()))
+
+
+@organising.delete(CONTEST)
+@organising.response(200, Contest)
+@_described(404, 409)
+def cancel_contest(game: str, name: str) -> dict[str, Any]:
+    """Cancel a contest
+
+    What is being played becomes void. The record is kept.
+    """
+    return contest_document(current_context().organiser.transition("cancel", game, name, organiser_name()))
+
+
+@organising.post(f"{CONTEST}/<any({','.join(ACTIONS)}):action>")
+@organising.response(200, Contest)
+@_described(404, 409)
+def move_contest(game: str, name: str, action: str) -> dict[str, Any]:
+    """Start, pause, resume or finish a contest
+
+    `pause` lets go on what is being played, and `finish` too.
+    """
+    return contest_document(current_context().organiser.transition(action, game, name, organiser_name()))
+
+
+@organising.post(f"{CONTEST}/entrants")
+@organising.arguments(NewEntrants)
+@organising.response(200, Contest)
+@_described(404, 409, 413)
+def add_entrants(body: dict[str, Any], game: str, name: str) -> dict[str, Any]:
+    """Add a bot or several to the list
+
+    Before the start only; a bot that was withdrawn comes back at any time.
+    """
+    if len(body) != 1:
+        raise BadMessage("Give either bot or bots.", field="bot", rule="required")
+    bots = body["bots"] if "bots" in body else [body["bot"]]
+    return contest_document(current_context().organiser.enter(game, name, bots, organiser_name()))
+
+
+@organising.delete(f"{CONTEST}/entrants/<bot>")
+@organising.response(200, Contest)
+@_described(404, 409)
+def withdraw_entrant(game: str, name: str, bot: str) -> dict[str, Any]:
+    """Withdraw a bot
+
+    What it is playing is void, and what it has not played is not due any more. What it has played stands.
+    """
+    return contest_document(current_context().organiser.withdraw(game, name, bot, organiser_name()))
+
+
+@organising.post(f"{CONTEST}/games/<match_id>/void")
+@organising.arguments(VoidReason)
+@organising.response(200, Voided)
+@_described(404, 413)
+def void_match(body: dict[str, Any], game: str, name: str, match_id: str) -> dict[str, Any]:
+    """Take a match back
+
+    It counts for nobody and its meeting is played again; a contest that was finished goes on, unless its time is over.
+    """
+    organiser = current_context().organiser
+    organiser.void(game, name, match_id, body["reason"], organiser_name())
+    found = current_context().storage.contests.find(game, name)
+    return {"match": match_id, "reason": body["reason"], "contest": contest_document(found or {})}
+
+
+def _check_end(body: dict[str, Any]) -> None:
+    ends = body.get("endsAt")
+    if ends is not None and ends <= datetime.now(UTC):
+        raise BadMessage("endsAt has passed already.", field="endsAt", rule="future")

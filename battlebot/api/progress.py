@@ -1,0 +1,42 @@
+"""How a contest goes on, as server-sent events for programs. The pages have streams of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from battlebot.api.contestanswers import ContestEvent
+from battlebot.api.contests import CONTEST, stored_contest
+from battlebot.api.context import check_game, current_context
+from battlebot.api.parsing import Described
+from battlebot.api.schemas import ErrorBody
+from battlebot.api.streams import Snapshot, event_stream
+from battlebot.arena import keys
+
+AGAIN_S = 2.0  # begun matches are announced by nobody
+OVER = ("finished", "cancelled")
+
+progress = Described("progress", __name__, description="Contests as they go on")
+progress.url_value_preprocessor(check_game)
+
+
+@progress.get(f"{CONTEST}/events")
+@progress.response(200, ContestEvent, content_type="text/event-stream")
+@progress.alt_response(404, schema=ErrorBody)
+@progress.alt_response(503, schema=ErrorBody)
+def contest_events(game: str, name: str) -> Response:
+    """A stream of server-sent events: how far the contest is and how it stands, whenever that changes
+
+    It ends with the contest.
+    """
+    return event_stream(keys.contest_events(game, name), lambda: _seen(game, name))
+
+
+def _seen(game: str, name: str) -> Snapshot:
+    contest, lookout = stored_contest(game, name), current_context().lookout
+    rows = lookout.ranking(contest)
+    far = lookout.progress(contest, rows)
+    final = contest["state"] in OVER and not far["live"]
+    data: dict[str, Any] = {"contest": name, "state": contest["state"], **far, "bots": rows, "final": final}
+    return Snapshot(data, final=final, again_s=AGAIN_S)

@@ -1,0 +1,158 @@
+"""Server-sent events: how something is now, at once, and again whenever the bus says that something happened."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+from flask import Response, current_app, request, stream_with_context
+
+from battlebot.api.context import Listener, current_context
+from battlebot.errors import BattlebotError, Refused, TooMany, Unavailable
+
+HEARTBEAT_S = 15.0
+PAUSE_S = 0.25  # between two states of one stream: what happens meanwhile travels together
+FRESH_S = 0.5  # between two looks at one page, whoever asks
+MOST_STREAMS = 500  # of a node
+MOST_OF_AN_ADDRESS = 50
+MOST_DRAINED = 10_000
+RECONNECT_MS = 2000
+
+HEARTBEAT = b": nothing has happened\n\n"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What is to be seen now. `final`: it changes no more. `again_s`: look again then, whatever the bus says."""
+
+    data: dict[str, Any]
+    final: bool = False
+    again_s: float = HEARTBEAT_S
+
+    @cached_property
+    def encoded(self) -> bytes:
+        """The data as JSON; all streams of a page send the same bytes."""
+        return current_app.json.dumps(self.data).encode()
+
+
+class Shared:
+    """One look at a page for all its streams, and no two within `FRESH_S`: viewers must not starve the bots."""
+
+    def __init__(self) -> None:
+        self._guards: dict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._seen: dict[str, tuple[float, Snapshot | BattlebotError]] = {}
+        self._streams: Counter[str] = Counter()
+
+    def look(self, page: str, look: Callable[[], Snapshot], since_s: float) -> Snapshot:
+        """What `look` sees, or has seen for another stream at `since_s` (monotonic) or later; raises what it raises."""
+        with self._guards[page]:
+            began_s, seen = self._seen.get(page, (float("-inf"), None))
+            if seen is None or began_s < since_s:
+                time.sleep(max(0.0, began_s + FRESH_S - time.monotonic()))
+                began_s = time.monotonic()
+                try:
+                    seen = look()
+                except BattlebotError as error:
+                    seen = error
+                self._seen[page] = (began_s, seen)
+        if isinstance(seen, BattlebotError):
+            raise seen
+        return seen
+
+    @contextmanager
+    def stream(self, page: str, address: str) -> Iterator[None]:
+        """Counts a stream for the time of the `with` block. Raises TooMany."""
+        if self._streams.total() >= 2 * MOST_STREAMS or self._streams[f"@{address}"] >= MOST_OF_AN_ADDRESS:
+            raise TooMany("Too many event streams are open; close one and try again.")
+        self._streams.update((page, f"@{address}"))
+        try:
+            yield
+        finally:
+            for key in (page, f"@{address}"):
+                self._streams[key] -= 1
+                if not self._streams[key]:
+                    del self._streams[key]
+            if page not in self._streams:
+                self._seen.pop(page, None)
+                self._guards.pop(page, None)
+
+
+def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
+    """The answer that streams what `look` sees; it raises what `look` raises the first time, and Unavailable."""
+    if request.method == "HEAD":
+        return Response(mimetype="text/event-stream")
+    shared: Shared = current_app.extensions.setdefault("battlebot.streams", Shared())
+    page = request.path
+    stack = ExitStack()
+    try:
+        stack.enter_context(shared.stream(page, request.remote_addr or "unknown"))
+        # first the subscription, then the look: nothing that happens between them is missed
+        listener = stack.enter_context(current_context().bus.listen(channel))
+        began_s = time.monotonic()
+        first = shared.look(page, look, began_s - FRESH_S)
+    except BaseException:
+        stack.close()
+        raise
+
+    def look_since(since_s: float) -> Snapshot:
+        return shared.look(page, look, since_s)
+
+    response = Response(stream_with_context(_stream(listener, look_since, first)), mimetype="text/event-stream")
+    response.call_on_close(stack.close)
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["X-Accel-Buffering"] = "no"
+    return response
+
+
+def _stream(listener: Listener, look: Callable[[float], Snapshot], shown: Snapshot) -> Iterator[bytes]:
+    yield f"retry: {RECONNECT_MS}\n".encode() + _event(shown)
+    sent_s = looked_s = time.monotonic()
+    while not shown.final:
+        try:
+            message = listener.get(max(0.0, min(sent_s + HEARTBEAT_S, looked_s + shown.again_s) - time.monotonic()))
+            came_s = time.monotonic()
+            if message is not None:
+                _settle(listener, looked_s + PAUSE_S)
+        except Unavailable:
+            return  # the browser comes back by itself
+        out = b""
+        if message is not None or time.monotonic() >= looked_s + shown.again_s:
+            looked_s = time.monotonic()
+            shown, out = _next(partial(look, came_s), shown)
+        if not out and time.monotonic() >= sent_s + HEARTBEAT_S:
+            out = HEARTBEAT
+        if out:
+            yield out
+            sent_s = time.monotonic()
+
+
+def _next(look: Callable[[], Snapshot], shown: Snapshot) -> tuple[Snapshot, bytes]:
+    """The newest snapshot and what to send of it: nothing where it shows what was shown before."""
+    try:
+        seen = look()
+    except Refused as error:
+        return Snapshot(shown.data, final=True), _event(Snapshot(error.as_dict()), "gone")
+    except BattlebotError as error:
+        # an empty snapshot differs from the next good one, which is sent then
+        return Snapshot({}, again_s=5.0), _event(Snapshot(error.as_dict()), "unavailable")
+    return seen, b"" if seen.encoded == shown.encoded and not seen.final else _event(seen)
+
+
+def _settle(listener: Listener, until_s: float) -> None:
+    """Waits until that moment, and takes what has come meanwhile."""
+    time.sleep(max(0.0, until_s - time.monotonic()))
+    for _ in range(MOST_DRAINED):
+        if listener.get(0) is None:
+            return
+
+
+def _event(snapshot: Snapshot, kind: str | None = None) -> bytes:
+    head = f"id: {time.time_ns() // 1_000_000}\n" + (f"event: {kind}\n" if kind else "")
+    # JSON has no line ends of its own, which would end the field
+    return head.encode() + b"data: " + snapshot.encoded + b"\n\n"

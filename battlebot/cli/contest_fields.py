@@ -1,0 +1,173 @@
+"""From what an organiser types to the fields of a contest. Knows shapes only; what is allowed, the server says."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import click
+
+_AHEAD = re.compile(r"\+(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?")
+_WHEN = "2026-12-01T10:00Z, 2026-12-01T10:00+01:00, now, or from now on +90s, +10m, +1h30m, +2d"
+
+
+class Converted(click.ParamType):
+    """An option's text read by a function that raises ValueError with a sentence."""
+
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        self.name = name
+        self._read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """What the text means; a default that is no text stays."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._read(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def moment(text: str, now: datetime) -> datetime:
+    """A moment in UTC, from a date with its zone or from a time ahead (`+1h30m`). Raises ValueError."""
+    text = text.strip()
+    if text == "now":
+        return now
+    ahead = _AHEAD.fullmatch(text)
+    try:
+        if ahead and any(ahead.groups()):
+            days, hours, minutes, seconds = (int(part or 0) for part in ahead.groups())
+            return now + timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+        given = datetime.fromisoformat(text)
+        found = given.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"{text!r} is too far away.") from None
+    except ValueError:
+        raise ValueError(f"{text!r} is no moment; it may be {_WHEN}.") from None
+    if given.tzinfo is None:
+        raise ValueError(f"{text!r} has no zone: end it with Z for UTC, or with an offset such as +01:00.")
+    return found
+
+
+def written(at: datetime) -> str:
+    """A moment as the server reads it."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def keyed(text: str) -> tuple[str, Any]:
+    """`key=value`; the value is JSON where it can be read so (numbers, true, lists), else text. Raises ValueError."""
+    key, marker, value = text.partition("=")
+    if not marker or not key.strip():
+        raise ValueError(f"{text!r} is not key=value.")
+    try:
+        return key.strip(), json.loads(value, parse_constant=_no_number)
+    except ValueError:
+        return key.strip(), value
+
+
+def collected(pairs: Iterable[tuple[str, Any]], option: str) -> dict[str, Any] | None:
+    """The pairs of a repeated option as an object; None for none of them. A key given twice is a usage error."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise click.UsageError(f"{option} {key} is given twice.")
+        found[key] = value
+    return found or None
+
+
+def points(text: str) -> dict[str, int | float]:
+    """`3,1,0`: what a win, a draw and a loss count. Raises ValueError."""
+    words = text.split(",")
+    try:
+        numbers = [_number(word) for word in words]
+        return dict(zip(("win", "draw", "loss"), numbers, strict=True))
+    except ValueError:
+        raise ValueError(f"{text!r} is not three numbers like 3,1,0 (win, draw, loss).") from None
+
+
+def names(listed: str | None, lines: Iterable[str] | None) -> list[str] | str | None:
+    """The entrants: of a list with commas (or the word `open`), or of a file with one a line; None where neither is.
+
+    A name that has a comma must come by the file. A usage error if both are given, or nobody is named.
+    """
+    if listed is not None and lines is not None:
+        raise click.UsageError("Give --entrants or --entrants-file, not both.")
+    if listed is None and lines is None:
+        return None
+    if listed is not None and listed.strip() == "open":
+        return "open"
+    parts: Sequence[str] = listed.split(",") if listed is not None else list(lines or ())
+    found = [part.strip() for part in parts if part.strip()]
+    if not found:
+        raise click.UsageError("No entrant is named.")
+    return found
+
+
+def _no_number(word: str) -> None:
+    # Python would read NaN and Infinity, which JSON does not have
+    raise ValueError(word)
+
+
+def _number(word: str) -> int | float:
+    try:
+        return int(word)
+    except ValueError:
+        number = float(word)
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+_MOMENT = Converted("moment", lambda text: moment(text, datetime.now(UTC)))
+_KEYED = Converted("key=value", keyed)
+_POINTS = Converted("win,draw,loss", points)
+
+_FIELDS = (
+    click.option("--title", help="For people; the name is for programs."),
+    click.option("--format", "format_name", help="open, round-robin, swiss, knockout, gauntlet. Default: open."),
+    click.option(
+        "--config", type=_KEYED, multiple=True, metavar="KEY=VALUE", help="A setting of the format. Repeatable."
+    ),
+    click.option("--meetings", type=int, help="Matches of each pair, 1 to 5. Default: 5."),
+    click.option("--entrants", metavar="A,B,C", help="The bots, in seeding order; or `open` (the default)."),
+    click.option("--entrants-file", type=click.File(encoding="utf-8"), help="The bots, one a line; - is stdin."),
+    click.option("--starts", type=_MOMENT, metavar="MOMENT", help="2026-12-01T10:00Z, or +10m. Default: by `start`."),
+    click.option("--ends", type=_MOMENT, metavar="MOMENT", help="When it ends at the latest."),
+    click.option(
+        "--option", type=_KEYED, multiple=True, metavar="KEY=VALUE", help="An option of the game. Repeatable."
+    ),
+    click.option("--turn-timeout", type=int, metavar="MS", help="Milliseconds for a turn."),
+    click.option("--points", type=_POINTS, metavar="W,D,L", help="What a win, a draw, a loss count. Default: 3,1,0."),
+    click.option("--absent-after", type=int, metavar="S", help="Seconds that a meeting waits for an absent bot."),
+    click.option("--absent-counts", type=click.Choice(["loss", "void"]), help="What its absence then counts as."),
+)
+
+
+def with_fields(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds an option for each field of a contest."""
+    for option in reversed(_FIELDS):
+        command = option(command)
+    return command
+
+
+def body(given: dict[str, Any]) -> dict[str, Any]:
+    """The fields that were given; for the others the server has defaults."""
+    moments = {field: given[option] for field, option in (("startsAt", "starts"), ("endsAt", "ends"))}
+    values = {
+        "title": given["title"],
+        "format": given["format_name"],
+        "config": collected(given["config"], "--config"),
+        "meetings": given["meetings"],
+        "entrants": names(given["entrants"], given["entrants_file"]),
+        "options": collected(given["option"], "--option"),
+        "turnTimeoutMs": given["turn_timeout"],
+        "points": given["points"],
+        "absentAfterS": given["absent_after"],
+        "absentCounts": given["absent_counts"],
+        **{field: written(at) for field, at in moments.items() if at is not None},
+    }
+    return {field: value for field, value in values.items() if value is not None}

@@ -1,0 +1,106 @@
+"""Which server a command speaks to, and with which token, by options, environment, config file and data folder."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from battlebot.cli.rest import Rest, plain
+from battlebot.client.address import Address, parse_address
+from battlebot.client.errors import BadAddress
+from battlebot.errors import SettingError
+
+DEFAULT_SERVER = "http://127.0.0.1:3000"
+TOKEN_VARIABLE = "BATTLEBOT_TOKEN"  # noqa: S105 - the variable's name
+TOKEN_FILE = "organiser_token"  # noqa: S105 - the file's name; the embedded server writes it at its first start
+
+
+def on_server(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options --server and --data, and hands the command a `rest`."""
+
+    @wraps(command)
+    def made(*args: Any, server: str, data: Path | None, **kwargs: Any) -> Any:
+        return command(*args, rest=connect(server, data), **kwargs)
+
+    for option in (
+        click.option(
+            "--data", type=click.Path(path_type=Path), help="Data folder of a server on this machine, for its token."
+        ),
+        click.option("--server", metavar="URL", default=DEFAULT_SERVER, show_default=True, help="The server."),
+    ):
+        option(made)
+    return made
+
+
+def connect(server: str, data: Path | None) -> Rest:
+    """A client of the server with the token that is meant for it, if any. Raises SettingError for an unusable one."""
+    try:
+        address = parse_address(server)
+    except BadAddress as error:
+        raise click.UsageError(f"--server: {error}") from None
+    token = token_for(address, data)
+    if token and not (token.isascii() and token.isprintable()):
+        raise SettingError("The token has characters that no token has: set it anew.")
+    if token and not (address.secure or address.local):
+        click.echo(f"battlebot: The token goes to {address.netloc} unencrypted; prefer https://.", err=True)
+    return Rest(address, token)
+
+
+def token_for(address: Address, data: Path | None) -> str | None:
+    """BATTLEBOT_TOKEN, else what the config file has for this server, else a local embedded server's own."""
+    # read here, not by the Settings of a server: it is a client's, and no server may print it
+    token = os.environ.get(TOKEN_VARIABLE, "").strip() or _from_config(address)
+    return token or (_from_data_folder(data) if address.local else None)
+
+
+def config_path() -> Path:
+    """`~/.config/battlebot/config.toml`, or where XDG_CONFIG_HOME says."""
+    home = os.environ.get("XDG_CONFIG_HOME", "")
+    return (Path(home) if Path(home).is_absolute() else Path("~/.config").expanduser()) / "battlebot" / "config.toml"
+
+
+def _from_config(address: Address) -> str | None:
+    path = config_path()
+    try:
+        with path.open("rb") as stream:
+            servers = tomllib.load(stream).get("servers", {})
+            others_may_read = stat.S_IMODE(os.fstat(stream.fileno()).st_mode) & 0o077
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise SettingError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+    for url, entry in servers.items() if isinstance(servers, dict) else ():
+        if _same(url, address):
+            token = entry.get("token") if isinstance(entry, dict) else None
+            if not isinstance(token, str) or not token.strip():
+                raise SettingError(f'{path} has no token = "..." under [servers."{plain(url)}"].')
+            if others_may_read:
+                click.echo(f"battlebot: Others on this machine can read {path}; chmod 600 it.", err=True)
+            return token.strip()
+    return None
+
+
+def _same(url: str, address: Address) -> bool:
+    try:
+        return parse_address(url).rest_url().lower() == address.rest_url().lower()
+    except BadAddress as error:
+        raise SettingError(f"{config_path()}: {error}") from None
+
+
+def _from_data_folder(data: Path | None) -> str | None:
+    from battlebot.config import load_settings
+
+    path = load_settings(data=data).data / TOKEN_FILE
+    try:
+        return path.read_text().strip() or None
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingError(f"The token in {path} cannot be read: {error}.") from None

@@ -1,0 +1,107 @@
+"""`battlebot ratings`: shows ratings, makes them anew, and checks them against the stored matches."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from battlebot.errors import UnknownGame
+
+if TYPE_CHECKING:
+    from battlebot.storage import Storage
+
+COLUMNS = ("rank", "bot_id", "mu", "sigma", "low", "high", "ordinal", "matches")
+
+
+@click.group("ratings")
+def ratings_commands() -> None:
+    """Ratings of bots. MONGODB_URI says where they are; without it, the embedded mongod's folder is asked."""
+
+
+@ratings_commands.command()
+@click.argument("game")
+@click.option(
+    "--limit", default=100, show_default=True, type=click.IntRange(1, 1_000_000), help="At most so many bots."
+)
+def show(game: str, limit: int) -> None:
+    """The ratings of a game, best first. On a terminal a table, elsewhere columns with tabs between."""
+    from battlebot.ratings.rating import table
+
+    with _storage() as storage:
+        _chosen(storage, game)
+        rows = table(storage.ratings.page(game, limit), 0, 0)
+    _print(f"Ratings of {game}", [[_text(row[name]) for name in COLUMNS] for row in rows])
+
+
+@ratings_commands.command()
+@click.argument("game", required=False)
+def rebuild(game: str | None) -> None:
+    """Makes the ratings anew from the stored matches: of one game, or of all. A server may run meanwhile."""
+    from battlebot.ratings.service import Rater
+
+    with _storage() as storage:
+        storage.ensure_indexes()
+        for name in _chosen(storage, game):
+            applied = Rater(storage).rebuild(name)
+            click.echo(f"{name}: {applied} matches applied.")
+
+
+@ratings_commands.command()
+@click.argument("game", required=False)
+def check(game: str | None) -> int:
+    """Compares the ratings with what the stored matches make; status 1 if any differs. Changes nothing."""
+    from battlebot.ratings.service import Rater
+
+    differing = 0
+    with _storage() as storage:
+        for name in _chosen(storage, game):
+            rows = Rater(storage).difference(name)
+            differing += len(rows)
+            click.echo(f"{name}: {f'{len(rows)} ratings differ' if rows else 'as rebuilt'}.")
+            for row in rows:
+                click.echo(f"  {row['bot_id']}: kept {_brief(row['kept'])}, rebuilt {_brief(row['rebuilt'])}")
+    return 1 if differing else 0
+
+
+def _storage() -> AbstractContextManager[Storage]:
+    from battlebot.cli import _load
+    from battlebot.cli.database import open_storage
+
+    return open_storage(_load())
+
+
+def _chosen(storage: Storage, game: str | None) -> Sequence[str]:
+    """The game that was named, or all that have matches. Raises UnknownGame: a mistyped name must not be silence."""
+    games = storage.ratings.games()
+    if game is None:
+        return games
+    if game not in games:
+        raise UnknownGame(f"No match of {game!r} is stored; there are matches of: {', '.join(games) or 'no game'}.")
+    return [game]
+
+
+def _print(title: str, rows: Sequence[Sequence[str]]) -> None:
+    if not sys.stdout.isatty():
+        click.echo("\n".join("\t".join(row) for row in [COLUMNS, *rows]))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(*COLUMNS, title=title)
+    for row in rows:
+        # a bot's name is no markup
+        shown.add_row(*(Text(cell) for cell in row))
+    Console().print(shown)
+
+
+def _text(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _brief(rating: dict[str, Any] | None) -> str:
+    return "nothing" if rating is None else f"{rating['mu']:.9f} ± {rating['sigma']:.9f} of {rating['matches']} matches"

@@ -1,0 +1,185 @@
+"""A small REST client: one request at a time to one server, errors as our sentences and exit statuses.
+
+Certificates are verified, by the system's store or SSL_CERT_FILE. Which token goes where: `contest_server.py`.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import IO, Any, NoReturn
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlencode
+
+import click
+
+from battlebot.client.address import Address
+
+TIMEOUT_S = 30.0  # twice the silence after which a stream of events says that it lives
+
+_EXIT_REFUSED = 1
+_EXIT_UNREACHABLE = 2
+_LONGEST_ERROR = 65_536  # bytes of an error's body that are looked at
+
+
+class _Failed(click.ClickException):
+    """Ends the command with one line on stderr."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Writes the line."""
+        click.echo(f"battlebot: {self.format_message()}", file=file, err=True)
+
+
+class RefusedByServer(_Failed):
+    """The server said no; `code` is its stable slug."""
+
+    exit_code = _EXIT_REFUSED
+
+    def __init__(self, status: int, code: str, sentence: str) -> None:
+        super().__init__(f"{sentence} ({code})")
+        self.status, self.code = status, code
+
+
+class Unreachable(_Failed):
+    """Nobody answers at the address, or not as a Battlebot server would, or with a certificate that is not trusted."""
+
+    exit_code = _EXIT_UNREACHABLE
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect becomes an error: to follow it would show the token to whoever it leads to."""
+
+    def redirect_request(self, *_args: Any, **_kwargs: Any) -> None:
+        """None: not followed."""
+
+
+class Rest:
+    """Requests to the server at `address`, with `token` as the bearer's if there is one."""
+
+    def __init__(self, address: Address, token: str | None = None) -> None:
+        self.address = address
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        # a proxy from the environment cannot reach our own loopback
+        proxies = [urllib.request.ProxyHandler({})] if address.local else []
+        self._opener = urllib.request.build_opener(_NoRedirect, *proxies)
+
+    def get(self, *path: str, **query: object) -> Any:
+        """The decoded answer to GET; each part of the path is escaped, arguments that are None are left out."""
+        return self.ask("GET", *path, query=query)
+
+    def post(self, *path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """The decoded answer to POST of a JSON object."""
+        return self.ask("POST", *path, body=body or {})
+
+    def delete(self, *path: str) -> Any:
+        """The decoded answer to DELETE."""
+        return self.ask("DELETE", *path)
+
+    def ask(
+        self, method: str, *path: str, query: Mapping[str, object] | None = None, body: Mapping[str, Any] | None = None
+    ) -> Any:
+        """The decoded answer, None where it is empty. Raises RefusedByServer, Unreachable."""
+        with self.stream(method, *path, query=query, body=body) as answer, self._network_errors():
+            text = answer.read()
+        try:
+            return json.loads(text) if text.strip() else None
+        except ValueError:
+            raise Unreachable(f"What answers at {self.address.rest_url()} is no Battlebot server: no JSON.") from None
+
+    @contextmanager
+    def stream(
+        self,
+        method: str,
+        *path: str,
+        query: Mapping[str, object] | None = None,
+        body: Mapping[str, Any] | None = None,
+        accept: str = "application/json",
+    ) -> Iterator[http.client.HTTPResponse]:
+        """The open answer, to be read bit by bit by `chunks` or `lines`. Raises RefusedByServer, Unreachable."""
+        request = urllib.request.Request(  # noqa: S310 - parse_address lets pass http and https only
+            self._url(path, query),
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Accept": accept, "Content-Type": "application/json", **self._headers},
+            method=method,
+        )
+        with self._network_errors():
+            try:
+                answer = self._opener.open(request, timeout=TIMEOUT_S)
+            except HTTPError as error:
+                with error:
+                    self._refuse(error)
+        with answer:
+            yield answer
+
+    def chunks(self, answer: http.client.HTTPResponse, size: int = 65_536) -> Iterator[bytes]:
+        """What is left of an answer, in pieces as they arrive. Raises Unreachable where it breaks off."""
+        while True:
+            with self._network_errors():
+                piece = answer.read1(size)
+                if not piece and answer.length:
+                    # `read1` takes the end of the connection for the end of the body
+                    raise http.client.IncompleteRead(b"", answer.length)
+            if not piece:
+                return
+            yield piece
+
+    def lines(self, answer: http.client.HTTPResponse) -> Iterator[str]:
+        """The lines of an endless answer as they arrive. Raises Unreachable where it breaks off or falls silent."""
+        while True:
+            with self._network_errors():
+                line = answer.readline()
+            if not line:
+                return
+            yield line.decode(errors="replace").rstrip("\r\n")
+
+    @contextmanager
+    def _network_errors(self) -> Iterator[None]:
+        where = self.address.rest_url().rstrip("/")
+        try:
+            yield
+        except URLError as error:
+            self._unreachable(where, error.reason)
+        except (OSError, http.client.HTTPException) as error:
+            self._unreachable(where, error)
+
+    def _unreachable(self, where: str, reason: object) -> NoReturn:
+        if isinstance(reason, ssl.SSLCertVerificationError):
+            why = f"the certificate of {where} is not trusted: {reason.verify_message}"
+            raise Unreachable(f"{why[0].upper()}{why[1:]}.") from None
+        if isinstance(reason, http.client.IncompleteRead):
+            raise Unreachable(f"{where} broke off in the middle of its answer.") from None
+        said = plain(getattr(reason, "strerror", None) or str(reason) or type(reason).__name__)
+        raise Unreachable(f"Nobody answers at {where}: {said}.") from None
+
+    def _refuse(self, error: HTTPError) -> NoReturn:
+        status = error.code
+        if 300 <= status < 400:
+            where = error.headers.get("Location", "nowhere")
+            raise Unreachable(f"The server redirects to {plain(where)}: give that server as --server.")
+        try:
+            body = json.loads(error.read(_LONGEST_ERROR))
+            sentence, code = str(body["error"]), str(body["code"])
+        except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):
+            sentence, code = f"The server answered {status} {_phrase(status)}.", f"http-{status}"
+        raise RefusedByServer(status, plain(code), plain(sentence)) from None
+
+    def _url(self, path: tuple[str, ...], query: Mapping[str, object] | None) -> str:
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        return self.address.rest_url(*path) + (f"?{urlencode(given)}" if given else "")
+
+
+def plain(text: object) -> str:
+    """The text without what a terminal would obey: what a server or a bot is called must not move the cursor."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in str(text))
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "(a status of its own)"

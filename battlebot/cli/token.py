@@ -1,0 +1,149 @@
+"""`battlebot token`: makes, lists and revokes organisers' tokens, in the database itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from battlebot.cli.contest_server import TOKEN_FILE
+from battlebot.errors import EmbeddedError, SettingError
+
+if TYPE_CHECKING:
+    from battlebot.config import Settings
+
+EMBEDDED = "embedded"  # the name of the token that the embedded server makes for itself
+LONGEST_NAME = 64
+_DAYS = re.compile(r"(\d{1,5})d", re.ASCII)
+COLUMNS = ("name", "state", "created", "expires", "last used")
+
+
+@click.group("token")
+def token_commands() -> None:
+    """Tokens of organisers. MONGODB_URI says where they are kept; without it, the embedded mongod is asked."""
+
+
+_data = click.option("--data", type=click.Path(path_type=Path), help="Folder of the embedded servers.")
+
+
+@token_commands.command()
+@click.option("--name", required=True, help="Who it is for; the audit of contests shows it.")
+@click.option("--expires", help="When it ends: 30d (days), or 2026-12-31 (its last day, UTC). Default: never.")
+@_data
+def create(name: str, expires: str | None, data: Path | None) -> None:
+    """Make a token and print it. It is shown this once."""
+    if not name.isprintable() or not 1 <= len(name.strip()) <= LONGEST_NAME or name != name.strip():
+        raise click.UsageError(f"--name must have 1 to {LONGEST_NAME} printable characters.")
+    ends = None if expires is None else _end(expires, datetime.now(UTC))
+    from battlebot.cli.database import open_storage
+
+    with open_storage(_settings(data)) as storage:
+        storage.ensure_indexes()
+        token = storage.tokens.create(name, ends)
+    click.echo(token)
+    if sys.stdout.isatty():
+        click.echo("Keep it: only its hash is stored. Use it as BATTLEBOT_TOKEN, or as a bearer token.", err=True)
+
+
+@token_commands.command("list")
+@_data
+def list_tokens(data: Path | None) -> None:
+    """Every token by its name, with its last use. On a terminal a table, elsewhere columns with tabs between."""
+    from battlebot.cli.database import open_storage
+
+    with open_storage(_settings(data)) as storage:
+        rows = [_row(row, datetime.now(UTC)) for row in storage.tokens.list()]
+    if not sys.stdout.isatty():
+        click.echo("\n".join("\t".join(row) for row in [list(COLUMNS), *rows]))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*COLUMNS)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    Console().print(table)
+
+
+@token_commands.command()
+@click.argument("name")
+@_data
+def revoke(name: str, data: Path | None) -> None:
+    """Make a token worthless, at once and for ever."""
+    from battlebot.cli.database import open_storage
+
+    with open_storage(_settings(data)) as storage:
+        if not storage.tokens.revoke(name):
+            raise SettingError(f"There is no token named {name!r}.")
+    click.echo(f"{name} is revoked.")
+
+
+def keep_first_token(settings: Settings) -> None:
+    """Makes the embedded server's own token, if there was never one, and says where it is: a file of mode 0600.
+
+    `settings` name that server's MongoDB. Raises EmbeddedError, Unavailable.
+    """
+    from battlebot.cli.database import open_storage
+
+    path = settings.data / TOKEN_FILE
+    with open_storage(settings) as storage:
+        storage.ensure_indexes()
+        if storage.tokens.named(EMBEDDED) is None:
+            # the file first: what is in the database alone, nobody could ever use
+            storage.tokens.create(EMBEDDED, keep=lambda token: _write(path, token))
+    if path.exists():
+        import structlog
+
+        structlog.get_logger(__name__).info("organiser.token_is_in", path=str(path))
+
+
+def _write(path: Path, token: str) -> None:
+    fresh = path.with_suffix(".new")
+    try:
+        fresh.unlink(missing_ok=True)
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+            stream.write(token + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        fresh.replace(path)
+    except OSError as error:
+        raise EmbeddedError(f"The organiser's token cannot be written to {path}: {error.strerror}.") from error
+
+
+def _settings(data: Path | None) -> Settings:
+    from battlebot.cli import _load
+
+    return _load(data=data)
+
+
+def _end(text: str, now: datetime) -> datetime:
+    """When a token ends: so many days from now, or at the end of a day in UTC. Raises a usage error."""
+    days = _DAYS.fullmatch(text)
+    try:
+        end = now + timedelta(days=int(days[1])) if days else _day(text) + timedelta(days=1)
+    except (ValueError, OverflowError):
+        raise click.UsageError(f"--expires {text!r} is neither days (30d) nor a date (2026-12-31).") from None
+    if end <= now:
+        raise click.UsageError(f"--expires {text!r} has passed.")
+    return end
+
+
+def _day(text: str) -> datetime:
+    return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+
+
+def _row(token: dict[str, Any], now: datetime) -> list[str]:
+    expired = token["expiresAt"] is not None and token["expiresAt"] <= now
+    state = "revoked" if token["revokedAt"] else "expired" if expired else "valid"
+    moments = (token["createdAt"], token["expiresAt"], token["lastUsedAt"])
+    return [token["name"], state, *(_moment(at) for at in moments)]
+
+
+def _moment(at: datetime | None) -> str:
+    return "never" if at is None else f"{at:%Y-%m-%d %H:%M} UTC"

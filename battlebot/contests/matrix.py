@@ -1,0 +1,73 @@
+"""Who has met whom how often, and who began: the meetings of a contest by pairs and by rounds. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from battlebot.contests.formats.record import pair_of
+from battlebot.contests.formats.situation import Due, Situation
+
+
+def by_pairs(
+    situation: Situation, rows: Iterable[Mapping[str, Any]], due: Iterable[Due], over: bool, of: str | None = None
+) -> list[dict[str, Any]]:
+    """`[{"bots", "played", "absent", "open", "due", "left", "meetings"}]` of all pairs, or of those of one bot.
+
+    `rows` are stored meetings, oldest first. `left`: how often the pair may still meet, none where the contest is
+    `over` or one has withdrawn; `due`: whether the format wants them to meet now.
+    """
+    met: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        met[pair_of(*row["bots"])].append(described(row))
+    wanted = {pair_of(one.first, one.second) for one in due}
+    known = dict.fromkeys([*situation.entrants, *(bot for pair in sorted(met) for bot in pair)])
+    pairs = combinations(known, 2) if of is None else ((of, bot) for bot in known if bot != of)
+    return [_pair(two, met[pair_of(*two)], pair_of(*two) in wanted, situation, over) for two in pairs]
+
+
+def by_rounds(rows: Iterable[Mapping[str, Any]], due: Iterable[Due]) -> list[dict[str, Any]]:
+    """`[{"round", "over", "meetings"}]`, in order; what is due has the state `due`. Empty in formats without rounds."""
+    rounds: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        rounds[row.get("round", 0)].append({"bots": list(row["bots"]), **described(row)})
+    for one in due:
+        meeting = {"match": None, "n": one.n, "round": one.round, "first": one.first, "state": "due", "victor": None}
+        rounds[one.round].append({"bots": [one.first, one.second], **meeting})
+    return [
+        {
+            "round": number,
+            "over": all(meeting["state"] in ("played", "absent") for meeting in rounds[number]),
+            "meetings": rounds[number],
+        }
+        for number in sorted(rounds)
+        if number
+    ]
+
+
+def described(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What is told of a stored meeting. One that nobody came to has no match."""
+    return {
+        "match": None if row["state"] == "absent" else row["_id"],
+        "n": row["n"],
+        "round": row.get("round", 0),
+        "first": row["bots"][0],
+        "state": row["state"],
+        "victor": row.get("victor"),
+    }
+
+
+def _pair(two: Sequence[str], met: list[dict[str, Any]], due: bool, situation: Situation, over: bool) -> dict[str, Any]:
+    states = [one["state"] for one in met]
+    gone = over or not situation.withdrawn.isdisjoint(two)
+    return {
+        "bots": list(two),
+        "played": states.count("played"),
+        "absent": states.count("absent"),
+        "open": states.count("open"),
+        "due": due,
+        "left": 0 if gone else max(0, situation.meetings - len(met)),
+        "meetings": sorted(met, key=lambda one: one["n"]),
+    }

@@ -1,0 +1,186 @@
+"""What can be seen of a contest: its ranking, its progress, its meetings, and why a bot is not playing. Reads only."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from battlebot.arena import keys
+from battlebot.arena.store import MatchStore
+from battlebot.contests.formats import format_named
+from battlebot.contests.formats.situation import Due, Situation
+from battlebot.contests.matrix import by_pairs, by_rounds
+from battlebot.contests.service.pairer import situation_of
+from battlebot.contests.standings import ranking
+from battlebot.contests.why import Look, comes_later, why
+from battlebot.errors import Refused
+from battlebot.matchmaking.queue import Queues
+from battlebot.storage import Storage
+
+MOST_BOTS = 200  # whose meetings are all shown at once
+REMEMBERED_S = 2.0  # how long what is made from all meetings of a contest may stand, unless results came
+MOST_REMEMBERED = 100
+
+
+@dataclass
+class Lookout:
+    """`contest` is always a contest's document. Every method raises Unavailable when a store does not answer."""
+
+    storage: Storage
+    store: MatchStore
+    queues: Queues
+    now_s: Callable[[], float] = time.time
+    _remembered: dict[Any, tuple[float, Any, dict[str, Any]]] = field(default_factory=dict)
+
+    def ranking(self, contest: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The rows of `contests.standings.ranking`, best first."""
+        game, name = contest["game"], contest["name"]
+        points = contest["points"]
+        rows = self.storage.standings.of_contest(game, name)
+        return ranking(
+            () if contest["entrants"] == "open" else contest["entrants"],
+            rows,
+            lambda bots: self.storage.standings.pairs(game, name, bots),
+            (points["win"], points["draw"], points["loss"]),
+            self._foreseen(contest, rows)["byes"],
+        )
+
+    def progress(self, contest: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """`{"played", "planned", "live"}`, and where the format names one a `winner`; `rows` are the ranking's.
+
+        `played`: meetings that count, those with an absent bot included. `planned` is None where nobody knows.
+        """
+        foreseen = self._foreseen(contest, rows)
+        live = self.storage.meetings.open_count(contest["game"], contest["name"])
+        progress = {"played": _played(rows), "planned": foreseen["planned"], "live": live}
+        return {**progress, "winner": foreseen["winner"]} if "winner" in foreseen else progress
+
+    def meetings(self, contest: Mapping[str, Any], bot: str | None = None) -> dict[str, Any]:
+        """`{"pairs", "rounds"}` as `contests.matrix` has them: of all, or of one bot. Raises Refused for too many."""
+        situation, rows = self._situation(contest)
+        if bot is None and len(situation.entrants) > MOST_BOTS:
+            raise Refused(f"With more than {MOST_BOTS} bots, say whose meetings: ?bot=.", field="bot", rule="required")
+        due = self._due(contest, situation)
+        if bot is not None:
+            rows = [row for row in rows if bot in row["bots"]]
+            due = [one for one in due if bot in (one.first, one.second)]
+        over = contest["state"] in ("finished", "cancelled")
+        return {"pairs": by_pairs(situation, rows, due, over, bot), "rounds": by_rounds(rows, due)}
+
+    def rounds(self, contest: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The rounds alone; none of an open contest."""
+        if not format_named(contest["format"]).CLOSED:
+            return []
+        situation, rows = self._situation(contest)
+        return by_rounds(rows, self._due(contest, situation))
+
+    def why(self, contest: Mapping[str, Any], bot: str) -> dict[str, Any]:
+        """`{"bot", "code", "sentence", "match", "since", "left"}`: why the bot is not playing in it right now."""
+        game, name = contest["game"], contest["name"]
+        entered = {row["bot_id"] for row in self.storage.standings.of_contest(game, name)}
+        waiting = {ticket.bot for ticket in self.queues.tickets(keys.queue_name(game, name))}
+        playing = self._playing(game, name)
+        left, later = self._left(contest, bot, entered)
+        since_s = self.queues.missed(game, name).get(bot)
+        look = Look(
+            bot=bot,
+            state=contest["state"],
+            starts=_text(contest["startsAt"]),
+            registered=bool(self.storage.bots.known(game, [bot])),
+            entrant=bot in (entered if contest["entrants"] == "open" else contest["entrants"]),
+            withdrawn=bot in contest["withdrawn"],
+            match=playing.get(bot),
+            left=left,
+            later=later,
+            waiting=waiting,
+            playing=playing,
+            since=None if since_s is None else _text(datetime.fromtimestamp(since_s, UTC)),
+        )
+        reason = why(look)
+        since = look.since if reason.code == "not-connected" else None
+        return {"bot": bot, **reason._asdict(), "match": look.match, "since": since, "left": sorted(left)}
+
+    def _left(self, contest: Mapping[str, Any], bot: str, entered: set[str]) -> tuple[list[str], bool]:
+        """Whom the bot may meet now, and whether there will be somebody later."""
+        if contest["state"] != "running":
+            return [], False
+        kind = format_named(contest["format"])
+        if kind.CLOSED:
+            situation, _ = self._situation(contest)
+            due = [one for one in kind.due(situation) if bot in (one.first, one.second)]
+            left = [one.second if one.first == bot else one.first for one in due]
+            return left, not left and comes_later(kind, situation, bot)
+        others = dict.fromkeys(sorted(entered - set(contest["withdrawn"]) - {bot}), 0)
+        for row in self.storage.meetings.among(contest["game"], contest["name"], [bot]):
+            for other in row["bots"]:
+                if other in others:
+                    others[other] += 1
+        return [other for other, times in others.items() if times < contest["meetings"]], False
+
+    def _playing(self, game: str, contest: str) -> dict[str, str]:
+        return {
+            seat.bot: match.id
+            for match in self.store.load_many(self.store.live_ids()).values()
+            if (match.game, match.contest) == (game, contest) and match.verdict is None
+            for seat in match.seats
+        }
+
+    def _situation(self, contest: Mapping[str, Any]) -> tuple[Situation, list[dict[str, Any]]]:
+        game, name = contest["game"], contest["name"]
+        rows = self.storage.meetings.of_contest(game, name)
+        came = sorted(row["bot_id"] for row in self.storage.standings.of_contest(game, name))
+        return situation_of(contest, rows, came), rows
+
+    def _due(self, contest: Mapping[str, Any], situation: Situation) -> list[Due]:
+        kind = format_named(contest["format"])
+        # of an open contest that is every pair that is left
+        return kind.due(situation) if kind.CLOSED and contest["state"] in ("running", "paused") else []
+
+    def _foreseen(self, contest: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """`planned`, `byes`, and `winner` where the format has one: what only all meetings together tell."""
+        kind = format_named(contest["format"])
+        if not kind.CLOSED:
+            return {"planned": self._planned_of_open(contest, rows), "byes": {}}
+        key = (contest["game"], contest["name"])
+        stamp = (contest["_id"], contest["state"], list(contest["withdrawn"]), list(contest["entrants"]), _played(rows))
+        at_s, known, foreseen = self._remembered.get(key, (0.0, None, {}))
+        if known == stamp and time.monotonic() - at_s < REMEMBERED_S:
+            return foreseen
+        situation, _ = self._situation(contest)
+        foreseen = {"planned": kind.planned(situation), "byes": {}}
+        if hasattr(kind, "byes"):
+            foreseen["byes"] = kind.byes(situation)
+        if hasattr(kind, "winner"):
+            foreseen["winner"] = kind.winner(situation)
+        if len(self._remembered) >= MOST_REMEMBERED:
+            self._remembered.clear()
+        self._remembered[key] = (time.monotonic(), stamp, foreseen)
+        return foreseen
+
+    def _planned_of_open(self, contest: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> int:
+        """What those that are there now would play in all, and what those that left have played."""
+        gone = set(contest["withdrawn"])
+        staying = sum(row["bot_id"] not in gone for row in rows)
+        planned = contest["meetings"] * staying * (staying - 1) // 2
+        if gone:
+            pairs = self.storage.standings.pairs(contest["game"], contest["name"], sorted(gone))
+            twice = sum((_met(pair) if pair["opponent"] in gone else 2 * _met(pair)) for pair in pairs)
+            planned += twice // 2
+        return planned
+
+
+def _met(pair: Mapping[str, Any]) -> int:
+    return int(pair["wins"] + pair["draws"] + pair["losses"])
+
+
+def _played(rows: Sequence[Mapping[str, Any]]) -> int:
+    return sum(row["played"] for row in rows) // 2
+
+
+def _text(moment: datetime | None) -> str | None:
+    if moment is None:
+        return None
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

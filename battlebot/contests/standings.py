@@ -1,0 +1,116 @@
+"""A contest's ranking from counts that are kept with each result. `tiebreaks` makes the same from the results. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from battlebot.contests.tiebreaks import NO_BYES
+
+EVERYBODY = 100  # in a contest of more bots, Sonneborn-Berger is made only where somebody is level with another
+
+COUNTS = ("wins", "draws", "losses", "played", "absent")
+
+Pairs = Callable[[Sequence[str]], Iterable[Mapping[str, Any]]]
+Row = dict[str, Any]
+
+
+def ranking(
+    entrants: Iterable[str],
+    rows: Iterable[Mapping[str, Any]],
+    pairs: Pairs,
+    points: tuple[int, int, int] = (3, 1, 0),
+    byes: Mapping[str, int] = NO_BYES,
+) -> list[Row]:
+    """The rows of all entrants and of whoever has one, best first, with `rank`, `score`, `byes` and `tieBreaks`.
+
+    `rows`: `{bot_id, wins, draws, losses, played, absent}`; `pairs(bots)`: `{bot_id, opponent, wins, draws, losses}` of
+    these bots against all others. The order is that of `tiebreaks.table`: points, wins, losses, Sonneborn-Berger,
+    head-to-head; who is level then shares a rank (1, 2, 2, 4). `sonnebornBerger` is None where it was not needed.
+    """
+    kept = {row["bot_id"]: row for row in rows}
+    table = {
+        bot: _row(bot, kept.get(bot, {}), byes.get(bot, 0), points) for bot in dict.fromkeys([*entrants, *kept, *byes])
+    }
+    groups = [list(level) for _, level in groupby(sorted(table.values(), key=_merit), key=_merit)]
+    asked = [
+        row["bot_id"] for level in groups for row in level if row["played"] and (len(table) <= EVERYBODY or level[1:])
+    ]
+    between: dict[str, dict[str, Mapping[str, Any]]] = defaultdict(dict)
+    for pair in pairs(asked) if asked else ():
+        between[pair["bot_id"]][pair["opponent"]] = pair
+    for level in groups:
+        for row in level:
+            if len(table) <= EVERYBODY or level[1:]:
+                row["tieBreaks"]["sonnebornBerger"] = _sonneborn_berger(between[row["bot_id"]], table)
+    return _ranked(table, groups, between, points)
+
+
+def _row(bot: str, kept: Mapping[str, Any], byes: int, points: tuple[int, int, int]) -> Row:
+    win, draw, loss = points
+    counts = {name: int(kept.get(name, 0)) for name in COUNTS}
+    score = win * (counts["wins"] + byes) + draw * counts["draws"] + loss * counts["losses"]
+    breaks: dict[str, Any] = {"sonnebornBerger": None, "headToHead": []}
+    return {"rank": 0, "bot_id": bot, "score": score, **counts, "byes": byes, "tieBreaks": breaks}
+
+
+def _merit(row: Row) -> tuple[int, int, int]:
+    return -row["score"], -row["wins"], row["losses"]
+
+
+def _sonneborn_berger(met: Mapping[str, Mapping[str, Any]], table: Mapping[str, Row]) -> float:
+    twice = sum(
+        (2 * pair["wins"] + pair["draws"]) * table[opponent]["score"]
+        for opponent, pair in met.items()
+        if opponent in table
+    )
+    # a half is exact in binary
+    return twice / 2 if twice % 2 else twice // 2
+
+
+def _ranked(
+    table: Mapping[str, Row],
+    groups: Iterable[list[Row]],
+    between: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    points: tuple[int, int, int],
+) -> list[Row]:
+    ordered: list[Row] = []
+    for group in groups:
+        group.sort(key=_berger)
+        for _, level in groupby(group, key=_berger):
+            for shared in _parted([row["bot_id"] for row in level], table, between, points):
+                rank = len(ordered) + 1
+                for bot in sorted(shared):
+                    table[bot]["rank"] = rank
+                    ordered.append(table[bot])
+    return ordered
+
+
+def _berger(row: Row) -> float:
+    return -(row["tieBreaks"]["sonnebornBerger"] or 0)
+
+
+def _parted(
+    level: list[str],
+    table: Mapping[str, Row],
+    between: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    points: tuple[int, int, int],
+) -> list[list[str]]:
+    """Those that are level in groups that cannot be parted, best first; notes their points among one another."""
+    if len(level) < 2:
+        return [level]
+    bots, scores = set(level), dict.fromkeys(level, 0)
+    for bot in level:
+        # whichever is shorter is walked: few have met, or few are level
+        met = between.get(bot, {})
+        for other in bots & met.keys():
+            counts = (met[other]["wins"], met[other]["draws"], met[other]["losses"])
+            scores[bot] += sum(count * each for count, each in zip(counts, points, strict=True))
+    for bot in level:
+        table[bot]["tieBreaks"]["headToHead"].append(scores[bot])
+    if len(set(scores.values())) == 1:
+        return [level]
+    groups = [[bot for bot in level if scores[bot] == score] for score in sorted(set(scores.values()), reverse=True)]
+    return [group for part in groups for group in _parted(part, table, between, points)]

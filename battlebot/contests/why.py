@@ -1,0 +1,122 @@
+"""Why a bot is not playing in a contest right now, as a code and a sentence. Pure: what is so is gathered elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from battlebot.contests.formats.situation import Due, Format, Met, Situation
+
+MOST_NAMED = 3
+MOST_STEPS = 50  # to look ahead; a format that has nothing for a bot by then has nothing for it soon
+
+
+class Reason(NamedTuple):
+    """A stable slug for a program, and a sentence for a person."""
+
+    code: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is known of a bot in a contest at a moment. `starts`, `since`: moments as text, None where unknown.
+
+    `left`: whom it is due to meet now; `later`: whether the format will have more for it; `waiting` and `playing`: who
+    is there, in this contest.
+    """
+
+    bot: str
+    state: str
+    starts: str | None = None
+    registered: bool = True
+    entrant: bool = True
+    withdrawn: bool = False
+    match: str | None = None
+    left: Sequence[str] = ()
+    later: bool = False
+    waiting: Collection[str] = ()
+    playing: Collection[str] = ()
+    since: str | None = None
+
+
+def why(look: Look) -> Reason:
+    """The first reason that holds, of what the bot itself is, of the contest, and of those it could meet."""
+    bot = look.bot
+    if not look.registered:
+        return Reason("not-registered", f"No bot {bot!r} is registered for the game.")
+    if look.match is not None:
+        return Reason("playing", f"{bot} is playing: match {look.match}.")
+    if not look.entrant:
+        return Reason("not-an-entrant", f"{bot} has not entered the contest.")
+    if look.withdrawn:
+        return Reason("withdrawn", f"{bot} was withdrawn from the contest.")
+    return _of_the_contest(look) or _of_the_others(look)
+
+
+def _of_the_contest(look: Look) -> Reason | None:
+    if look.state == "scheduled":
+        when = f"it starts at {look.starts}" if look.starts else "its organiser has yet to start it"
+        return Reason("scheduled", f"The contest has not begun: {when}.")
+    if look.state == "paused":
+        return Reason("paused", "The contest is paused.")
+    if look.state != "running":
+        return Reason("over", f"The contest is {look.state}.")
+    return None
+
+
+def _of_the_others(look: Look) -> Reason:
+    bot, left = look.bot, look.left
+    if not left and look.later:
+        return Reason("waiting-for-round", f"{bot} has played what there is of its round; others have not.")
+    if not left:
+        return Reason("nobody-left", f"{bot} has nobody left to meet.")
+    if bot not in look.waiting:
+        since = f" since {look.since}" if look.since else ""
+        return Reason("not-connected", f"{bot} has not been there{since}; it has yet to meet {_named(left)}.")
+    there = [other for other in left if other in look.waiting]
+    if there:
+        return Reason("pairing-soon", f"{bot} and {_named(there)} wait; they are paired in a moment.")
+    if any(other in look.playing for other in left):
+        return Reason("all-busy", f"Whomever {bot} has yet to meet is playing or away: {_named(left)}.")
+    return Reason("all-away", f"Whomever {bot} has yet to meet is not connected: {_named(left)}.")
+
+
+def comes_later(kind: Format, situation: Situation, bot: str) -> bool:
+    """Whether a bot that has nothing due now will have, as far as can be foreseen.
+
+    Who has met everybody as often as may be will not. Else the contest is played on in thought: whatever is open or due
+    is won by who moves first, and the format asked again.
+    """
+    if _met_everybody(situation, bot):
+        return False
+    met = tuple(replace(one, state="played", victor=one.first) if one.state == "open" else one for one in situation.met)
+    for _ in range(MOST_STEPS):
+        situation = replace(situation, met=met)
+        due = kind.due(situation)
+        if any(bot in (meeting.first, meeting.second) for meeting in due):
+            return True
+        if not due:
+            return False
+        met += tuple(_won(meeting) for meeting in due)
+    return False
+
+
+def _won(due: Due) -> Met:
+    return Met(due.round, due.n, due.first, due.second, "played", due.first)
+
+
+def _met_everybody(situation: Situation, bot: str) -> bool:
+    count = dict.fromkeys(set(situation.entrants) - situation.withdrawn - {bot}, 0)
+    for one in situation.met:
+        if bot in (one.first, one.second):
+            other = one.second if one.first == bot else one.first
+            if other in count:
+                count[other] += 1
+    return all(times >= situation.meetings for times in count.values())
+
+
+def _named(bots: Sequence[str]) -> str:
+    named = ", ".join(bots[:MOST_NAMED])
+    return named if len(bots) <= MOST_NAMED else f"{named} and {len(bots) - MOST_NAMED} more"

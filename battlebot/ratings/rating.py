@@ -1,0 +1,64 @@
+"""A rating as a value, and the table of ratings. Pure; how a match changes a rating is in `model`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MU = 25.0
+SIGMA = 25.0 / 3.0
+INTERVAL_SIGMAS = 1.96  # 95 % of a normal distribution
+CAUTION_SIGMAS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What is believed of a bot's strength: a normal distribution, of so many matches. The defaults are a newcomer's.
+
+    `mu` and `sigma` are on the scale of Weng and Lin's paper: two bots with mus 25 / 6 apart are a clear match.
+    """
+
+    mu: float = MU
+    sigma: float = SIGMA
+    matches: int = 0
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval in which the strength lies with 95 %."""
+        return self.mu - INTERVAL_SIGMAS * self.sigma
+
+    @property
+    def high(self) -> float:
+        """The upper end of that interval."""
+        return self.mu + INTERVAL_SIGMAS * self.sigma
+
+    @property
+    def ordinal(self) -> float:
+        """By this bots are ordered: what a bot has shown almost surely, so that one lucky win leads nowhere."""
+        return self.mu - CAUTION_SIGMAS * self.sigma
+
+
+def table(rows: Iterable[Mapping[str, Any]], offset: int, above: int) -> list[dict[str, Any]]:
+    """A page of the table, of rows `{bot_id, mu, sigma, matches}` in its order: best ordinal first.
+
+    `offset` rows stand before the page; `above` of them have a better ordinal than its first. Equal ordinals share a
+    rank (1, 2, 2, 4).
+    """
+    page: list[dict[str, Any]] = []
+    for place, row in enumerate(rows, start=offset + 1):
+        rating = Rating(row["mu"], row["sigma"], row["matches"])
+        shared = page[-1]["rank"] if page and page[-1]["ordinal"] == rating.ordinal else place
+        page.append(
+            {
+                "rank": shared if page else above + 1,
+                "bot_id": row["bot_id"],
+                "mu": rating.mu,
+                "sigma": rating.sigma,
+                "low": rating.low,
+                "high": rating.high,
+                "ordinal": rating.ordinal,
+                "matches": rating.matches,
+            }
+        )
+    return page

@@ -1,0 +1,142 @@
+"""Keeps the ratings over the stored matches: each applied once, in the order in which they ended. Stands on storage.
+
+Any number of processes may do this at once, and each may be killed at any time: what one writes is written whole, and
+only if nobody wrote since it read. That one process at a time does it (`tasks.ratings`) only spares work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import structlog
+
+from battlebot.ratings.model import rated
+from battlebot.ratings.progress import ORIGIN, Progress
+from battlebot.ratings.rating import Rating
+from battlebot.storage import Storage
+
+log = structlog.get_logger()
+
+BATCH = 500  # matches applied in one transaction
+SAME = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where the kept ratings of a game stand; `stale`: they must be made from the start."""
+
+    revision: int
+    stale: bool
+    progress: Progress
+
+
+class Rater:
+    """The ratings of all games. Every method raises Unavailable when MongoDB does not answer."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._ratings = storage.ratings
+
+    def rate_new(self, game: str, thorough: bool = False) -> int:
+        """Applies the matches that ended since; answers how many this call applied.
+
+        If a match was archived late, or became void after it was rated, all are applied anew. That is seen among the
+        latest matches (`Progress.since`), if `thorough` among all.
+        """
+        self._look_back(game, thorough)
+        applied = 0
+        while True:
+            kept = self._kept(game)
+            if kept.stale:
+                applied += self._rate_all(game, kept)
+                continue
+            # what is read now may be old when it is written: then the revision has moved, and nothing is written
+            matches = list(islice(self._ratings.matches(game, kept.progress.at.seq), BATCH))
+            if not matches:
+                return applied
+            applied += self._apply(game, kept, matches)
+
+    def rebuild(self, game: str) -> int:
+        """Applies all matches anew, from newcomers on; answers how many this call applied.
+
+        If another process does it meanwhile, that one's is good as well: it began after this call did.
+        """
+        self._ratings.mark_stale(game)
+        return self.rate_new(game)
+
+    def difference(self, game: str) -> list[dict[str, Any]]:
+        """Where the kept ratings are not what a rebuild would make of the same matches. Changes nothing.
+
+        Rows `{bot_id, kept, rebuilt}`, each of those `{mu, sigma, matches}` or None.
+        """
+        document, rows = self._ratings.together(game)
+        kept = _ratings(rows)
+        made, _ = self._made(game, Progress.from_document(document).at.seq)
+        return [
+            {"bot_id": bot, "kept": _shown(kept.get(bot)), "rebuilt": _shown(made.get(bot))}
+            for bot in sorted({*kept, *made})
+            if not _same(kept.get(bot), made.get(bot))
+        ]
+
+    def _look_back(self, game: str, thorough: bool) -> None:
+        kept = self._kept(game)
+        since = ORIGIN if thorough else kept.progress.since
+        if kept.stale or kept.progress.is_as_counted(
+            since, *self._ratings.counts(game, since.seq, kept.progress.at.seq)
+        ):
+            return
+        log.info("ratings.overtaken", game=game, seq=kept.progress.at.seq)
+        self._ratings.mark_stale(game, kept.revision)
+
+    def _kept(self, game: str) -> Kept:
+        document = self._ratings.cursor(game)
+        return Kept(document["revision"], document["stale"], Progress.from_document(document))
+
+    def _apply(self, game: str, kept: Kept, matches: list[dict[str, Any]]) -> int:
+        players = {bot for match in matches for bot in match["players"]}
+        before = _ratings(self._ratings.of_bots(game, sorted(players)))
+        after = dict(before)
+        for match in matches:
+            after.update(rated(after, match))
+        progress = kept.progress.over(matches)
+        moved = [row for row in _rows(after) if after[row["bot_id"]] != before.get(row["bot_id"])]
+        if not self._ratings.move(game, kept.revision, progress.as_document(), moved):
+            return 0
+        return progress.at.counted - kept.progress.at.counted
+
+    def _rate_all(self, game: str, kept: Kept) -> int:
+        made, progress = self._made(game)
+        if not self._ratings.replace(game, kept.revision, progress.as_document(), _rows(made)):
+            return 0
+        log.info("ratings.rebuilt", game=game, matches=progress.at.counted, bots=len(made))
+        return progress.at.counted
+
+    def _made(self, game: str, until: int | None = None) -> tuple[dict[str, Rating], Progress]:
+        ratings: dict[str, Rating] = {}
+        progress = Progress()
+        stream = self._ratings.matches(game, ORIGIN.seq, until)
+        while matches := list(islice(stream, BATCH)):
+            for match in matches:
+                ratings.update(rated(ratings, match))
+            progress = progress.over(matches)
+        return ratings, progress
+
+
+def _ratings(rows: Iterable[Mapping[str, Any]]) -> dict[str, Rating]:
+    return {row["bot_id"]: Rating(row["mu"], row["sigma"], row["matches"]) for row in rows}
+
+
+def _rows(ratings: Mapping[str, Rating]) -> list[dict[str, Any]]:
+    return [{"bot_id": bot, **_shown(rating), "ordinal": rating.ordinal} for bot, rating in ratings.items()]
+
+
+def _shown(rating: Rating | None) -> Any:
+    return None if rating is None else {"mu": rating.mu, "sigma": rating.sigma, "matches": rating.matches}
+
+
+def _same(one: Rating | None, other: Rating | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.matches == other.matches and abs(one.mu - other.mu) <= SAME and abs(one.sigma - other.sigma) <= SAME

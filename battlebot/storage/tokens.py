@@ -1,0 +1,97 @@
+"""The collection `tokens`: who may organise contests. Of a token only its hash is kept."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from pymongo.database import Database
+from pymongo.errors import DuplicateKeyError
+
+from battlebot.errors import NameTaken
+from battlebot.storage.connection import mongo_errors
+
+TOKEN_BYTES = 32
+LONGEST = 256  # characters of what is looked up; a token has 43
+USE_NOTED_EVERY = timedelta(minutes=1)
+# by these names the audit knows others than organisers
+RESERVED = ("clock", "contest", "login", "command line")
+
+
+class Tokens:
+    """Documents `{_id: SHA-256 of the token, name, createdAt, expiresAt, lastUsedAt, revokedAt}`.
+
+    A name is used once and for ever, since the audit knows organisers by it. A token is 256 bits of chance: a plain
+    hash of it cannot be guessed back, and looking it up by an index tells nobody how near a guess was.
+    """
+
+    def __init__(self, database: Database[dict[str, Any]]) -> None:
+        self._tokens = database["tokens"]
+
+    def create(
+        self, name: str, expires_at: datetime | None = None, keep: Callable[[str], None] = lambda token: None
+    ) -> str:
+        """Makes a token and answers it; it cannot be shown again. Raises NameTaken, Unavailable.
+
+        `keep` is given the token before it is of any worth: what `keep` raises comes through, and there is no token.
+        """
+        if name in RESERVED:
+            raise NameTaken(f"The name {name!r} is not an organiser's to have.", field="name")
+        token = secrets.token_urlsafe(TOKEN_BYTES)
+        keep(token)
+        document = {
+            "_id": _hashed(token),
+            "name": name,
+            "createdAt": datetime.now(UTC),
+            "expiresAt": expires_at,
+            "lastUsedAt": None,
+            "revokedAt": None,
+        }
+        with mongo_errors():
+            try:
+                self._tokens.insert_one(document)
+            except DuplicateKeyError:
+                raise NameTaken(f"There is, or was, a token named {name!r}.", field="name") from None
+        return token
+
+    def holder(self, token: str) -> str | None:
+        """The name of the valid token, its use noted; None for any other. Raises Unavailable."""
+        if len(token) > LONGEST:
+            return None
+        now, digest = datetime.now(UTC), _hashed(token)
+        with mongo_errors():
+            found = self._tokens.find_one({"_id": digest})
+            if found is None or not hmac.compare_digest(found["_id"], digest):
+                return None
+            if found["revokedAt"] is not None or (found["expiresAt"] is not None and found["expiresAt"] <= now):
+                return None
+            used = found["lastUsedAt"]
+            if used is None or now - used >= USE_NOTED_EVERY:
+                self._tokens.update_one({"_id": digest}, {"$max": {"lastUsedAt": now}})
+        return str(found["name"])
+
+    def list(self) -> list[dict[str, Any]]:
+        """`[{"name", "createdAt", "expiresAt", "lastUsedAt", "revokedAt"}]`, oldest first. Raises Unavailable."""
+        with mongo_errors():
+            return list(self._tokens.find({}, {"_id": 0}).sort("createdAt", 1))
+
+    def named(self, name: str) -> dict[str, Any] | None:
+        """One of them, or None. Raises Unavailable."""
+        with mongo_errors():
+            return self._tokens.find_one({"name": name}, {"_id": 0})
+
+    def revoke(self, name: str) -> bool:
+        """Makes the token worthless for ever; False if there is none of that name. Raises Unavailable."""
+        now = datetime.now(UTC)
+        # the first revocation's moment stands
+        mark = [{"$set": {"revokedAt": {"$ifNull": ["$revokedAt", now]}}}]
+        with mongo_errors():
+            return self._tokens.update_one({"name": name}, mark).matched_count == 1
+
+
+def _hashed(token: str) -> str:
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

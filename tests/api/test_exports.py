@@ -1,0 +1,120 @@
+"""A contest's matches as files: whole, in order, and never all in memory."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tracemalloc
+from typing import Any
+
+import pytest
+from webhouse import CONTESTS, House, finished
+
+from battlebot.storage import archive, games
+
+GAME = "noughtsandcrosses"
+
+
+def lines(home: House, query: str = "") -> list[dict[str, Any]]:
+    """The matches of the NDJSON."""
+    answer = home.client.get(f"{CONTESTS}/cup/export.ndjson{query}")
+    assert (answer.status_code, answer.mimetype) == (200, "application/x-ndjson")
+    return [json.loads(line) for line in answer.text.splitlines()]
+
+
+def rows(home: House, query: str = "") -> list[dict[str, str]]:
+    """The rows of the CSV."""
+    answer = home.client.get(f"{CONTESTS}/cup/export.csv{query}")
+    assert (answer.status_code, answer.mimetype) == (200, "text/csv")
+    return list(csv.DictReader(io.StringIO(answer.text)))
+
+
+def test_every_match_is_there_once_oldest_first(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the matches' own paths have them; those of other contests are not there, nor void ones unless asked for."""
+    monkeypatch.setattr(games, "AT_ONCE", 3)
+    monkeypatch.setattr(games, "AT_ONCE_WITH_TURNS", 3)
+    home.contest("cup", bots=("a", "b"))
+    home.contest("other", bots=("a", "b"))
+    home.play("a", "b", "a", "other")
+    ids = [home.play("a", "b", ["a", "b", None][n % 3], "cup") for n in range(10)]
+    void = home.play("a", "b", "a", "cup", fault="server")
+    assert [match["_id"] for match in lines(home)] == ids
+    assert [row["match"] for row in rows(home)] == ids
+    assert lines(home)[0] == home.client.get(f"/games/{GAME}/{ids[0]}").json
+    assert [match["_id"] for match in lines(home, "?void=true")] == [*ids, void]
+    assert [row["void"] for row in rows(home, "?void=true")] == ["false"] * 10 + ["true"]
+    assert home.client.get(f"{CONTESTS}/cup/export.csv?void=1").json["field"] == "void"
+
+
+def test_a_row_says_what_happened(home: House) -> None:
+    """Without the turns; a draw has no victor."""
+    home.contest("cup", bots=("a", "b"))
+    home.play("a", "b", None, "cup")
+    (row,) = rows(home)
+    expected = {"game": GAME, "contest": "cup", "first": "a", "second": "b", "victor": "", "reason": "complete"}
+    assert {name: row[name] for name in expected} == expected
+    assert (row["fault"], row["turns"]) == ("none", "1")
+    assert row["startTime"].startswith("2026-11-21T12:")
+
+
+def test_no_name_becomes_a_formula(home: House) -> None:
+    """A bot may be called anything; a spreadsheet must not run it. In the NDJSON it is what it is."""
+    hostile = '=HYPERLINK("x,y")'
+    home.contest("cup", bots=("a", hostile))
+    home.play(hostile, "a", hostile, "cup")
+    assert (rows(home)[0]["first"], rows(home)[0]["victor"]) == (f"'{hostile}", f"'{hostile}")
+    assert lines(home)[0]["players"] == [hostile, "a"]
+
+
+def test_an_empty_contest_is_an_empty_file(home: House) -> None:
+    """With the head of the table; a download by name."""
+    home.contest("cup")
+    answer = home.client.get(f"{CONTESTS}/cup/export.csv")
+    assert answer.text.count("\n") == 1
+    assert answer.headers["Content-Disposition"] == "attachment; filename*=UTF-8''cup.csv"
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert lines(home) == []
+    assert home.client.head(f"{CONTESTS}/cup/export.ndjson").status_code == 200
+
+
+def long_match(turns: int) -> dict[str, Any]:
+    """A finished match of so many turns."""
+    match = finished("a", "b", "a", "cup", turns=[{"n": n, "player": "a", "time": n} for n in range(turns)])
+    match["match"]["clocks"] = list(range(turns))
+    return match
+
+
+def test_an_overlong_match_comes_whole(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its turns lie in several documents; the line is one, and as its own path has it."""
+    monkeypatch.setattr(archive, "PART_BYTES", 1000)
+    home.contest("cup", bots=("a", "b"))
+    match = long_match(100)
+    home.storage.meetings.reserve(GAME, "cup", [{"match": match["_id"], "bots": ["a", "b"], "n": 1}])
+    home.storage.archive.store([match])
+    home.play("a", "b", "b", "cup", n=2)
+    found = lines(home)
+    assert len(found) == 2
+    assert found[0]["match"]["parts"] >= 3
+    assert found[0] == home.client.get(f"/games/{GAME}/{match['_id']}").json
+    assert [turn["n"] for turn in found[0]["turns"]] == list(range(100)) == found[0]["match"]["clocks"]
+
+
+def test_memory_does_not_grow_with_the_contest(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file is read piece by piece: what is held meanwhile is a small part of it."""
+    monkeypatch.setattr(archive, "PART_BYTES", 20_000)
+    monkeypatch.setattr(games, "AT_ONCE_WITH_TURNS", 2)
+    home.contest("cup", bots=("a", "b"))
+    documents = [long_match(4000) for _ in range(20)]
+    wanted = [{"match": match["_id"], "bots": ["a", "b"], "n": n} for n, match in enumerate(documents)]
+    home.storage.meetings.reserve(GAME, "cup", wanted)
+    home.storage.archive.store(documents)
+    del documents
+    tracemalloc.start()
+    answer = home.client.get(f"{CONTESTS}/cup/export.ndjson", buffered=False)
+    size = sum(len(piece) for piece in answer.iter_encoded())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    answer.close()
+    assert size > 3_000_000
+    assert peak < size / 3

@@ -1,0 +1,67 @@
+"""A contest's events: how far it is and how it stands, until it is over."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from webhouse import CONTESTS, House
+
+from battlebot.arena import keys
+
+
+def data_of(chunks: Iterator[bytes]) -> dict[str, Any]:
+    """The data of the next event; comments are left out."""
+    while (block := next(chunks).decode()).startswith(":"):
+        pass
+    found = re.search(r"^data: (.*)$", block, re.MULTILINE)
+    assert found
+    return json.loads(found[1])
+
+
+def test_a_contest_is_followed_to_its_end(home: House) -> None:
+    """The state at once; again when a result came, with the ranking; the last event says that it is the last."""
+    home.register("a", "b")
+    body = {"name": "cup", "format": "round-robin", "entrants": ["a", "b"], "meetings": 2}
+    home.organise("POST", "", body)
+    home.organise("POST", "/cup/start")
+    answer = home.client.get(f"{CONTESTS}/cup/events", buffered=False)
+    assert (answer.status_code, answer.mimetype) == (200, "text/event-stream")
+    chunks = iter(answer.iter_encoded())
+    first = data_of(chunks)
+    assert {name: first[name] for name in ("contest", "state", "played", "planned", "live", "final")} == {
+        "contest": "cup",
+        "state": "running",
+        "played": 0,
+        "planned": 2,
+        "live": 0,
+        "final": False,
+    }
+    home.play("a", "b", "b", "cup", n=1)
+    home.context.redis.publish(keys.contest_events("noughtsandcrosses", "cup"), b"archived")
+    second = data_of(chunks)
+    assert (second["played"], second["bots"][0]["bot_id"], second["bots"][0]["score"]) == (1, "b", 3)
+    home.organise("POST", "/cup/finish")
+    last = data_of(chunks)
+    assert (last["state"], last["final"]) == ("finished", True)
+    with pytest.raises(StopIteration):
+        next(chunks)
+    answer.close()
+
+
+def test_a_meeting_that_is_open_is_live(home: House) -> None:
+    """Reserved, and not over: the stream of a finished contest waits for it."""
+    home.contest("cup", bots=("a", "b"))
+    home.storage.meetings.reserve("noughtsandcrosses", "cup", [{"match": "m", "bots": ["a", "b"], "n": 1}])
+    home.organise("POST", "/cup/finish")
+    answer = home.client.get(f"{CONTESTS}/cup/events", buffered=False)
+    chunks = iter(answer.iter_encoded())
+    first = data_of(chunks)
+    assert (first["state"], first["live"], first["final"]) == ("finished", 1, False)
+    home.storage.meetings.release(["m"])
+    home.context.redis.publish(keys.contest_events("noughtsandcrosses", "cup"), b"void")
+    assert data_of(chunks)["final"] is True
+    answer.close()

@@ -1,0 +1,27 @@
+"""The benchmarks work: a second of a scenario against a real server, its figures there and nothing wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("picows")
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_second_of_endless_matches_gives_a_row_with_a_ratio_and_costs() -> None:
+    """The command line prints one JSON line: turns were acknowledged, the echo was measured, CPU was counted."""
+    command = [sys.executable, "-m", "bench", "endless", "--quick", "--seconds", "1", "--size", "2"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=90, text=True)
+    (row,) = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, row["wrong"], row["examples"]) == (0, 0, [])
+    assert row["scenario"] == "endless"
+    assert row["value"] > 0
+    assert row["echo"]["per_s"] > 0
+    assert row["ratio"] == pytest.approx(row["value"] / row["echo"]["per_s"], abs=1e-4)
+    assert row["cpu_us"]["web"] > 0

@@ -1,0 +1,313 @@
+"""`battlebot contest` as an organiser uses it, against a running server: a web node, a worker and beat."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import os
+import pty
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cluster import LIMIT_S, Cluster, Web, wait_for
+
+from battlebot.cli import contest_watch
+from battlebot.cli.contest_watch import View, events, views
+from battlebot.cli.rest import Rest
+from battlebot.client import Credentials, register, run
+from battlebot.client.address import parse_address
+from battlebot.client.samples.first_free import FirstFree
+from battlebot.storage import Storage
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+GAME = "noughtsandcrosses"
+numbers = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def token(house: tuple[Cluster, Web]) -> str:
+    """An organiser's."""
+    storage = Storage(house[0].settings)
+    made = storage.tokens.create("the organiser")
+    storage.close()
+    return made
+
+
+@pytest.fixture
+def contest(battlebot: Run, house: tuple[Cluster, Web], token: str, tmp_path: Path) -> Run:
+    """A function: the words after `battlebot contest` -> the completed process, with an organiser's token."""
+
+    def run_command(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        mine = {"BATTLEBOT_TOKEN": token, "HOME": str(tmp_path), **environment}
+        return battlebot("contest", *words, "--server", house[1].url, **mine)
+
+    return run_command
+
+
+def said(finished: subprocess.CompletedProcess[str]) -> str:
+    """What a command that did well printed."""
+    assert (finished.returncode, finished.stderr) == (0, ""), finished
+    return finished.stdout.strip()
+
+
+def complaint(finished: subprocess.CompletedProcess[str], status: int) -> str:
+    """The one line on stderr of a command that ended with that status."""
+    assert (finished.returncode, finished.stdout) == (status, ""), finished
+    (line,) = finished.stderr.splitlines()
+    return line.removeprefix("battlebot: ")
+
+
+def new_bots(web: Web, count: int) -> list[Credentials]:
+    """Freshly registered bots."""
+    return [register(web.url, GAME, f"entrant {next(numbers)}") for _ in range(count)]
+
+
+@contextmanager
+def playing(web: Web, bots: list[Credentials], contest: str, matches: int) -> Iterator[None]:
+    """Each of the bots plays so many matches of the contest meanwhile."""
+    options: dict[str, Any] = {"matches": matches, "idle_timeout_s": LIMIT_S}
+    threads = [
+        threading.Thread(target=run, args=(FirstFree, web.url, GAME, contest), kwargs={"credentials": bot, **options})
+        for bot in bots
+    ]
+    for thread in threads:
+        thread.start()
+    yield
+    for thread in threads:
+        thread.join()
+
+
+def test_a_contest_is_scheduled_listed_and_shown(contest: Run, house: tuple[Cluster, Web], tmp_path: Path) -> None:
+    """With every field as it was given."""
+    bots = [bot.bot_id for bot in new_bots(house[1], 3)]
+    (tmp_path / "entrants.txt").write_text("\n".join(bots))
+    line = said(
+        contest(
+            *("create", GAME, "planned", "--title", "The [b]plan[/b]", "--format", "round-robin", "--meetings", "3"),
+            *("--entrants-file", "entrants.txt", "--starts", "2030-12-01T10:00Z", "--ends", "2030-12-02T10:00+01:00"),
+            *("--turn-timeout", "1500", "--points", "2,1,0", "--absent-after", "30", "--absent-counts", "void"),
+        )
+    )
+    assert line.startswith("planned: scheduled, round-robin, starts 2030-12-01T10:00:00")
+    assert line.endswith("3 meetings a pair, 3 entrants")
+    shown = json.loads(said(contest("show", GAME, "planned", "--json")))
+    expected = {
+        "name": "planned",
+        "title": "The [b]plan[/b]",
+        "state": "scheduled",
+        "format": "round-robin",
+        "meetings": 3,
+        "entrants": bots,
+        "startsAt": "2030-12-01T10:00:00.000Z",
+        "endsAt": "2030-12-02T09:00:00.000Z",
+        "turnTimeoutMs": 1500,
+        "points": {"win": 2, "draw": 1, "loss": 0},
+        "absentAfterS": 30,
+        "absentCounts": "void",
+    }
+    assert {field: shown[field] for field in expected} == expected
+    assert "title:          The [b]plan[/b]" in said(contest("show", GAME, "planned"))
+    listed = json.loads(said(contest("list", GAME, "--state", "scheduled", "--json")))
+    assert [one["name"] for one in listed] == ["planned"]
+    rows = [line.split("\t") for line in said(contest("list", GAME)).splitlines()]
+    assert rows[0][:3] == ["name", "title", "state"]
+    assert ["planned", "The [b]plan[/b]", "scheduled"] in [row[:3] for row in rows]
+
+
+def test_a_contest_goes_through_its_states(contest: Run, house: tuple[Cluster, Web]) -> None:
+    """Each command says where it is; what its state does not allow is refused."""
+    one, two, late = (bot.bot_id for bot in new_bots(house[1], 3))
+    said(contest("create", GAME, "states", "--format", "round-robin", "--entrants", f"{one},{two}"))
+    assert said(contest("enter", GAME, "states", late)).endswith("3 entrants")
+    for command, state in (("start", "running"), ("pause", "paused"), ("resume", "running")):
+        assert said(contest(command, GAME, "states")).startswith(f"states: {state}, ")
+    assert said(contest("withdraw", GAME, "states", late)).endswith("1 withdrawn")
+    assert said(contest("finish", GAME, "states")).startswith("states: finished, ")
+    assert complaint(contest("start", GAME, "states"), 1).endswith("(wrong-state)")
+    said(contest("create", GAME, "off"))
+    assert said(contest("cancel", GAME, "off")).startswith("off: cancelled, ")
+    assert said(contest("watch", GAME, "off")).startswith("off: cancelled, ")
+
+
+def test_a_contest_is_watched_exported_voided_and_recounted(
+    contest: Run, house: tuple[Cluster, Web], battlebot: Run, tmp_path: Path
+) -> None:
+    """From its start to its end, and what an organiser does afterwards."""
+    parts, web = house
+    bots = new_bots(web, 3)
+    entrants = ",".join(bot.bot_id for bot in bots)
+    said(contest("create", GAME, "cup", "--format", "round-robin", "--meetings", "1", "--entrants", entrants))
+    said(contest("start", GAME, "cup"))
+    with playing(web, bots, "cup", 2):
+        lines = said(contest("watch", GAME, "cup")).splitlines()
+    assert "cup: finished, 3 of 3 played" in lines
+    rows = [line.split("\t") for line in lines[-4:]]
+    assert rows[0] == ["rank", "bot_id", "score", "played", "wins", "draws", "losses"]
+    assert {row[1] for row in rows[1:]} == {bot.bot_id for bot in bots}
+    assert {row[3] for row in rows[1:]} == {"2"}
+
+    said(contest("export", GAME, "cup", "-o", "cup.ndjson"))
+    games = [json.loads(line) for line in (tmp_path / "cup.ndjson").read_text().splitlines()]
+    assert sorted(len(game["turns"]) > 4 for game in games) == [True] * 3
+    table = list(csv.DictReader(said(contest("export", GAME, "cup")).splitlines()))
+    assert {row["match"] for row in table} == {game["_id"] for game in games}
+    assert not list(tmp_path.glob(".*part"))
+
+    assert complaint(contest("void", GAME, "cup", "no-such", "--reason", "why not"), 1).endswith("(unknown-match)")
+    assert contest("void", GAME, "cup", games[0]["_id"]).returncode == 2, "a reason must be given"
+    assert said(contest("void", GAME, "cup", games[0]["_id"], "--reason", "a cable")) == f"{games[0]['_id']} is void."
+    assert json.loads(said(contest("show", GAME, "cup", "--json")))["state"] == "running"
+    audit = web.request(f"/games/{GAME}/contests/cup/audit")[1]
+    assert "a cable" in json.dumps(audit)
+
+    def recompute(*words: str) -> subprocess.CompletedProcess[str]:
+        return battlebot("contest", "recompute", GAME, "cup", *words, MONGODB_URI=parts.settings.mongodb_uri)
+
+    assert said(recompute()) == "cup: the standings are what the stored matches make."
+    storage = Storage(parts.settings)
+    query = {"game": GAME, "contest": "cup", "bot_id": bots[0].bot_id}
+    storage.database["standings"].update_one(query, {"$inc": {"wins": 7}})
+    storage.close()
+    for _ in range(2):
+        wrong = recompute()
+        assert (wrong.returncode, wrong.stderr) == (1, "")
+        assert wrong.stdout.startswith(f"  {bots[0].bot_id}: kept ")
+        assert "1 row differs, left as they are" in wrong.stdout
+    assert "1 row differs, mended." in said(recompute("--mend"))
+    assert said(recompute()) == "cup: the standings are what the stored matches make."
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "sentence"),
+    [
+        (("show", GAME, "no such"), 1, "(unknown-contest)"),
+        (("watch", GAME, "no such"), 1, "(unknown-contest)"),
+        (("export", GAME, "no such", "-o", "x.csv"), 1, "(unknown-contest)"),
+        (("list", "chess"), 1, "(unknown-game)"),
+        (("create", GAME, "x", "--meetings", "6"), 1, "(bad-message)"),
+        (("create", GAME, "x", "--format", "no"), 1, "no contest format 'no'"),
+        (("create", GAME, "x", "--format", "round-robin"), 1, "needs a list of entrants"),
+        (("create", GAME, "a/b"), 1, "(bad-name)"),
+        (("create", GAME, "x", "--option", "size=15"), 1, "size"),
+        (("create", GAME, "x", "--starts", "tomorrow"), 2, "is no moment"),
+        (("create", GAME, "x", "--option", "size"), 2, "is not key=value"),
+        (("create", GAME, "x", "--entrants", "a", "--entrants-file", "/dev/null"), 2, "not both"),
+    ],
+)
+def test_what_is_refused_is_told(
+    words: tuple[str, ...], status: int, sentence: str, contest: Run, tmp_path: Path
+) -> None:
+    """Status 1 by the server, 2 by the command; never a traceback, and no file is begun."""
+    finished = contest(*words)
+    assert (finished.returncode, finished.stdout) == (status, "")
+    assert sentence in finished.stderr
+    assert "Traceback" not in finished.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_a_token_nothing_is_changed(contest: Run) -> None:
+    """Nor with a wrong one; to look needs none."""
+    for wrong in ("", "wrong"):
+        assert complaint(contest("create", GAME, "sneaked", BATTLEBOT_TOKEN=wrong), 1)
+        assert "sneaked" not in said(contest("list", GAME, BATTLEBOT_TOKEN=wrong))
+
+
+def test_a_server_that_is_not_there_is_told(battlebot: Run) -> None:
+    """Status 2."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        assert complaint(battlebot("contest", "list", GAME, "--server", url), 2).startswith(f"Nobody answers at {url}")
+    assert "--server" in battlebot("contest", "list", GAME, "--server", "ftp://x").stderr
+
+
+def test_a_watch_on_a_terminal_follows_until_it_is_interrupted(
+    contest: Run, house: tuple[Cluster, Web], tmp_path: Path
+) -> None:
+    """A table with the standings and the progress; Ctrl-C ends it without a word."""
+    _, web = house
+    said(contest("create", GAME, "shown", "--meetings", "1"))
+    said(contest("start", GAME, "shown"))
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "battlebot", "contest", "watch", GAME, "shown", "--server", web.url]
+    environment = {**os.environ, "HOME": str(tmp_path), "TERM": "xterm", "COLUMNS": "100", "LINES": "40"}
+    watching = subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment)
+    os.close(theirs)
+    screen = bytearray()
+    reader = threading.Thread(target=read_terminal, args=(ours, screen))
+    reader.start()
+    wait_for(lambda: b"shown: running" in screen, "the table")
+    bots = new_bots(web, 2)
+    with playing(web, bots, "shown", 1):
+        wait_for(lambda: b"1 of 1 played" in screen, "the progress")
+    watching.send_signal(signal.SIGINT)
+    assert watching.wait(LIMIT_S) == 130
+    reader.join()
+    assert bots[0].bot_id.encode() in screen
+    assert b"Traceback" not in screen
+
+
+@pytest.fixture
+def seen(house: tuple[Cluster, Web], token: str) -> tuple[Web, Rest, Iterator[View]]:
+    """A web node to be killed at will, a client of it, and what a watch of a contest that is scheduled sees there."""
+    web = house[0].web()
+    rest, name = Rest(parse_address(web.url), token), f"seen {next(numbers)}"
+    rest.post("games", GAME, "contests", body={"name": name})
+    return web, rest, views(rest, GAME, name)
+
+
+def test_what_changes_is_seen_by_the_stream(
+    seen: tuple[Web, Rest, Iterator[View]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Polling would take an hour here."""
+    monkeypatch.setattr(contest_watch, "POLL_S", 3600.0)
+    _, rest, views_seen = seen
+    view = next(views_seen)
+    for action, state in (("start", "running"), ("pause", "paused"), ("finish", "finished")):
+        rest.post("games", GAME, "contests", view["contest"], action)
+        assert next(view for view in views_seen if view["state"] != "scheduled")["state"] == state
+    assert list(views_seen) == []
+
+
+def test_a_server_that_goes_away_is_waited_for(
+    seen: tuple[Web, Rest, Iterator[View]], house: tuple[Cluster, Web], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is said, and the watch goes on when it is back."""
+    monkeypatch.setattr(contest_watch, "POLL_S", 0.05)
+    web, rest, views_seen = seen
+    name = next(views_seen)["contest"]
+    assert next(views_seen)["state"] == "scheduled"
+    web.child.kill()
+    assert next(view for view in views_seen if "away" in view)["away"].startswith(f"Nobody answers at {web.url}")
+    again = Web(web.settings, web.log.with_suffix(".again.log"))
+    house[0].children.append(again.child)
+    assert next(view for view in views_seen if "away" not in view)["state"] == "scheduled"
+    rest.delete("games", GAME, "contests", name)
+    assert list(views_seen)[-1]["state"] == "cancelled"
+
+
+def read_terminal(terminal: int, screen: bytearray) -> None:
+    """All that a terminal's other side writes, until it is gone."""
+    with suppress(OSError):
+        while piece := os.read(terminal, 65_536):
+            screen.extend(piece)
+    os.close(terminal)
+
+
+def test_events_are_read_as_the_standard_has_them() -> None:
+    """Comments and fields that are unknown are passed over, as is what is no JSON object."""
+    lines = [
+        *("retry: 2000", "id: 1", 'data: {"a": 1}', "", ": nothing has happened", ""),
+        *("event: gone", 'data:{"a":', "data: 2}", "", "data: half", "", "data: [1]", "", "data", ""),
+        'data: {"never": "ended"}',
+    ]
+    assert list(events(lines)) == [("message", {"a": 1}), ("gone", {"a": 2})]

@@ -1,0 +1,154 @@
+"""Round-robin: the schedule, its balance, and that nobody waits for one bot."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import defaultdict
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from playing import CALM, Playing, Trouble, contest, first_moves, results, times_met
+
+from battlebot.contests.formats import format_named
+from battlebot.contests.formats.record import Waiter, pair_of
+from battlebot.contests.formats.round_robin import complete, due, pair, planned, schedule_of
+from battlebot.contests.formats.situation import Due, Met, Situation
+
+FORM = format_named("round-robin")
+SIZES = [2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 30, 31]
+
+
+def words(meetings: list[Due]) -> list[str]:
+    """`1ab`: in round 1 a meets b and moves first."""
+    return [f"{one.round}{one.first}{one.second}" for one in meetings]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("meetings", [1, 2, 5])
+def test_every_pair_meets_so_often_once_a_cycle_and_every_bot_once_a_round(size: int, meetings: int) -> None:
+    """The circle method: n - 1 rounds a cycle of an even number, n of an odd one."""
+    now = contest(FORM, size, meetings)
+    schedule = schedule_of(now.entrants, meetings).meetings
+    cycle = size if size % 2 else size - 1
+    assert len(schedule) == planned(now) == meetings * size * (size - 1) // 2
+    assert {one.round for one in schedule} == set(range(1, cycle * meetings + 1))
+    assert len({(pair_of(one.first, one.second), one.n) for one in schedule}) == len(schedule)
+    assert all(one.n == (one.round - 1) // cycle + 1 for one in schedule)
+    playing = [(one.round, bot) for one in schedule for bot in (one.first, one.second)]
+    assert len(set(playing)) == len(playing)
+    assert [one.round for one in schedule] == sorted(one.round for one in schedule)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("meetings", [1, 2, 3, 4, 5])
+def test_first_moves_are_balanced_within_one_and_alternate_within_a_pair(size: int, meetings: int) -> None:
+    """Over the whole contest and each cycle of it; never three rounds of a cycle in a row with the same."""
+    now = contest(FORM, size, meetings)
+    schedule = schedule_of(now.entrants, meetings).meetings
+    for n in range(1, meetings + 1):
+        in_cycle = replace(now, met=tuple(met_of(one) for one in schedule if one.n == n))
+        assert max(map(abs, first_moves(in_cycle).values())) <= 1
+    whole = replace(now, met=tuple(met_of(one) for one in schedule))
+    assert max(map(abs, first_moves(whole).values())) <= (meetings * (size - 1)) % 2
+    firsts = defaultdict(list)
+    for one in schedule:
+        firsts[pair_of(one.first, one.second)].append(one.first)
+    assert all(a != b for row in firsts.values() for a, b in pairwise(row))
+    for bot in now.entrants:
+        moves = [one.first == bot for one in schedule if one.n == 1 and bot in (one.first, one.second)]
+        assert all(len({*three}) == 2 for three in zip(moves, moves[1:], moves[2:], strict=False))
+
+
+def met_of(one: Due, state: str = "played") -> Met:
+    """The meeting, won by who moved first."""
+    return Met(one.round, one.n, one.first, one.second, state, one.first if state == "played" else None)
+
+
+def test_a_contest_of_four_by_hand() -> None:
+    """The last does not turn: rounds a-d b-c, then a-b c-d, d-b c-a; once more with first moves swapped."""
+    schedule = schedule_of(tuple("abcd"), 2).meetings
+    assert words(list(schedule)) == ["1da", "1bc", "2ab", "2cd", "3db", "3ca", "4ad", "4cb", "5ba", "5dc", "6bd", "6ac"]
+
+
+def test_whoever_is_free_goes_on_while_another_still_plays() -> None:
+    """Two of six are done with round 1: they do not run on to a rematch; four are: two of them meet in round 2."""
+    now = contest(FORM, 6, 2)
+    one, two, three = schedule_of(now.entrants, 2).meetings[:3]
+    now = replace(now, met=(met_of(one), met_of(two, "open"), met_of(three, "open")))
+    rematch = pair_of(one.first, one.second)
+    assert due(now)
+    assert rematch not in {pair_of(row.first, row.second) for row in due(now)}
+    assert pair(now, [Waiter(bot, bot) for bot in rematch]) == []
+    now = replace(now, met=(met_of(one), met_of(two), met_of(three, "open")))
+    free = [bot for row in (one, two) for bot in (row.first, row.second)]
+    assert [one.round for one in pair(now, [Waiter(bot, bot) for bot in free])] == [2]
+
+
+@pytest.mark.parametrize("size", [3, 4, 5, 8, 13])
+@pytest.mark.parametrize("plays", [True, False], ids=["slow", "gone"])
+def test_one_bot_that_is_slow_or_gone_keeps_the_others_from_nothing(size: int, plays: bool) -> None:
+    """Its meetings do not even end as absent, and all others are played to the last."""
+    now = contest(FORM, size, 5)
+    slow = now.entrants[size // 2]
+    if plays:
+        one = next(row for row in due(now) if slow in (row.first, row.second))
+        now = replace(now, met=(met_of(one, "open"),))
+    others = [Waiter(bot, bot) for bot in now.entrants if bot != slow]
+    for _ in range(5 * size * size):
+        made = pair(now, others)
+        met = [Met(p.round, p.n, p.first.bot, p.second.bot, "played", None) for p in made]
+        now = replace(now, met=(*now.met, *met))
+    of_others = {two: times for two, times in times_met(now).items() if slow not in two}
+    assert set(of_others.values()) == {5}
+    assert len(of_others) == (size - 1) * (size - 2) // 2
+    assert not complete(now)
+
+
+@pytest.mark.parametrize("size", [2, 3, 6, 9])
+def test_a_finished_contest_has_exactly_so_many_meetings_of_each_pair(size: int) -> None:
+    """With absences and voids too; with them first moves stay balanced, as the schedule has them."""
+    for seed in range(40):
+        trouble = CALM if seed % 2 else Trouble(absent=0.2, voids=5)
+        end = Playing(FORM, contest(FORM, size, 1 + seed % 5), random.Random(seed), trouble).to_the_end()
+        assert set(times_met(end).values()) == {end.meetings}
+        assert len(times_met(end)) == size * (size - 1) // 2
+        assert max(map(abs, first_moves(end).values())) <= 1
+
+
+def test_who_withdraws_leaves_the_others_all_their_meetings() -> None:
+    """What it has played stays; what it has not is not due, and not planned."""
+    now = contest(FORM, 4, 2)
+    now = replace(now, met=results("da+ bc=", 1), withdrawn=frozenset("d"))
+    assert planned(now) == 1 + 2 * 3
+    assert all("d" not in (row.first, row.second) for row in due(now))
+    end = Playing(FORM, now, random.Random(1)).to_the_end()
+    assert times_met(end) == {("a", "d"): 1, ("a", "b"): 2, ("a", "c"): 2, ("b", "c"): 2}
+
+
+def test_a_void_meeting_is_due_again_as_it_was() -> None:
+    """Its round, its number, its first mover; though the pair has met again since."""
+    now = contest(FORM, 2, 3)
+    schedule = schedule_of(now.entrants, 3).meetings
+    now = replace(now, met=(met_of(schedule[0]), met_of(schedule[2])))
+    assert due(now) == [schedule[1]]
+
+
+def test_two_hundred_bots_with_five_meetings_take_no_time() -> None:
+    """Called every 50 ms: asked for in half of that, at any stage; the first call makes the schedule."""
+    now = contest(FORM, 200, 5)
+    schedule = schedule_of(now.entrants, 5).meetings
+    for done in (0, len(schedule) // 2, len(schedule) - 100):
+        later = replace(now, met=tuple(met_of(one) for one in schedule[:done]))
+        assert fastest_s(later) < 0.05
+
+
+def fastest_s(now: Situation) -> float:
+    """Of five calls, for the machine has other work."""
+    took = []
+    for _ in range(5):
+        began_s = time.process_time()
+        due(now)
+        took.append(time.process_time() - began_s)
+    return min(took)

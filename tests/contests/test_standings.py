@@ -1,0 +1,80 @@
+"""The ranking from counts: the same, for any results, as the one from the results themselves."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from itertools import combinations, permutations
+from typing import Any
+
+import pytest
+
+from battlebot.contests import standings
+from battlebot.contests.standings import ranking
+from battlebot.contests.tiebreaks import Result, table
+
+POINTS = [(3, 1, 0), (2, 1, 0), (1, 0, 0), (3, 3, 3)]
+
+
+def counts(results: Sequence[Result]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rows of standings and of pairs, as the storage keeps them."""
+    rows: dict[str, dict[str, Any]] = {}
+    pairs: dict[tuple[str, str], dict[str, Any]] = {}
+    for result in results:
+        for bot, other in permutations((result.first, result.second)):
+            row = rows.setdefault(bot, {"bot_id": bot, "played": 0, "wins": 0, "draws": 0, "losses": 0, "absent": 0})
+            pair = pairs.setdefault(
+                (bot, other), {"bot_id": bot, "opponent": other, "wins": 0, "draws": 0, "losses": 0}
+            )
+            drawn = result.victor is None and not result.absent
+            came = "draws" if drawn else "wins" if result.victor == bot else "losses"
+            row["played"] += 1
+            row["absent"] += result.absent and result.victor != bot
+            row[came] += 1
+            pair[came] += 1
+    return list(rows.values()), list(pairs.values())
+
+
+def results_of(dice: random.Random, bots: Sequence[str]) -> list[Result]:
+    """What may come out, few kinds of it, so that many are level."""
+    found = []
+    for a, b in combinations(bots, 2):
+        for _ in range(dice.randrange(3)):
+            absent = dice.random() < 0.2
+            found.append(Result(a, b, dice.choice([a, b, None]), absent))
+    return found
+
+
+@pytest.mark.parametrize("everybody", [0, 100])
+@pytest.mark.parametrize("seed", range(150))
+def test_counts_rank_as_results_do(seed: int, everybody: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranks, order, scores, tie-breaks; where the contest is large, Sonneborn-Berger of the level ones alone."""
+    monkeypatch.setattr(standings, "EVERYBODY", everybody)
+    dice = random.Random(seed)
+    bots = [f"b{n}" for n in range(dice.randrange(9))]
+    results, points = results_of(dice, bots), dice.choice(POINTS)
+    byes = {bot: 1 for bot in bots if dice.random() < 0.2}
+    rows, pairs = counts(results)
+    asked: list[str] = []
+
+    def of(chosen: Sequence[str]) -> list[dict[str, Any]]:
+        asked.extend(chosen)
+        return [pair for pair in pairs if pair["bot_id"] in chosen]
+
+    made, right = ranking(bots, rows, of, points, byes), table(bots, results, points, byes)
+    for ours, theirs in zip(made, right, strict=True):
+        if ours["tieBreaks"]["sonnebornBerger"] is None:
+            assert ours["bot_id"] not in asked
+            ours["tieBreaks"]["sonnebornBerger"] = theirs["tieBreaks"]["sonnebornBerger"]
+        assert ours == theirs
+    assert len(set(asked)) == len(asked)
+
+
+def test_a_pair_that_was_taken_back_counts_nothing() -> None:
+    """Its row of zeroes stays behind in the storage."""
+    rows = [{"bot_id": bot, "played": 0, "wins": 0, "draws": 0, "losses": 0} for bot in ("b", "a")]
+    zeroes = [{"bot_id": "a", "opponent": "b", "wins": 0, "draws": 0, "losses": 0}]
+    assert [(row["rank"], row["bot_id"], row["absent"]) for row in ranking([], rows, lambda bots: zeroes)] == [
+        (1, "a", 0),
+        (1, "b", 0),
+    ]

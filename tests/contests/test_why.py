@@ -1,0 +1,82 @@
+"""Why a bot is not playing, by a table; and what a format will have for it later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from battlebot.contests.formats import format_named
+from battlebot.contests.formats.situation import Met, Situation
+from battlebot.contests.why import Look, comes_later, why
+
+RUNNING: dict[str, Any] = {"bot": "me", "state": "running"}
+REASONS = [
+    ({"registered": False, "entrant": False}, "not-registered", "No bot 'me' is registered for the game."),
+    ({"entrant": False}, "not-an-entrant", "me has not entered the contest."),
+    ({"withdrawn": True, "state": "finished"}, "withdrawn", "me was withdrawn from the contest."),
+    ({"match": "m1", "left": ["a"]}, "playing", "me is playing: match m1."),
+    ({"match": "m1", "state": "paused"}, "playing", "me is playing: match m1."),
+    ({"state": "scheduled"}, "scheduled", "The contest has not begun: its organiser has yet to start it."),
+    ({"state": "scheduled", "starts": "noon"}, "scheduled", "The contest has not begun: it starts at noon."),
+    ({"state": "paused", "left": ["a"]}, "paused", "The contest is paused."),
+    ({"state": "finished"}, "over", "The contest is finished."),
+    ({"state": "cancelled"}, "over", "The contest is cancelled."),
+    ({}, "nobody-left", "me has nobody left to meet."),
+    ({"later": True}, "waiting-for-round", "me has played what there is of its round; others have not."),
+    ({"left": ["a"], "later": True}, "not-connected", "me has not been there; it has yet to meet a."),
+    ({"left": ["a"], "since": "noon"}, "not-connected", "me has not been there since noon; it has yet to meet a."),
+    ({"left": ["a", "b"], "waiting": {"me", "b"}}, "pairing-soon", "me and b wait; they are paired in a moment."),
+    (
+        {"left": ["a", "b"], "waiting": {"me", "x"}, "playing": {"b"}},
+        "all-busy",
+        "Whomever me has yet to meet is playing or away: a, b.",
+    ),
+    (
+        {"left": list("abcde"), "waiting": {"me"}, "playing": {"x"}},
+        "all-away",
+        "Whomever me has yet to meet is not connected: a, b, c and 2 more.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "code", "sentence"), REASONS, ids=[row[1] for row in REASONS])
+def test_the_first_reason_that_holds(given: dict[str, Any], code: str, sentence: str) -> None:
+    """Of what the bot is, of the contest, of the others."""
+    assert why(Look(**{**RUNNING, **given})) == (code, sentence)
+
+
+def played(*rows: tuple[int, int, str, str, str | None]) -> tuple[Met, ...]:
+    """Meetings `(round, n, first, second, victor)`."""
+    return tuple(Met(number, n, first, second, "played", victor) for number, n, first, second, victor in rows)
+
+
+LATER = [
+    pytest.param("swiss", {"rounds": 2}, 1, played((1, 1, "a", "b", "a")), "a", True, id="swiss: its round is played"),
+    pytest.param("swiss", {"rounds": 1}, 1, played((1, 1, "a", "b", "a")), "a", False, id="swiss: it was the last"),
+    pytest.param("knockout", {}, 1, played((1, 1, "a", "d", "a")), "a", True, id="knockout: the other pair plays"),
+    pytest.param("knockout", {}, 1, played((1, 1, "a", "d", "a")), "d", False, id="knockout: it is out"),
+    pytest.param("gauntlet", {}, 1, played((1, 1, "a", "b", "a")), "b", False, id="gauntlet: it met the champion"),
+    pytest.param(
+        "round-robin",
+        {},
+        1,
+        played((1, 1, "a", "b", "a"), (2, 1, "a", "c", None), (3, 1, "d", "a", "d")),
+        "a",
+        False,
+        id="round-robin: it has met everybody",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "config", "meetings", "met", "bot", "later"), LATER)
+def test_what_comes_later(
+    name: str, config: dict[str, Any], meetings: int, met: tuple[Met, ...], bot: str, later: bool
+) -> None:
+    """Nothing is due for the bot now; the format is asked how it would go on."""
+    kind = format_named(name)
+    entrants = ("a", "b", "c", "d")
+    config = kind.checked_config(config, entrants, meetings)
+    situation = Situation(entrants, frozenset(), meetings, config, met)
+    assert not [one for one in kind.due(situation) if bot in (one.first, one.second)]
+    assert comes_later(kind, situation, bot) is later

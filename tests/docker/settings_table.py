@@ -1,0 +1,47 @@
+"""The table of settings in docs/operations.md, made from battlebot/config.py. Run as a script, it writes it there."""
+
+from __future__ import annotations
+
+from dataclasses import Field, fields
+from pathlib import Path
+from typing import Any
+
+from battlebot.config import Settings
+
+PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
+HEAD = "| variable | default | bounds | meaning |\n|---|---|---|---|\n"
+
+
+def table() -> str:
+    """The table in Markdown, a row a setting in the order of the code."""
+    return HEAD + "".join(_row(row) for row in fields(Settings))
+
+
+def with_table(page: str) -> str:
+    """The page with its table replaced by the code's. Raises ValueError where the page has none."""
+    begin = page.index(HEAD)
+    end = page.index("\n\n", begin) + 1
+    return page[:begin] + table() + page[end:]
+
+
+def _row(row: Field[Any]) -> str:
+    low, high = row.metadata["low"], row.metadata["high"]
+    bounds = "" if low is None else f"{_number(low)} to {_number(high)}"
+    cells = (f"`{row.metadata['env']}`", _default(row.default), bounds, row.metadata["doc"])
+    return f"| {' | '.join(cells)} |\n".replace("|  |", "| |")
+
+
+def _default(value: Any) -> str:
+    if isinstance(value, bool):
+        return "`true`" if value else "`false`"
+    if isinstance(value, int | float):
+        return f"`{_number(value)}`"
+    return f"`{value}`" if str(value) else ""
+
+
+def _number(value: float) -> str:
+    return f"{value:.12g}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_table(PAGE.read_text()))

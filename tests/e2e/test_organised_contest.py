@@ -1,0 +1,146 @@
+"""A contest as an organiser runs it over REST: scheduled, started and ended by the clock, corrected, published."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import urllib.error
+import urllib.request
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from cluster import LIMIT_S, Cluster, Web, wait_for
+from original_client import OriginalClient
+from test_contests import first_free, playing
+
+from battlebot.storage import Storage
+
+GAME = "noughtsandcrosses"
+CONTESTS = f"/games/{GAME}/contests"
+BOTS = ["ann", "bob", "cid", "ghost"]
+
+
+class Desk:
+    """An organiser at one server, with a token."""
+
+    def __init__(self, web: Web, token: str) -> None:
+        self.web, self.token = web, token
+
+    def text(self, method: str, path: str, body: Any = None) -> str:
+        """The answer's text; an error of the server fails the test."""
+        request = urllib.request.Request(
+            f"{self.web.url}{CONTESTS}{path}",
+            None if body is None else json.dumps(body).encode(),
+            {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
+            method=method,
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
+                return answer.read().decode()
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{error.code}: {error.read().decode()}") from None
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """The decoded answer."""
+        return json.loads(self.text(method, path, body))
+
+    def ranking(self) -> dict[str, dict[str, Any]]:
+        """The rows by bot."""
+        rows = self.web.request(f"/games/{GAME}/contest/cup")[1]["bots"]
+        return {row["bot_id"]: row for row in rows}
+
+    def finished(self) -> bool:
+        """Whether the contest is over."""
+        return bool(self.ask("GET", "/cup")["state"] == "finished")
+
+
+def check_agreement(desk: Desk, games: int) -> None:
+    """Ranking, crosstable, meetings, progress and both exports tell the same."""
+    rows = desk.ranking()
+    shown = desk.ask("GET", "/cup")
+    table = {row["bot_id"]: row["against"] for row in desk.ask("GET", "/cup/crosstable")["rows"]}
+    pairs = desk.ask("GET", "/cup/meetings")["pairs"]
+    exported = [json.loads(line) for line in desk.text("GET", "/cup/export.ndjson").splitlines()]
+    listed = list(csv.DictReader(io.StringIO(desk.text("GET", "/cup/export.csv"))))
+    assert len(exported) == games
+    assert [row["match"] for row in listed] == [game["_id"] for game in exported]
+    assert all(game["turns"] and not game["match"]["void"] for game in exported)
+    for bot, row in rows.items():
+        for name in ("wins", "draws", "losses"):
+            assert row[name] == sum(cell[name] for cell in table[bot].values())
+        won = sum(game["victor"] == bot for game in exported)
+        won += sum(one["state"] == "absent" and one["victor"] == bot for pair in pairs for one in pair["meetings"])
+        assert row["wins"] == won
+        assert row["absent"] <= row["losses"]
+    assert sum(pair["played"] for pair in pairs) == games
+    over = sum(pair["played"] + pair["absent"] for pair in pairs)
+    assert (shown["progress"]["played"], shown["progress"]["planned"], shown["progress"]["live"]) == (over, over, 0)
+    assert sum(row["played"] for row in rows.values()) == 2 * over
+
+
+def test_a_contest_is_scheduled_played_corrected_and_published(parts: Cluster) -> None:
+    """Round-robin of four, one of whom never comes; a match is taken back and replayed; at last one withdraws."""
+    web = parts.web()
+    parts.worker()
+    parts.beat(sweep_interval_s=0.3)
+    storage = Storage(parts.settings)
+    desk = Desk(web, storage.tokens.create("organiser"))
+    auths = {bot: web.register(bot) for bot in BOTS}
+    starts = (datetime.now(UTC) + timedelta(seconds=2)).isoformat()
+    desk.ask(
+        "POST",
+        "",
+        {
+            "name": "cup",
+            "format": "round-robin",
+            "entrants": BOTS,
+            "meetings": 2,
+            "startsAt": starts,
+            "absentAfterS": 5,
+        },
+    )
+    clients = [OriginalClient(web.ws, auths[bot], first_free(bot), "cup", limit_s=600) for bot in BOTS[:3]]
+    with playing(clients):
+        assert desk.ask("GET", "/cup/why?bot=ann")["code"] in ("scheduled", "playing", "pairing-soon", "all-busy")
+        wait_for(lambda: desk.finished(), "the end of the contest", 90)
+        rows = desk.ranking()
+        assert [row["played"] for row in rows.values()] == [6] * 4
+        assert (rows["ghost"]["absent"], rows["ghost"]["losses"]) == (6, 6)
+        for pair in desk.ask("GET", "/cup/meetings")["pairs"]:
+            assert (pair["played"] + pair["absent"], pair["left"]) == (2, 0)
+            assert len({one["first"] for one in pair["meetings"]}) == 2
+        check_agreement(desk, 6)
+        match_id = json.loads(desk.text("GET", "/cup/export.ndjson").splitlines()[0])["_id"]
+        voided = desk.ask("POST", f"/cup/games/{match_id}/void", {"reason": "the referee slept"})
+        assert voided["contest"]["state"] == "running"
+        wait_for(lambda: desk.finished() and len(rows_of(desk)) == 6, "the match to be replayed", 60)
+        assert match_id not in {row["match"] for row in rows_of(desk)}
+        check_agreement(desk, 6)
+    withdraw(desk)
+    actions = Counter(row["action"] for row in desk.ask("GET", "/cup/audit"))
+    assert actions["start"] == 1
+    assert (actions["finish"], actions["reopen"], actions["void"]) == (3, 2, 2)
+    assert desk.ask("GET", "/cup/audit")[-2]["by"] == "clock"
+    assert storage.ledger.recount(GAME, "cup", mend=False) == []
+    storage.close()
+    assert desk.token not in parts.logs()
+    assert "Traceback" not in parts.logs()
+
+
+def rows_of(desk: Desk) -> list[dict[str, str]]:
+    """The rows of the CSV."""
+    return list(csv.DictReader(io.StringIO(desk.text("GET", "/cup/export.csv"))))
+
+
+def withdraw(desk: Desk) -> None:
+    """A match is taken back when nobody is there any more; one of its bots withdraws, so that it is never replayed."""
+    game = json.loads(desk.text("GET", "/cup/export.ndjson").splitlines()[-1])
+    desk.ask("POST", f"/cup/games/{game['_id']}/void", {"reason": "once more"})
+    assert desk.ask("PATCH", "/cup", {"absentAfterS": 86_400})["absentAfterS"] == 86_400
+    why = desk.ask("GET", f"/cup/why?bot={game['players'][0]}")
+    assert (why["code"], why["left"]) == ("not-connected", [game["players"][1]])
+    assert desk.ask("DELETE", f"/cup/entrants/{game['players'][0]}")["withdrawn"] == [game["players"][0]]
+    wait_for(lambda: desk.finished(), "the end of the contest without it", 30)
+    check_agreement(desk, 5)

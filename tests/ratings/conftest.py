@@ -1,0 +1,10 @@
+"""The ratings' REST path is tested over the app of the API's tests."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "api"))
+
+from webhouse import home  # noqa: F401

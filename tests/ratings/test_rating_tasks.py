@@ -1,0 +1,87 @@
+"""Ratings as a server makes and shows them: after real matches, asked for by name, found by the sweep, over REST."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from cluster import Cluster, wait_for
+from original_client import OriginalClient
+from stored_matches import GAME, kept, make_void, right, season
+
+from battlebot.ratings.service import Rater
+from battlebot.storage import Storage
+from tasks.celeryapp import make_celery
+
+
+def test_after_a_real_match_both_bots_are_rated(parts: Cluster) -> None:
+    """The archive asks for it: there is no beat here, hence no sweep. The winner stands first."""
+    web = parts.web()
+    parts.worker()
+
+    def first_free(state: dict[str, Any], me: str) -> dict[str, Any]:
+        mark = next(mark for mark, bot in state["marks"].items() if bot == me)
+        free = [[row, column] for row in range(3) for column in range(3) if not state["board"][row][column]]
+        return {"mark": mark, "space": free[0]}
+
+    def client(name: str) -> OriginalClient:
+        return OriginalClient(web.ws, web.register(name), lambda state: first_free(state, name), limit_s=60)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda one: one.play_once(), [client("anna"), client("bert")]))
+    path = "/games/noughtsandcrosses/ratings"
+    rows = wait_for(lambda: web.request(path)[1]["ratings"], "ratings")
+    (match,) = web.request("/games/noughtsandcrosses")[1]
+    assert [row["matches"] for row in rows] == [1, 1]
+    assert rows[0]["bot_id"] == match["victor"]
+    assert rows[0]["mu"] > 25 > rows[1]["mu"]
+
+
+def forget_what_was(storage: Storage) -> None:
+    """As if a hundred thousand matches had been rated since: only a look at all sees what changed before."""
+    at = storage.ratings.cursor(GAME)["at"]
+    storage.database["rating_cursors"].update_one({"_id": GAME}, {"$set": {"marks": [at, at]}})
+
+
+def void_one(storage: Storage, games: list[dict[str, Any]]) -> None:
+    """One of the matches becomes void."""
+    victim = next(game for game in games if not game["match"]["void"])
+    make_void(storage, victim["match"]["seq"])
+    victim["match"]["void"] = True
+
+
+def test_the_sweep_finds_what_nobody_asked_for(parts: Cluster, storage: Storage) -> None:
+    """Stored by an archive that died before it asked; then one of long ago becomes void, and nobody says so."""
+    games = season(60)
+    storage.archive.store(games)
+    parts.worker()
+    parts.beat(sweep_interval_s=0.1)
+    wait_for(lambda: kept(storage) == right(games), "the sweep")
+    forget_what_was(storage)
+    void_one(storage, games)
+    wait_for(lambda: kept(storage) == right(games), "the next sweep")
+
+
+def test_a_rebuild_is_asked_for_by_name(parts: Cluster, storage: Storage) -> None:
+    """As the organiser's service does after a void of long ago; without beat, nobody else would see it."""
+    games = season(30)
+    storage.archive.store(games)
+    Rater(storage).rate_new(GAME)
+    forget_what_was(storage)
+    void_one(storage, games)
+    parts.worker()
+    make_celery(parts.settings).send_task("tasks.ratings.rebuild", args=(GAME,))
+    wait_for(lambda: kept(storage) == right(games), "the ratings without it")
+
+
+def test_duplicate_tasks_apply_each_match_once(parts: Cluster, storage: Storage) -> None:
+    """Asked for twenty times for each batch, rebuilds between, by two processes of two workers each."""
+    games = season(200)
+    parts.worker()
+    parts.worker()
+    celery = make_celery(parts.settings)
+    for begin in range(0, 200, 20):
+        storage.archive.store(games[begin : begin + 20])
+        for index in range(20):
+            celery.send_task("tasks.ratings.rebuild" if index == 7 else "tasks.ratings.rate", args=(GAME,))
+    wait_for(lambda: kept(storage) == right(games), "all to be rated")

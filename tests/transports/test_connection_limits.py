@@ -1,0 +1,117 @@
+"""Rate, places and patience, with a clock of our own."""
+
+from __future__ import annotations
+
+import pytest
+
+from battlebot.errors import TooMany
+from battlebot.transports.limits import Patience, Places, Rate
+
+
+class Clock:
+    """A monotonic clock that stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.now_s = 1000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """Standing."""
+    return Clock()
+
+
+def taken(rate: Rate, tries: int = 1000) -> int:
+    """How many of so many messages at one moment are within the limit."""
+    return sum(rate.take() for _ in range(tries))
+
+
+def test_twice_the_rate_is_allowed_at_once(clock: Clock) -> None:
+    """And not one more."""
+    assert taken(Rate(10, clock)) == 20
+
+
+def test_after_a_pause_there_is_room_for_what_the_pause_was_worth(clock: Clock) -> None:
+    """At most twice the rate, however long it was. Refused messages count too: the debt is paid first."""
+    rate = Rate(10, clock)
+    assert taken(rate, 20) == 20
+    clock.now_s += 0.5
+    assert taken(rate, 5) == 5
+    clock.now_s += 3600
+    assert taken(rate, 30) == 20
+
+
+def test_an_update_gives_a_message_back(clock: Clock) -> None:
+    """A bot that answers what it is sent is never too fast."""
+    rate = Rate(1, clock)
+    for _ in range(100):
+        assert rate.take()
+        rate.give_back()
+
+
+def test_updates_are_not_saved_up_without_bound(clock: Clock) -> None:
+    """What was given back and not used is worth no more than a burst, at the next message."""
+    rate = Rate(10, clock)
+    for _ in range(1000):
+        rate.give_back()
+    assert taken(rate) == 20
+
+
+def test_a_key_has_so_many_places_and_gets_them_back(clock: Clock) -> None:
+    """Other keys have their own; what raises inside gives its place back too."""
+    places = Places(2, "bot")
+    with places.hold("a"), places.hold("a"), places.hold("b"):
+        with pytest.raises(TooMany, match="bot"), places.hold("a"):
+            raise AssertionError("a third place")
+        with places.hold("b"):
+            pass
+    with pytest.raises(KeyError), places.hold("a"):
+        raise KeyError
+    with places.hold("a"), places.hold("a"):
+        pass
+    assert not places._held
+
+
+def test_the_first_fruitless_connections_are_free(clock: Clock) -> None:
+    """Then the delay doubles, up to the longest; it is never a refusal."""
+    patience = Patience(3, 0.4, clock)
+    delays = []
+    for _ in range(9):
+        delays.append(patience.delay_s("a"))
+        patience.fruitless("a")
+    assert delays == [0.0, 0.0, 0.0, 0.05, 0.1, 0.2, 0.4, 0.4, 0.4]
+    assert patience.delay_s("b") == 0.0
+
+
+def test_very_many_fruitless_connections_wait_no_longer_than_the_longest(clock: Clock) -> None:
+    """No power of two overflows."""
+    patience = Patience(1, 2.0, clock)
+    for _ in range(5000):
+        patience.fruitless("a")
+    assert patience.delay_s("a") == 2.0
+
+
+def test_a_match_or_a_pause_forgives(clock: Clock) -> None:
+    """Ten seconds without a try, or a match that was played."""
+    patience = Patience(1, 2.0, clock)
+    for forgive in (lambda: patience.played("a"), lambda: setattr(clock, "now_s", clock.now_s + 10.1)):
+        patience.fruitless("a")
+        patience.fruitless("a")
+        assert patience.delay_s("a") > 0
+        forgive()
+        assert patience.delay_s("a") == 0.0
+        patience.fruitless("a")
+        assert patience.delay_s("a") == Patience.STEP_S
+        patience.played("a")
+
+
+def test_no_more_peers_than_a_bound_are_remembered(clock: Clock) -> None:
+    """The longest silent is forgotten first."""
+    patience = Patience(1, 2.0, clock)
+    for number in range(Patience.REMEMBERED + 5):
+        patience.fruitless(str(number))
+    assert len(patience._fruitless) == Patience.REMEMBERED
+    assert "0" not in patience._fruitless

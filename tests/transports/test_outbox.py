@@ -1,0 +1,161 @@
+"""The outbox over real sockets: order, one writer, bounds, and peers that read slowly or not at all."""
+
+from __future__ import annotations
+
+import time
+
+import gevent
+import gevent.socket
+import pytest
+from pairs import Pair, read, read_all, settle
+
+from battlebot.transports.outbox import Outbox
+
+LIMIT_S = 10.0
+BIG = b"x" * 50_000  # more than the buffers of both sockets hold
+
+
+class Failures:
+    """Counts the calls of `on_failure`."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self) -> None:
+        self.count += 1
+
+
+@pytest.fixture
+def failures() -> Failures:
+    """None yet."""
+    return Failures()
+
+
+def test_messages_arrive_in_the_order_in_which_they_were_put(pair: Pair, failures: Failures) -> None:
+    """From several greenlets, each message whole."""
+    ours, peer = pair
+    outbox = Outbox(ours, 1000, 5.0, failures)
+    put: list[bytes] = []
+
+    def put_some(letter: bytes) -> None:
+        for _ in range(50):
+            put.append(letter * 900)
+            assert outbox.put(put[-1])
+            gevent.sleep(0)
+
+    writers = [gevent.spawn(put_some, letter) for letter in (b"a", b"b", b"c")]
+    data = read(peer, 3 * 50 * 900)
+    gevent.joinall(writers)
+    assert data == b"".join(put)
+    assert failures.count == 0
+
+
+def test_a_message_is_reported_written_when_it_is_and_not_when_it_is_put(pair: Pair, failures: Failures) -> None:
+    """A bot's clock starts there: what waits behind a full buffer has not been written."""
+    ours, peer = pair
+    outbox = Outbox(ours, 10, 5.0, failures)
+    written: list[float] = []
+    outbox.put(BIG)
+    outbox.put(b"last", written.append)
+    for _ in range(50):
+        gevent.sleep(0)
+    assert written == []
+    before_s = time.monotonic()
+    assert read(peer, len(BIG) + 4).endswith(b"last")
+    settle(lambda: bool(written))
+    assert before_s <= written[0] <= time.monotonic()
+
+
+def test_what_is_put_beyond_the_bound_is_not_queued(pair: Pair, failures: Failures) -> None:
+    """The bound is on what waits: one more is being written."""
+    ours, _ = pair
+    outbox = Outbox(ours, 3, 5.0, failures)
+    outbox.put(BIG)
+    settle(lambda: outbox.waiting == 0)
+    assert [outbox.put(b"x") for _ in range(5)] == [True, True, True, False, False]
+    assert outbox.waiting == 3
+
+
+def test_the_last_message_has_room_even_in_a_full_outbox_and_nothing_comes_after_it(
+    pair: Pair, failures: Failures
+) -> None:
+    """The close frame must get there."""
+    ours, peer = pair
+    outbox = Outbox(ours, 2, 5.0, failures)
+    outbox.put(BIG)
+    settle(lambda: outbox.waiting == 0)
+    outbox.put(b"1")
+    outbox.put(b"2")
+    outbox.put_last(b"bye")
+    outbox.put_last(b"bye again")
+    assert outbox.put(b"late") is False
+    assert read(peer, len(BIG) + 5)[len(BIG) :] == b"12bye"
+    outbox.drain(LIMIT_S)
+    assert read_all(peer) == b""
+
+
+def test_a_peer_that_does_not_read_fails_the_outbox_once(pair: Pair, failures: Failures) -> None:
+    """After the time that a message may take; what waited is dropped, and nothing is taken any more."""
+    ours, _ = pair
+    outbox = Outbox(ours, 10, 0.2, failures)
+    for _ in range(5):
+        outbox.put(BIG)
+    settle(lambda: outbox.failed)
+    assert (failures.count, outbox.waiting, outbox.put(b"x")) == (1, 0, False)
+    outbox.put_last(b"bye")
+    gevent.sleep(0)
+    assert failures.count == 1
+
+
+def test_a_peer_that_reads_now_and_then_cannot_put_off_what_waits_for_long(pair: Pair, failures: Failures) -> None:
+    """Each message has its time from when it was queued, not from when its turn comes."""
+    ours, peer = pair
+    outbox = Outbox(ours, 100, 0.5, failures)
+    for _ in range(20):
+        outbox.put(BIG)
+    for _ in range(20):
+        # a message each 0.3 s: were each measured alone, all would be in time
+        until_s = time.monotonic() + 0.3
+        size = 0
+        while time.monotonic() < until_s:
+            size += len(read_all(peer)) if size < len(BIG) else 0
+            gevent.sleep(0.01)
+        if outbox.failed:
+            break
+    assert failures.count == 1
+
+
+def test_a_message_that_has_waited_for_a_busy_server_is_not_the_peers_fault(pair: Pair, failures: Failures) -> None:
+    """The whole process stood still for longer than a message may take; the peer takes it at once."""
+    ours, peer = pair
+    outbox = Outbox(ours, 10, 0.05, failures)
+    outbox.put(b"1")
+    time.sleep(0.1)  # no greenlet runs meanwhile: this is what is tested
+    outbox.put(b"2")
+    assert read(peer, 2) == b"12"
+    assert failures.count == 0
+
+
+def test_a_broken_socket_fails_the_outbox_once(pair: Pair, failures: Failures) -> None:
+    """Whatever is put after it is refused."""
+    ours, peer = pair
+    outbox = Outbox(ours, 10, 5.0, failures)
+    peer.close()
+    settle(lambda: not outbox.put(b"x" * 1000))
+    assert failures.count == 1
+
+
+def test_draining_waits_for_what_can_be_written_and_for_nothing_longer(pair: Pair, failures: Failures) -> None:
+    """With nothing to write it returns at once; with a stuck peer after its time."""
+    ours, _ = pair
+    outbox = Outbox(ours, 10, 5.0, failures)
+    outbox.drain(LIMIT_S)
+    outbox.put(b"x")
+    outbox.drain(LIMIT_S)
+    assert outbox.waiting == 0
+    outbox.put(BIG)
+    outbox.put(BIG)
+    began_s = time.monotonic()
+    outbox.drain(0.1)
+    assert 0.1 <= time.monotonic() - began_s < 5.0
+    assert not outbox.failed

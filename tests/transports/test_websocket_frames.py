@@ -1,0 +1,85 @@
+"""One WebSocket in this process, over a real socket: what is hard to see from outside. The rest is in tests/e2e."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import Any
+
+import gevent
+import pytest
+from pairs import LIMIT_S, Pair, read, settle, upgrade
+
+from battlebot.config import load_settings
+from battlebot.transports.connection import Gone
+from battlebot.transports.websocket_frames import WebSocket
+from battlebot.wire import closing
+
+
+def open_websocket(pair: Pair, **settings: Any) -> WebSocket:
+    """An upgraded connection; the peer has read the answer to its upgrade."""
+    ours, peer = pair
+    made = WebSocket(upgrade(ours), load_settings({}, None, **settings), "here")
+    assert read(peer, 100).startswith(b"HTTP/1.1 101 ")
+    return made
+
+
+def test_closing_ends_the_wait_for_a_frame_at_once(pair: Pair) -> None:
+    """Whoever holds the conversation must not find out only when the peer has had its time to answer."""
+    ws = open_websocket(pair, close_timeout_s=30.0)
+    ended: list[bool] = []
+
+    def listen() -> None:
+        try:
+            ws.receive(None)
+        except Gone as gone:
+            ended.append(gone.clean)
+
+    gevent.spawn(listen)
+    gevent.sleep(0.01)
+    ws.close(closing.TAKEN_OVER)
+    settle(lambda: bool(ended))
+    assert ended == [True]
+
+
+def test_after_closing_no_frame_is_given_out(pair: Pair) -> None:
+    """Also one that has arrived before: a bot that has been closed plays no more."""
+    ws = open_websocket(pair)
+    masked = b"\x81\x82\0\0\0\0{}"
+    pair[1].sendall(masked * 2)
+    assert ws.receive(LIMIT_S).text == "{}"
+    ws.close(closing.SLOW_READER)
+    with pytest.raises(Gone):
+        ws.receive(LIMIT_S)
+
+
+def test_frames_that_came_before_the_peers_goodbye_are_given_out_before_it(pair: Pair) -> None:
+    """Its last turn counts."""
+    ws = open_websocket(pair)
+    pair[1].sendall(b"\x81\x82\0\0\0\0{}" * 2 + b"\x88\x82\0\0\0\0\x03\xe8")
+    assert [ws.receive(LIMIT_S).text, ws.receive(LIMIT_S).text] == ["{}", "{}"]
+    with pytest.raises(Gone) as caught:
+        ws.receive(LIMIT_S)
+    assert caught.value.clean is True
+
+
+def test_a_broken_connection_is_not_a_clean_end(pair: Pair) -> None:
+    """Nobody said goodbye: the fault is the network's."""
+    ws = open_websocket(pair)
+    pair[1].close()
+    with pytest.raises(Gone) as caught:
+        ws.receive(LIMIT_S)
+    assert caught.value.clean is False
+
+
+def test_the_readers_time_out_is_not_the_writers(pair: Pair) -> None:
+    """One greenlet reads with short time-outs while another writes what takes longer: it must not fail."""
+    ours, peer = pair
+    ws = open_websocket(pair)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    for _ in range(3):
+        ws.send("x" * 50_000)
+    until_s = time.monotonic() + 0.3
+    while time.monotonic() < until_s:
+        assert ws.receive(0.01) is None
+    assert len(read(peer, 150_000)) >= 150_000
