@@ -212,12 +212,34 @@ class Arena:
                 return
 
     def rejoin_all(self) -> None:
-        """Takes every seat of this node's players again that was emptied meanwhile. Raises Unavailable."""
+        """Takes every seat of this node's players again that was emptied meanwhile. Raises Unavailable.
+
+        Who has sat down elsewhere meanwhile keeps that seat; of a match that is over its end is told.
+        """
         for table in list(self._tables.values()):
             with table.lock:
                 for player in list(table.players.values()):
-                    table.match = table.document = None
-                    self._conduct(table, Joined(player.bot, player.place))
+                    self._rejoin(table, player)
+                self._drop_if_empty(table)
+
+    def _rejoin(self, table: Table, player: Player) -> None:
+        table.match = table.document = None
+        try:
+            match = table.newest()
+        except UnknownMatch:
+            self._lost(table.match_id)
+            return
+        seat = match.seat_of(player.bot)
+        if seat is None or seat.place == player.place:
+            return
+        if seat.place is not None:
+            self._unseat(table, player)
+            player.channel.close(closing.TAKEN_OVER)
+        elif match.verdict is not None:
+            self._deliver(table, player, update_for(self.conductor.registry[match.game], match, seat))
+        else:
+            player.stop_clock()  # it stood while this node did
+            self._conduct(table, Joined(player.bot, player.place))
 
     def orphaned(self, player: Player) -> None:
         """A player's connection was ended by the server's own doing: its seat is kept, its clock stopped."""

@@ -36,6 +36,8 @@ def mongod_program(folder: DataFolder) -> Program:
     }
     arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
     # --nounixsocket leaves out only the socket in /tmp that a second mongod would take away
+    # a worker that is killed in a transaction leaves its locks for so long; ours take milliseconds
+    arguments += ["--setParameter", "transactionLifetimeLimitSeconds=5"]
     command = [str(find_mongod()), *arguments, "--nounixsocket", "--quiet"]
     return Program(name="mongod", command=command, log=folder.path / "logs" / "mongod.log", stop_s=10.0)
 

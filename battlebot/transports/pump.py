@@ -124,9 +124,15 @@ class Pump:
         self._draining = True
         log.info("node.drains", players=len(self._players))
         for player in list(self._players):
-            if player.login.protocol >= 2:
-                player.channel.send(notice("This node restarts; connect again at once.", "restart"))
-            player.channel.close(closing.RESTARTING)
+            gevent.spawn(self._send_away, player)
+
+    def _send_away(self, player: Player) -> None:
+        # its seat stands empty before it is told, for it may be back before the close frame is
+        self._lobby.leave(player)
+        self._arena.orphaned(player)
+        if player.login.protocol >= 2:
+            player.channel.send(notice("This node restarts; connect again at once.", "restart"))
+        player.channel.close(closing.RESTARTING)
 
     def _enter_again(self, player: Player) -> None:
         try:
