@@ -14,9 +14,9 @@ from pymongo.read_concern import ReadConcern
 
 from battlebot.storage.connection import mongo_errors
 
-# a transaction that a killed process left open is in the way until MongoDB ends it, after a minute: nobody waits for it
+# a transaction that a killed process left open is in the way until MongoDB ends it: nobody waits for it
 MOVE_S = 3.0
-REPLACE_S = 60.0  # all ratings of a game in one transaction; MongoDB's own limit of a transaction is the same
+REPLACE_S = 60.0  # all ratings of a game in one transaction: 30,000 take 2 s; MongoDB's own limit may be shorter
 RESULT = {"players": 1, "victor": 1, "match.seq": 1, "match.void": 1, "match.places": 1}
 ROW = {"_id": 0, "bot_id": 1, "mu": 1, "sigma": 1, "ordinal": 1, "matches": 1}
 

@@ -18,12 +18,17 @@ TITLE = "Swiss: a number of rounds, equals meet equals"
 CLOSED = True
 
 
+MOST_ENTRANTS = 500  # a round of so many is paired in about a second, one of twice as many in half a minute
+
+
 def checked_config(given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
     """`rounds`: by default one more than it takes to halve the field down to one. Raises Refused.
 
     No more of them than there can be with so many meetings a pair, and, of an odd field, one bye each.
     """
     check_fields(given, ("rounds",), entrants)
+    if len(entrants) > MOST_ENTRANTS:
+        raise Refused(f"A Swiss contest takes {MOST_ENTRANTS} entrants at most.", field="entrants")
     size, rounds = len(entrants), given.get("rounds")
     most = size if size % 2 else (size - 1) * meetings
     if rounds is None:
