@@ -12,7 +12,7 @@ from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login
 
 if TYPE_CHECKING:
-    from battlebot.arena.service import Table
+    from battlebot.arena.tables import Table
 
 
 class Channel(Protocol):

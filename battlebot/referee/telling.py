@@ -11,7 +11,12 @@ from battlebot.wire.updates import Update
 END = ("complete", "victor", "reason")  # the keys of the state that tell how a match ended
 
 
-def update_for(
+def update_for(game: Game, match: Match, seat: Seat) -> Update:
+    """The current state as this seat may see it."""
+    return _update(game, match, seat, seen_by(game, match, seat.bot))
+
+
+def told(
     game: Game,
     match: Match,
     seat: Seat,
@@ -19,8 +24,13 @@ def update_for(
     code: str | None = None,
     error: str | None = None,
 ) -> Update:
-    """The current state as this seat may see it."""
-    return _update(game, match, seat, seen_by(game, match, seat.bot), turn, code, error)
+    """As `update_for`, with a turn, and while the match goes on an error of the game's `view` is raised.
+
+    Nobody plays blind.
+    """
+    over = match.verdict is not None
+    state = seen_by(game, match, seat.bot) if over else game.view(match.state, seat.bot)
+    return _update(game, match, seat, state, turn, code, error)
 
 
 def _update(
@@ -28,9 +38,9 @@ def _update(
     match: Match,
     seat: Seat,
     state: dict[str, Any],
-    turn: dict[str, Any] | None,
-    code: str | None,
-    error: str | None,
+    turn: dict[str, Any] | None = None,
+    code: str | None = None,
+    error: str | None = None,
 ) -> Update:
     verdict = match.verdict
     return Update(
@@ -65,17 +75,3 @@ def seen_by(game: Game, match: Match, bot: str | None) -> dict[str, Any]:
 
 def _only(state: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
     return {key: state[key] for key in keys if key in state}
-
-
-def told(
-    game: Game,
-    match: Match,
-    seat: Seat,
-    turn: dict[str, Any] | None = None,
-    code: str | None = None,
-    error: str | None = None,
-) -> Update:
-    """As `update_for`, but while the match goes on an error of the game's `view` is raised: nobody plays blind."""
-    if match.verdict is not None:
-        return update_for(game, match, seat, turn, code, error)
-    return _update(game, match, seat, game.view(match.state, seat.bot), turn, code, error)

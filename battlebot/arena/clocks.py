@@ -1,0 +1,57 @@
+"""The fine clocks of a node's players: one timer a player, and the time-out when one has run out."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+import structlog
+
+from battlebot.arena.host import READING_S, Host
+from battlebot.arena.player import Player
+from battlebot.arena.timers import Timers, in_background
+from battlebot.errors import Unavailable
+from battlebot.referee.events import TimedOut
+
+log = structlog.get_logger()
+
+AGAIN_S = 1.0  # until a verdict that could not be committed is tried again
+
+
+class Clocks:
+    """Watches the clocks of players that have been asked."""
+
+    def __init__(self, host: Host, timers: Timers) -> None:
+        self._host = host
+        self._timers = timers
+
+    def watch(self, player: Player) -> None:
+        """Looks at the player's clock when it will have run out: one timer a player, not one a turn."""
+        if player.asked_s is not None:
+            until_s = time.monotonic() + player.remaining_s - player.thinking_s() + READING_S
+            if player.watched_until_s is None or until_s < player.watched_until_s:
+                player.watched_until_s = until_s
+                self._timers.at(until_s, partial(self._look, player, until_s))
+
+    def _look(self, player: Player, watched_until_s: float) -> None:
+        if player.watched_until_s != watched_until_s:
+            return
+        player.watched_until_s = None
+        if player.asked_s is None:
+            return
+        if player.thinking_s() < player.remaining_s + READING_S / 2:
+            self.watch(player)
+        else:
+            in_background(self._over, player, player.asked_s)
+
+    def _over(self, player: Player, asked_s: float) -> None:
+        table = player.table
+        if table is None:
+            return
+        with table.lock:
+            if player.asked_s == asked_s and player.table is table:
+                try:
+                    self._host.conduct(table, TimedOut(player.bot, player.asked_version, player.thinking_s()))
+                except Unavailable as error:
+                    log.warning("match.timeout_put_off", match=table.match_id, error=str(error))
+                    self._timers.at(time.monotonic() + AGAIN_S, partial(self.watch, player))

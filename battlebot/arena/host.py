@@ -1,0 +1,114 @@
+"""Brings events to a node's tables and what they say to its players: conduct, deliver, leave, lose, end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+import structlog
+
+from battlebot.arena.conduct import Conductor, Mail
+from battlebot.arena.player import Player
+from battlebot.arena.tables import Table, Tables
+from battlebot.arena.timers import Timers, in_background
+from battlebot.errors import Unavailable, UnknownMatch
+from battlebot.referee.events import Event, Failed, Left, Overdue
+from battlebot.referee.step import step
+from battlebot.wire import closing
+from battlebot.wire.updates import Update
+
+log = structlog.get_logger()
+
+# after a clock's end: what arrived in time must be read before the time-out is called
+READING_S = 0.05
+
+
+class Host:
+    """What may be done at a table by whoever holds its lock.
+
+    `release(player)` is called when a player's match is over.
+    """
+
+    def __init__(self, conductor: Conductor, tables: Tables, timers: Timers, release: Callable[[Player], None]) -> None:
+        self.conductor = conductor
+        self.tables = tables
+        self._timers = timers
+        self._release = release
+
+    def conduct(self, table: Table, event: Event) -> None:
+        """Answers an event at the table and tells this node's players. Raises Unavailable."""
+        try:
+            answer = self.conductor.conduct(table.newest(), event)
+        except UnknownMatch:
+            self.lost(table.match_id)
+            return
+        table.match, table.document = answer.match, None
+        for update in answer.updates:
+            player = table.players.get(update.bot)
+            seat = answer.match.seat_of(update.bot)
+            if player is not None and seat is not None and seat.place == player.place:
+                self.deliver(table, player, update, answer.reply)
+
+    def deliver(self, table: Table, player: Player, update: Update, reply: bool = False) -> None:
+        """Tells a player an update; the last one of a match frees it."""
+        player.tell(Mail.of(player.place, update, b""), reply)
+        if update.final:
+            self.finish(table, player)
+
+    def finish(self, table: Table, player: Player) -> None:
+        """The player's match is over."""
+        self.tables.unseat(table, player)
+        player.finished_matches += 1
+        self.tables.drop_if_empty(table)
+        self._release(player)
+
+    def leave(self, table: Table, bot: str, place: str, clean: bool, thinking_s: float) -> None:
+        """The connection at a place is gone, or was never there: the seat stands empty, and is looked at in time."""
+        try:
+            self.conduct(table, Left(bot, place, clean, thinking_s))
+            seat = table.newest().seat_of(bot)
+        except (Unavailable, UnknownMatch):
+            # the sweep finds the seat of a place that nobody holds
+            self.tables.drop_if_empty(table)
+            return
+        if seat is not None and seat.back_by_s is not None:
+            in_s = seat.back_by_s - self.conductor.now_s()
+            look = partial(in_background, self._overdue, table.match_id)
+            self._timers.at(time.monotonic() + in_s + READING_S, look)
+        log.info("match.left", match=table.match_id, bot=bot, clean=clean)
+        self.tables.drop_if_empty(table)
+
+    def _overdue(self, match_id: str) -> None:
+        table = self.tables.of(match_id)
+        with table.lock:
+            try:
+                table.load()
+                self.conduct(table, Overdue())
+            except UnknownMatch:
+                self.lost(match_id)
+            except Unavailable as error:
+                # the sweep finds it
+                log.warning("match.overdue_put_off", match=match_id, error=str(error))
+            self.tables.drop_if_empty(table)
+
+    def lost(self, match_id: str) -> None:
+        """Redis has lost the match: it ends here, by the server's fault, for whoever sits at this node."""
+        table = self.tables.find(match_id)
+        if table is None:
+            return
+        with table.lock:
+            held = table.known()
+            players = list(table.players.values())
+            if held is not None:
+                log.error("match.lost", match=match_id, game=held.game, contest=held.contest)
+                game = self.conductor.registry[held.game]
+                answer = step(game, held, Failed("the live match was lost"), self.conductor.now_s())
+                for update in answer.updates:
+                    if update.bot in table.players:
+                        self.deliver(table, table.players[update.bot], update)
+            for player in players:
+                if player.table is table:
+                    self.tables.unseat(table, player)
+                    player.channel.close(closing.SERVER_ERROR)
+            self.tables.drop_if_empty(table)

@@ -1,0 +1,116 @@
+"""The tables of a node: which players sit at which live match, and who waits for one. Nothing is decided here."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from battlebot.arena.player import Player
+from battlebot.arena.store import MatchStore, decode_match
+from battlebot.referee.match import Match
+from battlebot.wire import closing
+
+
+class Table:
+    """A live match of which this node holds at least one seat.
+
+    The lock orders what the node does with it: whoever holds it steps, commits and delivers.
+    """
+
+    def __init__(self, match_id: str, store: MatchStore, on_clock: Callable[[Player], None]) -> None:
+        self.match_id = match_id
+        self.lock = threading.RLock()
+        self.match: Match | None = None
+        self.document: str | None = None
+        self.players: dict[str, Player] = {}
+        self._store = store
+        self._on_clock = on_clock
+
+    def newest(self) -> Match:
+        """The match as this node knows it. Raises UnknownMatch, Unavailable."""
+        if self.known() is None:
+            self.match = self._store.load(self.match_id)
+        assert self.match is not None
+        return self.match
+
+    def known(self) -> Match | None:
+        """The match as this node knows it, without asking Redis; None if it knows nothing."""
+        if self.document is not None:
+            self.match, self.document = decode_match(self.document), None
+        return self.match
+
+    def load(self) -> Match:
+        """The match as it stands in Redis. Raises UnknownMatch, Unavailable."""
+        self.match, self.document = self._store.load(self.match_id), None
+        return self.match
+
+    def forget(self) -> None:
+        """What the node knows of the match may be old: whoever wants it next asks Redis."""
+        self.match = self.document = None
+
+    def clock_started(self, player: Player) -> None:
+        """The update that asks the player has been written: its clock runs."""
+        self._on_clock(player)
+
+
+class Tables:
+    """All tables of a node. `on_clock(player)` is called when a seated player's clock starts."""
+
+    def __init__(self, store: MatchStore, on_clock: Callable[[Player], None]) -> None:
+        self._store = store
+        self._on_clock = on_clock
+        self._tables: dict[str, Table] = {}
+        self._expected: dict[str, Player] = {}
+        self._guard = threading.Lock()
+
+    def expect(self, player: Player) -> None:
+        """The player waits at `player.place` for a match to begin."""
+        self._expected[player.place] = player
+
+    def expect_no_more(self, player: Player) -> None:
+        """The player does not wait at its place any more."""
+        self._expected.pop(player.place, None)
+
+    def expected(self, place: str) -> Player | None:
+        """Who waits at a place."""
+        return self._expected.get(place)
+
+    def all(self) -> list[Table]:
+        """The tables as they are now."""
+        return list(self._tables.values())
+
+    def find(self, match_id: str) -> Table | None:
+        """The table of a match, if this node has one."""
+        return self._tables.get(match_id)
+
+    def of(self, match_id: str) -> Table:
+        """The table of a match; a new one if there is none. To be dropped if nobody sits down at it."""
+        with self._guard:
+            return self._tables.setdefault(match_id, Table(match_id, self._store, self._on_clock))
+
+    def seat(self, table: Table, player: Player) -> None:
+        """The player sits at the table; another connection of its bot that sat there is closed."""
+        self.expect_no_more(player)
+        other = table.players.get(player.bot)
+        if other is not None and other is not player:
+            self.unseat(table, other)
+            other.channel.close(closing.TAKEN_OVER)
+        with self._guard:
+            self._tables[table.match_id] = table
+        if player.table is not table:
+            player.forget_clock()
+            player.table = table
+        table.players[player.bot] = player
+
+    def unseat(self, table: Table, player: Player) -> None:
+        """The player does not sit at the table any more."""
+        if table.players.get(player.bot) is player:
+            del table.players[player.bot]
+        player.table = None
+        player.forget_clock()
+
+    def drop_if_empty(self, table: Table) -> None:
+        """Forgets a table at which nobody sits."""
+        with self._guard:
+            if not table.players and self._tables.get(table.match_id) is table:
+                del self._tables[table.match_id]
