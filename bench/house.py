@@ -48,7 +48,11 @@ class House:
 
     def close_pairing(self) -> None:
         """Stops the worker and beat: whoever waits in a contest goes on waiting."""
-        for part in ("beat", "worker"):
+        self.stop("beat", "worker")
+
+    def stop(self, *parts: str) -> None:
+        """Stops parts for good."""
+        for part in parts:
             self.server.supervisor.stop_one(part)
             del self.parts[part]
 

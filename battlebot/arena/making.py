@@ -8,7 +8,7 @@ from typing import Any
 
 from battlebot.arena import keys
 from battlebot.arena.conduct import Mail
-from battlebot.arena.store import MatchStore, Publication, encode_match
+from battlebot.arena.store import Beginning, MatchStore, Publication, encode_match
 from battlebot.config import Settings
 from battlebot.referee.match import Limits, Match, Seat
 from battlebot.referee.step import update_for, with_first_due
@@ -58,6 +58,12 @@ def begin(store: MatchStore, game: Game, match: Match, queue: str, holder: str =
     `holder` is the ticket that took the others out of the queue, if one did; after `not_after_ms` (Redis's clock; 0:
     never) it is too late. Raises Unavailable.
     """
+    made = beginning(game, match)
+    return store.begin(match, queue, made.tickets, made.publications, holder, not_after_ms)
+
+
+def beginning(game: Game, match: Match) -> Beginning:
+    """What the store needs to begin the match: its bots' tickets, and what they and who watches are told."""
     document = encode_match(match)
     tickets, publications = [], list[Publication]()
     for seat in match.seats:
@@ -68,7 +74,7 @@ def begin(store: MatchStore, game: Game, match: Match, queue: str, holder: str =
     if match.contest is not None:
         publications.append((keys.contest_events(match.game, match.contest), b"begun"))
     publications.append((keys.game_events(match.game), b"begun"))
-    return store.begin(match, queue, tickets, publications, holder, not_after_ms)
+    return Beginning(match, tickets, publications)
 
 
 def ticket_of(place: str, bot: str) -> str:

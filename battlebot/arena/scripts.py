@@ -43,6 +43,24 @@ class Scripts:
             except redis.exceptions.NoScriptError:
                 return self.client.eval(script.text, len(keys), *keys, *arguments)
 
+    def run_all(self, script: Script, calls: Sequence[tuple[Sequence[str], Sequence[Argument]]]) -> list[Any]:
+        """The answers to calls `(keys, arguments)` that travel together. Raises Unavailable; some may have been run."""
+        pipeline = self.client.pipeline(transaction=False)
+        for keys, arguments in calls:
+            pipeline.evalsha(script.sha, len(keys), *keys, *arguments)
+        with redis_errors():
+            answers = pipeline.execute(raise_on_error=False)
+        return [self._answer(script, *call, answer) for call, answer in zip(calls, answers, strict=True)]
+
+    def _answer(self, script: Script, keys: Sequence[str], arguments: Sequence[Argument], answer: Any) -> Any:
+        if isinstance(answer, redis.exceptions.NoScriptError):
+            return Scripts.run(self, script, keys, arguments)
+        if isinstance(answer, Exception):
+            if is_passing(answer):
+                raise Unavailable(f"Redis does not answer now ({type(answer).__name__}).") from answer
+            raise answer
+        return answer
+
 
 class _Call:
     __slots__ = ("answer", "arguments", "event", "keys", "leads", "script")
@@ -102,11 +120,4 @@ class GroupedScripts(Scripts):
             call.answer = answer
 
     def _result(self, call: _Call) -> Any:
-        answer = call.answer
-        if isinstance(answer, redis.exceptions.NoScriptError):
-            return super().run(call.script, call.keys, call.arguments)
-        if isinstance(answer, Exception):
-            if is_passing(answer):
-                raise Unavailable(f"Redis does not answer now ({type(answer).__name__}).") from answer
-            raise answer
-        return answer
+        return self._answer(call.script, call.keys, call.arguments, call.answer)

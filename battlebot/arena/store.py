@@ -20,6 +20,7 @@ from battlebot.referee.match import Match
 COMMIT = Script("battlebot.arena", "commit.lua")
 BEGIN = Script("battlebot.arena", "begin.lua")
 
+TOGETHER = 50  # matches that begin in one round trip; Redis serves nobody else meanwhile
 TICKET_MARK_S = 120  # longer than any message is on its way
 RETIRED_S = 60  # an archived match stays readable: a bot that comes back too late is told how it ended
 
@@ -33,6 +34,15 @@ class Ended:
     match: Match
     seq: int
     turns: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A match to be begun: with the tickets of its bots, and what is told to whom."""
+
+    match: Match
+    tickets: Sequence[str]
+    publications: Iterable[Publication]
 
 
 class MatchStore:
@@ -59,15 +69,17 @@ class MatchStore:
 
         Else, and after `not_after_ms` on Redis's clock (0: never), changes nothing and answers False.
         """
-        due_s = match.due_s
-        assert due_s is not None
-        script_keys = [keys.queue(queue), keys.match(match.id), keys.DEADLINES, keys.QUEUES]
-        script_keys += [keys.ticket(ticket) for ticket in tickets]
-        arguments: list[Argument] = [match.id, encode_match(match), int(due_s * 1000), TICKET_MARK_S]
-        arguments += [holder, queue, not_after_ms, *tickets]
-        for channel, message in publications:
-            arguments += [channel, message]
-        return bool(held(lambda: self._scripts.run(BEGIN, script_keys, arguments), min(self._hold_s, 5.0)))
+        call = _begin_call(Beginning(match, tickets, publications), queue, holder, not_after_ms)
+        return bool(held(lambda: self._scripts.run(BEGIN, *call), min(self._hold_s, 5.0)))
+
+    def begin_all(self, beginnings: Sequence[Beginning], queue: str, not_after_ms: int = 0) -> list[bool]:
+        """As `begin`, of each; they travel together, and each stands or falls by itself."""
+        begun: list[bool] = []
+        for at in range(0, len(beginnings), TOGETHER):
+            calls = [_begin_call(one, queue, "", not_after_ms) for one in beginnings[at : at + TOGETHER]]
+            answers = held(lambda calls=calls: self._scripts.run_all(BEGIN, calls), min(self._hold_s, 5.0))  # type: ignore[misc]
+            begun += map(bool, answers)
+        return begun
 
     def commit(
         self, before: Match, after: Match, turn: dict[str, Any] | None, publications: Iterable[Publication]
@@ -187,6 +199,18 @@ class MatchStore:
                 pipeline.unlink(keys.turns(match_id))
             pipeline.zrem(keys.FINISHED, *match_ids)
             pipeline.execute()
+
+
+def _begin_call(one: Beginning, queue: str, holder: str, not_after_ms: int) -> tuple[Sequence[str], Sequence[Argument]]:
+    match = one.match
+    assert match.due_s is not None
+    script_keys = [keys.queue(queue), keys.match(match.id), keys.DEADLINES, keys.QUEUES]
+    script_keys += [keys.ticket(ticket) for ticket in one.tickets]
+    arguments: list[Argument] = [match.id, encode_match(match), int(match.due_s * 1000), TICKET_MARK_S]
+    arguments += [holder, queue, not_after_ms, *one.tickets]
+    for channel, message in one.publications:
+        arguments += [channel, message]
+    return script_keys, arguments
 
 
 def encode_match(match: Match) -> bytes:

@@ -12,8 +12,8 @@ import pytest
 import redis
 
 from battlebot.arena import keys
-from battlebot.arena.making import begin, new_match
-from battlebot.arena.store import MatchStore
+from battlebot.arena.making import begin, beginning, new_match
+from battlebot.arena.store import TOGETHER, MatchStore
 from battlebot.config import Settings
 from battlebot.errors import Conflict, UnknownMatch
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
@@ -125,6 +125,28 @@ def test_a_ticket_is_taken_for_one_match_only(
     assert begun.count(True) == 1
     assert len(queues.tickets(game.name)) == 7
     assert len(store.live_ids()) == 1
+
+
+def test_of_matches_that_begin_together_each_stands_or_falls_by_itself(
+    client: redis.Redis, store: MatchStore, registry: Registry, settings: Settings
+) -> None:
+    """More than travel in one round trip, and Redis has forgotten the script; the bot of one waits no more."""
+    game, queues = registry["noughtsandcrosses"], Queues(client)
+    matches = []
+    for index in range(TOGETHER + 10):
+        seats = [(f"a{index}", f"n/a{index}"), (f"b{index}", f"n/b{index}")]
+        for bot, place in seats:
+            queues.wait(game.name, Ticket(place, bot, 1.0), BY_A_TASK)
+        matches.append(new_match(game, seats, settings, 1000.0))
+    queues.leave(game.name, Ticket("n/b3", "b3", 1.0))
+    client.script_flush()
+    begun = store.begin_all([beginning(game, match) for match in matches], game.name)
+    assert [index for index, done in enumerate(begun) if not done] == [3]
+    assert set(store.live_ids()) == {match.id for match in matches} - {matches[3].id}
+    assert [ticket.bot for ticket in queues.tickets(game.name)] == ["a3"]
+    again = store.begin_all([beginning(game, matches[0])], game.name, not_after_ms=1)
+    assert again == [True], "it has begun already, whatever the hour"
+    assert store.begin_all([beginning(game, matches[3])], game.name, not_after_ms=1) == [False]
 
 
 def test_an_ended_match_is_finished_once_and_due_no_more(

@@ -25,3 +25,14 @@ def test_a_second_of_endless_matches_gives_a_row_with_a_ratio_and_costs() -> Non
     assert row["echo"]["per_s"] > 0
     assert row["ratio"] == pytest.approx(row["value"] / row["echo"]["per_s"], abs=1e-4)
     assert row["cpu_us"]["web"] > 0
+
+
+def test_a_pairing_of_a_hundred_bots_is_timed_and_checked() -> None:
+    """The worker made fifty matches of them, each bot in one, beside what they had met before."""
+    command = [sys.executable, "-m", "bench", "pairing", "--quick", "--size", "100"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=90, text=True)
+    (row,) = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, row["wrong"], row["examples"]) == (0, 0, [])
+    (pairing,) = row["pairings"]
+    assert (pairing["bots"], pairing["met"]) == (100, 500)
+    assert 0 < row["value"] == pairing["seconds"]

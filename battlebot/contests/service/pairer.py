@@ -10,19 +10,21 @@ from typing import Any
 import structlog
 
 from battlebot.arena import keys
-from battlebot.arena.making import begin, new_match, new_match_id
+from battlebot.arena.making import beginning, new_match, new_match_id
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import Pairing, Waiter
 from battlebot.contests.formats.situation import Met, Situation
 from battlebot.matchmaking.queue import Queues, Ticket
+from battlebot.referee.match import Match
 from battlebot.rules.contract import Game
 from battlebot.storage import Storage
 
 log = structlog.get_logger()
 
 CAP = 5  # the seeds' rule, whatever a contest says
+TOGETHER = 250  # meetings reserved, and matches begun, before the next are
 BEGIN_WITHIN_MS = 10_000  # of reserving; later the meeting may have been released already
 
 
@@ -86,6 +88,15 @@ class Pairer:
     def _begin(
         self, contest: dict[str, Any], queue: str, tickets: dict[str, Ticket], pairings: Sequence[Pairing]
     ) -> int:
+        """Some at a time: so the first need not wait for the last, and none is begun long after it was reserved."""
+        return sum(
+            self._begin_some(contest, queue, tickets, pairings[at : at + TOGETHER])
+            for at in range(0, len(pairings), TOGETHER)
+        )
+
+    def _begin_some(
+        self, contest: dict[str, Any], queue: str, tickets: dict[str, Ticket], pairings: Sequence[Pairing]
+    ) -> int:
         planned = {new_match_id(self.now_s()): pairing for pairing in pairings}
         wanted = [
             {"match": match_id, "bots": [pairing.first.bot, pairing.second.bot], "n": pairing.n, "round": pairing.round}
@@ -93,31 +104,24 @@ class Pairer:
         ]
         not_after_ms = self.store.now_ms() + BEGIN_WITHIN_MS
         reserved = self.storage.meetings.reserve(contest["game"], contest["name"], wanted)
-        unbegun = [
-            match_id
-            for match_id, pairing in planned.items()
-            if match_id in reserved and not self._begin_one(contest, queue, tickets, match_id, pairing, not_after_ms)
-        ]
+        ids = [match_id for match_id in planned if match_id in reserved]
+        matches = [self._made(contest, tickets, match_id, planned[match_id]) for match_id in ids]
+        game = self.registry[contest["game"]]
+        begun = self.store.begin_all([beginning(game, match) for match in matches], queue, not_after_ms)
+        unbegun = [match_id for match_id, done in zip(ids, begun, strict=True) if not done]
         if unbegun:
             self.storage.meetings.release(unbegun)
-        return len(reserved) - len(unbegun)
+        for match, done in zip(matches, begun, strict=True):
+            if done:
+                about = {"match": match.id, "game": game.name, "contest": contest["name"]}
+                pairing = planned[match.id]
+                players = [seat.bot for seat in match.seats]
+                log.info("match.begun", **about, n=pairing.n, round=pairing.round, players=players)
+        return len(ids) - len(unbegun)
 
-    def _begin_one(
-        self,
-        contest: dict[str, Any],
-        queue: str,
-        tickets: dict[str, Ticket],
-        match_id: str,
-        pairing: Pairing,
-        not_after_ms: int,
-    ) -> bool:
-        game = self.registry[contest["game"]]
+    def _made(self, contest: dict[str, Any], tickets: dict[str, Ticket], match_id: str, pairing: Pairing) -> Match:
         seats = [(waiter.bot, tickets[waiter.ticket].place) for waiter in (pairing.first, pairing.second)]
         timeout_ms = contest["turnTimeoutMs"] or self.settings.turn_timeout_ms
         settings = replace(self.settings, turn_timeout_ms=timeout_ms)
-        match = new_match(game, seats, settings, self.now_s(), contest["name"], contest["options"], match_id=match_id)
-        if not begin(self.store, game, match, queue, not_after_ms=not_after_ms):
-            return False
-        about = {"match": match_id, "game": game.name, "contest": contest["name"], "n": pairing.n}
-        log.info("match.begun", **about, round=pairing.round, players=[bot for bot, _ in seats])
-        return True
+        game = self.registry[contest["game"]]
+        return new_match(game, seats, settings, self.now_s(), contest["name"], contest["options"], match_id=match_id)
