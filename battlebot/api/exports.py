@@ -16,6 +16,7 @@ from battlebot.api.context import check_game, current_context
 from battlebot.api.jsonprovider import iso
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import ErrorBody
+from battlebot.storage.games import PER_TURN
 
 COLUMNS = (
     *("match", "game", "contest", "first", "second", "victor", "reason", "fault", "void", "turns"),
@@ -61,17 +62,21 @@ def export_ndjson(asked: dict[str, Any], game: str, name: str) -> Response:
 def json_line(
     match: Mapping[str, Any], later: Callable[[], Iterator[Mapping[str, Any]]], dumps: Dumps
 ) -> Iterator[bytes]:
-    """The match as a line of JSON; of an overlong one the turns, and then their clocks, part by part from `later`."""
+    """The match as a line of JSON; of an overlong one the turns, and then their times, part by part from `later`."""
     if not match["match"].get("parts"):
         yield dumps(match).encode() + b"\n"
         return
     head = {name: value for name, value in match.items() if name not in ("turns", "match")}
-    about = {name: value for name, value in match["match"].items() if name != "clocks"}
+    times = [name for name in PER_TURN if name in match["match"]]
+    about = {name: value for name, value in match["match"].items() if name not in times}
     yield f'{dumps(head)[:-1]},"turns":{dumps(match["turns"])[:-1]}'.encode()
     yield from (f",{dumps(part['turns'])[1:-1]}".encode() for part in later() if part["turns"])
-    yield f'],"match":{dumps(about)[:-1]},"clocks":{dumps(match["match"]["clocks"])[:-1]}'.encode()
-    yield from (f",{dumps(part['clocks'])[1:-1]}".encode() for part in later() if part["clocks"])
-    yield b"]}}\n"
+    yield f'],"match":{dumps(about)[:-1]}'.encode()
+    for name in times:
+        yield f',"{name}":{dumps(match["match"][name])[:-1]}'.encode()
+        yield from (f",{dumps(part[name])[1:-1]}".encode() for part in later() if part.get(name))
+        yield b"]"
+    yield b"}}\n"
 
 
 def csv_row(match: Mapping[str, Any]) -> list[Any]:

@@ -32,6 +32,7 @@ def game_document(ended: Ended) -> dict[str, Any]:
             "evidence": verdict.evidence,
             "strikes": {seat.bot: seat.strikes for seat in match.seats if seat.strikes},
             "clocks": [row["thinkingMs"] for row in ended.turns],
+            "serverMs": [row.get("serverMs") for row in ended.turns],
             "version": match.version,
             "options": match.options,
             "seed": match.seed,

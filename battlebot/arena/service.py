@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import orjson
@@ -28,6 +29,7 @@ class Arena:
     def __init__(self, conductor: Conductor, timers: Timers, release: Callable[[Player], None]) -> None:
         self.node = conductor.node
         self._store = conductor.store
+        self._now_s = conductor.now_s
         self._tables = Tables(conductor.store, lambda player: self._clocks.watch(player))
         self._host = Host(conductor, self._tables, timers, release)
         self._clocks = Clocks(self._host, timers)
@@ -52,7 +54,8 @@ class Arena:
             if player.table is not table:
                 return
             try:
-                event = Turned(player.bot, turn, player.thinking_s(received_s), refusal)
+                arrived_s = self._now_s() - (time.monotonic() - received_s)
+                event = Turned(player.bot, turn, player.thinking_s(received_s), refusal, arrived_s)
                 self._host.conduct(table, event)
             except Unavailable:
                 # it may have been committed all the same: what is there is looked up, and the bot asked again

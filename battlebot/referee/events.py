@@ -10,13 +10,15 @@ from typing import Any
 class Turned:
     """A bot sent something. `turn` is None where it could not be read; `refusal` is a sentence that says why.
 
-    `thinking_s` is the bot's own time: from its update written to its socket until the turn's bytes arrived.
+    `thinking_s` is the bot's own time: from its update written to its socket until the turn's bytes arrived, which was
+    at `received_s` (epoch; None: just now).
     """
 
     bot: str
     turn: dict[str, Any] | None
     thinking_s: float
     refusal: str | None = None
+    received_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,8 @@ class Seat:
 
     `place` is where its updates go (a node's name and a connection's), None while the seat is empty. `remaining_s` is
     what is left of the clock of the turn that is asked of it, and `asked_s` (epoch) since when nothing has been charged
-    to that clock. An empty seat is kept until `back_by_s` (epoch); `emptied_by` says whose doing its emptiness is.
+    to that clock. `since_s` (epoch) is when that turn became due: when the bytes arrived that made it this seat's.
+    An empty seat is kept until `back_by_s` (epoch); `emptied_by` says whose doing its emptiness is.
     `answered` is the version and the text of its last valid turn.
     """
 
@@ -56,6 +57,7 @@ class Seat:
     emptied_by: Fault = Fault.NONE
     answered: tuple[int, str] | None = None
     asked_s: float | None = None
+    since_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def step(game: Game, match: Match, event: Event, now_s: float) -> Step:
 def with_first_due(game: Game, match: Match, now_s: float) -> Match:
     """The match with its first `due_s` and the first clocks set, before it is stored for the first time."""
     awaited = game.awaited(match.state)
-    seats = tuple(replace(seat, asked_s=now_s) if seat.bot in awaited else seat for seat in match.seats)
+    seats = tuple(replace(seat, asked_s=now_s, since_s=now_s) if seat.bot in awaited else seat for seat in match.seats)
     return replace(match, seats=seats, due_s=_due(game, match, now_s))
 
 
@@ -82,7 +82,7 @@ def _turned(game: Game, match: Match, event: Turned, now_s: float) -> Step:
     problem = _problem(game, match, event, offered)
     if problem is not None:
         return _strike(game, match, _charged(seat, event.thinking_s, now_s) if on_turn else seat, offered, problem)
-    return _applied(game, match, seat, offered, event.thinking_s, now_s)
+    return _applied(game, match, seat, offered, event, now_s)
 
 
 def _problem(game: Game, match: Match, event: Turned, offered: dict[str, Any]) -> tuple[str, str] | None:
@@ -125,24 +125,38 @@ def _strike(game: Game, match: Match, seat: Seat, offered: dict[str, Any], probl
     return Step(over.match, (replace(own, asks=False), *over.updates))
 
 
-def _applied(game: Game, match: Match, seat: Seat, offered: dict[str, Any], thinking_s: float, now_s: float) -> Step:
+def _applied(game: Game, match: Match, seat: Seat, offered: dict[str, Any], event: Turned, now_s: float) -> Step:
+    received_s = now_s if event.received_s is None else event.received_s
+    recorded = {"turn": offered, **_times(match, seat, event.thinking_s, received_s)}
     before = game.awaited(match.state)
     state = game.reducer(match.state, offered)
     after = game.awaited(state)
     sent = {key: value for key, value in offered.items() if key not in SERVERS_KEYS}
-    answered = replace(seat, answered=(match.version, encode(sent)), asked_s=None)
+    answered = replace(seat, answered=(match.version, encode(sent)), asked_s=None, since_s=None)
     seats = tuple(answered if other.bot == seat.bot else other for other in match.seats)
     asked = {bot for bot in after if bot == seat.bot or bot not in before}
     limit_s = match.limits.turn_timeout_s
-    seats = tuple(replace(one, remaining_s=limit_s, asked_s=now_s) if one.bot in asked else one for one in seats)
+    seats = tuple(
+        replace(one, remaining_s=limit_s, asked_s=now_s, since_s=received_s) if one.bot in asked else one
+        for one in seats
+    )
     match = replace(match, state=state, seats=seats, version=match.version + 1, nudges=0)
-    recorded = {"turn": offered, "thinkingMs": round(thinking_s * 1000, 3)}
     if state["complete"]:
         match = replace(match, verdict=Verdict(state["victor"], Reason.COMPLETE, Fault.NONE))
     elif match.version >= match.limits.max_turns:
         match = ending.with_verdict(match, Verdict(None, Reason.LENGTH, Fault.NONE, {"turns": match.version}))
     echo = {**offered, "valid": True}
     return Step(match, tuple(told(game, match, other, echo) for other in match.seats), recorded)
+
+
+def _times(match: Match, seat: Seat, thinking_s: float, received_s: float) -> dict[str, float]:
+    """What the record says of a turn's time, in ms: all that its bot was charged for it, and what the server took.
+
+    Together they are the time from the arrival of what made the turn due to the arrival of the turn itself.
+    """
+    charged_s = match.limits.turn_timeout_s - seat.remaining_s + thinking_s
+    passed_s = 0.0 if seat.since_s is None else received_s - seat.since_s
+    return {"thinkingMs": round(charged_s * 1000, 3), "serverMs": round(max(0.0, passed_s - charged_s) * 1000, 3)}
 
 
 def _timed_out(game: Game, match: Match, event: TimedOut, now_s: float) -> Step:

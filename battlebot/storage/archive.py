@@ -5,7 +5,7 @@ Keyed by the matches' ids: run twice, or by two workers at once, it changes noth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bson import encode
@@ -14,6 +14,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from battlebot.storage.connection import mongo_errors
+from battlebot.storage.games import PER_TURN
 from battlebot.storage.moves import pair_moves, standing_moves
 
 PART_BYTES = 4_000_000  # a document holds 16 MB at most; endless matches are longer
@@ -65,21 +66,21 @@ class Archive:
         return fresh_ids
 
     def _without_overlong_turns(self, game: dict[str, Any]) -> dict[str, Any]:
-        parts = _parts(game["turns"], game["match"]["clocks"])
+        parts = _parts(game)
         if len(parts) <= 1:
             return game
         self._turns.bulk_write(
             [
                 ReplaceOne(
                     {"match": game["_id"], "part": number},
-                    {"match": game["_id"], "part": number, "turns": turns, "clocks": clocks},
+                    {"match": game["_id"], "part": number, **part},
                     upsert=True,
                 )
-                for number, (turns, clocks) in enumerate(parts[1:], start=1)
+                for number, part in enumerate(parts[1:], start=1)
             ]
         )
-        turns, clocks = parts[0]
-        return {**game, "turns": turns, "match": {**game["match"], "clocks": clocks, "parts": len(parts) - 1}}
+        turns = parts[0].pop("turns")
+        return {**game, "turns": turns, "match": {**game["match"], **parts[0], "parts": len(parts) - 1}}
 
 
 def _closings(counted: Sequence[dict[str, Any]]) -> list[UpdateOne]:
@@ -90,12 +91,14 @@ def _closings(counted: Sequence[dict[str, Any]]) -> list[UpdateOne]:
     ]
 
 
-def _parts(turns: list[Any], clocks: list[Any]) -> list[tuple[list[Any], list[Any]]]:
+def _parts(game: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The turns of a match, and what is kept of each of them, cut into documents that MongoDB takes."""
+    columns = {"turns": game["turns"], **{name: game["match"][name] for name in PER_TURN if name in game["match"]}}
     parts, begin, size = [], 0, 0
-    for index, turn in enumerate(turns):
+    for index, turn in enumerate(game["turns"]):
         size += len(encode(turn)) + 32
         if size > PART_BYTES:
-            parts.append((turns[begin : index + 1], clocks[begin : index + 1]))
+            parts.append({name: values[begin : index + 1] for name, values in columns.items()})
             begin, size = index + 1, 0
-    parts.append((turns[begin:], clocks[begin:]))
+    parts.append({name: values[begin:] for name, values in columns.items()})
     return parts

@@ -1,7 +1,8 @@
 """The collection `games`: finished matches, in the seeds' shape. Writing them is the archive's work.
 
 A document is the final state without `complete` and `nextPlayer`, plus `_id`, `game`, `contest`, `startTime` and
-`turns`; what we add lies under `match` (seq, endTime, fault, void, evidence, clocks, options, seed, version).
+`turns`; what we add lies under `match` (seq, endTime, fault, void, evidence, clocks,
+serverMs, options, seed, version).
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from pymongo.database import Database
 
 from battlebot.storage.connection import mongo_errors
 
-LISTED = {"turns": 0, "match.clocks": 0}
+# what lies under `match` a value a turn: ms that its bot was charged, ms that the server took
+PER_TURN = ("clocks", "serverMs")
+LISTED = {"turns": 0, **{f"match.{name}": 0 for name in PER_TURN}}
 AT_ONCE = 1000  # documents fetched together where all of a contest's are read, and how many of those with turns
 AT_ONCE_WITH_TURNS = 32
 
@@ -32,7 +35,8 @@ class Games:
             if game is not None and game["match"].get("parts"):
                 for part in self.later_turns(match_id):
                     game["turns"].extend(part["turns"])
-                    game["match"]["clocks"].extend(part["clocks"])
+                    for name in PER_TURN:
+                        game["match"].get(name, []).extend(part.get(name, []))
         return game
 
     def recent(self, game: str, limit: int = 30, before: str | None = None) -> list[dict[str, Any]]:
@@ -64,9 +68,10 @@ class Games:
             yield from found.sort("match.seq", 1)
 
     def later_turns(self, match_id: str) -> Iterator[dict[str, Any]]:
-        """`{"turns", "clocks"}` of an overlong match, part by part after the first. Raises Unavailable."""
+        """`turns` of an overlong match and the values of PER_TURN, part by part after the first. Raises Unavailable."""
         with mongo_errors():
-            yield from self._turns.find({"match": match_id}, {"turns": 1, "clocks": 1}, batch_size=1).sort("part", 1)
+            wanted = {"turns": 1, **dict.fromkeys(PER_TURN, 1)}
+            yield from self._turns.find({"match": match_id}, wanted, batch_size=1).sort("part", 1)
 
     def archived(self, match_ids: list[str]) -> set[str]:
         """Which of these matches are stored. Raises Unavailable."""

@@ -160,8 +160,9 @@ def _match(facts: dict[str, Any], state: dict[str, Any], turns: Any, **rest: Any
 
 
 def _turn_rows(match: dict[str, Any]) -> list[dict[str, Any]]:
-    """`[{"n", "player", "seat", "turn" (the bot's own fields), "after", "thought_ms"}]`, the last turns of a match."""
-    turns, clocks = match["turns"], (match.get("match") or {}).get("clocks") or []
+    """`[{"n", "player", "seat", "turn" (its own keys), "after", "thought_ms", "server_ms"}]` of the last turns."""
+    turns, ours = match["turns"], match.get("match") or {}
+    times = [ours.get(name) or [] for name in ("clocks", "serverMs")]
     skipped = max(0, len(turns) - MOST_TURNS)
     rows = []
     for number, turn in enumerate(turns[skipped:], start=skipped + 1):
@@ -169,7 +170,7 @@ def _turn_rows(match: dict[str, Any]) -> list[dict[str, Any]]:
         player = turn.get("player")
         seat = match["players"].index(player) if player in match["players"] else None
         after = span(match["startTime"], turn.get("time"))
-        thought_ms = clocks[number - 1] if number <= len(clocks) else None
-        row = {"n": number, "player": player, "seat": seat, "turn": own, "after": after, "thought_ms": thought_ms}
-        rows.append(row)
+        thought_ms, server_ms = (column[number - 1] if number <= len(column) else None for column in times)
+        row = {"n": number, "player": player, "seat": seat, "turn": own, "after": after}
+        rows.append({**row, "thought_ms": thought_ms, "server_ms": server_ms})
     return rows

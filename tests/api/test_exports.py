@@ -82,6 +82,7 @@ def long_match(turns: int) -> dict[str, Any]:
     """A finished match of so many turns."""
     match = finished("a", "b", "a", "cup", turns=[{"n": n, "player": "a", "time": n} for n in range(turns)])
     match["match"]["clocks"] = list(range(turns))
+    match["match"]["serverMs"] = list(range(turns, 0, -1))
     return match
 
 
@@ -98,6 +99,7 @@ def test_an_overlong_match_comes_whole(home: House, monkeypatch: pytest.MonkeyPa
     assert found[0]["match"]["parts"] >= 3
     assert found[0] == home.client.get(f"/games/{GAME}/{match['_id']}").json
     assert [turn["n"] for turn in found[0]["turns"]] == list(range(100)) == found[0]["match"]["clocks"]
+    assert found[0]["match"]["serverMs"] == list(range(100, 0, -1))
 
 
 def test_memory_does_not_grow_with_the_contest(home: House, monkeypatch: pytest.MonkeyPatch) -> None:

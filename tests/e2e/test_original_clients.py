@@ -117,6 +117,11 @@ def test_a_stored_game_has_the_seeds_shape(workers: Web, meet: Switchboard) -> N
         assert turn["player"] == (mover.bot, other.bot)[index % 2]
         assert type(turn["time"]) is int
         assert "valid" not in turn
+    assert len(about["clocks"]) == len(about["serverMs"]) == 5
+    lasted_ms = (
+        datetime.fromisoformat(about["endTime"]) - datetime.fromisoformat(stored["startTime"])
+    ).total_seconds() * 1000
+    assert 0 < sum(about["clocks"]) + sum(about["serverMs"]) <= lasted_ms + 1
 
 
 def test_the_list_of_games_is_newest_first_and_without_turns(workers: Web, meet: Switchboard) -> None:

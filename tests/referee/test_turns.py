@@ -81,7 +81,7 @@ def test_the_servers_values_win_over_forged_ones(forged: dict[str, Any]) -> None
     play.turn("a", 0.5, n=1, **forged)
     now_ms = int((START_S + 0.5) * 1000)
     assert play.messages()[1][1]["turn"] == {"n": 1, "player": "a", "time": now_ms, "valid": True}
-    assert play.recorded == [{"turn": {"n": 1, "player": "a", "time": now_ms}, "thinkingMs": 500.0}]
+    assert [row["turn"] for row in play.recorded] == [{"n": 1, "player": "a", "time": now_ms}]
     play.turn("b", 0.0, n="one", **forged)
     assert play.messages()[0][1]["turn"] == {"n": "one", "player": "b", "time": now_ms, "valid": False}
 

@@ -104,12 +104,14 @@ def test_a_match_of_a_million_turns_is_stored_whole(storage: Storage) -> None:
     long = game(9, contest=None)
     long["turns"] = [{"n": 0, "player": "ab"[i % 2], "time": i, "note": "x" * 400} for i in range(50_000)]
     long["match"]["clocks"] = list(range(50_000))
+    long["match"]["serverMs"] = list(range(50_000, 0, -1))
     storage.archive.store([copy.deepcopy(long)])
     storage.archive.store([copy.deepcopy(long)])
     found = storage.games.find(long["_id"])
     assert found is not None
     assert found["turns"] == long["turns"]
     assert found["match"]["clocks"] == long["match"]["clocks"]
+    assert found["match"]["serverMs"] == long["match"]["serverMs"]
 
 
 @pytest.mark.parametrize("key", ["$where", "a.b", "$set", "", "_id", "__proto__"])
