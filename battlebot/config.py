@@ -6,6 +6,7 @@ Each setting is one line of the table `Settings`: its default, bounds, and a sen
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -17,6 +18,8 @@ from battlebot.errors import SettingError
 
 # what may hold a secret and must not be printed with the other settings
 SECRET = frozenset({"SECRET_KEY", "REDIS_URL", "MONGODB_URI"})
+# a browser's word for where a page is from (RFC 6454, section 6.2): no path, no slash at the end
+ORIGIN = re.compile(r"https?://[^/\s@,?#]+")
 
 
 def _setting(default: Any, env: str, doc: str, low: float | None = None, high: float | None = None) -> Any:
@@ -42,6 +45,11 @@ class Settings:
     log_level: str = _setting("info", "BATTLEBOT_LOG_LEVEL", "debug, info, warning or error.")
     trusted_proxies: int = _setting(
         0, "BATTLEBOT_TRUSTED_PROXIES", "Proxies in front whose X-Forwarded-For is believed.", 0, 10
+    )
+    origins: str = _setting(
+        "",
+        "BATTLEBOT_ORIGINS",
+        "Further origins whose pages may connect and post, commas between; *: all.",
     )
     worker_concurrency: int = _setting(2, "BATTLEBOT_WORKER_CONCURRENCY", "Processes of one Celery worker.", 1, 64)
 
@@ -94,13 +102,47 @@ class Settings:
     registrations_per_hour: int = _setting(
         1000, "BATTLEBOT_REGISTRATIONS", "Registrations of one address in an hour.", 1, 1_000_000
     )
+    requests_per_minute: int = _setting(
+        6000, "BATTLEBOT_REQUESTS", "HTTP requests of one address to one node in a minute.", 1, 100_000_000
+    )
     max_body_bytes: int = _setting(65_536, "BATTLEBOT_MAX_BODY", "Bytes of a REST request's body.", 1024, 16_777_216)
+    max_request_line_bytes: int = _setting(
+        4094, "BATTLEBOT_MAX_REQUEST_LINE", "Bytes of an HTTP request's first line.", 256, 8190
+    )
+    max_headers: int = _setting(64, "BATTLEBOT_MAX_HEADERS", "Headers of an HTTP request.", 16, 1000)
+    max_header_bytes: int = _setting(8190, "BATTLEBOT_MAX_HEADER", "Bytes of one header.", 256, 65_536)
+    header_timeout_s: float = _setting(
+        5.0, "BATTLEBOT_HEADER_TIMEOUT", "Seconds for a request's headers, and between two of a connection.", 0.1, 600
+    )
+    body_timeout_s: float = _setting(10.0, "BATTLEBOT_BODY_TIMEOUT", "Seconds for a request's body.", 0.1, 600)
+    response_timeout_s: float = _setting(
+        30.0, "BATTLEBOT_RESPONSE_TIMEOUT", "Seconds in which an HTTP client must take a part of its answer.", 0.1, 600
+    )
+    max_connections: int = _setting(
+        20_000, "BATTLEBOT_MAX_CONNECTIONS", "Connections of one node; others wait to be accepted.", 10, 1_000_000
+    )
+    max_http_per_address: int = _setting(
+        256,
+        "BATTLEBOT_MAX_HTTP_PER_ADDRESS",
+        "HTTP connections of one address to one node, beside its WebSockets; not counted behind trusted proxies.",
+        1,
+        1_000_000,
+    )
+    max_streams: int = _setting(500, "BATTLEBOT_MAX_STREAMS", "Live pages that one node feeds.", 1, 1_000_000)
+    max_streams_per_address: int = _setting(
+        50, "BATTLEBOT_MAX_STREAMS_PER_ADDRESS", "Live pages of one address that one node feeds.", 1, 1_000_000
+    )
     contests_by_login: bool = _setting(
         True, "BATTLEBOT_CONTESTS_BY_LOGIN", "Whether a login that names an unknown contest opens it."
     )
     meetings_cap: int = _setting(5, "BATTLEBOT_MEETINGS", "Meetings a pair in contests opened by a login.", 1, 5)
     sweep_interval_s: float = _setting(1.0, "BATTLEBOT_SWEEP", "Seconds between two sweeps of Celery beat.", 0.1, 60)
     archive_batch: int = _setting(100, "BATTLEBOT_ARCHIVE_BATCH", "Matches archived in one transaction.", 1, 1000)
+
+
+def origins_of(settings: Settings) -> frozenset[str]:
+    """The origins of `settings.origins`, in small letters."""
+    return frozenset(origin.strip().lower() for origin in settings.origins.split(",") if origin.strip())
 
 
 def load_settings(
@@ -190,6 +232,9 @@ def _check_choices(settings: Settings) -> None:
             raise SettingError(f"{row.metadata['env']}={value!r} is not one of {', '.join(allowed)}.")
     if settings.secret_key and any(len(key.strip()) < 16 for key in settings.secret_key.split(",")):
         raise SettingError("SECRET_KEY must be one or more comma-separated keys of at least 16 characters.")
+    for origin in origins_of(settings):
+        if origin != "*" and not ORIGIN.fullmatch(origin):
+            raise SettingError(f"BATTLEBOT_ORIGINS: {origin!r} is not an origin, as https://bots.example.org is one.")
     prefixes = {
         "redis_url": ("redis://", "rediss://", "unix://"),
         "mongodb_uri": ("mongodb://", "mongodb+srv://"),

@@ -16,6 +16,7 @@
     │   ├── BadToken            an organiser's token is unknown, expired or revoked
     │   ├── ContestClosed       the contest takes no (more) bots, or may not be opened
     │   ├── WrongState          the contest's state does not allow what is asked for
+    │   ├── WrongOrigin         a browser sends it for a page of another origin
     │   └── TooMany             a limit of rate or number is exceeded
     └── Unavailable             Redis or MongoDB does not answer now
         └── Conflict            another process committed first (retried, never shown)
@@ -141,6 +142,13 @@ class WrongState(Refused):
 
     code = "wrong-state"
     http_status = 409
+
+
+class WrongOrigin(Refused):
+    """A page of another origin made a browser send it (cross-site WebSocket, CSRF)."""
+
+    code = "wrong-origin"
+    http_status = 403
 
 
 class TooMany(Refused):

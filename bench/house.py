@@ -27,6 +27,7 @@ PARTS = ("web", "valkey", "mongod", "worker", "beat")
 LIMITS = {
     "registrations_per_hour": 1_000_000,
     "max_connections_per_address": 1_000_000,
+    "requests_per_minute": 100_000_000,
     "max_connections_per_bot": 10_000,
     "relogin_free": 10_000,
     "waiting_timeout_s": 86_400.0,

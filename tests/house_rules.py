@@ -129,6 +129,9 @@ LAYERS = {
     "battlebot.embedded": layer(
         "the embedded servers are processes: nothing of matches", "embedded", "config", "errors", "logs"
     ),
+    "battlebot.embedded.webworker": layer(
+        "gunicorn's worker knows addresses, and no match", "config", "wire.addresses", theirs=("gunicorn", "gevent")
+    ),
     "battlebot.client": layer("the client imports wire only", "client", "wire"),
     "battlebot.cli": layer(
         "the command line starts, shows and plays; it has no rules",
@@ -192,7 +195,7 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "gevent": (
         "greenlets are the doors' and the web process's",
-        ("battlebot.transports", "battlebot.embedded.gunicorn_conf", "app", "wsgi"),
+        ("battlebot.transports", "battlebot.embedded.gunicorn_conf", "battlebot.embedded.webworker", "app", "wsgi"),
     ),
     "celery": ("the tasks are Celery's, nothing else is", ("tasks", "battlebot.embedded.celery_hooks", "app", "wsgi")),
     "app": ("app.py is imported by wsgi.py and the command line only", ("wsgi", "battlebot.cli")),

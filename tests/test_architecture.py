@@ -64,6 +64,7 @@ BROKEN = [
     ("battlebot/api/live.py", "from battlebot.referee.match import Match", "battlebot.api"),
     ("battlebot/web/pages.py", "from battlebot.storage import Storage", "battlebot.web"),
     ("battlebot/embedded/valkey.py", "from battlebot.arena import keys", "battlebot.embedded"),
+    ("battlebot/embedded/webworker.py", "from battlebot.wire import login", "battlebot.embedded.webworker"),
     ("battlebot/client/bot.py", "from battlebot.config import Settings", "battlebot.client"),
     ("battlebot/client/bot.py", "from battlebot.errors import Refused", "battlebot.client"),
     ("battlebot/cli/show.py", "import battlebot.arena.store", "battlebot.cli"),

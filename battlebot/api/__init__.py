@@ -11,9 +11,10 @@ from battlebot.api.exports import exports
 from battlebot.api.headers import add_headers
 from battlebot.api.health import health
 from battlebot.api.jsonprovider import OrjsonProvider
-from battlebot.api.limits import limit_registrations
+from battlebot.api.limits import limit_registrations, limit_requests
 from battlebot.api.openapi import DESCRIBED_KEY, register_described
 from battlebot.api.organising import organising
+from battlebot.api.origins import refuse_other_origins
 from battlebot.api.progress import progress
 from battlebot.api.ratings import ratings
 from battlebot.api.tokens import SCHEME
@@ -28,6 +29,8 @@ def init_api(app: Flask, context: Context) -> None:
     app.config["MAX_CONTENT_LENGTH"] = context.settings.max_body_bytes
     handle_errors(app)
     add_headers(app)
+    limit_requests(app, context.settings)
+    refuse_other_origins(app, context.settings)
     limit_registrations(app, context.settings)
     register_described(app)
     described = app.extensions[DESCRIBED_KEY]

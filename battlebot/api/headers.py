@@ -27,6 +27,7 @@ def _with_headers(response: Response) -> Response:
     response.headers.setdefault("Content-Security-Policy", POLICY)
     response.headers.setdefault("X-Content-Type-Options", "nosniff")
     response.headers.setdefault("Referrer-Policy", "no-referrer")
+    response.headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
     if request.method in ("GET", "HEAD") and response.mimetype == "application/json":
         # no cookies and no secrets are in them: any page may read them
         response.headers["Access-Control-Allow-Origin"] = "*"

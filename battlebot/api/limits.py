@@ -1,12 +1,15 @@
-"""How often one address may register bots. Counted in Redis over all nodes; without Redis nobody is refused."""
+"""How much one address may ask over HTTP, and how many bots it may register.
+
+Registrations are counted in Redis over all nodes; without Redis nobody is refused. Requests are counted by each node in
+its memory: a look into Redis for each would cost more than most of them do.
+"""
 
 from __future__ import annotations
 
-import ipaddress
 import math
 import time
 
-from flask import Flask, Response
+from flask import Flask, Response, request
 from flask_limiter import Limiter, RequestLimit
 from flask_limiter.util import get_remote_address
 
@@ -14,8 +17,10 @@ from battlebot.api.errors import answer
 from battlebot.api.registrations import registrations
 from battlebot.config import Settings
 from battlebot.errors import TooMany
+from battlebot.wire.addresses import household
 
 TIMEOUT_S = 1  # a Redis that does not answer must not hold up registrations for long
+PROBES = ("/healthz", "/readyz")  # asked by load balancers and monitors, and cheap
 
 
 def limit_registrations(app: Flask, settings: Settings) -> None:
@@ -30,28 +35,41 @@ def limit_registrations(app: Flask, settings: Settings) -> None:
         swallow_errors=True,
     )
     limiter.shared_limit(
-        f"{settings.registrations_per_hour} per hour", scope="registrations", methods=["POST"], on_breach=_refuse
+        f"{settings.registrations_per_hour} per hour",
+        scope="registrations",
+        methods=["POST"],
+        on_breach=lambda limit: _refuse(limit, "Your address has registered too many bots; try again later."),
     )(registrations)
 
 
-def _refuse(limit: RequestLimit) -> Response:
+def limit_requests(app: Flask, settings: Settings) -> None:
+    """Refuses requests beyond `settings.requests_per_minute` of one address to this node: 429 with Retry-After.
+
+    Bots' connections are limited by number instead, and never refused for coming too often: see `transports/limits.py`.
+    """
+    limiter = Limiter(
+        sender,
+        app=app,
+        storage_uri="memory://",
+        strategy="fixed-window",
+        key_prefix="requests",
+        application_limits=[f"{settings.requests_per_minute} per minute"],
+        on_breach=lambda limit: _refuse(limit, "Your address asks too much; try again later."),
+    )
+    limiter.request_filter(lambda: request.path in PROBES or "Upgrade" in request.headers)
+
+
+def _refuse(limit: RequestLimit, sentence: str) -> Response:
     wait_s = max(1, math.ceil(limit.window[0] - time.time()))
-    error = TooMany("Your address has registered too many bots; try again later.", retryAfterS=wait_s)
+    error = TooMany(sentence, retryAfterS=wait_s)
     response = answer(error.http_status, error.as_dict())
     response.headers["Retry-After"] = str(wait_s)
     return response
 
 
 def sender() -> str:
-    """Whom a request counts for: its address, of IPv6 the network of 64 bits that one household has."""
-    address = get_remote_address()
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address or "local"
-    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is None:
-        return str(ipaddress.ip_network((parsed, 64), strict=False))
-    return address
+    """Whom a request counts for."""
+    return household(get_remote_address()) or "local"
 
 
 def limits_url(redis_url: str) -> str:

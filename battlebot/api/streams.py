@@ -15,12 +15,11 @@ from flask import Response, current_app, request, stream_with_context
 
 from battlebot.api.context import Listener, current_context
 from battlebot.errors import BattlebotError, Refused, TooMany, Unavailable
+from battlebot.wire.addresses import household
 
 HEARTBEAT_S = 15.0
 PAUSE_S = 0.25  # between two states of one stream: what happens meanwhile travels together
 FRESH_S = 0.5  # between two looks at one page, whoever asks
-MOST_STREAMS = 500  # of a node
-MOST_OF_AN_ADDRESS = 50
 MOST_DRAINED = 10_000
 RECONNECT_MS = 2000
 
@@ -44,7 +43,10 @@ class Snapshot:
 class Shared:
     """One look at a page for all its streams, and no two within `FRESH_S`: viewers must not starve the bots."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int, most_of_an_address: int) -> None:
+        """`most` streams of a node, and of one address."""
+        self._most = most
+        self._most_of_an_address = most_of_an_address
         self._guards: dict[str, threading.Lock] = defaultdict(threading.Lock)
         self._seen: dict[str, tuple[float, Snapshot | BattlebotError]] = {}
         self._streams: Counter[str] = Counter()
@@ -68,7 +70,8 @@ class Shared:
     @contextmanager
     def stream(self, page: str, address: str) -> Iterator[None]:
         """Counts a stream for the time of the `with` block. Raises TooMany."""
-        if self._streams.total() >= 2 * MOST_STREAMS or self._streams[f"@{address}"] >= MOST_OF_AN_ADDRESS:
+        # each stream is counted twice: for its page and for its address
+        if self._streams.total() >= 2 * self._most or self._streams[f"@{address}"] >= self._most_of_an_address:
             raise TooMany("Too many event streams are open; close one and try again.")
         self._streams.update((page, f"@{address}"))
         try:
@@ -87,11 +90,14 @@ def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
     """The answer that streams what `look` sees; it raises what `look` raises the first time, and Unavailable."""
     if request.method == "HEAD":
         return Response(mimetype="text/event-stream")
-    shared: Shared = current_app.extensions.setdefault("battlebot.streams", Shared())
+    settings = current_context().settings
+    shared: Shared = current_app.extensions.setdefault(
+        "battlebot.streams", Shared(settings.max_streams, settings.max_streams_per_address)
+    )
     page = request.path
     stack = ExitStack()
     try:
-        stack.enter_context(shared.stream(page, request.remote_addr or "unknown"))
+        stack.enter_context(shared.stream(page, household(request.remote_addr or "unknown")))
         # first the subscription, then the look: nothing that happens between them is missed
         listener = stack.enter_context(current_context().bus.listen(channel))
         began_s = time.monotonic()

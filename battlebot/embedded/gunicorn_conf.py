@@ -34,13 +34,20 @@ class _Logger(glogging.Logger):
 
 
 bind = bind_address(_settings.host, _settings.port)
-worker_class = "gevent"
+worker_class = "battlebot.embedded.webworker.WebWorker"
 workers = 1
-worker_connections = 20_000
+worker_connections = _settings.max_connections
+http_protocols = "h1"
+limit_request_line = _settings.max_request_line_bytes
+limit_request_fields = _settings.max_headers
+limit_request_field_size = _settings.max_header_bytes
+# Nobody's word is taken here for where a request comes from: BATTLEBOT_TRUSTED_PROXIES decides that in the application
+forwarded_allow_ips = ""
 # The last messages have close_timeout_s to leave; whoever has not gone a second later is cut
 graceful_timeout = math.ceil(_settings.close_timeout_s) + 1
 timeout = 30
-keepalive = 5
+# Not 0: how long a connection is kept is `header_timeout_s`, and the worker's to see to
+keepalive = 1
 accesslog = None
 logger_class = _Logger
 # It would be one file a user, over which two servers on a machine would fall out
@@ -66,6 +73,7 @@ def post_worker_init(worker: Any) -> None:
         drain = getattr(worker.wsgi, "extensions", {}).get("battlebot.drain")
         if drain is not None:
             drain()
+        worker.stop_waiting()
         worker.handle_exit(signal.SIGTERM, None)
 
     gevent.signal_handler(signal.SIGTERM, stop)

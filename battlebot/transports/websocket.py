@@ -11,6 +11,7 @@ from flask_sock import Sock
 from battlebot.config import Settings
 from battlebot.transports.pump import Pump
 from battlebot.transports.websocket_frames import BadUpgrade, WebSocket
+from battlebot.wire.addresses import household
 
 PATHS = ("/", "/ws")  # original clients connect to the bare host
 
@@ -28,7 +29,8 @@ class Door(Sock):
         def decorator(handler: Callable[[WebSocket], None]) -> Callable[..., Any]:
             def on_upgrade() -> Response:
                 try:
-                    ws = WebSocket(request.environ, self._settings, request.remote_addr or "unknown")
+                    address = household(request.remote_addr or "unknown")
+                    ws = WebSocket(request.environ, self._settings, address)
                 except BadUpgrade as error:
                     return Response(f"{error}\n", error.status, error.headers, mimetype="text/plain")
                 try:

@@ -1,0 +1,70 @@
+"""Fixtures to import: web nodes with short limits, bots at a table, and a look at every log in the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import pytest
+from cluster import Cluster, Web, cluster, wait_for
+from switchboard import Seats, Switchboard
+
+from battlebot.arena.connection import connect
+from battlebot.config import Settings
+from battlebot.matchmaking.queue import Queues
+
+
+@pytest.fixture(scope="module")
+def servers(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A module's processes, none started yet. When the module is through, no part may have logged an error."""
+    with cluster(module_settings, tmp_path_factory.mktemp("servers")) as made:
+        yield made
+        for child in made.children:
+            # politely it would take a web node seconds; a worker might leave a transaction open, with its locks
+            if child.program.name == "web":
+                child.kill()
+    wrong = [line for line in made.logs().splitlines() if "Traceback" in line or _is_error(line)]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.fixture(scope="module")
+def web(servers: Cluster, request: pytest.FixtureRequest) -> Web:
+    """The module's web node, with the settings that the module names in SETTINGS."""
+    return servers.web(**getattr(request.module, "SETTINGS", {}))
+
+
+@pytest.fixture(scope="module")
+def workers(servers: Cluster, web: Web) -> Web:
+    """The web node once a worker and beat are there too: matches are archived, dead nodes noticed."""
+    servers.worker()
+    servers.beat()
+    wait_for(lambda: web.request("/readyz")[0] == 200, "a ready server")
+    return web
+
+
+@pytest.fixture
+def meet(web: Web, module_settings: Settings) -> Iterator[Switchboard]:
+    """Makes connections, by default to the module's node, and hangs up after the test: see `Switchboard`."""
+    switchboard = Switchboard(web)
+    yield switchboard
+    for peer in switchboard.peers:
+        with suppress(OSError):
+            peer.reset()
+    client = connect(module_settings.redis_url)
+    queues = Queues(client)
+    wait_for(lambda: not any(queues.tickets(name) for name in queues.names()), "bots that have hung up to be forgotten")
+    client.close()
+
+
+@pytest.fixture
+def sit(meet: Switchboard) -> Callable[..., Seats]:
+    """`sit(game)`: two new bots at a new match, the one on turn first, their first updates read."""
+    return meet.sit
+
+
+def _is_error(line: str) -> bool:
+    try:
+        return json.loads(line)["level"] in ("error", "critical")
+    except (ValueError, KeyError, TypeError):
+        return False
