@@ -1,23 +1,26 @@
 """Runs our Lua scripts: loads them where a restarted Redis forgot them, and groups calls into one round trip.
 
-`Scripts` sends each call by itself. `GroupedScripts` is for web nodes: the calls that wait at one moment travel as one
-pipeline; whoever comes first sends for all, and hands over to the next when its own call is answered.
+`Scripts` sends each call by itself. `GroupedScripts` is for web nodes: the calls that wait at one moment travel
+together; whoever comes first sends for all, and hands over to the next when its own call is answered.
 """
 
 from __future__ import annotations
 
 import hashlib
-import threading
+import time
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
 import redis
+from gevent.hub import Waiter, get_hub
 
 from battlebot.arena.connection import is_passing, redis_errors
 from battlebot.errors import Unavailable
 
 Argument = str | bytes | int | float
+
+IDLE_S = 1.0  # after which a connection is looked at before it is used: Redis may have been restarted
 
 
 class Script:
@@ -63,20 +66,25 @@ class Scripts:
 
 
 class _Call:
-    __slots__ = ("answer", "arguments", "event", "keys", "leads", "script")
+    __slots__ = ("answer", "arguments", "keys", "script", "waiter")
 
     def __init__(self, script: Script, keys: Sequence[str], arguments: Sequence[Argument]) -> None:
         self.script, self.keys, self.arguments = script, keys, arguments
         self.answer: Any = None
-        self.leads = False
-        self.event: threading.Event | None = None
+        self.waiter: Waiter | None = None
 
 
 class GroupedScripts(Scripts):
-    """Runs the scripts that greenlets of one process ask for at the same time in one round trip."""
+    """Runs the scripts that greenlets of one process ask for at the same time in one transaction, on one connection.
+
+    One transaction, because Redis writes its log to the disk once for all of it: of a long pipeline it would take a
+    part at a time, and make the disk wait for each. Each script's answer, or error, is its own all the same.
+    """
 
     def __init__(self, client: redis.Redis) -> None:
         super().__init__(client)
+        self._connection: redis.Connection | None = None
+        self._used_s = 0.0
         self._waiting: list[_Call] = []
         self._busy = False
 
@@ -85,39 +93,76 @@ class GroupedScripts(Scripts):
         call = _Call(script, keys, arguments)
         self._waiting.append(call)
         if self._busy:
-            call.event = threading.Event()
-            call.event.wait()
-            if not call.leads:
+            call.waiter = Waiter()
+            if not call.waiter.get():
                 return self._result(call)
         self._busy = True
-        batch, self._waiting = self._waiting, []
+        group, self._waiting = self._waiting, []
         try:
-            self._send(batch)
+            self._send(group)
         finally:
-            self._hand_over(batch, call)
+            self._busy = bool(self._waiting)
+            get_hub().loop.run_callback(_wake, self._waiting[:1], group)
         return self._result(call)
 
-    def _hand_over(self, batch: list[_Call], leader: _Call) -> None:
-        for call in batch:
-            if call is not leader and call.event is not None:
-                call.event.set()
-        self._busy = bool(self._waiting)
-        if self._waiting:
-            successor = self._waiting[0]
-            successor.leads = True
-            assert successor.event is not None
-            successor.event.set()
-
-    def _send(self, batch: list[_Call]) -> None:
-        pipeline = self.client.pipeline(transaction=False)
-        for call in batch:
-            pipeline.evalsha(call.script.sha, len(call.keys), *call.keys, *call.arguments)
+    def _send(self, group: list[_Call]) -> None:
         try:
-            answers = pipeline.execute(raise_on_error=False)
+            answers = self._exchange(
+                [("EVALSHA", call.script.sha, len(call.keys), *call.keys, *call.arguments) for call in group]
+            )
         except Exception as error:
-            answers = [error] * len(batch)
-        for call, answer in zip(batch, answers, strict=True):
+            answers = [error] * len(group)
+            if self._connection is not None:
+                self._connection.disconnect()
+        for call, answer in zip(group, answers, strict=True):
             call.answer = answer
+
+    def _exchange(self, commands: list[tuple[Any, ...]]) -> list[Any]:
+        connection = self._connected()
+        alone = len(commands) == 1
+        sent = commands if alone else [("MULTI",), *commands, ("EXEC",)]
+        packed = b"".join(part for command in sent for part in connection.pack_command(*command))
+        connection.send_packed_command([packed], check_health=False)
+        answers = [_read(connection) for _ in sent]
+        if alone:
+            return answers
+        refused = [answer for answer in answers[:-1] if isinstance(answer, Exception)]
+        done = answers[-1]
+        return [*done] if isinstance(done, list) else [refused[0] if refused else done] * len(commands)
+
+    def _connected(self) -> redis.Connection:
+        if self._connection is None:
+            self._connection = self.client.connection_pool.get_connection()
+        now_s = time.monotonic()
+        if now_s - self._used_s > IDLE_S and _is_stale(self._connection):
+            self._connection.disconnect()  # it connects again by itself
+        self._used_s = now_s
+        return self._connection
 
     def _result(self, call: _Call) -> Any:
         return self._answer(call.script, call.keys, call.arguments, call.answer)
+
+
+def _wake(successors: list[_Call], answered: list[_Call]) -> None:
+    """Wakes who sends next, then those whose answers are there: they work while Redis does."""
+    for call in successors:
+        if call.waiter is not None:
+            call.waiter.switch(True)
+    for call in answered:
+        if call.waiter is not None:
+            call.waiter.switch(False)
+
+
+def _read(connection: redis.Connection) -> Any:
+    try:
+        return connection.read_response()
+    except redis.ResponseError as error:
+        return error
+
+
+def _is_stale(connection: redis.Connection) -> bool:
+    """Whether Redis has closed it meanwhile."""
+    try:
+        return bool(connection.can_read())
+    except (redis.RedisError, OSError):
+        return True
