@@ -1,7 +1,8 @@
 """What waits to be written to one socket: bounded, and with exactly one writer at any moment.
 
 Two greenlets that write to one socket would interleave their frames; so everything goes through here, pongs and the
-close frame too. The writer is a greenlet that lives only while there is something to write.
+close frame too. What the system takes at once is written by whoever has it; a writer, a greenlet, lives only while
+something waits.
 """
 
 from __future__ import annotations
@@ -62,9 +63,24 @@ class Outbox:
         return len(self._queue)
 
     def _push(self, data: bytes, on_written: Written | None) -> None:
-        self._queue.append((data, on_written, time.monotonic()))
         if self._writer is None:
+            data = self._unwritten(data)
+            if not data:
+                if on_written is not None and not self.failed:
+                    on_written(time.monotonic())
+                return
             self._writer = gevent.spawn(self._write)
+        self._queue.append((data, on_written, time.monotonic()))
+
+    def _unwritten(self, data: bytes) -> bytes:
+        """What is left of the data after the system has taken what it takes at once."""
+        try:
+            return data[self._sock.send(data, 0, 0.0) :]
+        except BlockingIOError:
+            return data
+        except OSError:
+            self._fail()
+            return b""
 
     def _write(self) -> None:
         try:
