@@ -1,4 +1,6 @@
-"""One WebSocket connection over a gevent socket: wsproto for the protocol, `Outbox` for the writing.
+"""One WebSocket connection over a gevent socket: `Inlet` reads, `Outbox` writes, wsproto knows the protocol.
+
+wsproto is handed whole frames; those that hold a whole message of text, nearly all, are read without it.
 
 Takes the place of simple-websocket's server under flask-sock, which writes from two greenlets and has no bound on what
 it reads ahead. No compression: it would cost more than it saves on messages of this size.
@@ -20,12 +22,13 @@ from wsproto.utilities import LocalProtocolError, RemoteProtocolError
 
 from battlebot.config import Settings
 from battlebot.transports.connection import Frame, Gone
+from battlebot.transports.inlet import Inlet
 from battlebot.transports.limits import Rate
 from battlebot.transports.outbox import Outbox
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
+from battlebot.wire.frames import CONTROL, TEXT, Irregular, payload_at, text_frame, unmasked
 
-READ_BYTES = 8192
 # what the system keeps for a peer that does not read, beyond the outbox; Linux takes twice as much
 SEND_BUFFER_BYTES = 65_536
 UNANSWERED_PINGS = 2
@@ -54,20 +57,22 @@ class WebSocket:
         self._sock: socket.socket = environ["gunicorn.socket"]
         self._protocol = WSConnection(ConnectionType.SERVER)
         self._frames: deque[Frame] = deque()
+        self._unread = bytearray()
         self._parts: list[str] = []
         self._part_bytes = 0
+        self._in_parts = False
         self._pings = 0
         self._fragments = Rate(settings.max_messages_per_s)
         self._closing = False
         self._clean = False
         self._deaf = False
         self._finishing = False
-        self._reader: Any = None
         self._cutter: gevent.Greenlet | None = None
         request = _upgrade(self._protocol, environ)
         # reading and writing have time-outs of their own; the socket's would be one for both
         self._sock.settimeout(None)
         self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        self._inlet = Inlet(self._sock)
         self._outbox = Outbox(self._sock, settings.outbox_messages, settings.send_timeout_s, self._cut)
         self._outbox.put(self._protocol.send(request))
 
@@ -93,15 +98,12 @@ class WebSocket:
                     self._ping()
                 continue
             self._take(data, time.monotonic())
-            if not self._frames:
-                # a flood of what is no message must not keep everybody else from the processor
-                gevent.sleep(0)
 
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
         """Queues a text message; a peer that lets too many wait is closed."""
         if self._closing or self._outbox.failed:
             return
-        if not self._outbox.put(self._protocol.send(TextMessage(data=text)), on_written):
+        if not self._outbox.put(text_frame(text), on_written):
             self.close(closing.SLOW_READER)
 
     def close(self, reason: Closing) -> None:
@@ -134,40 +136,66 @@ class WebSocket:
                 if data is not None and not self._deaf:
                     self._take_last(data)
                 self._frames.clear()
-                gevent.sleep(0)
         except (Gone, OSError):
             pass
         if self._cutter is not None:
             self._cutter.kill(block=False)
+        self._inlet.close()
         self._cut()
 
     def _read(self, wait_s: float) -> bytes | None:
         """What the peer sent; None if nothing came. Raises Gone at the end."""
-        self._reader = gevent.getcurrent()
         try:
-            with gevent.Timeout(max(wait_s, 0.001), False):
-                data = self._sock.recv(READ_BYTES)
-                if not data:
-                    raise Gone(clean=self._clean or self._closing)
-                return data
+            data = self._inlet.read(max(wait_s, 0.001))
         except OSError:
             raise Gone(clean=self._closing) from None
-        finally:
-            self._reader = None
-        return None
+        if data == b"":
+            raise Gone(clean=self._clean or self._closing)
+        return data
 
     def _wake(self) -> None:
         """Ends the conversation of a connection that has been closed while its reader waits."""
-        if self._reader is not None and not self._finishing:
-            self._reader.throw(Gone(clean=True))
+        if not self._finishing:
+            self._inlet.interrupt(Gone(clean=True))
 
     def _take(self, data: bytes, received_s: float) -> None:
+        self._unread += data
+        read = 0
         try:
-            self._protocol.receive_data(data)
-            for event in self._protocol.events():
-                self._on_event(event, received_s)
-        except (RemoteProtocolError, LocalProtocolError, UnicodeDecodeError):
+            while payload := payload_at(self._unread, read):
+                begin, end = payload
+                if (
+                    not self._unread[read] & CONTROL
+                    and self._part_bytes + end - begin > self._settings.max_message_bytes
+                ):
+                    self._break_off(closing.TOO_BIG)
+                if end > len(self._unread):
+                    break
+                self._take_frame(read, begin, end, received_s)
+                read = end
+        except Irregular:
+            self._hand_over(self._unread[read:], received_s)
             self._break_off(closing.PROTOCOL_ERROR)
+        except (RemoteProtocolError, LocalProtocolError):
+            self._break_off(closing.PROTOCOL_ERROR)
+        del self._unread[:read]
+
+    def _take_frame(self, at: int, begin: int, end: int, received_s: float) -> None:
+        if self._unread[at] == TEXT and not self._in_parts:
+            try:
+                text = unmasked(self._unread, begin, end).decode()
+            except UnicodeDecodeError:
+                pass  # wsproto says what is wrong
+            else:
+                self._pings = 0
+                self._frames.append(Frame(text, received_s))
+                return
+        self._hand_over(self._unread[at:end], received_s)
+
+    def _hand_over(self, data: bytes | bytearray, received_s: float) -> None:
+        self._protocol.receive_data(bytes(data))
+        for event in self._protocol.events():
+            self._on_event(event, received_s)
 
     def _take_last(self, data: bytes) -> None:
         try:
@@ -193,16 +221,15 @@ class WebSocket:
         self._pings = 0
         data = event.data
         self._part_bytes += len(data) if isinstance(data, bytes | bytearray) or data.isascii() else len(data.encode())
-        if self._part_bytes > self._settings.max_message_bytes:
-            self._break_off(closing.TOO_BIG)
-        if data and isinstance(event, TextMessage):
+        self._in_parts = not event.message_finished
+        if isinstance(event, TextMessage):
             self._parts.append(event.data)
-        if event.message_finished:
-            text = "".join(self._parts) if isinstance(event, TextMessage) else None
-            self._parts, self._part_bytes = [], 0
-            self._frames.append(Frame(text, received_s))
-        elif event.frame_finished:
+        if self._in_parts:
             self._count()
+            return
+        text = "".join(self._parts) if isinstance(event, TextMessage) else None
+        self._parts, self._part_bytes = [], 0
+        self._frames.append(Frame(text, received_s))
 
     def _on_close(self, event: CloseConnection) -> None:
         if self._protocol.state not in GOODBYE_HEARD:

@@ -83,3 +83,34 @@ def test_the_readers_time_out_is_not_the_writers(pair: Pair) -> None:
     while time.monotonic() < until_s:
         assert ws.receive(0.01) is None
     assert len(read(peer, 150_000)) >= 150_000
+
+
+FRAMES = {
+    "a byte at a time": [bytes((byte,)) for byte in b"\x81\x82\0\0\0\0{}" * 2],
+    "two at once": [b"\x81\x82\0\0\0\0{}" * 2],
+    "one and a half": [b"\x81\x82\0\0\0\0{}\x81\x82\0", b"\0\0\0{}"],
+    "in parts, a ping between them": [b"\x01\x81\0\0\0\0{\x89\x80\0\0\0\0\x80\x81\0\0\0\0}\x81\x82\0\0\0\0{}"],
+}
+
+
+@pytest.mark.parametrize("chunks", FRAMES.values(), ids=FRAMES)
+def test_messages_are_whole_however_their_bytes_come(pair: Pair, chunks: list[bytes]) -> None:
+    """The system cuts a stream where it likes."""
+    ws = open_websocket(pair)
+
+    def send() -> None:
+        for chunk in chunks:
+            pair[1].sendall(chunk)
+            gevent.sleep(0.001)
+
+    gevent.spawn(send)
+    assert [ws.receive(LIMIT_S).text for _ in range(2)] == ["{}", "{}"]
+
+
+def test_a_message_that_will_be_too_big_is_refused_by_its_header(pair: Pair) -> None:
+    """Nothing is kept of it."""
+    ws = open_websocket(pair, max_message_bytes=1000)
+    pair[1].sendall(b"\x81\xfe\x03\xe9")
+    with pytest.raises(Gone):
+        ws.receive(LIMIT_S)
+    assert read(pair[1], 4)[:4] == b"\x88\x35\x03\xf1"

@@ -1,0 +1,82 @@
+"""What is read from one socket: the greenlet that reads waits for data, for a time, or until it is interrupted.
+
+As gevent's own `recv` with a time-out, but without a timer and a watcher made ready for each read.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import gevent
+from gevent import socket
+
+READ_BYTES = 8192
+READABLE = 1
+
+
+class Inlet:
+    """One greenlet at a time reads. `close` must be called before the socket is closed."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._reader: Any = None
+        self._until_s = self._rings_s = math.inf
+        self._data: Any = gevent.get_hub().loop.io(sock.fileno(), READABLE)
+        self._watched = False
+        self._timer: Any = None
+
+    def read(self, wait_s: float) -> bytes | None:
+        """What came, b"" at the end of all; None if nothing came in time. Raises OSError, and what `interrupt` says."""
+        self._until_s = time.monotonic() + wait_s
+        if self._until_s < self._rings_s:
+            self._set_timer(wait_s)
+        if not self._watched:
+            self._watched = True
+            self._data.start(self._on_data)
+        self._reader = gevent.getcurrent()
+        try:
+            came = gevent.get_hub().switch()
+        finally:
+            self._reader = None
+        return self._sock.recv(READ_BYTES) if came else None
+
+    def interrupt(self, error: Exception) -> None:
+        """Raises the error in the greenlet that reads, if one does. To be called by the hub."""
+        if self._reader is not None:
+            self._reader.throw(error)
+
+    def close(self) -> None:
+        """Nothing can be read any more."""
+        for watcher in (self._data, self._timer):
+            if watcher is not None:
+                watcher.stop()
+                watcher.close()
+
+    def _set_timer(self, after_s: float) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer.close()
+        self._rings_s = time.monotonic() + after_s
+        self._timer = gevent.get_hub().loop.timer(after_s)
+        # counted from now, not from the loop's last round
+        self._timer.start(self._on_time, update=True)
+
+    def _on_data(self) -> None:
+        if self._reader is None:
+            # it works on what came before; until it reads again, its socket would wake us for ever
+            self._watched = False
+            self._data.stop()
+        else:
+            self._reader.switch(True)
+
+    def _on_time(self) -> None:
+        self._rings_s = math.inf
+        if self._reader is None:
+            return
+        left_s = self._until_s - time.monotonic()
+        if left_s > 0:
+            self._set_timer(left_s)
+        else:
+            self._reader.switch(False)

@@ -1,0 +1,78 @@
+"""WebSocket frames as bytes: where they end, what they hold, which are none of a client's."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from battlebot.wire.frames import TEXT, Irregular, payload_at, text_frame, unmasked
+
+MASK = b"\x37\xfa\x21\x3d"  # of the RFC's own examples
+LENGTHS = [0, 1, 3, 4, 5, 125, 126, 127, 65_535, 65_536, 70_001]
+
+
+def head(length: int, first: int = TEXT) -> bytes:
+    """A client's header, as short as may be."""
+    if length < 126:
+        return bytes((first, 0x80 | length)) + MASK
+    if length < 65_536:
+        return struct.pack("!BBH", first, 0xFE, length) + MASK
+    return struct.pack("!BBQ", first, 0xFF, length) + MASK
+
+
+def masked(payload: bytes) -> bytes:
+    """Masked as the RFC says, byte by byte."""
+    return bytes(byte ^ MASK[at % 4] for at, byte in enumerate(payload))
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_a_payload_is_found_and_unmasked(length: int) -> None:
+    """Of any length, also behind another frame."""
+    payload = bytes(at % 251 for at in range(length))
+    data = b"before" + head(length) + masked(payload) + b"after"
+    found = payload_at(data, 6)
+    assert found is not None
+    assert unmasked(data, *found) == payload
+    assert data[found[1] :] == b"after"
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_a_header_tells_the_end_as_soon_as_it_is_there_and_no_sooner(length: int) -> None:
+    """The mask's own bytes may still be missing."""
+    whole = head(length)
+    known = len(whole) - len(MASK)
+    assert [payload_at(whole[:size], 0) for size in range(known)] == [None] * known
+    assert payload_at(whole[:known], 0) == (len(whole), len(whole) + length)
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        b"\x81\x02{}",  # no mask
+        b"\x83\x80",  # an opcode that is none
+        b"\xc1\x80",  # a reserved bit
+        b"\x09\x80",  # a ping in parts
+        b"\x89\xfe\x00\x7e",  # a long ping
+        struct.pack("!BBH", TEXT, 0xFE, 125),  # more bytes of length than it needs
+        struct.pack("!BBQ", TEXT, 0xFF, 65_535),
+        struct.pack("!BBQ", TEXT, 0xFF, 1 << 63),
+        b"GET / HTTP/1.1",
+    ],
+)
+def test_what_no_client_sends_is_irregular(begin: bytes) -> None:
+    """RFC 6455, sections 5.1, 5.2 and 5.5."""
+    with pytest.raises(Irregular):
+        payload_at(begin + MASK, 0)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_a_servers_text_has_the_shortest_header_and_no_mask(length: int) -> None:
+    """As the RFC's section 5.2 wants the length."""
+    expected = head(length)[: -len(MASK)]
+    assert text_frame("x" * length) == bytes((expected[0], expected[1] & 0x7F)) + expected[2:] + b"x" * length
+
+
+def test_a_servers_text_is_counted_in_bytes() -> None:
+    """Not in characters."""
+    assert text_frame("€") == b"\x81\x03\xe2\x82\xac"
