@@ -11,6 +11,7 @@
     │   ├── NameTaken           somebody has registered that name
     │   ├── BadName             a name that is empty, too long or not printable
     │   ├── BadMessage          a frame or body that does not have the shape it must have
+    │   │   └── TooBig          a frame announces more bytes than are taken
     │   ├── LoginFailed         wrong hash, unknown bot, wrong game
     │   ├── NoToken             an organiser's request comes without a token
     │   ├── BadToken            an organiser's token is unknown, expired or revoked
@@ -107,6 +108,12 @@ class BadMessage(Refused):
     """A frame or a body does not have the shape that it must have."""
 
     code = "bad-message"
+
+
+class TooBig(BadMessage):
+    """A frame announces more bytes than are taken."""
+
+    code = "too-big"
 
 
 class LoginFailed(Refused):

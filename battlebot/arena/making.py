@@ -33,8 +33,10 @@ def new_match(
 
     Raises BadMessage for options that the game does not have.
     """
-    timeout_ms = settings.turn_timeout_ms or game.turn_timeout_ms
-    limits = Limits(timeout_ms / 1000, settings.max_strikes, settings.node_grace_s, settings.max_turns)
+    timeout_ms = (settings.turn_timeout_ms or game.turn_timeout_ms) + game.leeway_ms
+    limits = Limits(
+        timeout_ms / 1000, settings.max_strikes, settings.node_grace_s, settings.max_turns, game.leeway_ms / 1000
+    )
     seed = secrets.randbits(53)  # a number that every JSON reader keeps exactly
     values = game.options_with_defaults(options or {})
     state = game.initial_state([bot for bot, _ in seats], seed, values)

@@ -30,12 +30,16 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a match is played under; kept in the match, so that a change of settings changes no running match."""
+    """What a match is played under; kept in the match, so that a change of settings changes no running match.
+
+    Of the time for a turn, bots are not told the last `leeway_s`.
+    """
 
     turn_timeout_s: float = 3.0
     max_strikes: int = 3
     node_grace_s: float = 15.0
     max_turns: int = 1_000_000
+    leeway_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ MAX_TURN_TIMEOUT_MS = 3_600_000
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _REQUIRED = ("name", "title", "players")
-_OPTIONAL = ("turnTimeoutMs", "simultaneous", "options", "exampleTurn")
+_OPTIONAL = ("turnTimeoutMs", "leewayMs", "simultaneous", "options", "exampleTurn")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +40,7 @@ class Rules:
     explain: Callable[[State, Turn], str] | None = None
     view: Callable[[State, str | None], State] | None = None
     render: Callable[[State], str] | None = None
+    check_options: Callable[[dict[str, Any]], str | None] | None = None
 
 
 # what each function is called with: positional arguments, in this order
@@ -50,6 +51,7 @@ _ARGUMENTS = {
     "explain": ("state", "turn"),
     "view": ("state", "player"),
     "render": ("state",),
+    "check_options": ("options",),
 }
 _OBLIGATORY = ("initial_state", "validate", "reducer")
 
@@ -60,6 +62,7 @@ class Game:
 
     A turn is the bot's JSON object in which the caller has set "player" to the id of the bot that sent it.
     `doc` is the first paragraph of the module's docstring; `example_turn` a legal first turn, if the module gives one.
+    A turn may come `leeway_ms` later than bots are told.
     """
 
     name: str
@@ -71,6 +74,7 @@ class Game:
     options: Mapping[str, Option]
     doc: str
     example_turn: Mapping[str, Any] | None = None
+    leeway_ms: int = 0
     rules: Rules = field(repr=False)
 
     def initial_state(self, players: Sequence[str], seed: int, options: Mapping[str, Any]) -> State:
@@ -120,7 +124,8 @@ class Game:
     def options_with_defaults(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """All options with their values: those given, else their defaults.
 
-        Raises BadMessage, with the detail `option`, for an option that is unknown, out of bounds or of another type.
+        Raises BadMessage, with the detail `option`, for an option that is unknown, out of bounds or of another type, or
+        if the game says that the options do not go together.
         """
         for name, value in given.items():
             if name not in self.options:
@@ -129,7 +134,11 @@ class Game:
             problem = self.options[name].problem(value)
             if problem:
                 raise BadMessage(f"The option {name!r} of {self.name} {problem}.", option=name)
-        return {name: deepcopy(given.get(name, option.default)) for name, option in self.options.items()}
+        values = {name: deepcopy(given.get(name, option.default)) for name, option in self.options.items()}
+        problem = self.rules.check_options(dict(values)) if self.rules.check_options else None
+        if problem:
+            raise BadMessage(problem, option=next(iter(given), None))
+        return values
 
 
 def game_from_module(module: ModuleType) -> Game:
@@ -153,6 +162,9 @@ def game_from_module(module: ModuleType) -> Game:
         max_players=high,
         turn_timeout_ms=_checked(
             file, table, "turnTimeoutMs", DEFAULT_TURN_TIMEOUT_MS, _is_timeout, f"an int of 1 to {MAX_TURN_TIMEOUT_MS}"
+        ),
+        leeway_ms=_checked(
+            file, table, "leewayMs", 0, lambda v: v == 0 or _is_timeout(v), f"an int of 0 to {MAX_TURN_TIMEOUT_MS}"
         ),
         simultaneous=_checked(file, table, "simultaneous", False, lambda v: isinstance(v, bool), "True or False"),
         options=options_from_table(file, table.get("options", {})),

@@ -13,7 +13,8 @@ class Update:
     """One update for one seat.
 
     `turn` is the turn as it is echoed (with player, time, valid), or None. `asks` says that a turn of this bot is
-    waited for, `remaining_s` how long; the bot's clock starts when the update has been written to its socket.
+    waited for, `remaining_s` how long; the bot's clock starts when the update has been written to its socket. Of both
+    times the bot is shown `leeway_s` less.
     """
 
     bot: str
@@ -30,14 +31,15 @@ class Update:
     code: str | None = None
     error: str | None = None
     fault: str | None = None
+    leeway_s: float = 0.0
 
     def encode(self) -> str:
         """The JSON text: `{"state", "turn"?, "match": {...}, "code"?, "error"?}`."""
         about: dict[str, Any] = {
             "id": self.match_id,
             "version": self.version,
-            "turnTimeoutMs": round(self.turn_timeout_s * 1000),
-            "remainingMs": max(0, round(self.remaining_s * 1000)),
+            "turnTimeoutMs": round((self.turn_timeout_s - self.leeway_s) * 1000),
+            "remainingMs": max(0, round((self.remaining_s - self.leeway_s) * 1000)),
             "strikes": self.strikes,
         }
         if self.fault is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -151,3 +152,13 @@ def test_out_of_turn_and_over_are_explained_for_every_game() -> None:
     state = game.initial_state(["a", "b"], 0, {})
     assert game.explain(state, {"player": "a"}) == "It is not your turn: the match waits for b."
     assert game.explain({**state, "complete": True}, {"player": "b"}) == "The match is over."
+
+
+def test_a_game_may_say_which_options_do_not_go_together() -> None:
+    """Each good by itself; the sentence is the game's own."""
+    game = a_game()
+    rules = replace(game.rules, check_options=lambda options: "Too small." if options["size"] < 4 else None)
+    game = replace(game, rules=rules)
+    assert game.options_with_defaults({"size": 5})["size"] == 5
+    with pytest.raises(BadMessage, match="Too small"):
+        game.options_with_defaults({"size": 3})

@@ -42,6 +42,10 @@ def an_update(**changes: Any) -> Update:
         ({"turn": {}, "remaining_s": 1.235}, {"state": STATE, "match": ABOUT, "turn": {}}),
         ({"remaining_s": -0.5}, {"state": STATE, "match": {**ABOUT, "remainingMs": 0}}),
         ({"remaining_s": 1.235, "asks": False}, {"state": STATE, "match": ABOUT}),
+        (
+            {"remaining_s": 1.235, "leeway_s": 0.5},
+            {"state": STATE, "match": {**ABOUT, "turnTimeoutMs": ABOUT["turnTimeoutMs"] - 500, "remainingMs": 735}},
+        ),
         ({"remaining_s": 1.235, "final": True, "fault": "bot"}, {"state": STATE, "match": {**ABOUT, "fault": "bot"}}),
         (
             {"remaining_s": 1.235, "code": "stale", "error": "Too late."},
