@@ -218,7 +218,7 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 # in transports/: not doors, but what doors are made of
-DOORS_PARTS = {"connection", "limits", "outbox", "pump", "registry"}
+DOORS_PARTS = {"connection", "inlet", "limits", "outbox", "pump", "registry"}
 DOORS = "a door never imports another door; what they share (DOORS_PARTS) imports none"
 
 KEYS = "the names of Redis keys stand in battlebot/arena/keys.py only"

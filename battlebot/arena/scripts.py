@@ -7,13 +7,13 @@ together; whoever comes first sends for all, and hands over to the next when its
 from __future__ import annotations
 
 import hashlib
+import threading
 import time
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
 import redis
-from gevent.hub import Waiter, get_hub
 
 from battlebot.arena.connection import is_passing, redis_errors
 from battlebot.errors import Unavailable
@@ -66,12 +66,13 @@ class Scripts:
 
 
 class _Call:
-    __slots__ = ("answer", "arguments", "keys", "script", "waiter")
+    __slots__ = ("answer", "arguments", "keys", "leads", "script", "turn")
 
     def __init__(self, script: Script, keys: Sequence[str], arguments: Sequence[Argument]) -> None:
         self.script, self.keys, self.arguments = script, keys, arguments
         self.answer: Any = None
-        self.waiter: Waiter | None = None
+        self.leads = False
+        self.turn: Any = None  # a lock that is free when the answer is there, or the call is to lead
 
 
 class GroupedScripts(Scripts):
@@ -93,17 +94,28 @@ class GroupedScripts(Scripts):
         call = _Call(script, keys, arguments)
         self._waiting.append(call)
         if self._busy:
-            call.waiter = Waiter()
-            if not call.waiter.get():
+            call.turn = threading.Lock()
+            call.turn.acquire()
+            call.turn.acquire()
+            if not call.leads:
                 return self._result(call)
         self._busy = True
         group, self._waiting = self._waiting, []
         try:
             self._send(group)
         finally:
-            self._busy = bool(self._waiting)
-            get_hub().loop.run_callback(_wake, self._waiting[:1], group)
+            self._hand_over(group)
         return self._result(call)
+
+    def _hand_over(self, answered: list[_Call]) -> None:
+        """Wakes who sends next, then those whose answers are there: they work while Redis does."""
+        self._busy = bool(self._waiting)
+        for call in self._waiting[:1]:
+            call.leads = True
+            call.turn.release()
+        for call in answered:
+            if call.turn is not None and not call.leads:
+                call.turn.release()
 
     def _send(self, group: list[_Call]) -> None:
         try:
@@ -141,16 +153,6 @@ class GroupedScripts(Scripts):
 
     def _result(self, call: _Call) -> Any:
         return self._answer(call.script, call.keys, call.arguments, call.answer)
-
-
-def _wake(successors: list[_Call], answered: list[_Call]) -> None:
-    """Wakes who sends next, then those whose answers are there: they work while Redis does."""
-    for call in successors:
-        if call.waiter is not None:
-            call.waiter.switch(True)
-    for call in answered:
-        if call.waiter is not None:
-            call.waiter.switch(False)
 
 
 def _read(connection: redis.Connection) -> Any:
