@@ -58,7 +58,7 @@ LAYERS = {
         "wire is messages: no sockets, no storage, no clock",
         "wire",
         "errors",
-        theirs=("orjson", "google"),
+        theirs=("orjson", "msgspec", "google"),
         never=PURE - {"secrets"},
     ),
     "battlebot.rules": layer("rules are pure", "rules", "errors", theirs=(), never=PURE),
@@ -71,7 +71,7 @@ LAYERS = {
         "rules",
         "wire",
         "errors",
-        theirs=(),
+        theirs=("msgspec",),
         never=PURE,
     ),
     "battlebot.contests": layer(

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import orjson
 import structlog
 
@@ -25,8 +25,7 @@ from battlebot.wire.updates import Update
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Mail:
+class Mail(msgspec.Struct, frozen=True):
     """A letter to a node: an update for the bot at `place`, with the match that it shows."""
 
     place: str
@@ -42,7 +41,7 @@ class Mail:
 
     def encode(self) -> bytes:
         """JSON, with `do` = `update`."""
-        return orjson.dumps({"do": "update", **{name: getattr(self, name) for name in self.__slots__}})
+        return orjson.dumps({"do": "update", **msgspec.structs.asdict(self)})
 
     @classmethod
     def of(cls, place: str, update: Update, document: bytes) -> Mail:

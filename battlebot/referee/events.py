@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Turned:
+
+class Turned(msgspec.Struct, frozen=True):
     """A bot sent something. `turn` is None where it could not be read; `refusal` is a sentence that says why.
 
     `thinking_s` is the bot's own time: from its update written to its socket until the turn's bytes arrived, which was
@@ -21,8 +21,7 @@ class Turned:
     received_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TimedOut:
+class TimedOut(msgspec.Struct, frozen=True):
     """The bot's clock for the turn of this version ran out on the node that holds its connection."""
 
     bot: str
@@ -30,8 +29,7 @@ class TimedOut:
     thinking_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(msgspec.Struct, frozen=True):
     """A bot took its seat, after its return or over the head of another connection of its own.
 
     `alive_s` (epoch): until when that other connection is known to have lived; None: until now. Its clock ran so long.
@@ -42,8 +40,7 @@ class Joined:
     alive_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(msgspec.Struct, frozen=True):
     """The connection at `place` is gone. `clean`: it said goodbye; else the network broke it."""
 
     bot: str
@@ -52,28 +49,24 @@ class Left:
     thinking_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Orphaned:
+class Orphaned(msgspec.Struct, frozen=True):
     """The node that held the connection at `place` is dead or restarts: not the bot's doing."""
 
     bot: str
     place: str
 
 
-@dataclass(frozen=True, slots=True)
-class Overdue:
+class Overdue(msgspec.Struct, frozen=True):
     """`due_s` has passed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(msgspec.Struct, frozen=True):
     """The server cannot go on with this match; `sentence` says why."""
 
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class Voided:
+class Voided(msgspec.Struct, frozen=True):
     """The organiser took the match back before its end: it counts for nobody; `sentence` says why."""
 
     sentence: str

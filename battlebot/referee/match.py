@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
+
+import msgspec
 
 
 class Fault(StrEnum):
@@ -28,8 +29,7 @@ class Reason(StrEnum):
     VOID = "void"
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """What a match is played under; kept in the match, so that a change of settings changes no running match.
 
     Of the time for a turn, bots are not told the last `leeway_s`.
@@ -42,8 +42,7 @@ class Limits:
     leeway_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Seat:
+class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
     """A bot's place in a match.
 
     `place` is where its updates go (a node's name and a connection's), None while the seat is empty. `remaining_s` is
@@ -64,14 +63,13 @@ class Seat:
     since_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """How a match ended. `victor` is None for a draw; `evidence` holds the times and numbers that prove the fault."""
 
     victor: str | None
     reason: Reason
     fault: Fault
-    evidence: dict[str, Any] = field(default_factory=dict)
+    evidence: dict[str, Any] = {}
 
     @property
     def void(self) -> bool:
@@ -79,8 +77,7 @@ class Verdict:
         return self.fault is Fault.SERVER or self.reason is Reason.VOID
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """One play of a game.
 
     `version` counts the valid turns and is what bots see; `revision` counts the commits and is what the store
@@ -109,41 +106,14 @@ class Match:
 
     def as_document(self) -> dict[str, Any]:
         """A dict of JSON values from which `from_document` makes an equal match."""
-        document = {name: getattr(self, name) for name in Match.__slots__}
-        document["seats"] = [
-            {name: getattr(seat, name) for name in Seat.__slots__ if getattr(seat, name) is not None}
-            for seat in self.seats
-        ]
-        document["limits"] = asdict(self.limits)
-        document["verdict"] = None if self.verdict is None else asdict(self.verdict)
-        return document
+        return {
+            **msgspec.structs.asdict(self),
+            "seats": [msgspec.to_builtins(seat) for seat in self.seats],
+            "limits": msgspec.to_builtins(self.limits),
+            "verdict": msgspec.to_builtins(self.verdict),
+        }
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Match:
         """The match that `as_document` described."""
-        return cls(
-            **{
-                **document,
-                "seats": tuple(_seat(row) for row in document["seats"]),
-                "limits": Limits(**document["limits"]),
-                "verdict": _verdict(document["verdict"]),
-            }
-        )
-
-
-def _seat(row: dict[str, Any]) -> Seat:
-    answered = row.get("answered")
-    return Seat(
-        **{
-            **row,
-            "place": row.get("place"),
-            "emptied_by": Fault(row["emptied_by"]),
-            "answered": None if answered is None else (answered[0], answered[1]),
-        }
-    )
-
-
-def _verdict(row: dict[str, Any] | None) -> Verdict | None:
-    if row is None:
-        return None
-    return Verdict(row["victor"], Reason(row["reason"]), Fault(row["fault"]), row["evidence"])
+        return msgspec.convert(document, cls)

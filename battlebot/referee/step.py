@@ -7,8 +7,10 @@ answers nothing any more. Rules are those of seed 000 and of docs/bots.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from battlebot.referee import ending
 from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue, TimedOut, Turned, Voided
@@ -25,8 +27,7 @@ SERVERS_KEYS = frozenset({"player", "time", "valid"})  # a bot cannot forge them
 MAX_NUDGES = 6  # looks without any effect, after which the server gives the match up
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """The answer: the new match, the updates in the order of sending, the valid turn to append to the record.
 
     `match` is the very same object where the event changed nothing that must be kept; what is told then is a `reply`,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from battlebot.wire.closing import Closing
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(msgspec.Struct, frozen=True):
     """One message of a bot. `received_s` (monotonic) is when its last bytes were read; `text` is None if binary."""
 
     text: str | None

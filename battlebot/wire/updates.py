@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from battlebot.wire.jsontext import encode
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(msgspec.Struct, frozen=True):
     """One update for one seat.
 
     `turn` is the turn as it is echoed (with player, time, valid), or None. `asks` says that a turn of this bot is

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import orjson
 import pytest
 import redis
+from msgspec.structs import replace
 
 from battlebot.arena import keys
 from battlebot.arena.making import begin, beginning, new_match

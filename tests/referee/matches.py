@@ -9,6 +9,7 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
+import msgspec
 import orjson
 
 from battlebot.referee.events import Event, Turned
@@ -28,7 +29,7 @@ SERVERS_KEYS = {"player", "time", "valid"}
 
 def a_match(game: Game = NUMBERWANG, bots: tuple[str, ...] = ("a", "b"), **limits: Any) -> Match:
     """A match at its beginning, at START_S; the bot `x` sits at the place `x/1`."""
-    played_under = replace(LIMITS, **limits)
+    played_under = msgspec.structs.replace(LIMITS, **limits)
     match = Match(
         id="65a1b2c3d4e5f60718293a4b",
         game=game.name,

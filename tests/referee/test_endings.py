@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import orjson
 import pytest
 from matches import NOUGHTS, START_S, Play
+from msgspec.structs import replace
 
 from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue, TimedOut, Turned, Voided
 from battlebot.referee.match import Match
