@@ -27,7 +27,7 @@ from battlebot.arena.node import Node, new_node_name
 from battlebot.arena.scripts import GroupedScripts
 from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
-from battlebot.arena.timers import Timers
+from battlebot.arena.timers import Timers, in_background
 from battlebot.config import Settings
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.lookout import Lookout
@@ -175,11 +175,17 @@ def _check(probe: Callable[[], object]) -> str:
 
 
 def _enqueuer(celery: Celery) -> Callable[..., None]:
-    def enqueue(task: str, *arguments: object) -> None:
-        """Enqueues by name. A broker that is away is no error: the sweep asks for all that is still to be done."""
+    def send(task: str, arguments: tuple[object, ...]) -> None:
         try:
             celery.send_task(task, args=arguments)
         except Exception as error:
             log.warning("task.not_enqueued", task=task, error=type(error).__name__)
+
+    def enqueue(task: str, *arguments: object) -> None:
+        """Enqueues by name. A broker that is away is no error: the sweep asks for all that is still to be done.
+
+        Nobody waits for it: a broker that hangs must not hold up the bots that are told of the same commit.
+        """
+        in_background(send, task, arguments)
 
     return enqueue

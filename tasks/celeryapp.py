@@ -1,17 +1,74 @@
-"""The Celery application: broker, queues, beat's schedule. The tasks' bodies are in the files beside."""
+"""The Celery application: broker, priorities, what is shed, beat's schedule. Tasks' bodies are in the files beside."""
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import structlog
 from celery import Celery
 
+from battlebot.arena.connection import connect
+from battlebot.arena.tasklists import TaskLists
 from battlebot.config import Settings
 
+log = structlog.get_logger()
+
 TASKS = ("tasks.contests", "tasks.matches", "tasks.ratings")
+CONSUMER = "tasks.patience:PatientConsumer"
+SCHEDULER = "tasks.patience:PatientScheduler"
 
 RATINGS_SWEEP = 15  # in sweeps; ratings are asked for with each archived batch, this finds what a dying worker left
+BROKER_TIMEOUT_S = 10
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a task waits: 0 is taken first; at most `most` wait beside those of its priority, each for `expires_s`."""
+
+    priority: int
+    most: int | None = None
+    expires_s: float | None = None
+    limit_s: float = 120.0
+
+
+# In the order in which they are taken; what is shed, or expires, the sweeps ask for again. What a sweep does it does
+# for all that is due, so that the first of many has done the work of all.
+KINDS = {
+    "tasks.matches.sweep": Kind(priority=0, most=10, expires_s=30.0),
+    "tasks.contests.sweep": Kind(priority=0, most=10, expires_s=30.0),
+    "tasks.matches.archive": Kind(priority=3, most=10, expires_s=30.0, limit_s=600.0),
+    "tasks.contests.pair": Kind(priority=6, most=1000, expires_s=30.0),
+    "tasks.ratings.rate": Kind(priority=9, most=100, expires_s=60.0, limit_s=1800.0),
+    "tasks.ratings.sweep": Kind(priority=9, most=20, expires_s=60.0, limit_s=1800.0),
+    # a person asked for it, and nobody asks again
+    "tasks.ratings.rebuild": Kind(priority=9, limit_s=1800.0),
+}
+
+
+class Battlebot(Celery):
+    """Celery, with each task sent as its kind in `KINDS` waits."""
+
+    def send_task(self, name: str, *arguments: Any, **options: Any) -> Any:
+        """As Celery's; None where too many such tasks wait already: then nothing was sent."""
+        kind = KINDS.get(name)
+        if kind is None:
+            return super().send_task(name, *arguments, **options)
+        if kind.most is not None and self._lists.length(kind.priority) >= kind.most:
+            log.debug("task.shed", task=name)
+            return None
+        options["priority"] = kind.priority
+        options["headers"] = {**(options.get("headers") or {}), TaskLists.SENT: time.time()}
+        if kind.expires_s is not None:
+            options["expires"] = kind.expires_s
+        return super().send_task(name, *arguments, **options)
+
+    @cached_property
+    def _lists(self) -> TaskLists:
+        return TaskLists(connect(self.battlebot_settings.redis_url))
 
 
 def make_celery(settings: Settings) -> Celery:
@@ -20,24 +77,37 @@ def make_celery(settings: Settings) -> Celery:
     No results are kept: what a task does is in Redis and MongoDB. A task that a killed worker held is not waited for:
     the sweep asks for whatever is still to be done.
     """
-    celery = Celery("battlebot", broker=broker_url(settings.redis_url), include=list(TASKS), set_as_current=False)
+    celery = Battlebot("battlebot", broker=broker_url(settings.redis_url), include=list(TASKS), set_as_current=False)
     celery.conf.update(
-        task_default_queue="battlebot",
+        task_default_queue=TaskLists.QUEUE,
+        task_default_priority=TaskLists.PRIORITIES[-1],
         task_ignore_result=True,
         task_acks_late=False,
         task_serializer="json",
         accept_content=["json"],
+        task_annotations={name: {"time_limit": kind.limit_s} for name, kind in KINDS.items()},
+        worker_consumer=CONSUMER,
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        broker_connection_retry=True,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
-        broker_transport_options={"global_keyprefix": "bb:celery:", "socket_timeout": 10, "socket_keepalive": True},
+        broker_channel_error_retry=True,
+        broker_transport_options={
+            "global_keyprefix": TaskLists.PREFIX,
+            "priority_steps": list(TaskLists.PRIORITIES),
+            "queue_order_strategy": "priority",
+            "socket_timeout": BROKER_TIMEOUT_S,
+            "socket_keepalive": True,
+        },
         task_publish_retry=False,
         # a ping holds a connection while it asks for a second: with a limit, many at once would wait for ever
         broker_pool_limit=None,
         timezone="UTC",
         beat_schedule=_schedule(settings),
+        beat_scheduler=SCHEDULER,
         beat_max_loop_interval=1,
     )
     celery.battlebot_settings = settings
@@ -55,10 +125,8 @@ def broker_url(redis_url: str) -> str:
 
 def _schedule(settings: Settings) -> dict[str, dict[str, Any]]:
     every_s = settings.sweep_interval_s
-    # a sweep that waited longer than a few intervals is worth nothing: the next is there
-    options = {"expires": max(5.0, every_s * 5)}
     return {
-        "sweep matches": {"task": "tasks.matches.sweep", "schedule": every_s, "options": options},
-        "sweep contests": {"task": "tasks.contests.sweep", "schedule": every_s, "options": options},
-        "sweep ratings": {"task": "tasks.ratings.sweep", "schedule": every_s * RATINGS_SWEEP, "options": options},
+        "sweep matches": {"task": "tasks.matches.sweep", "schedule": every_s},
+        "sweep contests": {"task": "tasks.contests.sweep", "schedule": every_s},
+        "sweep ratings": {"task": "tasks.ratings.sweep", "schedule": every_s * RATINGS_SWEEP},
     }

@@ -87,10 +87,10 @@ class Cluster:
         node.child.wait_until(answers, LIMIT_S)
         return node
 
-    def worker(self, **changes: Any) -> Child:
+    def worker(self, wsgi_module: str = "wsgi", **changes: Any) -> Child:
         """A further Celery worker, which may still be starting."""
         settings = replace(self.settings, **changes)
-        command = worker_command(settings, name=f"worker{len(self.children)}")
+        command = worker_command(settings, wsgi_module, name=f"worker{len(self.children)}")
         return self._start("worker", command, settings)
 
     def beat(self, **changes: Any) -> Child:

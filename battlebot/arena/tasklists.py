@@ -1,0 +1,43 @@
+"""The lists in Redis in which Celery's tasks wait, looked at only: how many, and the oldest. Celery writes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import redis
+
+from battlebot.arena.connection import redis_errors
+
+
+class TaskLists:
+    """One list a priority; 0 is taken first. Every method raises Unavailable."""
+
+    PREFIX = "bb:celery:"
+    QUEUE = "battlebot"
+    PRIORITIES = (0, 3, 6, 9)
+    SENT = "sent_s"  # a task's header: when it was sent, epoch
+    SEPARATOR = "\x06\x16"  # kombu's, between a queue's name and a priority that is not 0
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+
+    def key(self, priority: int) -> str:
+        """The list's key."""
+        return f"{self.PREFIX}{self.QUEUE}" + (f"{self.SEPARATOR}{priority}" if priority else "")
+
+    def length(self, priority: int) -> int:
+        """How many tasks of a priority wait, expired ones too."""
+        with redis_errors():
+            return int(self._client.llen(self.key(priority)))
+
+    def lengths(self) -> dict[int, int]:
+        """Priority -> how many tasks wait."""
+        return {priority: self.length(priority) for priority in self.PRIORITIES}
+
+    def oldest_s(self) -> float | None:
+        """When the task was sent (epoch) that has waited longest; None where none waits that says so."""
+        with redis_errors():
+            last: list[Any] = [self._client.lindex(self.key(priority), -1) for priority in self.PRIORITIES]
+        sent = [orjson.loads(message)["headers"].get(self.SENT) for message in last if message is not None]
+        return min((moment for moment in sent if moment is not None), default=None)

@@ -1,0 +1,66 @@
+"""Celery's consumer and beat, made to outlast a Redis that is away: they come back soon, and say so in a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from celery.beat import PersistentScheduler, SchedulingError
+from celery.worker.consumer import Consumer
+
+log = structlog.get_logger()
+
+FIRST_PAUSE_S = 0.5
+LONGEST_PAUSE_S = 2.0  # Celery's own grows to half a minute, in which nobody would look after the matches
+
+# What redis-py and kombu were seen to raise when a connection ends under them: a socket, or an answer, that is None.
+# Celery takes them for errors of the program, and the worker exits.
+BROKEN = (AttributeError, TypeError, ValueError, OSError)
+
+
+class PatientConsumer(Consumer):
+    """Connects again after whatever its loop raises for a lost connection, and soon after Redis is back."""
+
+    connection_errors: tuple[type[Exception], ...]
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.connection_errors = (*self.connection_errors, *BROKEN)
+
+    def ensure_connected(self, conn: Any) -> Any:
+        """The connection, when it stands."""
+        from celery.worker.state import maybe_shutdown
+
+        self.first_connection_attempt = False
+        return ensure_connection(conn, "worker", maybe_shutdown)
+
+
+class PatientScheduler(PersistentScheduler):
+    """One line for a tick that could not be sent, and none that waits for long to be sent again."""
+
+    def apply_entry(self, entry: Any, producer: Any = None) -> None:
+        """Sends a due tick. One that cannot be sent is left out: the next comes soon."""
+        try:
+            self.apply_async(entry, producer=producer, advance=False)
+        except SchedulingError as error:
+            cause = error.__context__ or error
+            log.warning("beat.tick_missed", tick=entry.name, error=type(cause).__name__)
+
+    def _ensure_connected(self) -> Any:
+        return ensure_connection(self.connection, "beat")
+
+
+def ensure_connection(connection: Any, part: str, callback: Any = None) -> Any:
+    """Tries for ever to connect, with short pauses and a line for each; answers the connection."""
+
+    def on_error(error: Exception, pause_s: float) -> None:
+        log.warning("broker.away", part=part, error=type(error).__name__, again_in_s=pause_s)
+
+    return connection.ensure_connection(
+        on_error,
+        None,
+        interval_start=FIRST_PAUSE_S,
+        interval_step=FIRST_PAUSE_S,
+        interval_max=LONGEST_PAUSE_S,
+        callback=callback,
+    )

@@ -1,0 +1,38 @@
+"""Frail stores for the tests of a module, and bots at the node over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+from cluster import Web, wait_for
+from frail import SETTINGS, Frail, frail_house, ready
+from switchboard import Switchboard
+
+
+@pytest.fixture(scope="module")
+def frail(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Frail]:
+    """A module's stores."""
+    with frail_house(tmp_path_factory.mktemp("frail"), **SETTINGS) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def web(frail: Frail) -> Web:
+    """A web node over them, with a worker and beat beside it."""
+    node = frail.parts.web()
+    frail.parts.worker()
+    frail.parts.beat()
+    wait_for(lambda: ready(node), "a ready server")
+    return node
+
+
+@pytest.fixture
+def meet(web: Web) -> Iterator[Switchboard]:
+    """Makes connections to the node, and hangs up after the test."""
+    switchboard = Switchboard(web)
+    yield switchboard
+    for peer in switchboard.peers:
+        with suppress(OSError):
+            peer.reset()

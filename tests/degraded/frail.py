@@ -1,0 +1,97 @@
+"""Stores of one's own, to be paused, killed and started again under running parts."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from cluster import Cluster, Web, cluster
+from peer import Peer
+
+from battlebot.config import load_settings
+from battlebot.embedded.mongod import wait_for_primary
+from battlebot.embedded.process import Child
+from battlebot.embedded.stores import Stores
+from battlebot.embedded.valkey import wait_for_valkey
+
+WAITS = {"valkey": wait_for_valkey, "mongod": wait_for_primary}
+SETTINGS = {"sweep_interval_s": 0.3, "turn_timeout_ms": 2000, "registrations_per_hour": 100_000}
+
+
+class Frail:
+    """The stores, with the parts over them. What is away at the end of a test is there again for the next."""
+
+    def __init__(self, stores: Stores, parts: Cluster) -> None:
+        self.stores, self.parts = stores, parts
+        self.settings = stores.settings
+
+    def child(self, name: str) -> Child:
+        """The running valkey or mongod."""
+        return next(child for child in self.stores.children if child.program.name == name)
+
+    @contextmanager
+    def paused(self, name: str) -> Iterator[None]:
+        """Within it the store hangs: connections stand, nothing is answered."""
+        pid = self.child(name).pid
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+    @contextmanager
+    def killed(self, name: str) -> Iterator[None]:
+        """Within it the store is gone, and connections to it are refused."""
+        old = self.child(name)
+        old.kill()
+        try:
+            yield
+        finally:
+            fresh = Child(old.program)
+            self.stores.children[self.stores.children.index(old)] = fresh
+            WAITS[name](fresh, self.stores.folder)
+
+    def errors(self) -> list[str]:
+        """What the parts have logged as an error, or as a traceback."""
+        return [line for line in self.parts.logs().splitlines() if "Traceback" in line or _is_error(line)]
+
+
+@contextmanager
+def frail_house(folder: Path, **changes: Any) -> Iterator[Frail]:
+    """Stores in a folder of their own, and no part over them yet."""
+    stores = Stores(load_settings({}, None, data=folder / "data", log_format="json", **changes))
+    try:
+        with cluster(stores.settings, folder) as parts:
+            yield Frail(stores, parts)
+    finally:
+        stores.stop()
+
+
+def ready(web: Web) -> bool:
+    """Whether the node says that all is well."""
+    return bool(web.request("/readyz")[0] == 200)
+
+
+def play_out(mover: Peer, other: Peer, turns: int = 2) -> dict[str, Any]:
+    """Some turns of numberwang more, and the end: the final state."""
+    for _ in range(turns):
+        mover.send({"n": 0.5})
+        assert mover.update()["state"] == other.update()["state"]
+        mover, other = other, mover
+    mover.send({"n": 100})
+    final = mover.final()["state"]
+    assert other.final()["state"] == final
+    return dict(final)
+
+
+def _is_error(line: str) -> bool:
+    try:
+        return json.loads(line)["level"] in ("error", "critical")
+    except (ValueError, KeyError, TypeError):
+        return False

@@ -1,0 +1,81 @@
+"""Celery's queue while nobody works on it: bounded, taken in a documented order, and soon forgotten."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from cluster import Cluster, wait_for
+
+from battlebot.arena.connection import connect
+from battlebot.arena.tasklists import TaskLists
+from battlebot.config import Settings
+from tasks.celeryapp import KINDS, Battlebot, make_celery
+
+
+@pytest.fixture
+def lists(settings: Settings) -> TaskLists:
+    """The lists over an empty Valkey."""
+    return TaskLists(connect(settings.redis_url))
+
+
+@pytest.fixture
+def celery(settings: Settings) -> Battlebot:
+    """Celery, with no worker."""
+    return make_celery(settings)
+
+
+def test_what_keeps_matches_going_is_taken_first(celery: Battlebot) -> None:
+    """Whatever the order in which they were sent: sweeps, the archive, pairings, ratings."""
+    for name in reversed(KINDS):
+        celery.send_task(name)
+    with celery.connection_for_read() as connection, connection.SimpleQueue(TaskLists.QUEUE) as queue:
+        taken = [queue.get_nowait().headers["task"] for _ in KINDS]
+    assert [KINDS[name].priority for name in taken] == [0, 0, 3, 6, 9, 9, 9]
+
+
+@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.most], ids=str)
+def test_of_each_kind_so_many_wait_and_no_more(celery: Battlebot, lists: TaskLists, name: str) -> None:
+    """What is too much is not sent; what it would have done, the sweeps ask for again."""
+    kind = KINDS[name]
+    assert kind.most is not None
+    for _ in range(min(kind.most, 120)):
+        assert celery.send_task(name) is not None
+    if kind.most <= 120:
+        assert celery.send_task(name) is None
+    assert lists.lengths()[kind.priority] == min(kind.most, 120)
+
+
+def test_what_a_person_asked_for_is_never_shed(celery: Battlebot, lists: TaskLists) -> None:
+    """Nobody would ask again."""
+    for _ in range(300):
+        celery.send_task("tasks.ratings.rebuild", args=("numberwang",))
+    assert lists.lengths()[9] == 300
+
+
+def test_ticks_do_not_pile_up_while_the_workers_are_away(parts: Cluster, settings: Settings, lists: TaskLists) -> None:
+    """Beat sends ten ticks a second to nobody; when the workers are back, the queue is empty at once."""
+    worker = parts.worker(sweep_interval_s=0.2)
+    parts.beat(sweep_interval_s=0.2)
+    wait_for(lambda: connect(settings.redis_url).exists("bb:{0}:swept"), "a first sweep")
+    os.killpg(worker.pid, signal.SIGSTOP)
+    wait_for(lambda: lists.lengths()[0] == 10, "as many ticks as may wait")
+    sent_s = lists.oldest_s()
+    wait_for(lambda: (lists.lengths()[9]) == 2, "some thirty ticks later")
+    assert lists.lengths()[0] == 10
+    assert lists.oldest_s() == sent_s
+    os.killpg(worker.pid, signal.SIGCONT)
+    wait_for(lambda: not any(lists.lengths().values()), "an empty queue")
+    assert worker.alive
+
+
+def test_a_worker_outlasts_what_celery_would_exit_for(parts: Cluster, lists: TaskLists, settings: Settings) -> None:
+    """The driver raises an AttributeError in the worker's loop, as it was seen to when a connection ended under it."""
+    worker = parts.worker(wsgi_module="tests.degraded.broken_wsgi")
+    parts.beat(sweep_interval_s=0.2)
+    log = Path(worker.program.log or "")
+    wait_for(lambda: "has no attribute 'of this test'" in log.read_text(), "the error")
+    wait_for(lambda: connect(settings.redis_url).exists("bb:{0}:swept"), "a sweep all the same")
+    assert worker.alive
