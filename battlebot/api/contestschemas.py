@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import EXCLUDE, Schema, fields
 
 from battlebot.api.contestfields import Bots, Choice, Entrants, Moment, Points, Table, Text, Whole
-from battlebot.api.schemas import Count, Name
+from battlebot.api.schemas import Count, Name, OfFault
 from battlebot.wire.names import MAX_NAME_LENGTH
 
 LONGEST_REASON = 500
@@ -107,11 +107,8 @@ class AboutBot(Schema):
     )
 
 
-class WithVoid(Schema):
-    """Whether void matches are wanted too."""
-
-    class Meta:
-        unknown = EXCLUDE
+class WithVoid(OfFault):
+    """Which matches, and whether void ones are wanted too."""
 
     void = Choice("true", "false", load_default="false", metadata={"description": "true: void matches as well"})
 

@@ -16,6 +16,7 @@ from battlebot.api.context import check_game, current_context
 from battlebot.api.jsonprovider import iso
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import ErrorBody
+from battlebot.api.verdicts import explained
 from battlebot.storage.games import PER_TURN
 
 COLUMNS = (
@@ -42,7 +43,8 @@ def export_csv(asked: dict[str, Any], game: str, name: str) -> Response:
     A text that a spreadsheet would take for a formula has an apostrophe before it.
     """
     stored_contest(game, name)
-    games = current_context().storage.games.each_of_contest(game, name, void=asked["void"] == "true")
+    kept, void = current_context().storage.games, asked["void"] == "true"
+    games = kept.each_of_contest(game, name, void=void, fault=asked["fault"])
     return _file(_csv(games), "text/csv", f"{name}.csv")
 
 
@@ -54,8 +56,9 @@ def export_ndjson(asked: dict[str, Any], game: str, name: str) -> Response:
     """All matches with their turns, one JSON object a line, oldest first"""
     stored_contest(game, name)
     kept, dumps = current_context().storage.games, current_app.json.dumps
-    games = kept.each_of_contest(game, name, void=asked["void"] == "true", turns=True)
-    pieces = (piece for match in games for piece in json_line(match, lambda: kept.later_turns(match["_id"]), dumps))  # noqa: B023
+    games = kept.each_of_contest(game, name, void=asked["void"] == "true", turns=True, fault=asked["fault"])
+    lines = (json_line(explained(match), lambda: kept.later_turns(match["_id"]), dumps) for match in games)  # noqa: B023
+    pieces = (piece for line in lines for piece in line)
     return _file(pieces, "application/x-ndjson", f"{name}.ndjson")
 
 

@@ -9,7 +9,8 @@ from flask import url_for
 from battlebot.api.contests import LINK, contest_head, stored_contest
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
-from battlebot.api.schemas import BotRow, ContestAnswer, ErrorBody, Page, StoredMatch, StoredMatchWithTurns
+from battlebot.api.schemas import BotRow, ContestAnswer, ErrorBody, OfFault, Page, StoredMatch, StoredMatchWithTurns
+from battlebot.api.verdicts import explained
 from battlebot.errors import BadMessage, UnknownMatch
 
 RECENT = 30  # matches that `GET /games/<game>` lists, as in the original
@@ -27,11 +28,12 @@ def list_bots(game: str) -> list[dict[str, Any]]:
 
 
 @reading.get("/games/<game>")
+@reading.arguments(OfFault, location="query")
 @reading.response(200, StoredMatch(many=True))
 @reading.alt_response(404, schema=ErrorBody)
-def list_matches(game: str) -> list[dict[str, Any]]:
+def list_matches(asked: dict[str, Any], game: str) -> list[dict[str, Any]]:
     """The 30 most recent finished matches of a game, newest first, without turns"""
-    return current_context().storage.games.recent(game, RECENT)
+    return [explained(match) for match in current_context().storage.games.recent(game, RECENT, fault=asked["fault"])]
 
 
 @reading.get("/games/<game>/<match_id>")
@@ -39,7 +41,7 @@ def list_matches(game: str) -> list[dict[str, Any]]:
 @reading.alt_response(404, schema=ErrorBody)
 def show_match(game: str, match_id: str) -> dict[str, Any]:
     """One finished match with its turns"""
-    return stored_match(game, match_id)
+    return explained(stored_match(game, match_id))
 
 
 @reading.get("/games/<game>/contest/<contest>")
@@ -50,19 +52,20 @@ def show_contest(page: dict[str, Any], game: str, contest: str) -> tuple[dict[st
     """A contest: its ranking, best first, and its most recent matches, newest first, without turns"""
     storage = current_context().storage
     found = stored_contest(game, contest)
-    limit, before, void = page["limit"], page["before"], page["void"]
+    limit, before, void, fault = page["limit"], page["before"], page["void"], page["fault"]
     if before is not None and not storage.games.archived([before]):
         raise BadMessage("before must be the id of a finished match.", field="before", rule="known")
     # one more than is asked for tells whether there is more
-    games = storage.games.of_contest(game, contest, limit + 1, before, void == "true")
+    games = storage.games.of_contest(game, contest, limit + 1, before, void == "true", fault)
     answer = {
         "contest": contest_head(found),
         "bots": current_context().lookout.ranking(found),
-        "games": games[:limit],
+        "games": [explained(match) for match in games[:limit]],
     }
     headers = {}
     if len(games) > limit:
         more = {"limit": limit, "before": games[limit - 1]["_id"], **({"void": void} if void == "true" else {})}
+        more |= {"fault": fault} if fault is not None else {}
         answer["next"] = url_for("reading.show_contest", game=game, contest=contest, **more)
         headers["Link"] = f'<{answer["next"]}>; rel="next"'
     return answer, 200, headers

@@ -11,6 +11,7 @@ from battlebot.wire.names import MAX_NAME_LENGTH, checked_name
 
 ANONYMOUS = "Anonymous"
 MOST_GAMES = 1000
+FAULTS = ("none", "bot", "network", "server")
 
 
 def _rule(rule: str, sentence: str) -> dict[str, str]:
@@ -77,11 +78,21 @@ class BotRow(Schema):
     date_registered = fields.Raw(required=True, metadata={"type": "string", "format": "date-time"})
 
 
-class Page(Schema):
-    """Which part of a long list."""
+class OfFault(Schema):
+    """Which matches."""
 
     class Meta:
         unknown = EXCLUDE
+
+    fault = fields.String(
+        load_default=None,
+        validate=OneOf(FAULTS, error=f"It must be one of {', '.join(FAULTS)}."),
+        metadata={"description": "Only matches whose end was the fault of this one; void ones as well."},
+    )
+
+
+class Page(OfFault):
+    """Which part of a long list."""
 
     limit = Count(
         1,
@@ -117,7 +128,7 @@ class StoredMatch(AsItIs):
     victor = fields.String(required=True, allow_none=True, metadata={"description": "null for a draw"})
     reason = fields.String(required=True)
     startTime = fields.Raw(required=True, metadata={"type": "string", "format": "date-time"})  # noqa: N815
-    match = fields.Dict(metadata={"description": "endTime, fault, void, evidence, ..."})
+    match = fields.Dict(metadata={"description": "sentence, endTime, fault, void, evidence, ..."})
 
 
 class StoredMatchWithTurns(StoredMatch):

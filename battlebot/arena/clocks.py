@@ -50,8 +50,10 @@ class Clocks:
             return
         with table.lock:
             if player.asked_s == asked_s and player.table is table:
+                unread = player.channel.held_up
+                event = TimedOut(player.bot, player.asked_version, player.thinking_s(), unread)
                 try:
-                    self._host.conduct(table, TimedOut(player.bot, player.asked_version, player.thinking_s()))
+                    self._host.conduct(table, event)
                 except Unavailable as error:
                     log.warning("match.timeout_put_off", match=table.match_id, error=str(error))
                     self._timers.at(time.monotonic() + AGAIN_S, partial(self.watch, player))

@@ -13,7 +13,7 @@ from battlebot.arena.player import Player
 from battlebot.arena.tables import Table, Tables
 from battlebot.arena.timers import Timers, in_background
 from battlebot.errors import Unavailable, UnknownMatch
-from battlebot.referee.events import Event, Failed, Left, Overdue
+from battlebot.referee.events import Event, Failed, Left, Orphaned, Overdue
 from battlebot.referee.step import step
 from battlebot.wire import closing
 from battlebot.wire.updates import Update
@@ -63,20 +63,21 @@ class Host:
         self.tables.drop_if_empty(table)
         self._release(player)
 
-    def leave(self, table: Table, bot: str, place: str, clean: bool, thinking_s: float) -> None:
+    def leave(self, table: Table, event: Left | Orphaned) -> None:
         """The connection at a place is gone, or was never there: the seat stands empty, and is looked at in time."""
         try:
-            self.conduct(table, Left(bot, place, clean, thinking_s))
-            seat = table.newest().seat_of(bot)
-        except (Unavailable, UnknownMatch):
+            self.conduct(table, event)
+            seat = table.newest().seat_of(event.bot)
+        except (Unavailable, UnknownMatch) as error:
             # the sweep finds the seat of a place that nobody holds
+            log.warning("match.left_late", match=table.match_id, bot=event.bot, error=str(error))
             self.tables.drop_if_empty(table)
             return
         if seat is not None and seat.back_by_s is not None:
             in_s = seat.back_by_s - self.conductor.now_s()
             look = partial(in_background, self._overdue, table.match_id)
             self._timers.at(time.monotonic() + in_s + READING_S, look)
-        log.info("match.left", match=table.match_id, bot=bot, clean=clean)
+        log.info("match.left", match=table.match_id, bot=event.bot, how=event.how)
         self.tables.drop_if_empty(table)
 
     def _overdue(self, match_id: str) -> None:

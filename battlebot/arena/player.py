@@ -24,6 +24,10 @@ class Channel(Protocol):
     def close(self, closing: Closing) -> None:
         """Closes the connection after what is queued."""
 
+    @property
+    def held_up(self) -> bool:
+        """Whether the peer does not read, so that what it is sent waits."""
+
 
 class Shown(Protocol):
     """An update as it is sent: an encoded letter or what a letter is made from."""

@@ -64,7 +64,7 @@ class Recovery:
                     continue
                 player = table.players.get(seat.bot) or self._tables.expected(seat.place)
                 if player is None or player.place != seat.place:
-                    self._host.leave(table, seat.bot, seat.place, False, 0.0)
+                    self._host.leave(table, self._tables.departed(seat.bot, seat.place))
                     continue
                 self._tables.seat(table, player)
                 unasked = seat.bot in game.awaited(match.state) and player.asked_version != match.version

@@ -17,7 +17,7 @@ from battlebot.arena.recovery import Recovery
 from battlebot.arena.tables import Tables
 from battlebot.arena.timers import Timers, in_background
 from battlebot.errors import Unavailable, UnknownMatch
-from battlebot.referee.events import Joined, Orphaned, Turned
+from battlebot.referee.events import Joined, Left, Orphaned, Turned
 from battlebot.wire import closing
 
 log = structlog.get_logger()
@@ -94,34 +94,23 @@ class Arena:
             return None
         return self._store.heartbeat_s(keys.node_of(place)) or 0.0
 
-    def left(self, player: Player, clean: bool) -> None:
-        """A player's connection is gone; `clean` if it said goodbye."""
-        self.expect_no_more(player)
-        table = player.table
-        if table is None:
-            return
-        with table.lock:
-            if player.table is not table:
-                return
-            thinking_s = player.thinking_s()
-            self._tables.unseat(table, player)
-            self._host.leave(table, player.bot, player.place, clean, thinking_s)
+    def left(self, player: Player, clean: bool, how: str) -> None:
+        """A player's connection is gone, by the bot's own doing (`clean`) or the network's; `how` is a slug."""
+        self._depart(player, Left(player.bot, player.place, clean, player.thinking_s(), how))
 
-    def orphaned(self, player: Player) -> None:
+    def orphaned(self, player: Player, how: str) -> None:
         """A player's connection was ended by the server's own doing: its seat is kept, its clock stopped."""
-        self.expect_no_more(player)
+        self._depart(player, Orphaned(player.bot, player.place, how))
+
+    def _depart(self, player: Player, event: Left | Orphaned) -> None:
+        self._tables.depart(event)
         table = player.table
         if table is None:
             return
         with table.lock:
             if player.table is table:
                 self._tables.unseat(table, player)
-                try:
-                    self._host.conduct(table, Orphaned(player.bot, player.place))
-                except Unavailable as error:
-                    # the sweep finds the seat of a place that nobody holds
-                    log.warning("match.orphaned_late", match=table.match_id, error=str(error))
-                self._tables.drop_if_empty(table)
+                self._host.leave(table, event)
 
     def on_mail(self, letter: bytes) -> None:
         """A letter from the node's mailbox. Letters are handled in their order."""
@@ -135,15 +124,13 @@ class Arena:
                 in_background(self._recovery.nudged, message["match_id"])
 
     def _on_update(self, mail: Mail) -> None:
-        player = self._tables.expected(mail.place)
         table = self._tables.of(mail.match_id)
         with table.lock:
-            if player is None:
-                player = table.players.get(mail.bot)
-            if player is None or player.place != mail.place or player.gone:
+            player = self._tables.expected(mail.place) or table.players.get(mail.bot)
+            if player is None or player.place != mail.place:
                 if not mail.final:
                     table.document = mail.document
-                    self._host.leave(table, mail.bot, mail.place, True, 0.0)
+                    self._host.leave(table, self._tables.departed(mail.bot, mail.place))
                 self._tables.drop_if_empty(table)
                 return
             self._tables.seat(table, player)

@@ -87,7 +87,7 @@ class Sweeper:
             match = self._conductor.store.load(match_id)
             for seat in match.seats:
                 if seat.place is not None and keys.node_of(seat.place) not in alive:
-                    match = self._conductor.conduct(match, Orphaned(seat.bot, seat.place)).match
+                    match = self._conductor.conduct(match, Orphaned(seat.bot, seat.place, "node-dead")).match
                     log.warning("match.orphaned", match=match_id, bot=seat.bot)
             return match
         except UnknownMatch:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Callable
 
 from battlebot.arena.player import Player
 from battlebot.arena.store import MatchStore, decode_match
+from battlebot.referee.events import Left, Orphaned
 from battlebot.referee.match import Match
 from battlebot.wire import closing
+
+REMEMBERED = 10_000  # departures; those of some minutes at the least
 
 
 class Table:
@@ -61,6 +65,7 @@ class Tables:
         self._on_clock = on_clock
         self._tables: dict[str, Table] = {}
         self._expected: dict[str, Player] = {}
+        self._departed: OrderedDict[str, Left | Orphaned] = OrderedDict()
         self._guard = threading.Lock()
 
     def expect(self, player: Player) -> None:
@@ -70,6 +75,17 @@ class Tables:
     def expect_no_more(self, player: Player) -> None:
         """The player does not wait at its place any more."""
         self._expected.pop(player.place, None)
+
+    def depart(self, event: Left | Orphaned) -> None:
+        """Nobody will ever be at a place again. A match may have been made with it all the same, a moment before."""
+        self._expected.pop(event.place, None)
+        self._departed[event.place] = event
+        if len(self._departed) > REMEMBERED:
+            self._departed.popitem(last=False)
+
+    def departed(self, bot: str, place: str) -> Left | Orphaned:
+        """How the bot left a place at which it is not; that nobody remembers it is the server's own fault."""
+        return self._departed.get(place) or Orphaned(bot, place, "unknown-place")
 
     def expected(self, place: str) -> Player | None:
         """Who waits at a place."""

@@ -16,6 +16,7 @@ from battlebot.cli.rest import plain
 if TYPE_CHECKING:
     from battlebot.cli.rest import Rest
 
+FAULTS = ("none", "bot", "network", "server")
 EXPORTS = {"csv": "text/csv", "ndjson": "application/x-ndjson"}
 TRANSITIONS = {
     "start": "Starts a contest that is scheduled, whatever its time.",
@@ -177,15 +178,18 @@ def void(rest: Rest, game: str, name: str, match: str, reason: str) -> None:
 @click.option("--format", "kind", type=click.Choice(list(EXPORTS)), help="Default: by the file's name, else csv.")
 @click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="The file. Default: stdout.")
 @click.option("--void", "with_void", is_flag=True, help="Void matches as well, marked so.")
+@click.option("--fault", type=click.Choice(FAULTS), help="Only matches whose end was the fault of this; void ones too.")
 @on_server
-def export(rest: Rest, game: str, name: str, kind: str | None, output: Path | None, with_void: bool) -> None:
+def export(
+    rest: Rest, game: str, name: str, kind: str | None, output: Path | None, with_void: bool, fault: str | None
+) -> None:
     """All matches of a contest, oldest first, one a line: as CSV, or as JSON with their turns."""
     from battlebot.cli.contest_files import destination
 
     suffix = output.suffix[1:].lower() if output else ""
     kind = kind or (suffix if suffix in EXPORTS else "csv")
     path = ("games", game, "contests", name, f"export.{kind}")
-    query = {"void": "true" if with_void else None}
+    query = {"void": "true" if with_void else None, "fault": fault}
     with rest.stream("GET", *path, query=query, accept=EXPORTS[kind]) as answer, destination(output) as stream:
         for piece in rest.chunks(answer):
             stream.write(piece)

@@ -16,32 +16,52 @@ def with_verdict(match: Match, verdict: Verdict) -> Match:
     return replace(match, state=state, verdict=verdict)
 
 
-def timeout(match: Match, seat: Seat, thinking_s: float) -> Verdict:
-    """The seat's clock ran out while the bot was connected and asked."""
-    evidence = {
+def complete(match: Match) -> Verdict:
+    """The game's own end: nobody's fault."""
+    return Verdict(match.state["victor"], Reason.COMPLETE, Fault.NONE, {"turns": match.version})
+
+
+def timeout(match: Match, seat: Seat, thinking_s: float, unread: bool = False) -> Verdict:
+    """The seat's clock ran out while the bot was connected and asked.
+
+    `leftMs` is what it had of `limitMs` when it was asked, or asked again.
+    """
+    evidence: dict[str, Any] = {
         "bot": seat.bot,
+        "version": match.version,
         "thinkingMs": round(thinking_s * 1000),
         "leftMs": round(seat.remaining_s * 1000),
         "limitMs": round(match.limits.turn_timeout_s * 1000),
     }
+    if unread:
+        evidence["unread"] = True
     return Verdict(_other(match, [seat]), Reason.TIMEOUT, Fault.BOT, evidence)
 
 
 def strikes(match: Match, seat: Seat, problem: tuple[str, str]) -> Verdict:
     """The seat sent its last allowed invalid turn; `problem` is that turn's code and sentence."""
     code, sentence = problem
-    evidence = {"bot": seat.bot, "strikes": seat.strikes, "code": code, "sentence": sentence}
+    evidence = {"bot": seat.bot, "version": match.version, "strikes": seat.strikes, "code": code, "sentence": sentence}
     return Verdict(_other(match, [seat]), Reason.INVALID, Fault.BOT, evidence)
 
 
-def absence(match: Match, late: Sequence[Seat]) -> Verdict:
+def absence(match: Match, late: Sequence[Seat], now_s: float) -> Verdict:
     """Seats stayed empty too long. Where the server emptied one of them, nobody loses.
 
     Where every other seat was left by its own bot as well, nobody wins: both were gone at about the same time.
     """
+    empty = [seat for seat in match.seats if seat.place is None]
+    times = [(seat, seat.left_s, seat.back_by_s) for seat in empty]
     evidence: dict[str, Any] = {
-        "absent": [seat.bot for seat in match.seats if seat.place is None],
+        "absent": [seat.bot for seat in empty],
         "emptiedBy": {seat.bot: seat.emptied_by.value for seat in late},
+        "how": {seat.bot: seat.how for seat in empty},
+        "awayMs": {seat.bot: round((now_s - left_s) * 1000) for seat, left_s, _ in times if left_s is not None},
+        "allowedMs": {
+            seat.bot: round((back_by_s - left_s) * 1000)
+            for seat, left_s, back_by_s in times
+            if left_s is not None and back_by_s is not None
+        },
     }
     if any(seat.emptied_by is Fault.SERVER for seat in late):
         return server_fault(evidence)

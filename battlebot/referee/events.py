@@ -22,11 +22,15 @@ class Turned(msgspec.Struct, frozen=True):
 
 
 class TimedOut(msgspec.Struct, frozen=True):
-    """The bot's clock for the turn of this version ran out on the node that holds its connection."""
+    """The bot's clock for the turn of this version ran out on the node that holds its connection.
+
+    `unread`: it has not read what it was sent before, so that the question itself could not be written to its socket.
+    """
 
     bot: str
     version: int
     thinking_s: float
+    unread: bool = False
 
 
 class Joined(msgspec.Struct, frozen=True):
@@ -41,19 +45,24 @@ class Joined(msgspec.Struct, frozen=True):
 
 
 class Left(msgspec.Struct, frozen=True):
-    """The connection at `place` is gone. `clean`: it said goodbye; else the network broke it."""
+    """The connection at `place` is gone by the bot's own doing (`clean`), else the network broke it.
+
+    `how` is a slug that says more: `goodbye`, `broken`, or that of the close frame by which it was closed.
+    """
 
     bot: str
     place: str
     clean: bool
     thinking_s: float = 0.0
+    how: str | None = None
 
 
 class Orphaned(msgspec.Struct, frozen=True):
-    """The node that held the connection at `place` is dead or restarts: not the bot's doing."""
+    """The server ended the connection at `place`, or lost it with its node: not the bot's doing. `how` is a slug."""
 
     bot: str
     place: str
+    how: str | None = None
 
 
 class Overdue(msgspec.Struct, frozen=True):

@@ -48,7 +48,8 @@ class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
     `place` is where its updates go (a node's name and a connection's), None while the seat is empty. `remaining_s` is
     what is left of the clock of the turn that is asked of it, and `asked_s` (epoch) since when nothing has been charged
     to that clock. `since_s` (epoch) is when that turn became due: when the bytes arrived that made it this seat's.
-    An empty seat is kept until `back_by_s` (epoch); `emptied_by` says whose doing its emptiness is.
+    A seat is empty from `left_s` on and kept until `back_by_s` (epoch); `emptied_by` says whose doing its emptiness
+    is, and `how` how the connection ended.
     `answered` is the version and the text of its last valid turn.
     """
 
@@ -61,6 +62,8 @@ class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
     answered: tuple[int, str] | None = None
     asked_s: float | None = None
     since_s: float | None = None
+    left_s: float | None = None
+    how: str | None = None
 
 
 class Verdict(msgspec.Struct, frozen=True):

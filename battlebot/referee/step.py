@@ -143,7 +143,7 @@ def _applied(game: Game, match: Match, seat: Seat, offered: dict[str, Any], even
     )
     match = replace(match, state=state, seats=seats, version=match.version + 1, nudges=0)
     if state["complete"]:
-        match = replace(match, verdict=Verdict(state["victor"], Reason.COMPLETE, Fault.NONE))
+        match = replace(match, verdict=ending.complete(match))
     elif match.version >= match.limits.max_turns:
         match = ending.with_verdict(match, Verdict(None, Reason.LENGTH, Fault.NONE, {"turns": match.version}))
     echo = {**offered, "valid": True}
@@ -166,14 +166,14 @@ def _timed_out(game: Game, match: Match, event: TimedOut, now_s: float) -> Step:
         return Step(match)
     if seat.place is None or event.thinking_s < seat.remaining_s:
         return Step(match)
-    return _ended(game, match, ending.timeout(match, seat, event.thinking_s))
+    return _ended(game, match, ending.timeout(match, seat, event.thinking_s, event.unread))
 
 
 def _joined(game: Game, match: Match, event: Joined, now_s: float) -> Step:
     seat = match.seat_of(event.bot)
     if seat is None:
         return Step(match)
-    back = replace(seat, place=event.place, back_by_s=None, emptied_by=Fault.NONE)
+    back = replace(seat, place=event.place, back_by_s=None, emptied_by=Fault.NONE, left_s=None, how=None)
     if event.bot in game.awaited(match.state):
         if seat.place is None and seat.emptied_by is Fault.SERVER:
             back = replace(back, asked_s=now_s)
@@ -193,21 +193,21 @@ def _left(game: Game, match: Match, event: Left, now_s: float) -> Step:
     on_turn = event.bot in game.awaited(match.state)
     if on_turn:
         seat = _charged(seat, event.thinking_s, now_s)
-    empty = replace(
-        seat,
-        place=None,
-        back_by_s=now_s + (seat.remaining_s if on_turn else match.limits.turn_timeout_s),
-        emptied_by=Fault.BOT if event.clean else Fault.NETWORK,
-    )
-    return Step(_with_seat(match, empty))
+    fault = Fault.BOT if event.clean else Fault.NETWORK
+    in_s = seat.remaining_s if on_turn else match.limits.turn_timeout_s
+    return Step(_with_seat(match, _emptied(seat, fault, event.how, in_s, now_s)))
 
 
 def _orphaned(game: Game, match: Match, event: Orphaned, now_s: float) -> Step:
     seat = match.seat_of(event.bot)
     if seat is None or seat.place != event.place:
         return Step(match)
-    back_by_s = now_s + match.limits.node_grace_s
-    return Step(_with_seat(match, replace(seat, place=None, back_by_s=back_by_s, emptied_by=Fault.SERVER)))
+    return Step(_with_seat(match, _emptied(seat, Fault.SERVER, event.how, match.limits.node_grace_s, now_s)))
+
+
+def _emptied(seat: Seat, fault: Fault, how: str | None, in_s: float, now_s: float) -> Seat:
+    """The seat without its bot, which may be back within so many seconds."""
+    return replace(seat, place=None, left_s=now_s, back_by_s=now_s + in_s, emptied_by=fault, how=how)
 
 
 def _overdue(game: Game, match: Match, event: Overdue, now_s: float) -> Step:
@@ -215,7 +215,7 @@ def _overdue(game: Game, match: Match, event: Overdue, now_s: float) -> Step:
         return Step(match)
     late = [seat for seat in match.seats if seat.back_by_s is not None and seat.back_by_s <= now_s]
     if late:
-        return _ended(game, match, ending.absence(match, late))
+        return _ended(game, match, ending.absence(match, late, now_s))
     if match.nudges >= MAX_NUDGES:
         return _ended(game, match, ending.server_fault({"nudges": match.nudges}))
     return Step(replace(match, nudges=match.nudges + 1))

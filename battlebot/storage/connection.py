@@ -20,6 +20,11 @@ INDEXES = {
         IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("match.void", ASCENDING), ("match.seq", DESCENDING)]),
         # few, and counted whenever ratings are brought up to date
         IndexModel([("game", ASCENDING), ("match.seq", ASCENDING)], partialFilterExpression={"match.void": True}),
+        # few as well: those that somebody was at fault for
+        IndexModel(
+            [("game", ASCENDING), ("match.fault", ASCENDING), ("match.seq", DESCENDING)],
+            partialFilterExpression={"match.fault": {"$in": ["bot", "network", "server"]}},
+        ),
     ],
     "contests": [
         IndexModel([("game", ASCENDING), ("name", ASCENDING)], unique=True),

@@ -39,29 +39,45 @@ class Games:
                         game["match"].get(name, []).extend(part.get(name, []))
         return game
 
-    def recent(self, game: str, limit: int = 30, before: str | None = None) -> list[dict[str, Any]]:
-        """The most recent matches of a game, without turns; those before the match `before`. Raises Unavailable."""
-        return self._listed({"game": game}, limit, before)
+    def recent(
+        self, game: str, limit: int = 30, before: str | None = None, fault: str | None = None
+    ) -> list[dict[str, Any]]:
+        """The most recent matches of a game, without turns; those before the match `before`, those of a `fault`.
+
+        Raises Unavailable.
+        """
+        return self._listed({"game": game, **_of_fault(fault)}, limit, before)
 
     def of_contest(
-        self, game: str, contest: str, limit: int = 1000, before: str | None = None, void: bool = False
+        self,
+        game: str,
+        contest: str,
+        limit: int = 1000,
+        before: str | None = None,
+        void: bool = False,
+        fault: str | None = None,
     ) -> list[dict[str, Any]]:
-        """A contest's most recent matches, without turns; void ones only if `void`. Raises Unavailable."""
-        query: dict[str, Any] = {"game": game, "contest": contest}
-        if not void:
+        """A contest's most recent matches, without turns; void ones only if `void`, or if a `fault` is asked for.
+
+        Raises Unavailable.
+        """
+        query: dict[str, Any] = {"game": game, "contest": contest, **_of_fault(fault)}
+        if not void and fault is None:
             query["match.void"] = False
         return self._listed(query, limit, before)
 
     def each_of_contest(
-        self, game: str, contest: str, void: bool = False, turns: bool = False
+        self, game: str, contest: str, void: bool = False, turns: bool = False, fault: str | None = None
     ) -> Iterator[dict[str, Any]]:
         """All of a contest's matches in the order in which they ended, a few in memory at a time.
 
-        Void ones only if `void`. With `turns` each comes with its turns, of an overlong match with the first of them:
-        `match.parts` counts the rest, which `later_turns` reads. Raises Unavailable, also while it is read.
+        Void ones only if `void`, or if a `fault` is asked for. With `turns` each comes with its turns, of an overlong
+        match with the first of them: `match.parts` counts the rest, which `later_turns` reads. Raises Unavailable,
+        also while it is read.
         """
         # both values rather than no condition: so the index gives the order
-        query = {"game": game, "contest": contest, "match.void": {"$in": [False, True]} if void else False}
+        wanted: Any = {"$in": [False, True]} if void or fault is not None else False
+        query = {"game": game, "contest": contest, "match.void": wanted, **_of_fault(fault)}
         at_once = AT_ONCE_WITH_TURNS if turns else AT_ONCE
         with mongo_errors():
             found = self._games.find(query, None if turns else LISTED, batch_size=at_once)
@@ -86,3 +102,7 @@ class Games:
                     return []
                 query = {**query, "match.seq": {"$lt": at["match"]["seq"]}}
             return list(self._games.find(query, LISTED).sort("match.seq", -1).limit(limit))
+
+
+def _of_fault(fault: str | None) -> dict[str, str]:
+    return {} if fault is None else {"match.fault": fault}

@@ -18,11 +18,15 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 class Gone(Exception):
-    """The connection is over. `clean`: the peer said goodbye, or we did; else the network broke it."""
+    """The connection is over, by the peer's own doing or by ours (`clean`); else the network broke it.
 
-    def __init__(self, clean: bool) -> None:
-        super().__init__("clean" if clean else "broken")
+    `how` is a slug: `goodbye`, `broken`, or that of the close frame by which we ended it.
+    """
+
+    def __init__(self, clean: bool, how: str) -> None:
+        super().__init__(how)
         self.clean = clean
+        self.how = how
 
 
 class Connection(Protocol):
@@ -35,6 +39,10 @@ class Connection(Protocol):
 
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
         """Queues a message; never blocks, never raises. Too many queued: the connection is closed with a code."""
+
+    @property
+    def held_up(self) -> bool:
+        """Whether the peer does not read, so that what it is sent waits."""
 
     def close(self, closing: Closing) -> None:
         """Closes after what is queued has been written, or a time-out. Never blocks, never raises."""

@@ -20,7 +20,10 @@ LEAST_S = 0.1  # for a message that has waited its time out in the queue: not ev
 
 
 class Outbox:
-    """`on_failure()` is called once if the peer reads too slowly or the socket breaks.
+    """`on_failure()` is called once if the peer reads too slowly (`held_up`, then) or the socket breaks.
+
+    `on_written(monotonic)` is called when a message has been written, or when the peer holds it up: what the system
+    does not take at once waits for nobody but a peer that leaves its full buffers unread, and its clock runs.
 
     Too slowly: a message has not been written `send_timeout_s` after it was queued. Were it counted from the moment
     its turn came, a peer that reads a little now and then could put off its own update, and with it its clock, for
@@ -32,9 +35,10 @@ class Outbox:
         self._limit = limit
         self._send_timeout_s = send_timeout_s
         self._on_failure = on_failure
-        self._queue: deque[tuple[bytes, Written | None, float]] = deque()
+        self._queue: deque[tuple[bytes, float]] = deque()
         self._writer: gevent.Greenlet | None = None
         self._last = False
+        self._unread = False
         self.failed = False
 
     def put(self, data: bytes, on_written: Written | None = None) -> bool:
@@ -62,15 +66,23 @@ class Outbox:
         """How many messages wait."""
         return len(self._queue)
 
+    @property
+    def held_up(self) -> bool:
+        """Whether messages wait because the peer does not read, or were dropped for that."""
+        return self._unread or self._writer is not None
+
     def _push(self, data: bytes, on_written: Written | None) -> None:
         if self._writer is None:
             data = self._unwritten(data)
-            if not data:
-                if on_written is not None and not self.failed:
-                    on_written(time.monotonic())
-                return
-            self._writer = gevent.spawn(self._write)
-        self._queue.append((data, on_written, time.monotonic()))
+            if data:
+                self._writer = gevent.spawn(self._write)
+        if self.failed:
+            return
+        now_s = time.monotonic()
+        if data:
+            self._queue.append((data, now_s))
+        if on_written is not None:
+            on_written(now_s)
 
     def _unwritten(self, data: bytes) -> bytes:
         """What is left of the data after the system has taken what it takes at once."""
@@ -85,13 +97,13 @@ class Outbox:
     def _write(self) -> None:
         try:
             while self._queue:
-                data, on_written, queued_s = self._queue.popleft()
+                data, queued_s = self._queue.popleft()
                 left_s = max(LEAST_S, queued_s + self._send_timeout_s - time.monotonic())
                 with timeout.Timeout(left_s, TimeoutError("the peer does not read")):
                     self._sock.sendall(data)
-                if on_written is not None:
-                    on_written(time.monotonic())
-        except OSError:
+        except OSError as error:
+            # the network's own time-out has a number
+            self._unread = isinstance(error, TimeoutError) and error.errno is None
             self._fail()
         finally:
             self._writer = None

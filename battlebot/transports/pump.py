@@ -60,10 +60,10 @@ class Matches(Protocol):
     ) -> None:
         """Raises Unavailable."""
 
-    def left(self, player: Player, clean: bool) -> None:
+    def left(self, player: Player, clean: bool, how: str) -> None:
         """Never raises."""
 
-    def orphaned(self, player: Player) -> None:
+    def orphaned(self, player: Player, how: str) -> None:
         """Never raises."""
 
 
@@ -129,7 +129,7 @@ class Pump:
     def _send_away(self, player: Player) -> None:
         # its seat stands empty before it is told, for it may be back before the close frame is
         self._lobby.leave(player)
-        self._arena.orphaned(player)
+        self._arena.orphaned(player, closing.RESTARTING.slug)
         if player.login.protocol >= 2:
             player.channel.send(notice("This node restarts; connect again at once.", "restart"))
         player.channel.close(closing.RESTARTING)
@@ -154,7 +154,7 @@ class Pump:
                 self._patience.fruitless(player.bot)
 
     def _take_part(self, connection: Connection, player: Player) -> None:
-        clean = False
+        clean, how = False, "error"
         channel = player.channel
         assert isinstance(channel, _GivingBack)
         self._players.add(player)
@@ -162,7 +162,7 @@ class Pump:
             self._lobby.enter(player)
             self._listen(connection, player)
         except Gone as gone:
-            clean = gone.clean
+            clean, how = gone.clean, gone.how
         except Exception:
             # whatever failed was ours
             channel.dismissed = True
@@ -175,9 +175,9 @@ class Pump:
                 entering.join()  # else its ticket could be there after we have left
             self._lobby.leave(player)
             if channel.dismissed:
-                self._arena.orphaned(player)
+                self._arena.orphaned(player, how)
             else:
-                self._arena.left(player, clean)
+                self._arena.left(player, clean, how)
 
     def _log_in(self, connection: Connection) -> Player | None:
         salt = new_secret()
@@ -227,7 +227,7 @@ class Pump:
                 continue
             if not rate.take():
                 connection.close(closing.TOO_MANY_MESSAGES)
-                raise Gone(clean=True)
+                raise Gone(clean=True, how=closing.TOO_MANY_MESSAGES.slug)
             if player.table is not None:
                 self._turn(player, frame)
 
@@ -261,6 +261,10 @@ class _GivingBack:
         if self.rate is not None:
             self.rate.give_back()
         self._connection.send(text, on_written)
+
+    @property
+    def held_up(self) -> bool:
+        return self._connection.held_up
 
     def close(self, reason: Closing) -> None:
         if reason in OURS:

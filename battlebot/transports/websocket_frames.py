@@ -65,6 +65,7 @@ class WebSocket:
         self._fragments = Rate(settings.max_messages_per_s)
         self._closing = False
         self._clean = False
+        self._how = "broken"
         self._deaf = False
         self._finishing = False
         self._cutter: gevent.Greenlet | None = None
@@ -84,7 +85,7 @@ class WebSocket:
         until_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             if self._closing and not (self._clean and self._frames):
-                raise Gone(clean=True)
+                raise Gone(clean=True, how=self._how)
             if self._frames:
                 return self._frames.popleft()
             wait_s = self._settings.ping_interval_s
@@ -106,11 +107,16 @@ class WebSocket:
         if not self._outbox.put(text_frame(text), on_written):
             self.close(closing.SLOW_READER)
 
+    @property
+    def held_up(self) -> bool:
+        """Whether the peer does not read, so that what it is sent waits."""
+        return self._outbox.held_up
+
     def close(self, reason: Closing) -> None:
         """Queues the close frame after what waits; cuts the connection if that is not read in time."""
         if self._closing:
             return
-        self._closing = True
+        self._closing, self._how = True, reason.slug
         try:
             frame = self._protocol.send(CloseConnection(reason.status, reason.reason or None))
         except LocalProtocolError:
@@ -148,15 +154,21 @@ class WebSocket:
         try:
             data = self._inlet.read(max(wait_s, 0.001))
         except OSError:
-            raise Gone(clean=self._closing) from None
+            raise self._ended() from None
         if data == b"":
-            raise Gone(clean=self._clean or self._closing)
+            raise self._ended()
         return data
+
+    def _ended(self) -> Gone:
+        """What the end of the stream means: who does not read has brought it about itself."""
+        if self._outbox.failed and self._outbox.held_up and not self._closing:
+            return Gone(clean=True, how=closing.SLOW_READER.slug)
+        return Gone(clean=self._clean or self._closing, how=self._how)
 
     def _wake(self) -> None:
         """Ends the conversation of a connection that has been closed while its reader waits."""
         if not self._finishing:
-            self._inlet.interrupt(Gone(clean=True))
+            self._inlet.interrupt(Gone(clean=True, how=self._how))
 
     def _take(self, data: bytes, received_s: float) -> None:
         self._unread += data
@@ -237,7 +249,7 @@ class WebSocket:
             self._break_off(Closing(event.code, closing.PROTOCOL_ERROR.slug, event.reason or ""))
         self._clean = True
         if not self._closing:
-            self._closing = True
+            self._closing, self._how = True, "goodbye"
             self._outbox.put_last(self._protocol.send(event.response()))
 
     def _count(self) -> None:
@@ -249,12 +261,12 @@ class WebSocket:
         """The peer has done what it may not: it is closed, and not listened to any more."""
         self._deaf = True
         self.close(reason)
-        raise Gone(clean=True)
+        raise Gone(clean=True, how=self._how)
 
     def _ping(self) -> None:
         if self._pings >= UNANSWERED_PINGS:
             self.close(closing.SILENT)
-            raise Gone(clean=False)
+            raise Gone(clean=False, how=self._how)
         self._pings += 1
         if not self._closing:
             self._outbox.put(self._protocol.send(Ping()))

@@ -14,11 +14,11 @@ from markupsafe import Markup
 from battlebot.api.contests import contest_head, results, stored_contest
 from battlebot.api.context import current_context
 from battlebot.api.streams import Snapshot
+from battlebot.api.verdicts import verdict
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.web import board
 from battlebot.web.crosstable import LARGEST, crosstable
 from battlebot.web.filters import span
-from battlebot.web.verdicts import verdict
 
 RECENT = 20  # matches in a page's list
 MOST_LIVE = 12

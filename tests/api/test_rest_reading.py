@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -140,3 +141,44 @@ def test_empty_lists_are_lists(client: FlaskClient) -> None:
     """Nothing has been played and nobody is registered."""
     assert client.get(GAME).json == []
     assert client.get("/bots/noughtsandcrosses").json == []
+
+
+def test_matches_are_listed_by_whose_fault_their_end_was(home: House) -> None:
+    """Of a game and of a contest; void ones too, since it is those that an organiser looks for."""
+    home.contest(bots=("a", "b"))
+    faults = ["none", "bot", "network", "server", "bot"]
+    ends = {"none": "complete", "bot": "timeout", "network": "disconnect", "server": "error"}
+    ids = [home.play("a", "b", None, "autumn", fault=fault, reason=ends[fault], n=n) for n, fault in enumerate(faults)]
+    for fault in set(faults):
+        wanted = [match_id for match_id, found in zip(ids, faults, strict=True) if found == fault][::-1]
+        assert [game["_id"] for game in home.client.get(f"{GAME}?fault={fault}").json] == wanted
+        assert [game["_id"] for game in home.client.get(f"{CONTEST}?fault={fault}").json["games"]] == wanted
+    first = home.client.get(f"{CONTEST}?fault=bot&limit=1").json
+    assert [game["_id"] for game in first["games"]] == [ids[4]]
+    assert [game["_id"] for game in home.client.get(first["next"]).json["games"]] == [ids[1]]
+    lines = home.client.get(f"{GAME}/contests/autumn/export.ndjson?fault=server").text.splitlines()
+    assert [json.loads(line)["_id"] for line in lines] == [ids[3]]
+    assert home.client.get(f"{GAME}/contests/autumn/export.csv?fault=bot").text.count("\n") == 3
+
+
+@pytest.mark.parametrize("path", [GAME, CONTEST, f"{GAME}/contests/autumn/export.csv"])
+def test_a_fault_that_does_not_exist_is_refused(home: House, path: str) -> None:
+    """An unknown word is not taken for none."""
+    home.contest()
+    answer = home.client.get(f"{path}?fault=weather")
+    assert (answer.status_code, answer.json["field"]) == (400, "fault")
+
+
+def test_a_match_says_in_a_sentence_how_it_ended(home: House) -> None:
+    """The same in the list and in its own JSON."""
+    match_id = home.play("a", "b", "a", reason="timeout", fault="bot")
+    sentence = "a won: b did not answer in time. The fault lies with the bot."
+    assert home.client.get(f"{GAME}/{match_id}").json["match"]["sentence"] == sentence
+    assert home.client.get(GAME).json[0]["match"]["sentence"] == sentence
+
+
+def test_the_faulty_matches_of_a_game_are_found_by_an_index(home: House) -> None:
+    """They are few among many."""
+    for fault in ("bot", "network", "server"):
+        plan = home.storage.database["games"].find({"game": "x", "match.fault": fault}).sort("match.seq", -1).explain()
+        assert "match.fault" in str(plan["queryPlanner"]["winningPlan"])

@@ -54,7 +54,8 @@ def test_a_turn_that_comes_too_late_is_none(turn: dict[str, object]) -> None:
     assert play.recorded == []
     assert all("turn" not in message for _, message in play.messages())
     assert play.match.verdict is not None
-    assert play.match.verdict.evidence == {"bot": "a", "thinkingMs": 3010, "leftMs": 3000, "limitMs": 3000}
+    times = {"thinkingMs": 3010, "leftMs": 3000, "limitMs": 3000}
+    assert play.match.verdict.evidence == {"bot": "a", "version": 0, **times}
 
 
 def test_garbage_that_comes_too_late_is_a_timeout_too() -> None:

@@ -1,0 +1,84 @@
+"""How a match ended, in a sentence or two: who won and why, whose fault it was and what proves it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# reason -> (where somebody won, where nobody did); the reasons are the referee's, a game may have its own
+SENTENCES = {
+    "complete": ("{victor} won by the rules of the game.", "A draw by the rules of the game."),
+    "timeout": ("{victor} won: {losers} did not answer in time.", "A draw: no answer came in time."),
+    "disconnect": ("{victor} won: {losers} left.", "A draw: all were gone at about the same time."),
+    "invalid": ("{victor} won: {losers} made too many invalid turns.", "A draw: too many invalid turns."),
+    "error": ("{victor} won: the match could not go on.", "A draw: the match could not go on."),
+    "void": ("{victor} won, but the organiser took the match back.", "The organiser took the match back."),
+    "length": ("{victor} won when the match grew too long.", "A draw: the match grew too long."),
+}
+FAULTS = {
+    "bot": "The fault lies with the bot",
+    "network": "The fault lies with the network",
+    "server": "The fault lies with the server",
+}
+# how a connection ended; the slugs are those of close frames, and the referee's and the arena's own
+WAYS = {
+    "goodbye": "it said goodbye",
+    "broken": "its connection broke without a goodbye",
+    "silent": "it answered no ping",
+    "slow-reader": "it did not read what it was sent",
+    "rate": "it was closed for too many messages",
+    "protocol-error": "it was closed for what is not WebSocket",
+    "too-big": "it was closed for a message too large",
+    "restart": "its node restarted",
+    "node-dead": "its node died",
+    "unavailable": "the server could not answer it",
+    "error": "the server failed at its connection",
+    "unknown-place": "the server lost its connection",
+}
+
+
+def explained(game: Mapping[str, Any]) -> dict[str, Any]:
+    """The stored match as JSON shows it: with `match.sentence`, which is its `verdict`."""
+    return {**game, "match": {**game["match"], "sentence": verdict(game)}}
+
+
+def verdict(game: Mapping[str, Any]) -> str:
+    """What the stored match's verdict says: who won and why, whose fault it was and by what, whether it counts."""
+    victor, reason, ours = game.get("victor"), str(game.get("reason")), game.get("match") or {}
+    won, drawn = SENTENCES.get(reason, ("{victor} won ({reason}).", "A draw ({reason})."))
+    losers = " and ".join(player for player in game["players"] if player != victor)
+    # one pass, so that a name with braces in it stays what it is
+    sentences = [(drawn if victor is None else won).format(victor=victor, losers=losers, reason=reason)]
+    if ours.get("fault") in FAULTS:
+        proof = _proof(reason, ours.get("evidence") or {})
+        sentences.append(f"{FAULTS[ours['fault']]}{f': {proof}' if proof else ''}.")
+    if ours.get("void"):
+        sentences.append("The match counts for nobody.")
+    return " ".join(sentences)
+
+
+def _proof(reason: str, evidence: Mapping[str, Any]) -> str:
+    """The evidence as a clause; "" where there is none that this version knows."""
+    if "absent" in evidence:
+        return " and ".join(_absence(bot, evidence) for bot in evidence["absent"])
+    if reason == "timeout" and "leftMs" in evidence:
+        unread = " without reading what it was sent" if evidence.get("unread") else ""
+        took, left = evidence.get("thinkingMs", 0), evidence["leftMs"]
+        return f"{evidence.get('bot')} took {took:,} ms{unread} and had {left:,} ms left for this turn"
+    if reason == "invalid" and "strikes" in evidence:
+        last = str(evidence.get("sentence", "")).rstrip(".")
+        return f"{evidence.get('bot')} sent {evidence['strikes']} invalid turns; of the last: {last}"
+    if "nudges" in evidence:
+        return f"nothing happened although the match was looked at {evidence['nudges']} times"
+    if "event" in evidence:
+        return f"the game's own code failed ({evidence.get('error')})"
+    return str(evidence.get("error", "")).rstrip(".")
+
+
+def _absence(bot: str, evidence: Mapping[str, Any]) -> str:
+    how = WAYS.get(evidence.get("how", {}).get(bot), "its connection ended")
+    allowed_ms = evidence.get("allowedMs", {}).get(bot)
+    away_ms = evidence.get("awayMs", {}).get(bot)
+    if allowed_ms is None or away_ms is None:
+        return f"{bot} was gone ({how})"
+    return f"{bot} was gone for {away_ms:,} ms of {allowed_ms:,} ms ({how})"

@@ -1,0 +1,124 @@
+"""The arena of one node over a real Valkey, with bots that only note what they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import redis
+
+from battlebot.arena.conduct import Conductor, Mail
+from battlebot.arena.lag import Lag
+from battlebot.arena.player import Player
+from battlebot.arena.service import Arena
+from battlebot.arena.store import MatchStore, encode_match
+from battlebot.arena.timers import Timers
+from battlebot.referee.match import Fault, Match
+from battlebot.referee.step import update_for
+from battlebot.rules.registry import Registry
+from battlebot.wire.closing import Closing
+from battlebot.wire.login import Login
+
+Begun = Callable[..., Match]
+
+
+class Bot:
+    """A channel to a bot that reads at once."""
+
+    held_up = False
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.closed: list[Closing] = []
+
+    def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
+        self.told.append(text)
+
+    def close(self, reason: Closing) -> None:
+        self.closed.append(reason)
+
+
+@pytest.fixture
+def arena(store: MatchStore, registry: Registry) -> Arena:
+    """Of the node n1. Its timers stand."""
+    return Arena(Conductor(registry, store, "n1", now_s=lambda: 1001.0), Timers(), lambda player: None)
+
+
+def waiting(arena: Arena, bot: str = "ada") -> Player:
+    """The bot waits at its first place."""
+    login = Login.decode(f'{{"game": "numberwang", "bot_id": "{bot}", "login_hash": "{"0" * 64}"}}', 8)
+    player = Player(login, Bot(), "1", Lag())
+    player.new_place("n1", 1000.0)
+    arena.expect(player)
+    return player
+
+
+def letter(match: Match, registry: Registry, place: str = "n1/1.1", bot: str = "ada") -> bytes:
+    """The letter by which the node hears of the match."""
+    seat = match.seat_of(bot)
+    assert seat is not None
+    return Mail.of(place, update_for(registry[match.game], match, seat), encode_match(match)).encode()
+
+
+DEPARTURES: dict[str, tuple[Callable[[Arena, Player], None], Fault, str]] = {
+    "by a goodbye": (lambda arena, player: arena.left(player, True, "goodbye"), Fault.BOT, "goodbye"),
+    "by a broken line": (lambda arena, player: arena.left(player, False, "broken"), Fault.NETWORK, "broken"),
+    "sent away by the server": (lambda arena, player: arena.orphaned(player, "restart"), Fault.SERVER, "restart"),
+}
+
+
+@pytest.mark.parametrize("departure", DEPARTURES)
+def test_who_is_gone_before_the_letter_comes_has_left_as_it_left(
+    arena: Arena, begun: Begun, store: MatchStore, registry: Registry, departure: str
+) -> None:
+    """The match was made with its ticket a moment before: what it loses by is what it did, or nothing at all."""
+    leave, fault, how = DEPARTURES[departure]
+    player = waiting(arena)
+    match = begun("numberwang")
+    leave(arena, player)
+    arena.on_mail(letter(match, registry))
+    seat = store.load(match.id).seat_of("ada")
+    assert seat is not None
+    assert (seat.place, seat.emptied_by, seat.how, seat.left_s) == (None, fault, how, 1001.0)
+
+
+def test_who_goes_while_the_letter_comes_has_left_as_it_left(
+    arena: Arena, begun: Begun, store: MatchStore, registry: Registry
+) -> None:
+    """Its connection is over, but nobody has told the arena yet."""
+    player = waiting(arena)
+    match = begun("numberwang")
+    player.gone = True
+    arena.on_mail(letter(match, registry))
+    arena.left(player, True, "goodbye")
+    seat = store.load(match.id).seat_of("ada")
+    assert seat is not None
+    assert (seat.place, seat.emptied_by, seat.how) == (None, Fault.BOT, "goodbye")
+
+
+@pytest.mark.parametrize("hears", ["by a letter", "by a nudge"])
+def test_a_seat_that_nobody_knows_is_the_servers_fault(
+    arena: Arena, begun: Begun, store: MatchStore, registry: Registry, hears: str
+) -> None:
+    """Who sat there, and how it went, is forgotten: that is no bot's doing."""
+    match = begun("numberwang")
+    if hears == "by a letter":
+        arena.on_mail(letter(match, registry))
+    else:
+        arena.look_after(match.id)
+    seat = store.load(match.id).seat_of("ada")
+    assert seat is not None
+    assert (seat.place, seat.emptied_by) == (None, Fault.SERVER)
+
+
+def test_who_waits_gets_its_seat_by_the_letter(
+    arena: Arena, begun: Begun, store: MatchStore, registry: Registry, client: redis.Redis
+) -> None:
+    """And is told."""
+    player = waiting(arena)
+    match = begun("numberwang")
+    arena.on_mail(letter(match, registry))
+    channel: Any = player.channel
+    assert len(channel.told) == 1
+    assert player.table is not None
