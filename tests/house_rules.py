@@ -143,6 +143,12 @@ LAYERS = {
         theirs=("click", "rich"),
         never=PURE - {"sys"},
     ),
+    "battlebot.cli.verify": layer(
+        "what is stored is verified by the referee's replay and the contests' checks, which are pure",
+        *("cli", "referee.replay", "contests.checks", "rules.registry", "storage", "config", "errors", "logs"),
+        theirs=("click",),
+        never=SOCKETS,
+    ),
     "battlebot.cli.database": layer(
         "one helper opens the database for the commands that work on it",
         *("storage", "embedded", "config", "errors"),

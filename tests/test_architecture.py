@@ -70,6 +70,7 @@ BROKEN = [
     ("battlebot/cli/show.py", "import battlebot.arena.store", "battlebot.cli"),
     ("battlebot/cli/ratings.py", "import battlebot.arena.solo", "battlebot.cli.ratings"),
     ("battlebot/cli/database.py", "from battlebot.client import run", "battlebot.cli.database"),
+    ("battlebot/cli/verify.py", "import battlebot.referee.step", "battlebot.cli.verify"),
     ("battlebot/cli/rest.py", "from battlebot.storage import Storage", "battlebot.cli.rest"),
     ("battlebot/__main__.py", "import battlebot.embedded", "battlebot.__main__"),
     ("tasks/matches.py", "from battlebot.web import pages", "tasks"),

@@ -16,6 +16,7 @@ import click
 from battlebot.cli.contest_commands import contest_commands
 from battlebot.cli.ratings import ratings_commands
 from battlebot.cli.token import keep_first_token, token_commands
+from battlebot.cli.verify import verify
 from battlebot.errors import BattlebotError, SettingError
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def commands() -> None:
 commands.add_command(contest_commands)
 commands.add_command(ratings_commands)
 commands.add_command(token_commands)
+commands.add_command(verify)
 
 
 def _place(command: Any) -> Any:

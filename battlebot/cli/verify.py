@@ -1,0 +1,143 @@
+"""`battlebot verify`: what is stored against its rules. Reads, asks the checks, prints; no rules here."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from battlebot.errors import UnknownContest, UnknownMatch
+
+if TYPE_CHECKING:
+    from battlebot.rules.registry import Registry
+    from battlebot.storage import Storage
+
+MATCH_ID = re.compile(r"[0-9a-f]{24}")
+TRIES = 3  # while a contest runs, its matches and its standings are read at different moments
+
+
+@click.command("verify")
+@click.argument("targets", nargs=-1, required=True, metavar="MATCH|CONTEST...")
+@click.option("--game", help="The game of the contest, where several have one of that name.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object: ok, and a report of each target.")
+@click.option("--data", type=click.Path(path_type=Path), help="Data folder of the server, without a MONGODB_URI.")
+def verify(targets: Sequence[str], game: str | None, as_json: bool, data: Path | None) -> int:
+    """Replays stored matches through their rules and compares the final state, the verdict and the times.
+
+    Of a contest all its matches, the cap on the meetings of a pair, the meetings, and the standings. It works on the
+    database, not by the API: on MONGODB_URI, or the mongod of the data folder; a server may run. Exit status: 0, all is
+    as recorded; 1, something is not; 2, it could not be looked at.
+    """
+    from battlebot.cli.database import open_storage
+    from battlebot.config import load_settings
+    from battlebot.logs import configure_logs
+    from battlebot.rules.registry import discover
+
+    settings = load_settings(data=data)
+    configure_logs(settings)
+    with open_storage(settings) as storage:
+        verifier = Verifier(storage, discover())
+        reports = [verifier.report(target, game) for target in targets]
+    ok = not any(report["findings"] for report in reports)
+    if as_json:
+        click.echo(json.dumps({"ok": ok, "reports": reports}, indent=2, ensure_ascii=False))
+    else:
+        for report in reports:
+            _print(report)
+    return 0 if ok else 1
+
+
+class Verifier:
+    """Looks at what is stored. Every method raises Unavailable."""
+
+    def __init__(self, storage: Storage, registry: Registry) -> None:
+        self._storage = storage
+        self._registry = registry
+
+    def report(self, target: str, game: str | None = None) -> dict[str, Any]:
+        """`{"match"|"contest", "game", "matches", "void", "turns", "findings"}` of a match's id or a contest's name.
+
+        A finding is `{"code", "sentence", "match"?}`. Raises UnknownMatch, UnknownContest.
+        """
+        if MATCH_ID.fullmatch(target):
+            record = self._storage.games.find(target)
+            if record is not None:
+                return self._with_matches({"match": target, "game": record["game"]}, iter([record]))
+        contest = self._contest(target, game)
+        matches = self._storage.games.each_of_contest(contest["game"], target, void=True, turns=True)
+        report = self._with_matches({"contest": target, "game": contest["game"]}, matches)
+        report["findings"] += self._about_the_contest(contest)
+        return report
+
+    def _contest(self, name: str, game: str | None) -> dict[str, Any]:
+        names = self._registry if game is None else [game]
+        found = [row for row in (self._storage.contests.find(one, name) for one in names) if row is not None]
+        if len(found) > 1:
+            games = ", ".join(row["game"] for row in found)
+            raise UnknownContest(f"There are contests {name!r} of {games}: say which by --game.")
+        if not found:
+            if MATCH_ID.fullmatch(name):
+                raise UnknownMatch(f"There is no finished match {name!r}, and no contest of that name.")
+            raise UnknownContest(f"There is no contest {name!r}{f' of {game}' if game else ''}.")
+        return found[0]
+
+    def _with_matches(self, about: dict[str, str], records: Iterator[dict[str, Any]]) -> dict[str, Any]:
+        report: dict[str, Any] = {**about, "matches": 0, "void": 0, "turns": 0, "findings": []}
+        for record in records:
+            # of an overlong match only the first turns came along
+            whole = self._storage.games.find(record["_id"]) if record["match"].get("parts") else record
+            assert whole is not None
+            report["matches"] += 1
+            report["void"] += whole["match"]["void"]
+            report["turns"] += len(whole["turns"])
+            report["findings"] += [{**found, "match": whole["_id"]} for found in self._about_a_match(whole)]
+        return report
+
+    def _about_a_match(self, record: dict[str, Any]) -> list[dict[str, str]]:
+        from battlebot.referee.replay import check_match, finding
+
+        game = self._registry.get(record["game"])
+        if game is None:
+            return [finding("unknown-game", f"There are no rules of {record['game']!r} here.")]
+        return check_match(game, record)
+
+    def _about_the_contest(self, contest: dict[str, Any]) -> list[dict[str, str]]:
+        from battlebot.contests.checks import check_contest
+
+        game, name = contest["game"], contest["name"]
+        found: list[dict[str, str]] = []
+        for _ in range(TRIES):
+            games = self._storage.games.each_of_contest(game, name, void=True)
+            found = check_contest(contest, games, self._storage.meetings.of_contest(game, name))
+            rows = self._storage.ledger.recount(game, name, mend=False)
+            found += [{"code": "standings", "sentence": _difference(row)} for row in rows]
+            if not found:
+                break
+        return found
+
+
+def _difference(row: dict[str, Any]) -> str:
+    against = f" against {row['opponent']}" if "opponent" in row else ""
+    return f"{row['bot_id']}{against}: kept {row['kept']}, counted {row['counted']}."
+
+
+def _print(report: dict[str, Any]) -> None:
+    from battlebot.cli.rest import plain
+
+    for found in report["findings"]:
+        where = f"{found['match']}: " if "match" in found else ""
+        click.echo(f"  {where}{plain(found['sentence'])} ({found['code']})")
+    matches, turns, wrong = report["matches"], report["turns"], len(report["findings"])
+    void = f", {report['void']} of them void" if report["void"] else ""
+    replayed = f"{matches} {'match' if matches == 1 else 'matches'} of {turns} turns replayed{void}"
+    name = plain(report.get("contest") or report["match"])
+    if wrong:
+        click.echo(f"{name}: {replayed}; {wrong} {'thing is' if wrong == 1 else 'things are'} not as recorded.")
+    elif "contest" in report:
+        click.echo(f"{name}: {replayed}; all is as recorded, the cap holds, the standings are what the matches make.")
+    else:
+        click.echo(f"{name}: {replayed}; all is as recorded.")

@@ -1,0 +1,67 @@
+"""Whether a contest's matches, meetings and cap belong together. Pure; the standings' counting is the storage's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+Finding = dict[str, str]
+
+
+def check_contest(
+    contest: Mapping[str, Any], games: Iterable[Mapping[str, Any]], meetings: Iterable[Mapping[str, Any]]
+) -> list[Finding]:
+    """What is wrong with a contest's record, each `{"code", "sentence", "match"?}`.
+
+    `games`: its stored matches, void ones too, `{_id, players, victor, match: {void}}`. `meetings`: as stored.
+    """
+    counted = {game["_id"]: game for game in games if not game["match"]["void"]}
+    kept = {meeting["_id"]: meeting for meeting in meetings}
+    return [
+        *_cap(contest["meetings"], counted.values(), kept.values()),
+        *_matches_without_a_meeting(counted, kept),
+        *_meetings_without_a_match(counted, kept),
+    ]
+
+
+def _finding(code: str, sentence: str, match: str | None = None) -> Finding:
+    return {"code": code, "sentence": sentence, **({} if match is None else {"match": match})}
+
+
+def _cap(cap: int, games: Iterable[Mapping[str, Any]], meetings: Iterable[Mapping[str, Any]]) -> Iterator[Finding]:
+    met: Counter[tuple[str, ...]] = Counter()
+    numbers: Counter[tuple[tuple[str, ...], int]] = Counter()
+    met.update(tuple(sorted(game["players"])) for game in games)
+    for meeting in meetings:
+        pair = tuple(sorted(meeting["bots"]))
+        numbers[pair, meeting["n"]] += 1
+        met[pair] += meeting["state"] == "absent"
+        if not 1 <= meeting["n"] <= cap:
+            sentence = f"Meeting {meeting['n']} of {' and '.join(pair)} is beyond the {cap} that a pair has."
+            yield _finding("over-cap", sentence, meeting["_id"])
+    for pair, count in sorted(met.items()):
+        if count > cap:
+            yield _finding("over-cap", f"{' and '.join(pair)} have met {count} times; {cap} are allowed.")
+    for (pair, n), count in sorted(numbers.items()):
+        if count > 1:
+            yield _finding("same-meeting", f"{' and '.join(pair)} have met {count} times for the {n}. time.")
+
+
+def _matches_without_a_meeting(
+    games: Mapping[str, Mapping[str, Any]], meetings: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Finding]:
+    for match_id, game in games.items():
+        meeting = meetings.get(match_id)
+        if meeting is None or meeting["state"] != "played":
+            yield _finding("no-meeting", "A match counts that is no played meeting.", match_id)
+        elif list(meeting["bots"]) != list(game["players"]) or meeting.get("victor") != game["victor"]:
+            yield _finding("meeting", "The meeting has other bots or another victor than its match.", match_id)
+
+
+def _meetings_without_a_match(
+    games: Mapping[str, Mapping[str, Any]], meetings: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Finding]:
+    for match_id, meeting in meetings.items():
+        if meeting["state"] == "played" and match_id not in games:
+            yield _finding("no-match", "A meeting is played, but its match is not stored, or void.", match_id)

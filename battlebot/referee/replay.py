@@ -1,0 +1,150 @@
+"""Replays a stored match through its game's rules and says what of the record does not follow from its turns. Pure.
+
+A finding is `{"code", "sentence"}`; no finding means that the record is what its turns make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from battlebot.referee.match import Fault, Reason
+from battlebot.rules.contract import Game
+from battlebot.wire.jsontext import encode
+
+Finding = dict[str, str]
+Record = Mapping[str, Any]
+
+# what the archive adds to a final state, or leaves out of it
+NOT_OF_THE_STATE = frozenset(("_id", "game", "contest", "startTime", "turns", "match", "complete", "nextPlayer"))
+END = frozenset(("victor", "reason"))
+ROUNDING_MS = 1.0
+
+
+def check_match(game: Game, record: Record) -> list[Finding]:
+    """What of a stored match, with all its turns, does not follow from its players, seed, options and turns.
+
+    The randomness of a game comes from the seed alone, so that equal turns make equal states.
+    """
+    try:
+        return [*_counts(record), *_replayed(game, record)]
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        return [finding("incomplete", f"The record cannot be read ({type(error).__name__}: {error}).")]
+
+
+def finding(code: str, sentence: str) -> Finding:
+    """What is wrong: a stable slug and a sentence."""
+    return {"code": code, "sentence": sentence}
+
+
+def _counts(record: Record) -> Iterator[Finding]:
+    turns, about = record["turns"], record["match"]
+    if about["version"] != len(turns):
+        yield finding("turns", f"The record holds {len(turns)} turns; the match was at version {about['version']}.")
+    for name in ("clocks", "serverMs"):
+        if name in about and len(about[name]) != len(turns):
+            yield finding("times", f"The record holds {len(about[name])} values of {name} for {len(turns)} turns.")
+    limit_ms = about["turnTimeoutMs"] + ROUNDING_MS
+    for number, charged_ms in enumerate(about["clocks"], start=1):
+        if not 0 <= charged_ms <= limit_ms:
+            yield finding("clock", f"Turn {number} took {charged_ms:g} ms of a clock of {about['turnTimeoutMs']} ms.")
+
+
+def _replayed(game: Game, record: Record) -> Iterator[Finding]:
+    about = record["match"]
+    state = game.initial_state(record["players"], about["seed"], about["options"])
+    for number, turn in enumerate(record["turns"], start=1):
+        if state["complete"]:
+            yield finding("after-the-end", f"Turn {number} was made after the end of the match.")
+            return
+        if turn["player"] not in game.awaited(state):
+            yield finding("out-of-turn", f"Turn {number} is not of a bot that was to move.")
+            return
+        try:
+            if not game.validate(state, turn):
+                yield finding("invalid-turn", f"Turn {number} is not valid: {game.explain(state, turn)}")
+                return
+            state = game.reducer(state, turn)
+        except Exception as error:
+            yield finding("game-error", f"The game's code failed at turn {number} ({type(error).__name__}).")
+            return
+    yield from _differences(state, record)
+    yield from _verdict(game, state, record)
+
+
+def _differences(state: Mapping[str, Any], record: Record) -> Iterator[Finding]:
+    left_out = NOT_OF_THE_STATE | END
+    replayed = {key: value for key, value in state.items() if key not in left_out}
+    stored = {key: value for key, value in record.items() if key not in left_out}
+    for key in sorted({*replayed, *stored}):
+        if key not in stored or key not in replayed or encode(stored[key]) != encode(replayed[key]):
+            yield finding("state", f"The final state's {key} is not what the turns make.")
+
+
+def _verdict(game: Game, state: Mapping[str, Any], record: Record) -> Iterator[Finding]:
+    about, victor = record["match"], record["victor"]
+    reason, fault = Reason(record["reason"]), Fault(about["fault"])
+    if victor is not None and victor not in record["players"]:
+        yield finding("victor", "The victor is none of the players.")
+    if fault not in FAULTS[reason]:
+        yield finding("fault", f"A match that ended by {reason.value!r} is recorded as the fault of {fault.value!r}.")
+    if fault is Fault.SERVER and not about["void"]:
+        yield finding("void", "The match ended by the server's fault, and counts all the same.")
+    if state["complete"] != (reason is Reason.COMPLETE):
+        is_was = "is over" if state["complete"] else "is not over"
+        yield finding("reason", f"By its rules the match {is_was} after its turns; it is recorded as {reason.value!r}.")
+    elif state["complete"] and state["victor"] != victor:
+        yield finding("victor", "The victor is not who won by the rules.")
+    elif not state["complete"]:
+        yield from PROOFS.get(reason, _of_nobody)(game, state, record)
+
+
+def _of_nobody(game: Game, state: Mapping[str, Any], record: Record) -> Iterator[Finding]:
+    if record["victor"] is not None:
+        yield finding("victor", f"A match that ended by {record['reason']!r} has no victor.")
+
+
+def _of_a_timeout(game: Game, state: Mapping[str, Any], record: Record) -> Iterator[Finding]:
+    proof = record["match"]["evidence"]
+    if proof["bot"] not in game.awaited(dict(state)):
+        yield finding("evidence", "The bot that ran out of time was not to move.")
+    if proof["thinkingMs"] < proof["leftMs"] or proof["leftMs"] > proof["limitMs"]:
+        yield finding("evidence", f"{proof['thinkingMs']} ms of {proof['leftMs']} ms are no time-out.")
+    if record["victor"] == proof["bot"]:
+        yield finding("victor", "The bot that ran out of time is the victor.")
+
+
+def _of_strikes(game: Game, state: Mapping[str, Any], record: Record) -> Iterator[Finding]:
+    proof = record["match"]["evidence"]
+    if record["match"]["strikes"].get(proof["bot"]) != proof["strikes"]:
+        yield finding("evidence", "The bot's strikes are not those that ended the match.")
+    if record["victor"] == proof["bot"]:
+        yield finding("victor", "The bot that made too many invalid turns is the victor.")
+
+
+def _of_absence(game: Game, state: Mapping[str, Any], record: Record) -> Iterator[Finding]:
+    proof = record["match"]["evidence"]
+    late = proof["emptiedBy"]
+    if not late or not set(late) <= set(proof["absent"]):
+        yield finding("evidence", "No bot is recorded as gone for too long.")
+    if record["victor"] in late:
+        yield finding("victor", "A bot that was gone for too long is the victor.")
+    for bot in late:
+        if proof.get("awayMs", {}).get(bot, 0) + ROUNDING_MS < proof.get("allowedMs", {}).get(bot, 0):
+            yield finding("evidence", f"A bot was gone for {proof['awayMs'][bot]} ms, which it was allowed to be.")
+
+
+FAULTS = {
+    Reason.COMPLETE: (Fault.NONE,),
+    Reason.DISCONNECT: (Fault.BOT, Fault.NETWORK),
+    Reason.TIMEOUT: (Fault.BOT,),
+    Reason.INVALID: (Fault.BOT,),
+    Reason.ERROR: (Fault.SERVER,),
+    Reason.LENGTH: (Fault.NONE,),
+    Reason.VOID: (Fault.NONE,),
+}
+PROOFS: Mapping[Reason, Callable[[Game, Mapping[str, Any], Record], Iterator[Finding]]] = {
+    Reason.TIMEOUT: _of_a_timeout,
+    Reason.INVALID: _of_strikes,
+    Reason.DISCONNECT: _of_absence,
+}

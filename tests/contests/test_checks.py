@@ -1,0 +1,69 @@
+"""A contest's matches, meetings and cap: what belongs together, and what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from battlebot.contests.checks import check_contest
+
+CONTEST = {"name": "cup", "meetings": 5}
+
+
+class Kept:
+    """A contest of three bots: five matches of a and b, one void, one absence of c."""
+
+    def __init__(self) -> None:
+        self.games: list[dict[str, Any]] = []
+        self.meetings: list[dict[str, Any]] = []
+        for n in range(1, 6):
+            self.add(f"ab{n}", ["ab", "ba"][n % 2], n)
+        self.games.append({"_id": "void", "players": ["a", "b"], "victor": None, "match": {"void": True}})
+        absent = {"_id": "away", "bots": ["a", "c"], "n": 1, "state": "absent", "victor": "a"}
+        self.meetings.append(absent)
+        self.meetings.append({"_id": "live", "bots": ["b", "c"], "n": 1, "state": "open"})
+
+    def add(self, match_id: str, bots: str, n: int) -> None:
+        """A played meeting with its match."""
+        self.games.append({"_id": match_id, "players": list(bots), "victor": "a", "match": {"void": False}})
+        self.meetings.append({"_id": match_id, "bots": list(bots), "n": n, "state": "played", "victor": "a"})
+
+
+def test_what_belongs_together_is_no_finding() -> None:
+    """Void matches need no meeting, absences and live meetings no match."""
+    kept = Kept()
+    assert check_contest(CONTEST, kept.games, kept.meetings) == []
+
+
+BROKEN: dict[str, tuple[Callable[[Kept], object], set[str]]] = {
+    "a sixth match": (lambda kept: kept.add("ab6", "ab", 6), {"over-cap"}),
+    "a sixth match under an old number": (lambda kept: kept.add("ab6", "ba", 2), {"over-cap", "same-meeting"}),
+    "a sixth match without a meeting": (
+        lambda kept: kept.games.append({**kept.games[0], "_id": "ab6"}),
+        {"over-cap", "no-meeting"},
+    ),
+    "an absence beyond the cap": (
+        lambda kept: kept.meetings.append({"_id": "x", "bots": ["b", "a"], "n": 5, "state": "absent", "victor": "a"}),
+        {"over-cap", "same-meeting"},
+    ),
+    "a match whose meeting is open": (lambda kept: kept.meetings[0].update(state="open"), {"no-meeting"}),
+    "a match whose meeting is gone": (lambda kept: kept.meetings.pop(0), {"no-meeting"}),
+    "a meeting whose match is gone": (lambda kept: kept.games.pop(0), {"no-match"}),
+    "a meeting whose match is void": (lambda kept: kept.games[0]["match"].update(void=True), {"no-match"}),
+    "another victor": (lambda kept: kept.meetings[0].update(victor="b"), {"meeting"}),
+    "another first mover": (lambda kept: kept.games[0].update(players=["a", "b"]), {"meeting"}),
+    "a number of nothing": (lambda kept: kept.meetings[0].update(n=0), {"over-cap"}),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_what_does_not_belong_together_is_found(broken: str) -> None:
+    """By its code, and with a sentence."""
+    spoil, codes = BROKEN[broken]
+    kept = Kept()
+    spoil(kept)
+    found = check_contest(CONTEST, kept.games, kept.meetings)
+    assert {one["code"] for one in found} == codes
+    assert all(one["sentence"].endswith(".") for one in found)

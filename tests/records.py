@@ -1,0 +1,61 @@
+"""Stored matches for tests, made as the server makes them: stepped by the referee, put into shape by the archive."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from battlebot.arena.archiving import game_document
+from battlebot.arena.store import Ended
+from battlebot.referee.events import Event, Turned
+from battlebot.referee.match import Limits, Match, Seat
+from battlebot.referee.step import step, with_first_due
+from battlebot.rules.registry import discover
+
+START_S = 1_700_000_000.25
+GAMES = discover()
+
+
+def record(match: Match, recorded: Sequence[dict[str, Any]], seq: int | None = None) -> dict[str, Any]:
+    """A match that is over, as it is stored; its turns have been to Redis and back."""
+    rows = json.loads(json.dumps(list(recorded)))
+    return game_document(Ended(match, seq or int(START_S * 1_000_000) + 60_000_000, rows))
+
+
+def played(
+    events: Sequence[Event],
+    game: str = "numberwang",
+    bots: Sequence[str] = ("a", "b"),
+    contest: str | None = None,
+    match_id: str = "65a1b2c3d4e5f60718293a4b",
+    seq: int | None = None,
+) -> dict[str, Any]:
+    """The record of a match in which these events happened, half a second after one another, up to its end."""
+    rules, limits = GAMES[game], Limits()
+    match = Match(
+        id=match_id,
+        game=game,
+        contest=contest,
+        seats=tuple(Seat(bot, f"{bot}/1", limits.turn_timeout_s) for bot in bots),
+        state=rules.initial_state(bots, 7, {}),
+        limits=limits,
+        options=rules.options_with_defaults({}),
+        seed=7,
+        started_s=START_S,
+    )
+    match, now_s, rows = with_first_due(rules, match, START_S), START_S, []
+    for event in events:
+        now_s += 0.5
+        answer = step(rules, match, event, now_s)
+        match = answer.match
+        if answer.recorded is not None:
+            rows.append(answer.recorded)
+    return record(match, rows, seq)
+
+
+def won(bots: Sequence[str] = ("a", "b"), **about: Any) -> dict[str, Any]:
+    """A match of numberwang of three turns, won by the first of the bots."""
+    first, second = bots
+    moves = [(first, 4), (second, 3), (first, 5)]
+    return played([Turned(bot, {"n": n}, 0.25) for bot, n in moves], bots=bots, **about)

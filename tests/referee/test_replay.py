@@ -1,0 +1,186 @@
+"""A stored match replays to what it holds; whatever is changed in it is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from random import Random
+from typing import Any
+
+import pytest
+from matches import GAMES, NUMBERWANG, Play, a_simultaneous_game
+from records import record, won
+
+from battlebot.referee.events import Failed, Left, Orphaned, Overdue, TimedOut, Voided
+from battlebot.referee.replay import check_match
+
+Stored = dict[str, Any]
+
+
+def stored(play: Play) -> Stored:
+    """The finished match as the archive stores it."""
+    return record(play.match, play.recorded)
+
+
+def at_random(play: Play, seed: int, choose: Callable[[dict[str, Any], Random], Stored]) -> None:
+    """Plays to the end; turns that are not valid are not sent."""
+    random = Random(seed)
+    while play.match.verdict is None:
+        bot = play.game.awaited(play.match.state)[0]
+        turn = choose(play.match.state, random)
+        if play.game.validate(play.match.state, {**turn, "player": bot}):
+            play.turn(bot, random.choice([0.0, 0.25, 1.3]), **turn)
+
+
+CHOICES: dict[str, Callable[[dict[str, Any], Random], Stored]] = {
+    "numberwang": lambda state, random: {"n": random.choice([1, -2, 0.1, 3.7])},
+    "noughtsandcrosses": lambda state, random: {
+        "mark": "X" if state["marks"]["X"] == state["nextPlayer"] else "O",
+        "space": [random.randrange(3), random.randrange(3)],
+    },
+    "connectfour": lambda state, random: {"column": random.randrange(7), "why": "é"},
+}
+
+
+@pytest.mark.parametrize("game", CHOICES)
+@pytest.mark.parametrize("seed", range(10))
+def test_what_was_played_by_the_rules_replays(game: str, seed: int) -> None:
+    """Random matches to their end, draws among them."""
+    play = Play(GAMES[game])
+    at_random(play, seed, CHOICES[game])
+    assert check_match(play.game, stored(play)) == []
+
+
+def test_a_simultaneous_match_replays() -> None:
+    """In the order in which the turns came."""
+    play = Play(a_simultaneous_game(), ("a", "b", "c"))
+    for bot, n in [("c", 1), ("a", 1), ("b", 1), ("b", 2), ("a", 1), ("c", 1)]:
+        play.turn(bot, n=n)
+    assert check_match(play.game, stored(play)) == []
+
+
+def strikes(play: Play) -> None:
+    """Three of the same bot."""
+    for _ in range(3):
+        play.turn("b", n="x")
+
+
+ENDS: dict[str, Callable[[Play], object]] = {
+    "a time-out": lambda play: play.event(TimedOut("b", 1, 3.0), 3.0),
+    "a time-out while nothing is read": lambda play: play.event(TimedOut("b", 1, 3.0, unread=True), 3.0),
+    "a turn too late": lambda play: play.turn("b", 3.5, n=1),
+    "strikes": strikes,
+    "a bot that left": lambda play: (play.event(Left("b", "b/1", True, 0.0, "goodbye")), play.event(Overdue(), 3.0)),
+    "both left": lambda play: (
+        play.event(Left("a", "a/1", True)),
+        play.event(Left("b", "b/1", False, 1.0)),
+        play.event(Overdue(), 3.0),
+    ),
+    "a dead node": lambda play: (play.event(Orphaned("a", "a/1", "node-dead")), play.event(Overdue(), 15.0)),
+    "a failure": lambda play: play.event(Failed("x")),
+    "an organiser": lambda play: play.event(Voided("x")),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_whatever_ended_a_match_it_replays(end: str) -> None:
+    """After a first turn; the state is that of its turns, with the end written into it."""
+    play = Play()
+    play.turn("a", n=1)
+    ENDS[end](play)
+    assert check_match(NUMBERWANG, stored(play)) == []
+
+
+def test_a_match_that_grew_too_long_replays() -> None:
+    """A draw by nobody's fault."""
+    play = Play(max_turns=4)
+    for bot in "abab":
+        play.turn(bot, n=0)
+    assert check_match(NUMBERWANG, stored(play)) == []
+
+
+def changed(*path: Any, to: Any) -> Callable[[Stored], None]:
+    """A change of one value in a record; `del` removes it."""
+
+    def change(found: Stored) -> None:
+        inner: Any = found
+        for key in path[:-1]:
+            inner = inner[key]
+        inner[path[-1]] = to
+
+    return change
+
+
+FORGERIES: dict[str, tuple[Callable[[Stored], object], str]] = {
+    "another number": (changed("turns", 0, "n", to=3), "state"),
+    "a turn less": (lambda found: found["turns"].pop(1), "turns"),
+    "a turn twice": (lambda found: found["turns"].insert(1, found["turns"][0]), "out-of-turn"),
+    "turns in another order": (lambda found: found["turns"].append(found["turns"].pop(0)), "out-of-turn"),
+    "a turn after the end": (lambda found: found["turns"].append({"n": 1, "player": "b", "time": 1}), "after-the-end"),
+    "an invalid turn": (changed("turns", 1, "n", to="x"), "invalid-turn"),
+    "a stranger's turn": (changed("turns", 1, "player", to="c"), "out-of-turn"),
+    "another board": (changed("board", "n", to=99), "state"),
+    "a float for an integer": (changed("board", "n", to=12.0), "state"),
+    "a key of the state missing": (lambda found: found.pop("board"), "state"),
+    "a key too many": (changed("secret", to=1), "state"),
+    "another victor": (changed("victor", to="b"), "victor"),
+    "no victor": (changed("victor", to=None), "victor"),
+    "a victor who did not play": (changed("victor", to="z"), "victor"),
+    "another reason": (changed("reason", to="timeout"), "reason"),
+    "a fault that does not fit": (changed("match", "fault", to="bot"), "fault"),
+    "a reason that does not exist": (changed("reason", to="weather"), "incomplete"),
+    "another version": (changed("match", "version", to=4), "turns"),
+    "times missing": (changed("match", "clocks", to=[1.0]), "times"),
+    "the server's share missing": (changed("match", "serverMs", to=[]), "times"),
+    "a turn that took too long": (changed("match", "clocks", 1, to=3002.0), "clock"),
+    "other players": (changed("players", to=["b", "a"]), "out-of-turn"),
+    "no evidence of where it began": (lambda found: found["match"].pop("seed"), "incomplete"),
+}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_what_was_changed_is_found(forgery: str) -> None:
+    """By its code; the record itself is left as it is."""
+    change, code = FORGERIES[forgery]
+    found = won()
+    assert check_match(NUMBERWANG, found) == []
+    found["board"] = dict(found["board"])
+    change(found)
+    before = deepcopy(found)
+    assert code in {one["code"] for one in check_match(NUMBERWANG, found)}
+    assert found == before
+
+
+CLAIMS: dict[str, tuple[str, Callable[[Stored], object], str]] = {
+    "who ran out of time was not to move": ("a time-out", changed("match", "evidence", "bot", to="a"), "evidence"),
+    "there was time left": ("a time-out", changed("match", "evidence", "thinkingMs", to=2999), "evidence"),
+    "who ran out of time has won": ("a time-out", changed("victor", to="b"), "victor"),
+    "two strikes are not three": ("strikes", changed("match", "strikes", "b", to=2), "evidence"),
+    "who was invalid has won": ("strikes", changed("victor", to="b"), "victor"),
+    "nobody was gone": ("a bot that left", changed("match", "evidence", "emptiedBy", to={}), "evidence"),
+    "it was back in time": ("a bot that left", changed("match", "evidence", "awayMs", "b", to=2000), "evidence"),
+    "who was gone has won": ("a bot that left", changed("victor", to="b"), "victor"),
+    "a server's fault has a winner": ("a dead node", changed("victor", to="a"), "victor"),
+    "a server's fault counts": ("a dead node", changed("match", "void", to=False), "void"),
+    "the bot's fault was the server's": ("a failure", changed("match", "fault", to="bot"), "fault"),
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_verdict_that_its_evidence_does_not_bear_is_found(claim: str) -> None:
+    """Each end has its own proof."""
+    end, change, code = CLAIMS[claim]
+    play = Play()
+    play.turn("a", n=1)
+    ENDS[end](play)
+    found = deepcopy(stored(play))
+    change(found)
+    assert code in {one["code"] for one in check_match(NUMBERWANG, found)}
+
+
+def test_rules_that_fail_are_told_and_not_raised() -> None:
+    """The game is another by now."""
+    found = won()
+    assert [one["code"] for one in check_match(GAMES["noughtsandcrosses"], found)] == ["invalid-turn"]
+    del found["turns"][0]["player"]
+    assert [one["code"] for one in check_match(NUMBERWANG, found)] == ["incomplete"]
