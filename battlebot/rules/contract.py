@@ -41,6 +41,9 @@ class Rules:
     view: Callable[[State, str | None], State] | None = None
     render: Callable[[State], str] | None = None
     check_options: Callable[[dict[str, Any]], str | None] | None = None
+    objection: Callable[[list[str], dict[str, Any]], str | None] | None = None
+    forfeit: Callable[[State, str, Any], State] | None = None
+    configure: Callable[[State, dict[str, Any]], State] | None = None
 
 
 # what each function is called with: positional arguments, in this order
@@ -52,6 +55,9 @@ _ARGUMENTS = {
     "view": ("state", "player"),
     "render": ("state",),
     "check_options": ("options",),
+    "objection": ("players", "options"),
+    "forfeit": ("state", "player", "cause"),
+    "configure": ("state", "options"),
 }
 _OBLIGATORY = ("initial_state", "validate", "reducer")
 
@@ -114,6 +120,30 @@ class Game:
         if self.rules.render is None:
             return json.dumps(state, indent=2, ensure_ascii=False)
         return self.rules.render(state)
+
+    def objection(self, players: Sequence[str], options: Mapping[str, Any]) -> str | None:
+        """Why these players cannot start under these options (with defaults), in a sentence; None if they can."""
+        if len(set(players)) != len(players):
+            return "All player names must be unique"
+        if not self.min_players <= len(players) <= self.max_players:
+            return f"{self.title} is for {self.min_players} to {self.max_players} players"
+        return None if self.rules.objection is None else self.rules.objection(list(players), dict(options))
+
+    @property
+    def goes_on_without(self) -> bool:
+        """Whether a match goes on when one of its players gives up or is out: the game has a `forfeit`."""
+        return self.rules.forfeit is not None
+
+    def forfeit(self, state: State, player: str, cause: Any) -> State:
+        """The state after a player that is awaited gave no answer that counts; `cause` is JSON, and kept."""
+        assert self.rules.forfeit is not None
+        return self.rules.forfeit(state, player, cause)
+
+    def configure(self, state: State, options: Mapping[str, Any]) -> State:
+        """The state with other options from now on. Raises ValueError, with a sentence, where that cannot be."""
+        if self.rules.configure is None:
+            raise ValueError(f"The options of {self.title} cannot be changed during a match")
+        return self.rules.configure(state, dict(options))
 
     def awaited(self, state: State) -> tuple[str, ...]:
         """The ids of the bots that a turn is waited for; none when the match is complete."""
@@ -200,9 +230,9 @@ def _name(file: str, name: Any, stem: str) -> str:
 def _players(file: str, bounds: Any) -> tuple[int, int]:
     if isinstance(bounds, tuple | list) and len(bounds) == 2 and all(type(bound) is int for bound in bounds):
         low, high = bounds
-        if 2 <= low <= high:
+        if 1 <= low <= high:
             return low, high
-    raise bad_game(file, f"GAME['players'] is {bounds!r}", "(fewest, most), two ints from 2 on")
+    raise bad_game(file, f"GAME['players'] is {bounds!r}", "(fewest, most), two ints from 1 on")
 
 
 def _functions(file: str, module: ModuleType) -> dict[str, Any]:

@@ -113,7 +113,7 @@ BROKEN = {
     "unknown key": ('"title"', '"timeout": 3, "title"', "unknown key 'timeout'"),
     "other name": ('"name": "tiny"', '"name": "Tiny"', "the name of the file or folder, 'tiny'"),
     "empty title": ('"Tiny",', '"",', r"GAME\['title'\] is ''"),
-    "one player": ("(2, 3)", "(1, 3)", r"GAME\['players'\]"),
+    "nobody": ("(2, 3)", "(0, 3)", r"GAME\['players'\]"),
     "bounds swapped": ("(2, 3)", "(3, 2)", r"GAME\['players'\]"),
     "players a number": ("(2, 3)", "2", r"GAME\['players'\]"),
     "no time": ('"title"', '"turnTimeoutMs": 0, "title"', "turnTimeoutMs"),

@@ -1,0 +1,145 @@
+"""Battle-cubed: bots move and place bombs in a cube, all at once, tick by tick; who survives longest wins.
+
+Rules: seed 003 and docs/games/battlecube.md. A turn is `{"tasks": [...]}`, one for each tick of a sequence:
+`{"task": "MOVE", "direction": "+X"}`, `{"task": "PLACE_BOMB", "x", "y", "z"}` (or `BOMB`), `{"task": "NOOP"}`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from games.battlecube.tasks import AXES, problem_of
+from games.battlecube.ticks import cell_of, next_tick, placed, scattered, sequence
+
+State = dict[str, Any]
+Turn = dict[str, Any]
+
+GAME = {
+    "name": "battlecube",
+    "title": "Battle-cubed",
+    "players": (1, 64),
+    "simultaneous": True,
+    "turnTimeoutMs": 5000,
+    "options": {
+        "maxNumOfTicks": {
+            "default": 200,
+            "low": 1,
+            "high": 10_000,
+            "doc": "the number of ticks after which it is a tie",
+        },
+        "edgeLength": {"default": 8, "low": 1, "high": 64, "doc": "the length of the cube's edges, in cells"},
+        "numOfTasksPerTick": {"default": 1, "low": 1, "high": 20, "doc": "how many ticks the bots plan in advance"},
+        "speed": {"default": 0, "low": 0, "high": 10_000, "doc": "milliseconds between two ticks, for viewers"},
+        "playerStartPositions": {
+            "default": None,
+            "doc": 'where the players start, a list of {"name", "x", "y", "z"}; at random if not given',
+        },
+    },
+    "exampleTurn": {"tasks": [{"task": "NOOP"}]},
+}
+
+
+def objection(players: list[str], options: dict[str, Any]) -> str | None:
+    """Why these players cannot start under these options; None if they can."""
+    edge, positions = options["edgeLength"], options["playerStartPositions"]
+    if edge**3 < len(players):
+        return "Too many players for the selected game area size"
+    if positions is None:
+        return None
+    if not isinstance(positions, list) or not all(_is_position(row, edge) for row in positions):
+        return f'playerStartPositions must be a list of {{"name", "x", "y", "z"}} with coordinates of 0 to {edge - 1}'
+    if sorted(row["name"] for row in positions) != sorted(players):
+        return "There are no player start positions for all players in the game"
+    if len({cell_of(row) for row in positions}) < len(positions):
+        return "No two players can start in the same cell"
+    return None
+
+
+def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> State:
+    """All players in their cells, no bomb, everybody asked. Raises ValueError as `objection` says."""
+    problem = objection(players, options)
+    if problem:
+        raise ValueError(problem)
+    setup = {key: options[key] for key in ("maxNumOfTicks", "edgeLength", "numOfTasksPerTick", "speed")}
+    given = {row["name"]: cell_of(row) for row in options["playerStartPositions"] or ()}
+    cells = [given[name] for name in players] if given else scattered(len(players), setup["edgeLength"], seed, 0)
+    state = {
+        "players": players,
+        "nextPlayer": None,
+        "waitingFor": list(players),
+        "complete": False,
+        **setup,
+        "currentTick": 0,
+        "positions": [placed(name, cell) for name, cell in zip(players, cells, strict=True)],
+        "items": [],
+        "lost": [],
+        "answers": {},
+        "seed": seed,
+        "placements": 1,
+        "nextSetup": None,
+        "events": [],
+    }
+    state["events"] = [next_tick(state)]
+    return state
+
+
+def validate(state: State, turn: Turn) -> bool:
+    """`tasks` are as many as a sequence has ticks, each well formed; the bot has not answered yet."""
+    if state["complete"] or turn.get("player") not in state["waitingFor"]:
+        return False
+    return problem_of(turn.get("tasks"), state["numOfTasksPerTick"]) is None
+
+
+def explain(state: State, turn: Turn) -> str:
+    """What is wrong with the tasks."""
+    return problem_of(turn.get("tasks"), state["numOfTasksPerTick"]) or "This bot is not asked now."
+
+
+def reducer(state: State, turn: Turn) -> State:
+    """Keeps the bot's tasks; the last answer of a sequence lets its ticks pass."""
+    tasks = [dict(task) for task in turn["tasks"]]
+    return _answered(state, turn["player"], {"tasks": tasks})
+
+
+def forfeit(state: State, player: str, cause: Any) -> State:
+    """The bot gave no answer that counts: it loses on the first tick of the sequence, for that cause (JSON)."""
+    return _answered(state, player, {"cause": cause})
+
+
+def configure(state: State, options: dict[str, Any]) -> State:
+    """Another size, speed or number of tasks, from the next sequence on: all are placed anew, the bombs are gone.
+
+    Raises ValueError where those still in play have no room.
+    """
+    setup = {key: options[key] for key in ("edgeLength", "numOfTasksPerTick", "speed") if key in options}
+    edge = int(options.get("edgeLength", state["edgeLength"]))
+    if edge**3 < len(state["positions"]):
+        raise ValueError("Too many players for the selected game area size")
+    return {**state, "nextSetup": setup}
+
+
+def view(state: State, player: str | None) -> State:
+    """Nobody sees the seed, nor what others plan."""
+    own = {name: answer for name, answer in state["answers"].items() if name == player}
+    return {key: value for key, value in state.items() if key != "seed"} | {"answers": own}
+
+
+def render(state: State) -> str:
+    """The tick, and who and what is where."""
+    lines = [f"tick {state['currentTick']} of {state['maxNumOfTicks']}, edge {state['edgeLength']}"]
+    lines += [f"{row['name']} at {row['x']},{row['y']},{row['z']}" for row in state["positions"]]
+    lines += [f"bomb at {row['x']},{row['y']},{row['z']}" for row in state["items"]]
+    lines += [f"{row['name']} lost on tick {row['score']}: {row['cause']}" for row in state["lost"]]
+    return "\n".join(lines)
+
+
+def _answered(state: State, player: str, answer: dict[str, Any]) -> State:
+    waiting = [name for name in state["waitingFor"] if name != player]
+    after = {**state, "waitingFor": waiting, "answers": {**state["answers"], player: answer}}
+    return after if waiting else sequence(after)
+
+
+def _is_position(row: Any, edge: int) -> bool:
+    if not isinstance(row, dict) or row.keys() != {"name", *AXES} or not isinstance(row["name"], str):
+        return False
+    return all(type(row[axis]) is int and 0 <= row[axis] < edge for axis in AXES)

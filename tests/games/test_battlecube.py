@@ -1,0 +1,295 @@
+"""Battle-cubed, case by case, from the protocol page's order of a tick."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from battlebot.rules.contract import Game, State
+from battlebot.rules.registry import discover
+
+GAME: Game = discover()["battlecube"]
+NOOP = {"task": "NOOP"}
+OUT, CRASH, BOMB = "Player moved out of bounds", "Player crashed to other player", "Player stepped on a BOMB"
+
+Cell = tuple[int, int, int]
+
+
+def move(direction: str) -> dict[str, Any]:
+    """A MOVE."""
+    return {"task": "MOVE", "direction": direction}
+
+
+def bomb(x: int, y: int, z: int, task: str = "PLACE_BOMB") -> dict[str, Any]:
+    """A bomb, by either of its names."""
+    return {"task": task, "x": x, "y": y, "z": z}
+
+
+def start(cells: dict[str, Cell], **options: Any) -> State:
+    """A match with the players where they are put."""
+    positions = [{"name": name, "x": x, "y": y, "z": z} for name, (x, y, z) in cells.items()]
+    return GAME.initial_state(list(cells), 7, {"edgeLength": 4, "playerStartPositions": positions, **options})
+
+
+def play(state: State, **tasks: Any) -> State:
+    """One sequence: each player's task, or list of tasks; None: no answer that counts."""
+    for name in list(state["waitingFor"]):
+        task = tasks.get(name, NOOP)
+        if task is None:
+            state = GAME.forfeit(state, name, "no answer")
+            continue
+        many = task if isinstance(task, list) else [task] * state["numOfTasksPerTick"]
+        turn = {"player": name, "tasks": many}
+        assert GAME.validate(state, turn), GAME.explain(state, turn)
+        state = GAME.reducer(state, turn)
+    return state
+
+
+def where(state: State) -> dict[str, Cell]:
+    """The cells of those in play."""
+    return {row["name"]: (row["x"], row["y"], row["z"]) for row in state["positions"]}
+
+
+def lost(state: State) -> dict[str, str]:
+    """The causes of those who have lost, in the order of losing."""
+    return {row["name"]: row["cause"] for row in state["lost"]}
+
+
+def events(state: State) -> list[str]:
+    """The names of the last sequence's events."""
+    return [name for name, _ in state["events"]]
+
+
+FAR = {"far": (3, 3, 3)}
+
+# a name for the case: where all stand, what they do, who loses why, where the bombs are afterwards
+CASES: dict[str, tuple[dict[str, Cell], dict[str, Any], dict[str, str], list[Cell]]] = {
+    "a step": ({"a": (0, 0, 0), **FAR}, {"a": move("+X")}, {}, []),
+    "out of the grid": ({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}, {"a": move("-Y")}, {"a": OUT}, []),
+    "two into one cell": (
+        {"a": (0, 0, 0), "b": (2, 0, 0), **FAR},
+        {"a": move("+X"), "b": move("-X")},
+        {"a": CRASH, "b": CRASH},
+        [],
+    ),
+    "into one that stands": ({"a": (0, 0, 0), "b": (1, 0, 0), **FAR}, {"a": move("+X")}, {"a": CRASH, "b": CRASH}, []),
+    "a swap passes": ({"a": (0, 0, 0), "b": (1, 0, 0), **FAR}, {"a": move("+X"), "b": move("-X")}, {}, []),
+    "three into one cell": (
+        {"a": (0, 1, 0), "b": (2, 1, 0), "c": (1, 0, 0), **FAR},
+        {"a": move("+X"), "b": move("-X"), "c": move("+Y")},
+        {"a": CRASH, "b": CRASH, "c": CRASH},
+        [],
+    ),
+    "a bomb placed first under one that moves": (
+        {"a": (0, 0, 0), "b": (2, 0, 0), **FAR},
+        {"a": bomb(1, 0, 0), "b": move("-X")},
+        {"b": BOMB},
+        [],
+    ),
+    "a bomb placed afterwards under one that moved": (
+        {"a": (0, 0, 0), "b": (2, 0, 0), **FAR},
+        {"a": move("+X"), "b": bomb(1, 0, 0)},
+        {"a": BOMB},
+        [],
+    ),
+    "one's own bomb": ({"a": (0, 0, 0), "b": (2, 2, 2), **FAR}, {"a": bomb(0, 0, 0)}, {"a": BOMB}, []),
+    "several in one explosion, and the bomb wins": (
+        {"a": (0, 0, 0), "b": (2, 0, 0), "c": (2, 2, 2), **FAR},
+        {"a": move("+X"), "b": move("-X"), "c": bomb(1, 0, 0)},
+        {"a": BOMB, "b": BOMB},
+        [],
+    ),
+    "a bomb that hits nobody stays": ({"a": (0, 0, 0), **FAR}, {"a": bomb(2, 2, 2)}, {}, [(2, 2, 2)]),
+    "the program's word for a bomb": ({"a": (0, 0, 0), **FAR}, {"a": bomb(2, 2, 2, "BOMB")}, {}, [(2, 2, 2)]),
+    "two bombs in a cell are one": (
+        {"a": (0, 0, 0), **FAR},
+        {"a": bomb(2, 2, 2), "far": bomb(2, 2, 2)},
+        {},
+        [(2, 2, 2)],
+    ),
+    "a bomb outside has no effect": ({"a": (0, 0, 0), **FAR}, {"a": bomb(4, 0, 0)}, {}, []),
+    "no answer": ({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}, {"a": None}, {"a": "no answer"}, []),
+    "who lost by its answer still stands there": (
+        {"a": (0, 0, 0), "b": (1, 0, 0), "c": (2, 2, 2), **FAR},
+        {"a": None, "b": move("-X")},
+        {"a": "no answer", "b": CRASH},
+        [],
+    ),
+    "who left the grid collides with nobody": (
+        {"a": (0, 0, 0), "b": (0, 1, 0), "c": (2, 2, 2), **FAR},
+        {"a": move("-X"), "b": move("-Y")},
+        {"a": OUT},
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("cells", "tasks", "losers", "bombs"), CASES.values(), ids=list(CASES))
+def test_a_tick(cells: dict[str, Cell], tasks: dict[str, Any], losers: dict[str, str], bombs: list[Cell]) -> None:
+    """Who loses why, each once, on tick 0; what lies where afterwards."""
+    after = play(start(cells), **tasks)
+    assert lost(after) == losers
+    assert {row["score"] for row in after["lost"]} <= {0}
+    assert [(item["x"], item["y"], item["z"]) for item in after["items"]] == bombs
+    assert set(where(after)) == set(cells) - set(losers)
+    assert after["currentTick"] == 1
+    assert events(after).count("PLAYER_LOST") == len(losers)
+
+
+def test_six_directions() -> None:
+    """X to the right, Y down, Z to the back, as the seed counts them."""
+    for direction, cell in {
+        "+X": (2, 1, 1),
+        "-X": (0, 1, 1),
+        "+Y": (1, 2, 1),
+        "-Y": (1, 0, 1),
+        "+Z": (1, 1, 2),
+        "-Z": (1, 1, 0),
+    }.items():
+        assert where(play(start({"a": (1, 1, 1), **FAR}), a=move(direction)))["a"] == cell
+
+
+def test_the_last_one_left_wins() -> None:
+    """Its score is the tick counter after the tick; scores are in the order of losing, survivors last."""
+    after = play(start({"a": (0, 0, 0), **FAR}), a=move("-X"))
+    assert (after["complete"], after["victor"], after["reason"]) == (True, "far", "complete")
+    assert after["scores"] == [{"name": "a", "score": 0}, {"name": "far", "score": 1}]
+    assert after["places"] == [["far"], ["a"]]
+    assert after["waitingFor"] == []
+
+
+def test_all_can_lose_at_once() -> None:
+    """A tie, in which nobody is better."""
+    after = play(start({"a": (0, 0, 0), "b": (1, 0, 0)}), a=move("+X"))
+    assert (after["complete"], after["victor"], after["places"]) == (True, None, [["a", "b"]])
+
+
+def test_the_last_tick_is_a_tie_of_all_who_are_left() -> None:
+    """The game ends when the current tick is one less than the limit."""
+    state = play(start({"a": (0, 0, 0), "b": (1, 0, 0), **FAR}, maxNumOfTicks=2), b=move("+X"))
+    assert not state["complete"]
+    state = play(state, a=move("-X"))
+    assert (state["complete"], state["victor"]) == (True, None)
+    assert state["scores"] == [{"name": "a", "score": 1}, {"name": "b", "score": 2}, {"name": "far", "score": 2}]
+    assert state["places"] == [["b", "far"], ["a"]]
+
+
+def test_a_single_player_wins_after_one_tick() -> None:
+    """Whatever it does, as long as it stays."""
+    after = play(start({"a": (0, 0, 0)}))
+    assert (after["complete"], after["victor"], after["currentTick"]) == (True, "a", 1)
+
+
+def test_a_sequence_uses_the_stored_answers() -> None:
+    """Two tasks a sequence: two ticks pass before the bots are asked again."""
+    state = start({"a": (0, 0, 0), **FAR}, numOfTasksPerTick=2)
+    after = play(state, a=[move("+X"), move("+Y")])
+    assert (where(after)["a"], after["currentTick"]) == ((1, 1, 0), 2)
+    assert events(after) == [
+        *("PLAYER_MOVE_ATTEMPT", "PLAYER_DID_NOTHING", "NEXT_TICK"),
+        *("PLAYER_MOVE_ATTEMPT", "PLAYER_DID_NOTHING", "NEXT_TICK"),
+    ]
+    assert after["waitingFor"] == ["a", "far"]
+
+
+def test_a_bot_that_has_lost_is_not_asked_again() -> None:
+    """The others play on, by themselves."""
+    state = play(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}, numOfTasksPerTick=2), a=None)
+    assert state["waitingFor"] == ["b", "far"]
+    assert not GAME.validate(state, {"player": "a", "tasks": [NOOP, NOOP]})
+
+
+def test_events_say_what_happened() -> None:
+    """In the words of the seed, with the program's additions."""
+    after = play(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}), a=move("+X"), b=bomb(2, 2, 2))
+    assert after["events"][:3] == [
+        ["PLAYER_MOVE_ATTEMPT", {"name": "a", "direction": "+X", "x": 1, "y": 0, "z": 0}],
+        ["PLAYER_PLACED_BOMB", {"name": "b", "x": 2, "y": 2, "z": 2}],
+        ["PLAYER_DID_NOTHING", {"name": "far", "x": 3, "y": 3, "z": 3}],
+    ]
+    name, seen = after["events"][3]
+    assert name == "NEXT_TICK"
+    assert seen["gameInfo"] == {"edgeLength": 4, "numOfTasksPerTick": 1, "currentTick": 1, "numOfBotsInPlay": 3}
+    assert seen["players"][0] == {"name": "a", "x": 1, "y": 0, "z": 0}
+    assert seen["items"] == [{"type": "BOMB", "x": 2, "y": 2, "z": 2}]
+
+
+def test_another_setup_takes_effect_at_the_next_sequence() -> None:
+    """All are placed anew, at random but the same for the same seed; bombs are gone."""
+    state = play(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}), a=bomb(2, 2, 2))
+    changed = GAME.configure(state, {"edgeLength": 9, "numOfTasksPerTick": 3, "speed": 5})
+    assert changed["edgeLength"] == 4
+    after = play(changed)
+    assert (after["edgeLength"], after["numOfTasksPerTick"], after["speed"], after["items"]) == (9, 3, 5, [])
+    assert set(where(after)) == {"a", "b", "far"}
+    assert where(play(changed)) == where(after) != where(play(state))
+    with pytest.raises(ValueError, match="Too many players"):
+        GAME.configure(state, {"edgeLength": 1})
+
+
+BAD_TASKS: dict[str, tuple[Any, str]] = {
+    "no array": ({"task": "NOOP"}, "an array of exactly 1 task"),
+    "too many": ([NOOP, NOOP], "exactly 1 task"),
+    "none": ([], "exactly 1 task"),
+    "no object": (["NOOP"], "must be an object"),
+    "unknown": ([{"task": "FLY"}], "must be an object whose"),
+    "a direction of two letters": ([move("+W")], "must be one of"),
+    "a list as direction": ([{"task": "MOVE", "direction": ["+X"]}], "must be one of"),
+    "another key": ([{"task": "NOOP", "why": 1}], "no other keys"),
+    "a bomb at a negative place": ([bomb(-1, 0, 0)], "integers of at least 0"),
+    "a bomb at a fraction": ([{"task": "BOMB", "x": 1.0, "y": 0, "z": 0}], "integers of at least 0"),
+    "a bomb at true": ([{"task": "BOMB", "x": True, "y": 0, "z": 0}], "integers of at least 0"),
+    "a bomb without z": ([{"task": "BOMB", "x": 1, "y": 0}], "integers of at least 0"),
+}
+
+
+@pytest.mark.parametrize(("tasks", "sentence"), BAD_TASKS.values(), ids=list(BAD_TASKS))
+def test_tasks_are_looked_at_closely(tasks: Any, sentence: str) -> None:
+    """Anything that the page does not know is refused, with what is wrong."""
+    turn = {"player": "a", "tasks": tasks}
+    state = start({"a": (0, 0, 0), **FAR})
+    assert not GAME.validate(state, turn)
+    assert sentence in GAME.explain(state, turn)
+
+
+OBJECTIONS: dict[str, tuple[list[str], dict[str, Any], str]] = {
+    "too many": ([f"p{n}" for n in range(9)], {"edgeLength": 2}, "Too many players for the selected game area size"),
+    "one name twice": (["a", "a"], {}, "All player names must be unique"),
+    "nobody": ([], {}, "Battle-cubed is for 1 to 64 players"),
+    "not for all": (
+        ["a", "b"],
+        {"playerStartPositions": [{"name": "a", "x": 0, "y": 0, "z": 0}]},
+        "There are no player start positions for all players in the game",
+    ),
+    "two in a cell": (
+        ["a", "b"],
+        {"playerStartPositions": [{"name": name, "x": 0, "y": 0, "z": 0} for name in "ab"]},
+        "No two players can start in the same cell",
+    ),
+    "outside": (["a"], {"playerStartPositions": [{"name": "a", "x": 8, "y": 0, "z": 0}]}, "coordinates of 0 to 7"),
+    "no list": (["a"], {"playerStartPositions": "a"}, "must be a list"),
+}
+
+
+@pytest.mark.parametrize(("players", "options", "sentence"), OBJECTIONS.values(), ids=list(OBJECTIONS))
+def test_what_cannot_start_is_said(players: list[str], options: dict[str, Any], sentence: str) -> None:
+    """In the sentences of the page where it has one."""
+    assert sentence in (GAME.objection(players, GAME.options_with_defaults(options)) or "")
+
+
+def test_nobody_sees_what_others_plan() -> None:
+    """Nor the seed; one's own answer is shown."""
+    state = start({"a": (0, 0, 0), **FAR})
+    state = GAME.reducer(state, {"player": "a", "tasks": [NOOP]})
+    assert GAME.view(state, "far")["answers"] == GAME.view(state, None)["answers"] == {}
+    assert GAME.view(state, "a")["answers"] == {"a": {"tasks": [NOOP]}}
+    assert "seed" not in GAME.view(state, None)
+
+
+def test_sixty_four_start_in_different_cells() -> None:
+    """At random, the same for the same seed."""
+    names = [f"p{n}" for n in range(64)]
+    one, same, other = (GAME.initial_state(names, seed, {"edgeLength": 4}) for seed in (1, 1, 2))
+    assert len(set(where(one).values())) == 64
+    assert where(one) == where(same) != where(other)
