@@ -37,6 +37,7 @@ class Mail(msgspec.Struct, frozen=True):
     asks: bool
     final: bool
     remaining_s: float
+    question: int
     document: str
 
     def encode(self) -> bytes:
@@ -56,6 +57,7 @@ class Mail(msgspec.Struct, frozen=True):
             asks=update.asks,
             final=update.final,
             remaining_s=update.remaining_s,
+            question=update.question,
             document=document.decode(),
         )
 

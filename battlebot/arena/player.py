@@ -45,6 +45,10 @@ class Shown(Protocol):
         """The version that an answer would be for."""
 
     @property
+    def question(self) -> int:
+        """The version at which the bot was asked what it is asked now."""
+
+    @property
     def asks(self) -> bool:
         """Whether a turn of the bot is waited for."""
 
@@ -103,7 +107,7 @@ class Player:
         """Sends an update unless the bot has been told of it, or of a newer one; a `reply` is sent in any case.
 
         If it asks, the clock starts when it is written. The clock of a question that was put before goes on: a
-        repeated answer gives no time.
+        repeated answer gives no time, nor does the turn of another bot where all move at once.
         """
         now_told = (shown.revision, shown.final)
         if now_told < self.told or (now_told == self.told and not reply):
@@ -113,10 +117,10 @@ class Player:
             self.asked_version = -1
             self.asked_s = None
             self.channel.send(shown.text)
-        elif shown.version == self.asked_version and shown.remaining_s >= self.remaining_s:
+        elif shown.question == self.asked_version and shown.remaining_s >= self.remaining_s:
             self.channel.send(shown.text)
         else:
-            self.asked_version, self.asked_s, self.remaining_s = shown.version, None, shown.remaining_s
+            self.asked_version, self.asked_s, self.remaining_s = shown.question, None, shown.remaining_s
             self.channel.send(shown.text, partial(self._start_clock, now_told))
 
     def _start_clock(self, told: tuple[int, bool], written_s: float) -> None:

@@ -67,7 +67,7 @@ class Recovery:
                     self._host.leave(table, self._tables.departed(seat.bot, seat.place))
                     continue
                 self._tables.seat(table, player)
-                unasked = seat.bot in game.awaited(match.state) and player.asked_version != match.version
+                unasked = seat.bot in game.awaited(match.state) and player.asked_version != seat.question
                 self._host.deliver(table, player, update_for(game, match, seat), reply=unasked)
             self._tables.drop_if_empty(table)
 

@@ -93,7 +93,7 @@ class Lobby:
         assert self.arena is not None
         login = player.login
         game = self.registry[login.game]
-        others = BY_A_TASK if login.contest is not None else game.min_players - 1
+        others = BY_A_TASK if login.contest is not None else game.usual_players - 1
         found = self.queues.wait(self._queue(player), self._ticket(player), others, look_for_seats)
         if found.seats:
             for match_id in found.seats:

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from battlebot.referee.events import GaveUp
 from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
 
 
@@ -43,6 +44,28 @@ def strikes(match: Match, seat: Seat, problem: tuple[str, str]) -> Verdict:
     code, sentence = problem
     evidence = {"bot": seat.bot, "version": match.version, "strikes": seat.strikes, "code": code, "sentence": sentence}
     return Verdict(_other(match, [seat]), Reason.INVALID, Fault.BOT, evidence)
+
+
+def gave_up(match: Match, seat: Seat, event: GaveUp) -> Verdict:
+    """The seat's bot, asked by the server, gave no answer that counts."""
+    evidence = {
+        "bot": seat.bot,
+        "version": match.version,
+        "thinkingMs": round(event.thinking_s * 1000),
+        "limitMs": round(match.limits.turn_timeout_s * 1000),
+        "sentence": event.sentence,
+    }
+    return Verdict(_other(match, [seat]), Reason(event.reason), Fault.BOT, evidence)
+
+
+def cause(verdict: Verdict) -> str:
+    """Why a seat is out of a match that goes on, in a sentence."""
+    evidence = verdict.evidence
+    if verdict.reason is Reason.TIMEOUT:
+        return f"The bot did not answer within {evidence['limitMs']} ms."
+    if verdict.reason is Reason.DISCONNECT:
+        return "The bot's connection was gone, and it did not come back in time."
+    return f"The bot's turns were not valid: {evidence['sentence']}"
 
 
 def absence(match: Match, late: Sequence[Seat], now_s: float) -> Verdict:

@@ -22,7 +22,7 @@ class Turned(msgspec.Struct, frozen=True):
 
 
 class TimedOut(msgspec.Struct, frozen=True):
-    """The bot's clock for the turn of this version ran out on the node that holds its connection.
+    """The bot's clock for the question of this version ran out on the node that holds its connection.
 
     `unread`: it has not read what it was sent before, so that the question itself could not be written to its socket.
     """
@@ -31,6 +31,27 @@ class TimedOut(msgspec.Struct, frozen=True):
     version: int
     thinking_s: float
     unread: bool = False
+
+
+class GaveUp(msgspec.Struct, frozen=True):
+    """A bot that is asked by the server gave no answer that counts to the question of this version.
+
+    `reason` is `timeout` or `invalid`, `sentence` says more; `cause` (JSON) is what a game that goes on without the bot
+    is told, where that is something else.
+    """
+
+    bot: str
+    version: int
+    reason: str
+    sentence: str
+    cause: Any = None
+    thinking_s: float = 0.0
+
+
+class Reconfigured(msgspec.Struct, frozen=True):
+    """Whoever began the match changes its options."""
+
+    options: dict[str, Any]
 
 
 class Joined(msgspec.Struct, frozen=True):
@@ -81,4 +102,4 @@ class Voided(msgspec.Struct, frozen=True):
     sentence: str
 
 
-Event = Turned | TimedOut | Joined | Left | Orphaned | Overdue | Failed | Voided
+Event = Turned | TimedOut | GaveUp | Reconfigured | Joined | Left | Orphaned | Overdue | Failed | Voided

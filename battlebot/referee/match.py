@@ -50,7 +50,7 @@ class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
     to that clock. `since_s` (epoch) is when that turn became due: when the bytes arrived that made it this seat's.
     A seat is empty from `left_s` on and kept until `back_by_s` (epoch); `emptied_by` says whose doing its emptiness
     is, and `how` how the connection ended.
-    `answered` is the version and the text of its last valid turn.
+    `question` is the version at which it was asked last; `answered` the version and the text of its last valid turn.
     """
 
     bot: str
@@ -64,6 +64,7 @@ class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
     since_s: float | None = None
     left_s: float | None = None
     how: str | None = None
+    question: int = 0
 
 
 class Verdict(msgspec.Struct, frozen=True):

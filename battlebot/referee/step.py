@@ -9,35 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from battlebot.referee import ending
-from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue, TimedOut, Turned, Voided
+from battlebot.referee.advance import SERVERS_KEYS, Step, applied, forfeited, reconfigured, version_of
+from battlebot.referee.events import (
+    Event,
+    Failed,
+    GaveUp,
+    Joined,
+    Left,
+    Orphaned,
+    Overdue,
+    Reconfigured,
+    TimedOut,
+    Turned,
+    Voided,
+)
 from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
 from battlebot.referee.telling import seen_by, told, update_for
 from battlebot.rules.contract import Game
 from battlebot.wire.jsontext import encode
-from battlebot.wire.updates import Update
 
 __all__ = ["Step", "seen_by", "step", "update_for", "with_first_due"]
 
 NUDGE_AFTER_S = 5.0  # beyond a clock's end, before a match that stands still is looked at
-SERVERS_KEYS = frozenset({"player", "time", "valid"})  # a bot cannot forge them
 MAX_NUDGES = 6  # looks without any effect, after which the server gives the match up
-
-
-class Step(msgspec.Struct, frozen=True):
-    """The answer: the new match, the updates in the order of sending, the valid turn to append to the record.
-
-    `match` is the very same object where the event changed nothing that must be kept; what is told then is a `reply`,
-    due to the bot although it has seen that revision.
-    """
-
-    match: Match
-    updates: tuple[Update, ...] = ()
-    recorded: dict[str, Any] | None = None
-    reply: bool = False
 
 
 def step(game: Game, match: Match, event: Event, now_s: float) -> Step:
@@ -78,12 +75,14 @@ def _turned(game: Game, match: Match, event: Turned, now_s: float) -> Step:
     if repeated is not None:
         return repeated
     if on_turn and event.thinking_s > seat.remaining_s:
-        return _ended(game, match, ending.timeout(match, seat, event.thinking_s))
+        return _out(game, match, seat, ending.timeout(match, seat, event.thinking_s), now_s)
     offered = {**turn, "player": event.bot, "time": int(now_s * 1000)}
     problem = _problem(game, match, event, offered)
     if problem is not None:
-        return _strike(game, match, _charged(seat, event.thinking_s, now_s) if on_turn else seat, offered, problem)
-    return _applied(game, match, seat, offered, event, now_s)
+        return _strike(
+            game, match, _charged(seat, event.thinking_s, now_s) if on_turn else seat, offered, problem, now_s
+        )
+    return applied(game, match, seat, offered, event, now_s)
 
 
 def _problem(game: Game, match: Match, event: Turned, offered: dict[str, Any]) -> tuple[str, str] | None:
@@ -99,15 +98,22 @@ def _problem(game: Game, match: Match, event: Turned, offered: dict[str, Any]) -
 
 
 def _repeated(game: Game, match: Match, seat: Seat, turn: dict[str, Any], now_s: float) -> Step | None:
-    """The answer to a turn for a version that has passed: acknowledged again, or stale; None for any other turn."""
-    version = turn.get("version")
-    if not isinstance(version, int) or isinstance(version, bool) or not 0 <= version < match.version:
+    """The answer to a turn for a question that has passed: acknowledged again, or stale; None for any other turn.
+
+    Where all move at once the others' turns leave a bot's question as it is, and a second answer comes too late.
+    """
+    version = version_of(turn, match)
+    on_turn = seat.bot in game.awaited(match.state)
+    too_late = game.simultaneous and not on_turn and version <= match.version
+    if not (too_late or 0 <= version < (seat.question if on_turn else match.version)):
         return None
     echo = {**turn, "player": seat.bot, "time": int(now_s * 1000)}
     if seat.answered == (version, encode(turn)):
         return Step(match, (told(game, match, seat, {**echo, "valid": True}),))
     echo["valid"] = False
     sentence = f"This turn is for version {version}; the match is at {match.version}."
+    if too_late:
+        sentence = "This bot has given its turn, or is out: it is not asked now."
     return Step(match, (told(game, match, seat, echo, "stale", sentence),))
 
 
@@ -116,57 +122,43 @@ def _charged(seat: Seat, thinking_s: float, now_s: float) -> Seat:
     return replace(seat, remaining_s=max(0.0, seat.remaining_s - thinking_s), asked_s=now_s)
 
 
-def _strike(game: Game, match: Match, seat: Seat, offered: dict[str, Any], problem: tuple[str, str]) -> Step:
+def _strike(
+    game: Game, match: Match, seat: Seat, offered: dict[str, Any], problem: tuple[str, str], now_s: float
+) -> Step:
     struck = replace(seat, strikes=seat.strikes + 1)
     match = _with_seat(match, struck)
     own = told(game, match, struck, {**offered, "valid": False}, *problem)
     if struck.strikes < match.limits.max_strikes:
         return Step(match, (own,))
-    over = _ended(game, match, ending.strikes(match, struck, problem))
-    return Step(over.match, (replace(own, asks=False), *over.updates))
-
-
-def _applied(game: Game, match: Match, seat: Seat, offered: dict[str, Any], event: Turned, now_s: float) -> Step:
-    received_s = now_s if event.received_s is None else event.received_s
-    recorded = {"turn": offered, **_times(match, seat, event.thinking_s, received_s)}
-    before = game.awaited(match.state)
-    state = game.reducer(match.state, offered)
-    after = game.awaited(state)
-    sent = {key: value for key, value in offered.items() if key not in SERVERS_KEYS}
-    answered = replace(seat, answered=(match.version, encode(sent)), asked_s=None, since_s=None)
-    seats = tuple(answered if other.bot == seat.bot else other for other in match.seats)
-    asked = {bot for bot in after if bot == seat.bot or bot not in before}
-    limit_s = match.limits.turn_timeout_s
-    seats = tuple(
-        replace(one, remaining_s=limit_s, asked_s=now_s, since_s=received_s) if one.bot in asked else one
-        for one in seats
-    )
-    match = replace(match, state=state, seats=seats, version=match.version + 1, nudges=0)
-    if state["complete"]:
-        match = replace(match, verdict=ending.complete(match))
-    elif match.version >= match.limits.max_turns:
-        match = ending.with_verdict(match, Verdict(None, Reason.LENGTH, Fault.NONE, {"turns": match.version}))
-    echo = {**offered, "valid": True}
-    return Step(match, tuple(told(game, match, other, echo) for other in match.seats), recorded)
-
-
-def _times(match: Match, seat: Seat, thinking_s: float, received_s: float) -> dict[str, float]:
-    """What the record says of a turn's time, in ms: all that its bot was charged for it, and what the server took.
-
-    Together they are the time from the arrival of what made the turn due to the arrival of the turn itself.
-    """
-    charged_s = match.limits.turn_timeout_s - seat.remaining_s + thinking_s
-    passed_s = 0.0 if seat.since_s is None else received_s - seat.since_s
-    return {"thinkingMs": round(charged_s * 1000, 3), "serverMs": round(max(0.0, passed_s - charged_s) * 1000, 3)}
+    over = _out(game, match, struck, ending.strikes(match, struck, problem), now_s)
+    return replace(over, updates=(replace(own, asks=False), *over.updates))
 
 
 def _timed_out(game: Game, match: Match, event: TimedOut, now_s: float) -> Step:
     seat = match.seat_of(event.bot)
-    if seat is None or event.version != match.version or event.bot not in game.awaited(match.state):
+    if seat is None or event.version != seat.question or event.bot not in game.awaited(match.state):
         return Step(match)
     if seat.place is None or event.thinking_s < seat.remaining_s:
         return Step(match)
-    return _ended(game, match, ending.timeout(match, seat, event.thinking_s, event.unread))
+    return _out(game, match, seat, ending.timeout(match, seat, event.thinking_s, event.unread), now_s)
+
+
+def _gave_up(game: Game, match: Match, event: GaveUp, now_s: float) -> Step:
+    seat = match.seat_of(event.bot)
+    if seat is None or event.version != seat.question or event.bot not in game.awaited(match.state):
+        return Step(match)
+    return _out(game, match, seat, ending.gave_up(match, seat, event), now_s, event.cause)
+
+
+def _out(game: Game, match: Match, seat: Seat, verdict: Verdict, now_s: float, cause: Any = None) -> Step:
+    """The seat has lost by that verdict: the match is over, or goes on without it where the game has a `forfeit`."""
+    if not game.goes_on_without or seat.bot not in game.awaited(match.state):
+        return _ended(game, match, verdict)
+    return forfeited(game, match, seat, cause or ending.cause(verdict), now_s)
+
+
+def _reconfigured(game: Game, match: Match, event: Reconfigured, now_s: float) -> Step:
+    return reconfigured(game, match, event.options, now_s)
 
 
 def _joined(game: Game, match: Match, event: Joined, now_s: float) -> Step:
@@ -194,7 +186,9 @@ def _left(game: Game, match: Match, event: Left, now_s: float) -> Step:
     if on_turn:
         seat = _charged(seat, event.thinking_s, now_s)
     fault = Fault.BOT if event.clean else Fault.NETWORK
-    in_s = seat.remaining_s if on_turn else match.limits.turn_timeout_s
+    in_s: float | None = seat.remaining_s if on_turn else match.limits.turn_timeout_s
+    if not on_turn and game.goes_on_without:
+        in_s = None  # nobody waits for it before it is asked again
     return Step(_with_seat(match, _emptied(seat, fault, event.how, in_s, now_s)))
 
 
@@ -205,9 +199,10 @@ def _orphaned(game: Game, match: Match, event: Orphaned, now_s: float) -> Step:
     return Step(_with_seat(match, _emptied(seat, Fault.SERVER, event.how, match.limits.node_grace_s, now_s)))
 
 
-def _emptied(seat: Seat, fault: Fault, how: str | None, in_s: float, now_s: float) -> Seat:
-    """The seat without its bot, which may be back within so many seconds."""
-    return replace(seat, place=None, left_s=now_s, back_by_s=now_s + in_s, emptied_by=fault, how=how)
+def _emptied(seat: Seat, fault: Fault, how: str | None, in_s: float | None, now_s: float) -> Seat:
+    """The seat without its bot, which may be back within so many seconds; None: until it is asked again."""
+    back_by_s = None if in_s is None else now_s + in_s
+    return replace(seat, place=None, left_s=now_s, back_by_s=back_by_s, emptied_by=fault, how=how)
 
 
 def _overdue(game: Game, match: Match, event: Overdue, now_s: float) -> Step:
@@ -215,7 +210,9 @@ def _overdue(game: Game, match: Match, event: Overdue, now_s: float) -> Step:
         return Step(match)
     late = [seat for seat in match.seats if seat.back_by_s is not None and seat.back_by_s <= now_s]
     if late:
-        return _ended(game, match, ending.absence(match, late, now_s))
+        verdict = ending.absence(match, late, now_s)
+        # the next of them, if the match goes on, is found by the next look: its time has passed as well
+        return _ended(game, match, verdict) if verdict.void else _out(game, match, late[0], verdict, now_s)
     if match.nudges >= MAX_NUDGES:
         return _ended(game, match, ending.server_fault({"nudges": match.nudges}))
     return Step(replace(match, nudges=match.nudges + 1))
@@ -232,6 +229,8 @@ def _voided(game: Game, match: Match, event: Voided, now_s: float) -> Step:
 ANSWERS: Mapping[type, Callable[[Game, Match, Any, float], Step]] = {
     Turned: _turned,
     TimedOut: _timed_out,
+    GaveUp: _gave_up,
+    Reconfigured: _reconfigured,
     Joined: _joined,
     Left: _left,
     Orphaned: _orphaned,

@@ -58,6 +58,7 @@ def _update(
         code=code,
         error=error,
         fault=None if verdict is None else verdict.fault.value,
+        question=seat.question,
         leeway_s=match.limits.leeway_s,
     )
 

@@ -130,6 +130,11 @@ class Game:
         return None if self.rules.objection is None else self.rules.objection(list(players), dict(options))
 
     @property
+    def usual_players(self) -> int:
+        """How many play where nobody says how many: nobody is looked for who plays alone."""
+        return max(2, self.min_players)
+
+    @property
     def goes_on_without(self) -> bool:
         """Whether a match goes on when one of its players gives up or is out: the game has a `forfeit`."""
         return self.rules.forfeit is not None

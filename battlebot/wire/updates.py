@@ -13,8 +13,8 @@ class Update(msgspec.Struct, frozen=True):
     """One update for one seat.
 
     `turn` is the turn as it is echoed (with player, time, valid), or None. `asks` says that a turn of this bot is
-    waited for, `remaining_s` how long; the bot's clock starts when the update has been written to its socket. Of both
-    times the bot is shown `leeway_s` less.
+    waited for since the version `question`, `remaining_s` how long; the bot's clock starts when the update has been
+    written to its socket. Of both times the bot is shown `leeway_s` less.
     """
 
     bot: str
@@ -32,6 +32,7 @@ class Update(msgspec.Struct, frozen=True):
     error: str | None = None
     fault: str | None = None
     leeway_s: float = 0.0
+    question: int = 0
 
     def encode(self) -> str:
         """The JSON text: `{"state", "turn"?, "match": {...}, "code"?, "error"?}`."""

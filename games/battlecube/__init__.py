@@ -112,7 +112,7 @@ def configure(state: State, options: dict[str, Any]) -> State:
     Raises ValueError where those still in play have no room.
     """
     setup = {key: options[key] for key in ("edgeLength", "numOfTasksPerTick", "speed") if key in options}
-    edge = int(options.get("edgeLength", state["edgeLength"]))
+    edge: int = (state | setup)["edgeLength"]
     if edge**3 < len(state["positions"]):
         raise ValueError("Too many players for the selected game area size")
     return {**state, "nextSetup": setup}

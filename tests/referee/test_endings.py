@@ -7,7 +7,19 @@ import pytest
 from matches import NOUGHTS, START_S, Play
 from msgspec.structs import replace
 
-from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue, TimedOut, Turned, Voided
+from battlebot.referee.events import (
+    Event,
+    Failed,
+    GaveUp,
+    Joined,
+    Left,
+    Orphaned,
+    Overdue,
+    Reconfigured,
+    TimedOut,
+    Turned,
+    Voided,
+)
 from battlebot.referee.match import Match
 from battlebot.referee.step import ANSWERS, MAX_NUDGES, NUDGE_AFTER_S
 
@@ -92,6 +104,8 @@ ALL_EVENTS: list[Event] = [
     Turned("b", {"n": 10}, 0.1),
     Turned("b", None, 9.0),
     TimedOut("b", 1, 9.0),
+    GaveUp("b", 1, "timeout", "no answer"),
+    Reconfigured({"size": 3}),
     Joined("b", "b/2"),
     Left("a", "a/1", True),
     Orphaned("a", "a/1"),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from matches import Play, a_simultaneous_game
+from typing import Any
 
-from battlebot.referee.events import Joined, Left, TimedOut
+from matches import NUMBERWANG, Play, a_simultaneous_game, with_rules
+
+from battlebot.referee.advance import replay
+from battlebot.referee.events import GaveUp, Joined, Left, Overdue, Reconfigured, TimedOut
 from battlebot.referee.step import NUDGE_AFTER_S
 
 THREE = ("a", "b", "c")
@@ -52,20 +55,36 @@ def test_the_next_round_asks_everybody_anew() -> None:
     assert {seat.asked_s for seat in play.match.seats} == {play.now_s}
 
 
-def test_moving_twice_in_a_round_is_a_strike() -> None:
-    """It is not asked any more."""
+def test_a_second_turn_in_a_round_is_stale() -> None:
+    """It is not asked any more; it costs nothing."""
     play = playing()
     play.turn("a", n=1)
     play.turn("a", n=2)
-    assert (play.seat("a").strikes, play.match.version) == (1, 1)
-    assert play.messages()[0][1]["error"] == "It is not your turn: the match waits for b, c."
+    assert (play.seat("a").strikes, play.match.version) == (0, 1)
+    assert play.messages()[0][1]["code"] == "stale"
 
 
-def test_a_clock_runs_out_for_the_version_last_shown() -> None:
+def test_the_turns_of_others_make_no_turn_stale() -> None:
+    """A bot answers the question that it has seen, whoever was faster."""
+    play = playing()
+    play.turn("a", n=1, version=0)
+    play.turn("b", n=2, version=0)
+    assert play.match.version == 2
+    assert play.seat("c").question == 0
+    play.turn("a", n=1, version=0)
+    assert play.messages()[0][1]["turn"]["valid"], "the same turn again is acknowledged again"
+    play.turn("c", n=2, version=0)
+    assert play.match.state["round"] == 2
+    assert {seat.question for seat in play.match.seats} == {3}
+    play.turn("b", n=2, version=2)
+    assert play.messages()[0][1]["code"] == "stale", "it is for the round before"
+
+
+def test_a_clock_runs_out_for_the_question() -> None:
     """With three, nobody is the one other bot that wins."""
     play = playing()
     play.turn("a", n=1)
-    play.event(TimedOut("c", 1, 3.0), 2.5)
+    play.event(TimedOut("c", 0, 3.0), 2.5)
     assert play.verdict() == (None, "timeout", "bot")
 
 
@@ -97,3 +116,82 @@ def test_being_away_over_the_others_turns_costs_ones_own_time() -> None:
     play.turn("b", 1.0, n=1)
     play.event(Joined("a", "a/2"), 0.5)
     assert play.seat("a").remaining_s == 1.0
+
+
+def going_on() -> Play:
+    """Four bots in a game that goes on without those who are out: who gave up has named no number."""
+
+    def forfeit(state: dict[str, Any], player: str, cause: Any) -> dict[str, Any]:
+        out = {**state, "out": {**state.get("out", {}), player: cause}}
+        waiting = [name for name in state["waitingFor"] if name != player]
+        if waiting:
+            return {**out, "waitingFor": waiting}
+        left = [name for name in state["players"] if name not in out["out"]]
+        if len(left) > 1:
+            return {**out, "named": {}, "waitingFor": left, "round": state["round"] + 1}
+        return {**out, "waitingFor": [], "complete": True, "victor": left[0] if left else None, "reason": "complete"}
+
+    return Play(with_rules(a_simultaneous_game(), forfeit=forfeit), ("a", "b", "c", "d"))
+
+
+def test_a_match_goes_on_without_who_is_out() -> None:
+    """By time, by strikes, by giving up, by a turn that comes too late: each is an entry of the record."""
+    play = going_on()
+    play.event(TimedOut("a", 0, 3.0), 3.0)
+    assert play.match.verdict is None
+    assert play.match.state["out"] == {"a": "The bot did not answer within 3000 ms."}
+    for _ in range(3):
+        play.garbage("b", 0.1)
+    play.event(GaveUp("c", 0, "invalid", "no JSON", cause={"error": "VALIDATION_ERROR", "details": "no JSON"}))
+    play.turn("d", n=1)
+    assert list(play.match.state["out"]) == ["a", "b", "c"]
+    assert play.match.state["out"]["c"] == {"error": "VALIDATION_ERROR", "details": "no JSON"}
+    assert [entry.get("forfeit") for entry in play.recorded] == [True, True, True, None]
+    first = play.game.initial_state(["a", "b", "c", "d"], 7, {})
+    assert replay(play.game, first, play.recorded) == play.match.state
+
+
+def test_what_comes_from_a_bot_that_is_out_changes_nothing() -> None:
+    """It is told so; its connection may go and come."""
+    play = going_on()
+    play.event(TimedOut("a", 0, 3.0), 3.0)
+    play.turn("a", n=1)
+    assert play.messages()[0][1]["code"] == "stale"
+    play.event(Left("a", "a/1", clean=True), 0.1)
+    assert play.seat("a").back_by_s is None
+    play.event(Joined("a", "a/2"), 60.0)
+    assert play.match.verdict is None
+
+
+def test_an_empty_seat_is_waited_for_when_it_is_asked() -> None:
+    """Not before, where the match goes on without it."""
+    play = going_on()
+    play.turn("a", n=1)
+    play.event(Left("a", "a/1", clean=False), 0.1)
+    assert play.seat("a").back_by_s is None
+    for bot in "bcd":
+        play.turn(bot, 0.1, n=1)
+    assert play.match.state["round"] == 2
+    assert play.seat("a").back_by_s == play.now_s + 3.0
+    play.event(Overdue(), 3.0)
+    assert play.match.verdict is None
+    assert "did not come back" in play.match.state["out"]["a"]
+
+
+def test_giving_up_ends_a_match_of_two() -> None:
+    """By the fault of the bot; a question that has passed is not given up."""
+    play = Play(NUMBERWANG)
+    play.event(GaveUp("a", 1, "timeout", "no answer within 5000 ms"))
+    assert play.match.verdict is None
+    play.event(GaveUp("a", 0, "timeout", "no answer within 5000 ms"))
+    assert play.verdict() == ("b", "timeout", "bot")
+
+
+def test_options_change_while_a_match_goes_on() -> None:
+    """All are told; the record has it."""
+    game = with_rules(a_simultaneous_game(), configure=lambda state, options: {**state, **options})
+    play = Play(game, THREE)
+    play.event(Reconfigured({"size": 3}))
+    assert play.match.state["size"] == 3
+    assert len(play.last.updates) == 3
+    assert replay(game, game.initial_state(list(THREE), 7, {}), play.recorded) == play.match.state

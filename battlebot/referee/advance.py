@@ -1,0 +1,125 @@
+"""How a match goes on: a valid turn, a seat that is out, other options. Each is one entry of the match's record.
+
+An entry is `{"turn", "thinkingMs", "serverMs"}`; of a seat that is out it has `forfeit` true, of other options
+`reconfigured` true: `replay` reads them so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from battlebot.referee import ending
+from battlebot.referee.events import Turned
+from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
+from battlebot.referee.telling import told
+from battlebot.rules.contract import Game, State
+from battlebot.wire.jsontext import encode
+from battlebot.wire.updates import Update
+
+SERVERS_KEYS = frozenset({"player", "time", "valid"})  # a bot cannot forge them
+
+
+class Step(msgspec.Struct, frozen=True):
+    """The answer: the new match, the updates in the order of sending, the valid turn to append to the record.
+
+    `match` is the very same object where the event changed nothing that must be kept; what is told then is a `reply`,
+    due to the bot although it has seen that revision.
+    """
+
+    match: Match
+    updates: tuple[Update, ...] = ()
+    recorded: dict[str, Any] | None = None
+    reply: bool = False
+
+
+def applied(game: Game, match: Match, seat: Seat, offered: dict[str, Any], event: Turned, now_s: float) -> Step:
+    """The answer to a valid turn."""
+    received_s = now_s if event.received_s is None else event.received_s
+    recorded = {"turn": offered, **times(match, seat, event.thinking_s, received_s)}
+    sent = {key: value for key, value in offered.items() if key not in SERVERS_KEYS}
+    answered = replace(seat, answered=(version_of(sent, match), encode(sent)), asked_s=None, since_s=None)
+    state = game.reducer(match.state, offered)
+    match = _advanced(game, match, answered, state, now_s, received_s)
+    echo = {**offered, "valid": True}
+    return Step(match, tuple(told(game, match, other, echo) for other in match.seats), recorded)
+
+
+def version_of(turn: dict[str, Any], match: Match) -> int:
+    """The version that a turn says it is for; one that is no integer is the bot's own business."""
+    version = turn.get("version")
+    return version if isinstance(version, int) and not isinstance(version, bool) else match.version
+
+
+def forfeited(game: Game, match: Match, seat: Seat, cause: Any, now_s: float) -> Step:
+    """The seat is out, and the match goes on without it. `cause` is JSON: a sentence, or what the game's door says."""
+    turn = {"player": seat.bot, "time": int(now_s * 1000), "forfeit": cause}
+    recorded = {"turn": turn, "forfeit": True, **times(match, seat, 0.0, now_s)}
+    state = game.forfeit(match.state, seat.bot, cause)
+    out = replace(seat, asked_s=None, since_s=None, back_by_s=None)
+    match = _advanced(game, match, out, state, now_s, now_s)
+    return Step(match, tuple(told(game, match, other, {**turn, "valid": True}) for other in match.seats), recorded)
+
+
+def reconfigured(game: Game, match: Match, options: dict[str, Any], now_s: float) -> Step:
+    """The match goes on under other options; as it was where the game refuses them."""
+    turn = {"player": None, "time": int(now_s * 1000), "options": options}
+    try:
+        state = game.configure(match.state, options)
+    except ValueError:
+        return Step(match)
+    match = replace(match, state=state, version=match.version + 1)
+    recorded = {"turn": turn, "reconfigured": True, "thinkingMs": 0.0, "serverMs": 0.0}
+    return Step(match, tuple(told(game, match, seat) for seat in match.seats), recorded)
+
+
+def _advanced(game: Game, match: Match, mover: Seat, state: State, now_s: float, due_s: float) -> Match:
+    """The match in its next state: who is asked now and was not before has a full clock since `due_s`."""
+    before, after = game.awaited(match.state), game.awaited(state)
+    version = match.version + 1
+    asked = {bot for bot in after if bot == mover.bot or bot not in before}
+    seats = tuple(mover if other.bot == mover.bot else other for other in match.seats)
+    seats = tuple(
+        _asked(seat, match.limits.turn_timeout_s, version, now_s, due_s) if seat.bot in asked else seat
+        for seat in seats
+    )
+    match = replace(match, state=state, seats=seats, version=version, nudges=0)
+    if state["complete"]:
+        return replace(match, verdict=ending.complete(match))
+    if version >= match.limits.max_turns:
+        return ending.with_verdict(match, Verdict(None, Reason.LENGTH, Fault.NONE, {"turns": version}))
+    return match
+
+
+def _asked(seat: Seat, limit_s: float, version: int, now_s: float, due_s: float) -> Seat:
+    # an empty seat for which no time ran: where all move at once, it starts with the question
+    back_by_s = now_s + limit_s if seat.place is None and seat.back_by_s is None else seat.back_by_s
+    return replace(seat, remaining_s=limit_s, asked_s=now_s, since_s=due_s, question=version, back_by_s=back_by_s)
+
+
+def times(match: Match, seat: Seat, thinking_s: float, received_s: float) -> dict[str, float]:
+    """What the record says of a turn's time, in ms: all that its bot was charged for it, and what the server took.
+
+    Together they are the time from the arrival of what made the turn due to the arrival of the turn itself.
+    """
+    charged_s = match.limits.turn_timeout_s - seat.remaining_s + thinking_s
+    passed_s = 0.0 if seat.since_s is None else received_s - seat.since_s
+    return {"thinkingMs": round(charged_s * 1000, 3), "serverMs": round(max(0.0, passed_s - charged_s) * 1000, 3)}
+
+
+def replay(game: Game, state: State, entries: Sequence[dict[str, Any]]) -> State:
+    """The state that a match's record leads to. Raises ValueError, with its number, at a turn that is not valid."""
+    for number, entry in enumerate(entries):
+        turn = entry["turn"]
+        if entry.get("forfeit"):
+            state = game.forfeit(state, turn["player"], turn["forfeit"])
+        elif entry.get("reconfigured"):
+            state = game.configure(state, turn["options"])
+        elif game.validate(state, turn):
+            state = game.reducer(state, turn)
+        else:
+            raise ValueError(f"turn {number} is not valid: {game.explain(state, turn)}")
+    return state
