@@ -10,7 +10,6 @@ import redis
 import structlog
 from celery import Celery
 from flask import Flask, request
-from gevent.lock import BoundedSemaphore
 from gunicorn.http.errors import ParseException
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, RequestTimeout
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -21,9 +20,11 @@ from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.directory import Directory
+from battlebot.arena.health import Health
 from battlebot.arena.lag import Lag
 from battlebot.arena.live import LiveMatches
 from battlebot.arena.node import Node, new_node_name
+from battlebot.arena.probes import Probes
 from battlebot.arena.scripts import GroupedScripts
 from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
@@ -44,9 +45,6 @@ from battlebot.web import init_web
 from tasks.celeryapp import make_celery
 
 log = structlog.get_logger()
-
-LOOKED_FOR_S = 1.0  # how old an answer of /readyz may be
-ANSWER_WITHIN_S = 2.5  # to /readyz: probes wait for few seconds only
 
 
 def create_app(settings: Settings) -> Flask:
@@ -95,6 +93,7 @@ def create_app(settings: Settings) -> Flask:
         ask_rating=lambda game: enqueue("tasks.ratings.rebuild", game),
     )
     app.extensions["battlebot.drain"] = pump.drain
+    health = _health(client, storage, celery)
     context = Context(
         settings=settings,
         registry=registry,
@@ -104,7 +103,8 @@ def create_app(settings: Settings) -> Flask:
         bus=bus,
         organiser=organiser,
         lookout=Lookout(storage, store, queues),
-        health=Health(client, storage, celery),
+        health=health,
+        away=health.away,
         redis=client,
     )
     app.before_request(lambda: _read_body(settings))
@@ -115,32 +115,9 @@ def create_app(settings: Settings) -> Flask:
         storage.ensure_indexes()
     except Unavailable as error:
         log.warning("indexes.put_off", error=str(error))
+    health.start()
     Node(client, arena, timers, lobby.tick).start()
     return app
-
-
-class Health:
-    """Whether Redis, MongoDB and a worker answer: `ok`, or a sentence. Looked at once a second, however many ask."""
-
-    def __init__(self, client: redis.Redis, storage: Storage, celery: Celery) -> None:
-        self._probes: dict[str, Callable[[], object]] = {
-            "redis": client.ping,
-            "mongodb": storage.ping,
-            "worker": lambda: _ping_worker(celery),
-        }
-        self._looking = BoundedSemaphore()
-        self._looked_s = float("-inf")
-        self._found: dict[str, str] = {}
-
-    def __call__(self) -> dict[str, str]:
-        """What each part answers within `ANSWER_WITHIN_S`."""
-        with self._looking:
-            if time.monotonic() - self._looked_s > LOOKED_FOR_S:
-                greenlets = {name: gevent.spawn(_check, probe) for name, probe in self._probes.items()}
-                gevent.joinall(list(greenlets.values()), timeout=ANSWER_WITHIN_S)
-                self._found = {name: one.value or "does not answer in time" for name, one in greenlets.items()}
-                self._looked_s = time.monotonic()
-            return self._found
 
 
 def _read_body(settings: Settings) -> None:
@@ -161,17 +138,23 @@ def _read_body(settings: Settings) -> None:
         raise RequestEntityTooLarge
 
 
-def _ping_worker(celery: Celery) -> None:
-    if not celery.control.broadcast("ping", reply=True, limit=1, timeout=2.0):
-        raise Unavailable("No worker answers.")
+def _health(client: redis.Redis, storage: Storage, celery: Celery) -> Health:
+    probes = Probes(client)
 
+    def worker() -> None:
+        if not celery.control.broadcast("ping", reply=True, limit=1, timeout=2.0):
+            raise Unavailable("No worker answers.")
 
-def _check(probe: Callable[[], object]) -> str:
-    try:
-        probe()
-    except Exception as error:
-        return str(error) if isinstance(error, Unavailable) else f"does not answer ({type(error).__name__})"
-    return "ok"
+    return Health(
+        {
+            "redis": probes.redis,
+            "mongodb": storage.ping,
+            "disk": storage.room.check,
+            "worker": worker,
+            "sweep": probes.sweep,
+            "tasks": probes.tasks,
+        }
+    )
 
 
 def _enqueuer(celery: Celery) -> Callable[..., None]:

@@ -137,6 +137,9 @@ class Settings:
     )
     meetings_cap: int = _setting(5, "BATTLEBOT_MEETINGS", "Meetings a pair in contests opened by a login.", 1, 5)
     sweep_interval_s: float = _setting(1.0, "BATTLEBOT_SWEEP", "Seconds between two sweeps of Celery beat.", 0.1, 60)
+    min_free_mb: int = _setting(
+        200, "BATTLEBOT_MIN_FREE_MB", "Megabytes free on MongoDB's disk, below which nothing new is taken.", 0, 10**9
+    )
     archive_batch: int = _setting(100, "BATTLEBOT_ARCHIVE_BATCH", "Matches archived in one transaction.", 1, 1000)
 
 

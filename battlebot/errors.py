@@ -20,6 +20,7 @@
     │   ├── WrongOrigin         a browser sends it for a page of another origin
     │   └── TooMany             a limit of rate or number is exceeded
     └── Unavailable             Redis or MongoDB does not answer now
+        ├── DiskFull            no room for anything new on MongoDB's disk
         └── Conflict            another process committed first (retried, never shown)
 
 `http_status` is the one place that maps an error to HTTP; close codes are in `wire/closing.py`.
@@ -170,6 +171,12 @@ class Unavailable(BattlebotError):
 
     code = "unavailable"
     http_status = 503
+
+
+class DiskFull(Unavailable):
+    """MongoDB's disk has no room for anything new; what has begun goes on."""
+
+    code = "disk-full"
 
 
 class Conflict(Unavailable):

@@ -91,7 +91,11 @@ class Lookout(Protocol):
 
 @dataclass(frozen=True)
 class Context:
-    """Everything a request may use. `health()` says of each part "ok" or, in a sentence, what is wrong."""
+    """Everything a request may use.
+
+    `health()` says of each part "ok" or, in a sentence, what is wrong; `away()`, without asking anybody, since when
+    (epoch) the parts have been away of which that is known.
+    """
 
     settings: Settings
     registry: Mapping[str, Game]
@@ -103,6 +107,7 @@ class Context:
     lookout: Lookout
     health: Callable[[], dict[str, str]]
     redis: redis.Redis
+    away: Callable[[], dict[str, float]] = dict
 
 
 def current_context() -> Context:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from flask import Blueprint, Response, jsonify
 
 from battlebot.api.context import current_context
@@ -17,7 +19,10 @@ def healthz() -> Response:
 
 @health.get("/readyz")
 def readyz() -> tuple[Response, int]:
-    """200 where Redis, MongoDB and a worker answer; else 503 and, in a sentence each, which does not."""
-    parts = current_context().health()
+    """200 where all parts are well; else 503 and, in a sentence each, which is not, and since when (`since`)."""
+    context = current_context()
+    parts = context.health()
     ready = all(state == "ok" for state in parts.values())
-    return jsonify({"status": "ok" if ready else "unavailable", **parts}), 200 if ready else 503
+    since = {part: datetime.fromtimestamp(away_s, UTC) for part, away_s in context.away().items()}
+    body = {"status": "ok" if ready else "unavailable", **parts, "since": since}
+    return jsonify(body), 200 if ready else 503

@@ -10,6 +10,7 @@ END_SEQUENCE = f"{TAG}:endseq"  # string: the last end's sequence number
 SET_ASIDE = f"{TAG}:setaside"  # set: ended matches that could not be archived, for a person to look at
 QUEUES = f"{TAG}:queues"  # set: names of the queues in which somebody waits
 SWEPT = f"{TAG}:swept"  # string, short-lived: a sweep was made lately
+PROBED = f"{TAG}:probed"  # string, short-lived: somebody looked whether Redis takes writes
 NODES = f"{TAG}:nodes"  # sorted set: node -> its last heartbeat, ms since the epoch
 
 

@@ -11,16 +11,19 @@ from pymongo.errors import DuplicateKeyError
 
 from battlebot.errors import NameTaken
 from battlebot.storage.connection import mongo_errors
+from battlebot.storage.room import Room
 
 
 class Bots:
     """Documents `{_id: bot_id, game, owner, sealed_pass_hash, date_registered}`; a name is unique over the server."""
 
-    def __init__(self, database: Database[dict[str, Any]]) -> None:
+    def __init__(self, database: Database[dict[str, Any]], room: Room) -> None:
+        self._room = room
         self._bots = database["bots"]
 
     def register(self, game: str, bot_id: str, owner: str, sealed_pass_hash: bytes) -> None:
-        """Stores a bot. Raises NameTaken, Unavailable."""
+        """Stores a bot. Raises NameTaken, DiskFull, Unavailable."""
+        self._room.check()
         document = {
             "_id": bot_id,
             "game": game,

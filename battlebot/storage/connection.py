@@ -88,6 +88,7 @@ class Storage:
         from battlebot.storage.ledger import Ledger
         from battlebot.storage.meetings import Meetings
         from battlebot.storage.ratings import Ratings
+        from battlebot.storage.room import Room
         from battlebot.storage.standings import Standings
         from battlebot.storage.tokens import Tokens
 
@@ -108,9 +109,10 @@ class Storage:
             )
         except (ConfigurationError, ValueError) as error:
             raise SettingError(f"MONGODB_URI cannot be used: {type(error).__name__}.") from None
-        self.bots = Bots(self.database)
+        self.room = Room(self.database, settings.min_free_mb)
+        self.bots = Bots(self.database, self.room)
         self.games = Games(self.database)
-        self.contests = Contests(self.database)
+        self.contests = Contests(self.database, self.room)
         self.meetings = Meetings(self.database)
         self.standings = Standings(self.database)
         self.audit = Audit(self.database)

@@ -12,6 +12,7 @@ from pymongo.errors import DuplicateKeyError
 
 from battlebot.errors import NameTaken
 from battlebot.storage.connection import mongo_errors
+from battlebot.storage.room import Room
 
 STATES = ("scheduled", "running", "paused", "finished", "cancelled")
 
@@ -36,7 +37,8 @@ DEFAULTS: Mapping[str, Any] = {
 class Contests:
     """Documents `{game, name, title, state, meetings, openedBy, createdAt}` and the fields of `DEFAULTS`."""
 
-    def __init__(self, database: Database[dict[str, Any]]) -> None:
+    def __init__(self, database: Database[dict[str, Any]], room: Room) -> None:
+        self._room = room
         self._contests = database["contests"]
 
     def find(self, game: str, name: str) -> dict[str, Any] | None:
@@ -46,7 +48,11 @@ class Contests:
         return None if found is None else {**DEFAULTS, **found}
 
     def open(self, game: str, name: str, meetings: int) -> dict[str, Any]:
-        """The contest of that name; where there is none, a running one of format `open` is made. Raises Unavailable."""
+        """The contest of that name; where there is none, a running one of format `open` is made.
+
+        Raises DiskFull, Unavailable.
+        """
+        self._room.check()
         now = datetime.now(UTC)
         made = {
             **DEFAULTS,
@@ -69,7 +75,8 @@ class Contests:
         return {**DEFAULTS, **found}
 
     def create(self, contest: Mapping[str, Any]) -> dict[str, Any]:
-        """Stores a new contest with all its fields. Raises NameTaken, Unavailable."""
+        """Stores a new contest with all its fields. Raises NameTaken, DiskFull, Unavailable."""
+        self._room.check()
         document = {**DEFAULTS, **contest, "createdAt": datetime.now(UTC)}
         with mongo_errors():
             try:

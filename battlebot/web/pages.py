@@ -18,6 +18,7 @@ from battlebot.web.snapshots import (
     match_snapshot,
     section,
 )
+from battlebot.web.stale import page, stored
 
 MOST_BOTS = 200  # in a game's page; the JSON lists all
 
@@ -28,13 +29,19 @@ blueprint.url_value_preprocessor(check_game)
 @blueprint.get("/")
 def home() -> str:
     """The home page: the games, what is played now, and the contests that run."""
+    return page(_home)
+
+
+def _home() -> str:
     context = current_context()
-    running = sorted(context.storage.contests.running(), key=lambda contest: contest["createdAt"], reverse=True)
+    running = stored(context.storage.contests.running)
+    if running is not None:
+        running = sorted(running, key=lambda contest: contest["createdAt"], reverse=True)[:MOST_CONTESTS]
     return render_template(
         "home.html",
         games=list(context.registry.values()),
         live=live_section(live_matches(), with_contest=True),
-        contests=section("contests", contests=running[:MOST_CONTESTS], with_game=True),
+        contests=section("contests", contests=running, with_game=True),
         root=request.host_url.rstrip("/"),
     )
 
@@ -48,6 +55,10 @@ def web() -> AnyResponse:
 @blueprint.get("/web/<game>")
 def game_page(game: str) -> str:
     """A game: what it is, how to enter it, what is and was played."""
+    return page(lambda: _game(game))
+
+
+def _game(game: str) -> str:
     context = current_context()
     found = context.registry[game]
     return render_template(
@@ -55,8 +66,8 @@ def game_page(game: str) -> str:
         game=found,
         example=short_json(dict(found.example_turn)) if found.example_turn else None,
         sections=game_snapshot(game).data["sections"],
-        bots=context.storage.bots.of_game(game, MOST_BOTS),
-        bot_count=context.storage.bots.count(game),
+        bots=stored(lambda: context.storage.bots.of_game(game, MOST_BOTS)),
+        bot_count=stored(lambda: context.storage.bots.count(game)),
         root=request.host_url.rstrip("/"),
         events=url_for(".game_events", game=game),
     )
@@ -71,6 +82,10 @@ def game_events(game: str) -> Response:
 @blueprint.get("/web/<game>/contests/<name>")
 def contest_page(game: str, name: str) -> str:
     """A contest: its ranking, who beat whom, what is and was played."""
+    return page(lambda: _contest(game, name), all_stored=True)
+
+
+def _contest(game: str, name: str) -> str:
     data = contest_snapshot(game, name).data
     return render_template(
         "contest.html",
@@ -90,6 +105,10 @@ def contest_events(game: str, name: str) -> Response:
 @blueprint.get("/web/<game>/matches/<match_id>")
 def match_page(game: str, match_id: str) -> str:
     """A match, finished or being played: its board, its turns, its verdict."""
+    return page(lambda: _match(game, match_id))
+
+
+def _match(game: str, match_id: str) -> str:
     shown = match_snapshot(game, match_id)
     return render_template(
         "match.html",

@@ -19,6 +19,7 @@ from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.web import board
 from battlebot.web.crosstable import LARGEST, crosstable
 from battlebot.web.filters import span
+from battlebot.web.stale import is_away, stored, without_stored
 
 RECENT = 20  # matches in a page's list
 MOST_LIVE = 12
@@ -38,6 +39,8 @@ def section(name: str, **values: Any) -> Markup:
 
 def live_matches(game: str | None = None, contest: str | None = None) -> list[dict[str, Any]] | None:
     """The matches being played that can be shown; None while Redis does not answer."""
+    if is_away("redis"):
+        return None
     try:
         return current_context().live.list(game, contest)
     except Unavailable as error:
@@ -90,20 +93,24 @@ def shown_columns(rows: list[dict[str, Any]]) -> dict[str, bool]:
 def game_snapshot(game: str) -> Snapshot:
     """A game's page. Raises Unavailable."""
     storage = current_context().storage
+    contests = stored(lambda: storage.contests.of_game(game, MOST_CONTESTS))
+    recent = stored(lambda: storage.games.recent(game, RECENT))
     sections = {
         "live": live_section(live_matches(game), with_contest=True),
-        "contests": section("contests", contests=storage.contests.of_game(game, MOST_CONTESTS), with_game=False),
-        "recent": section("recent", games=storage.games.recent(game, RECENT), with_contest=True),
+        "contests": section("contests", contests=contests, with_game=False),
+        "recent": section("recent", games=recent, with_contest=True),
     }
     return Snapshot({"game": game, "sections": sections}, again_s=LIVE_AGAIN_S)
 
 
 def match_snapshot(game: str, match_id: str) -> Snapshot:
     """A match's page, be it finished or being played. Raises UnknownMatch, Unavailable."""
-    stored = current_context().storage.games.find(match_id)
-    if stored is not None and stored["game"] == game:
-        return _finished(stored)
-    live = current_context().live.find(match_id) if stored is None else None
+    record = stored(lambda: current_context().storage.games.find(match_id))
+    if record is not None and record["game"] == game:
+        return _finished(record)
+    live = current_context().live.find(match_id) if record is None else None
+    if live is None and without_stored():
+        raise Unavailable("The database cannot be reached at the moment, and the match is not being played now.")
     if live is None or live["game"] != game:
         raise UnknownMatch(f"There is no match {match_id[:64]!r} of {game}.")
     return _live(live)

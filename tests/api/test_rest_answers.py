@@ -66,8 +66,18 @@ def test_without_mongodb_json_is_503(settings: Settings, path: str) -> None:
         assert (registering.status_code, registering.json["code"]) == (503, "unavailable")
 
 
-@pytest.mark.parametrize("path", ["/", "/web/numberwang", "/web/numberwang/contests/x", "/web/numberwang/matches/x"])
-def test_without_mongodb_a_page_is_a_503_page(settings: Settings, path: str) -> None:
+@pytest.mark.parametrize("path", ["/", "/web/numberwang"])
+def test_without_mongodb_a_page_says_what_it_leaves_out(settings: Settings, path: str) -> None:
+    """What Redis and the games tell is there, though nobody has seen the page before."""
+    with without_mongodb(settings) as opened:
+        answer = opened.client.get(path)
+        assert (answer.status_code, answer.mimetype) == (200, "text/html")
+        assert "left out of this page" in answer.text
+        assert "Contests cannot be shown" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/web/numberwang/contests/x", "/web/numberwang/matches/x"])
+def test_without_mongodb_a_page_of_stored_things_is_a_503_page(settings: Settings, path: str) -> None:
     """For people, and without a traceback."""
     with without_mongodb(settings) as opened:
         answer = opened.client.get(path)
@@ -101,11 +111,12 @@ def test_healthz_asks_nobody(settings: Settings) -> None:
 
 def test_readyz_says_which_part_does_not_answer(home: House) -> None:
     """200 only where all do."""
-    assert home.client.get("/readyz").json == {"status": "ok", "redis": "ok", "mongodb": "ok", "worker": "ok"}
+    well = {"redis": "ok", "mongodb": "ok", "worker": "ok", "since": {}}
+    assert home.client.get("/readyz").json == {"status": "ok", **well}
     home.parts["worker"] = "No worker answers."
     answer = home.client.get("/readyz")
     assert answer.status_code == 503
-    assert answer.json == {"status": "unavailable", "redis": "ok", "mongodb": "ok", "worker": "No worker answers."}
+    assert answer.json == {"status": "unavailable", **well, "worker": "No worker answers."}
 
 
 def test_every_json_path_is_described(home: House) -> None:

@@ -19,9 +19,9 @@ def frail(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Frail]:
 
 
 @pytest.fixture(scope="module")
-def web(frail: Frail) -> Web:
+def web(frail: Frail, request: pytest.FixtureRequest) -> Web:
     """A web node over them, with a worker and beat beside it."""
-    node = frail.parts.web()
+    node = frail.parts.web(**getattr(request.module, "PLAY", {}))
     frail.parts.worker()
     frail.parts.beat()
     wait_for(lambda: ready(node), "a ready server")

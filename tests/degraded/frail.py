@@ -20,7 +20,7 @@ from battlebot.embedded.stores import Stores
 from battlebot.embedded.valkey import wait_for_valkey
 
 WAITS = {"valkey": wait_for_valkey, "mongod": wait_for_primary}
-SETTINGS = {"sweep_interval_s": 0.3, "turn_timeout_ms": 2000, "registrations_per_hour": 100_000}
+SETTINGS = {"sweep_interval_s": 0.3, "registrations_per_hour": 100_000}
 
 
 class Frail:

@@ -1,0 +1,41 @@
+"""What can be asked of Redis about the installation: does it take writes, is it swept, does work pile up."""
+
+from __future__ import annotations
+
+import time
+
+import redis
+
+from battlebot.arena import keys
+from battlebot.arena.connection import redis_errors
+from battlebot.arena.tasklists import TaskLists
+from battlebot.errors import Unavailable
+
+TASKS_WAIT_S = 60.0  # longer than tasks are left to wait before the sweeps ask again
+
+
+class Probes:
+    """Each raises Unavailable with a sentence where something is wrong."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+        self._lists = TaskLists(client)
+
+    def redis(self) -> None:
+        """Redis takes writes: one whose disk is full, or which has no memory left, still answers a ping."""
+        with redis_errors():
+            self._client.set(keys.PROBED, "1", px=10_000)
+
+    def sweep(self) -> None:
+        """A sweep was made lately: beat sends, and a worker takes."""
+        with redis_errors():
+            swept = self._client.exists(keys.SWEPT)
+        if not swept:
+            raise Unavailable("No sweep has been made lately: it takes beat and a worker.")
+
+    def tasks(self) -> None:
+        """Tasks do not wait for long."""
+        oldest_s = self._lists.oldest_s()
+        if oldest_s is not None and time.time() - oldest_s > TASKS_WAIT_S:
+            count = sum(self._lists.lengths().values())
+            raise Unavailable(f"{count} tasks wait, the first for {time.time() - oldest_s:.0f} s: workers are behind.")

@@ -1,0 +1,48 @@
+"""Room on the disk of MongoDB: what is new is refused while there is little left. Nothing is measured but the disk."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+from pymongo.database import Database
+
+from battlebot.errors import DiskFull
+from battlebot.storage.connection import mongo_errors
+
+KNOWN_FOR_S = 5.0
+MEGABYTE = 1_000_000
+
+
+class Room:
+    """`least_mb`: how much must be free; 0 lets everything in. What has begun is never refused."""
+
+    def __init__(self, database: Database[dict[str, Any]], least_mb: int) -> None:
+        self._database = database
+        self._least_mb = least_mb
+        self._guard = threading.Lock()
+        self._looked_s = float("-inf")
+        self._free_mb: float | None = None
+
+    def free_mb(self) -> float | None:
+        """Free megabytes where MongoDB keeps its data, of some seconds ago; None where it does not say. Unavailable."""
+        # one looks, the others go by what is known: a MongoDB that hangs must not have them queue up here
+        if time.monotonic() - self._looked_s > KNOWN_FOR_S and self._guard.acquire(blocking=False):
+            try:
+                with mongo_errors():
+                    stats = self._database.command("dbStats")
+                total, used = stats.get("fsTotalSize"), stats.get("fsUsedSize")
+                self._free_mb = None if not total or used is None else (total - used) / MEGABYTE
+                self._looked_s = time.monotonic()
+            finally:
+                self._guard.release()
+        return self._free_mb
+
+    def check(self) -> None:
+        """Raises DiskFull where there is too little room for something new; Unavailable."""
+        if not self._least_mb:
+            return
+        free_mb = self.free_mb()
+        if free_mb is not None and free_mb < self._least_mb:
+            raise DiskFull("The server's disk is nearly full: nothing new is taken until there is room.")

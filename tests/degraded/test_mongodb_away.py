@@ -1,0 +1,80 @@
+"""MongoDB hangs, or is gone and comes back: matches go on, pages say what is stale, programs get a coded 503."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from cluster import Web, wait_for
+from frail import Frail, play_out, ready
+from peer import login_for, new_name
+from switchboard import Switchboard
+
+PLAY = {"turn_timeout_ms": 20_000}  # longer than any look at a page takes
+
+
+def look(web: Web, path: str) -> tuple[int, str]:
+    """Status and text of a page."""
+    try:
+        with urllib.request.urlopen(web.url + path, timeout=30) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+@pytest.mark.parametrize("how", ["killed", "paused"])
+def test_matches_go_on_and_are_archived_afterwards(frail: Frail, web: Web, meet: Switchboard, how: str) -> None:
+    """One that had begun, and one that begins meanwhile between bots that the node has seen before."""
+    begun = meet.sit()
+    known = meet.sit()
+    play_out(*known)
+    unknown = meet.auth()
+    live = f"/web/numberwang/matches/{begun[0].first['match']['id']}"  # type: ignore[attr-defined]
+    assert look(web, "/")[0] == 200
+    wait_for(lambda: ready(web), "a ready server")
+    with getattr(frail, how)("mongod"):
+        wait_for(lambda: "mongodb" in web.request("/readyz")[1]["since"], "the node to notice")
+        stranger = meet()
+        stranger.send(login_for(unknown, stranger.message()["salt"]))
+        one, two = (meet.login(peer.auth) for peer in known)  # type: ignore[attr-defined]
+        later = play_out(*meet.seated(one, two))
+        assert play_out(*begun)["reason"] == later["reason"] == "complete"
+        _pages_say_what_is_stale(web, live)
+        _programs_are_told(web)
+        answer = stranger.message()
+        assert (answer["authentication"], answer["code"]) == ("failed", "unavailable")
+        assert stranger.closed().code == 1013
+    wait_for(lambda: ready(web), "a ready server")
+    bots = {begun[0].bot, known[0].bot}
+
+    def archived() -> int:
+        return sum(bool(bots & set(row["players"])) for row in web.request("/games/numberwang")[1])
+
+    wait_for(lambda: archived() == 3, "all three matches in the record")
+    assert "cannot be reached" not in look(web, "/")[1]
+    assert all(child.alive for child in frail.parts.children)
+    assert frail.errors() == []
+
+
+def _pages_say_what_is_stale(web: Web, match: str) -> None:
+    seen, unseen, board = look(web, "/"), look(web, "/web/connectfour"), look(web, match)
+    assert [status for status, _ in (seen, unseen, board)] == [200, 200, 200]
+    assert "This page is shown as it was at" in seen[1]
+    assert "is left out of this page" in unseen[1]
+    assert "Contests cannot be shown" in unseen[1]
+    status, page = look(web, "/web/numberwang/contests/nobody-has-seen-it")
+    assert (status, "<h1>Service Unavailable</h1>" in page) == (503, True)
+
+
+def _programs_are_told(web: Web) -> None:
+    assert web.request("/healthz")[0] == 200
+    with ThreadPoolExecutor() as pool:
+        registered = pool.submit(web.request, "/bots/numberwang", {"bot_id": new_name()})
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"{web.url}/games/numberwang", timeout=30)
+        status, body = registered.result()
+    assert refused.value.code == 503
+    assert refused.value.headers["Retry-After"]
+    assert (status, body["code"]) == (503, "unavailable")

@@ -1,0 +1,74 @@
+"""Redis hangs, or is gone and comes back: nobody loses by it, and what needs only MongoDB is answered meanwhile."""
+
+from __future__ import annotations
+
+import time
+import urllib.request
+
+import pytest
+from cluster import Web, wait_for
+from frail import Frail, play_out, ready
+from peer import new_name
+from switchboard import Switchboard
+
+# longer than a turn's clock (2 s) and than our patience with one call to Redis (5 s)
+PLAY = {"turn_timeout_ms": 2000}
+AWAY_S = {"paused": 6.0, "killed": 2.5}
+
+
+@pytest.mark.parametrize("how", AWAY_S)
+def test_matches_stand_still_and_go_on(frail: Frail, web: Web, meet: Switchboard, how: str) -> None:
+    """A bot that moved, and one that won by its turn: both are told when Redis is back, and nobody has lost time."""
+    moved, ending = meet.sit(), meet.sit()
+    with getattr(frail, how)("valkey"):
+        began_s = time.monotonic()
+        moved[0].send({"n": 1})
+        ending[0].send({"n": 100})
+        wait_for(lambda: "redis" in web.request("/readyz")[1]["since"], "the node to notice")
+        _what_needs_only_mongodb_is_answered(web)
+        wait_for(lambda: time.monotonic() - began_s > AWAY_S[how])
+    assert [moved[seat].update()["state"]["board"] for seat in (0, 1)] == [{"n": 1}, {"n": 1}]
+    final = play_out(moved[1], moved[0])
+    assert (final["reason"], final["complete"]) == ("complete", True)
+    assert [seat.final()["state"]["reason"] for seat in ending] == ["complete", "complete"]
+    wait_for(lambda: ready(web), "a ready server")
+    recorded = wait_for(lambda: [row for row in web.request("/games/numberwang")[1] if moved[0].bot in row["players"]])
+    assert recorded[0]["match"]["fault"] == "none"
+    assert all(child.alive for child in frail.parts.children), "worker and beat live on"
+    assert frail.errors() == []
+
+
+def _what_needs_only_mongodb_is_answered(web: Web) -> None:
+    assert web.request("/healthz")[0] == 200
+    status, body = web.request("/readyz")
+    assert (status, body["mongodb"], body["disk"]) == (503, "ok", "ok")
+    assert web.request("/bots/numberwang", {"bot_id": new_name()})[0] == 201
+    for path in ("/bots/numberwang", "/games/numberwang", "/games/numberwang/ratings", "/games/numberwang/contests"):
+        assert web.request(path)[0] == 200, path
+    with urllib.request.urlopen(f"{web.url}/", timeout=20) as answer:
+        assert "Live matches cannot be shown" in answer.read().decode()
+
+
+def test_who_cannot_wait_is_told_so(frail: Frail, web: Web, meet: Switchboard) -> None:
+    """A login is closed with a code; what asks for live matches answers 503 with one, and when to try again."""
+    auth = meet.auth()
+    frail_contest(frail, "numberwang", "autumn")
+    with frail.killed("valkey"):
+        late = meet()
+        late.log_in(auth)
+        closed = late.closed()
+        assert (closed.code, closed.slug) == (1013, "unavailable")
+        status, body = web.request("/games/numberwang/contests/autumn/why?bot=nobody")
+        assert (status, body["code"]) == (503, "unavailable")
+    wait_for(lambda: ready(web), "a ready server")
+    play_out(*meet.sit())
+    assert frail.errors() == []
+
+
+def frail_contest(frail: Frail, game: str, name: str) -> None:
+    """Opens a contest."""
+    from battlebot.storage import Storage
+
+    storage = Storage(frail.settings)
+    storage.contests.open(game, name, 5)
+    storage.close()
