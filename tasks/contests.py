@@ -31,7 +31,7 @@ def sweep() -> None:
     """Starts and ends contests at their time, pairs where bots wait, and closes what was waited for in vain."""
     try:
         bench = workbench()
-        bench.solo("contests", 30.0).run(lambda: _look_after(bench))
+        bench.solo("contests", 10.0).run(lambda: _look_after(bench))
     except Unavailable as error:
         log.warning("contests.sweep_put_off", error=str(error))
 

@@ -5,55 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-import urllib.error
-import urllib.request
 from collections import Counter
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
-from cluster import LIMIT_S, Cluster, Web, wait_for
+from cluster import Cluster, wait_for
+from desk import GAME, Desk
 from original_client import OriginalClient
 from test_contests import first_free, playing
 
 from battlebot.storage import Storage
 
-GAME = "noughtsandcrosses"
-CONTESTS = f"/games/{GAME}/contests"
 BOTS = ["ann", "bob", "cid", "ghost"]
-
-
-class Desk:
-    """An organiser at one server, with a token."""
-
-    def __init__(self, web: Web, token: str) -> None:
-        self.web, self.token = web, token
-
-    def text(self, method: str, path: str, body: Any = None) -> str:
-        """The answer's text; an error of the server fails the test."""
-        request = urllib.request.Request(
-            f"{self.web.url}{CONTESTS}{path}",
-            None if body is None else json.dumps(body).encode(),
-            {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
-            method=method,
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
-                return answer.read().decode()
-        except urllib.error.HTTPError as error:
-            raise AssertionError(f"{error.code}: {error.read().decode()}") from None
-
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The decoded answer."""
-        return json.loads(self.text(method, path, body))
-
-    def ranking(self) -> dict[str, dict[str, Any]]:
-        """The rows by bot."""
-        rows = self.web.request(f"/games/{GAME}/contest/cup")[1]["bots"]
-        return {row["bot_id"]: row for row in rows}
-
-    def finished(self) -> bool:
-        """Whether the contest is over."""
-        return bool(self.ask("GET", "/cup")["state"] == "finished")
 
 
 def check_agreement(desk: Desk, games: int) -> None:
@@ -115,8 +77,8 @@ def test_a_contest_is_scheduled_played_corrected_and_published(parts: Cluster) -
         match_id = json.loads(desk.text("GET", "/cup/export.ndjson").splitlines()[0])["_id"]
         voided = desk.ask("POST", f"/cup/games/{match_id}/void", {"reason": "the referee slept"})
         assert voided["contest"]["state"] == "running"
-        wait_for(lambda: desk.finished() and len(rows_of(desk)) == 6, "the match to be replayed", 60)
-        assert match_id not in {row["match"] for row in rows_of(desk)}
+        wait_for(lambda: desk.finished() and len(desk.listed()) == 6, "the match to be replayed", 60)
+        assert match_id not in {row["match"] for row in desk.listed()}
         check_agreement(desk, 6)
     withdraw(desk)
     actions = Counter(row["action"] for row in desk.ask("GET", "/cup/audit"))
@@ -127,11 +89,6 @@ def test_a_contest_is_scheduled_played_corrected_and_published(parts: Cluster) -
     storage.close()
     assert desk.token not in parts.logs()
     assert "Traceback" not in parts.logs()
-
-
-def rows_of(desk: Desk) -> list[dict[str, str]]:
-    """The rows of the CSV."""
-    return list(csv.DictReader(io.StringIO(desk.text("GET", "/cup/export.csv"))))
 
 
 def withdraw(desk: Desk) -> None:

@@ -1,0 +1,88 @@
+"""An organiser at a running server: what it asks over REST, with its token; and bots that play in its contests."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import urllib.error
+import urllib.request
+from typing import Any
+
+from cluster import LIMIT_S, Web
+
+from battlebot.config import Settings
+from battlebot.storage import Storage
+
+GAME = "noughtsandcrosses"
+CONTESTS = f"/games/{GAME}/contests"
+
+
+class Desk:
+    """An organiser at one server, with a token, and one contest before him."""
+
+    def __init__(self, web: Web, token: str, contest: str = "cup") -> None:
+        self.web, self.token, self.contest = web, token, contest
+
+    def text(self, method: str, path: str, body: Any = None) -> str:
+        """The answer's text; an error of the server fails the test."""
+        request = urllib.request.Request(
+            f"{self.web.url}{CONTESTS}{path}",
+            None if body is None else json.dumps(body).encode(),
+            {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
+            method=method,
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
+                return answer.read().decode()
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{error.code}: {error.read().decode()}") from None
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """The decoded answer."""
+        return json.loads(self.text(method, path, body))
+
+    def create(self, **fields: Any) -> Any:
+        """Schedules the contest."""
+        return self.ask("POST", "", {"name": self.contest, **fields})
+
+    def state(self) -> str:
+        """The contest's state."""
+        return str(self.ask("GET", f"/{self.contest}")["state"])
+
+    def finished(self) -> bool:
+        """Whether the contest is over."""
+        return self.state() == "finished"
+
+    def actions(self) -> list[tuple[str, str]]:
+        """The audit as (action, by), the latest first."""
+        return [(row["action"], row["by"]) for row in self.ask("GET", f"/{self.contest}/audit")]
+
+    def pairs(self) -> list[dict[str, Any]]:
+        """The pairs of all bots with their meetings."""
+        return list(self.ask("GET", f"/{self.contest}/meetings")["pairs"])
+
+    def listed(self) -> list[dict[str, str]]:
+        """The rows of the CSV."""
+        return list(csv.DictReader(io.StringIO(self.text("GET", f"/{self.contest}/export.csv"))))
+
+    def ranking(self) -> dict[str, dict[str, Any]]:
+        """The rows by bot."""
+        rows = self.web.request(f"/games/{GAME}/contest/{self.contest}")[1]["bots"]
+        return {row["bot_id"]: row for row in rows}
+
+
+def organiser_of(settings: Settings) -> str:
+    """The token of a new organiser."""
+    storage = Storage(settings)
+    token = storage.tokens.create("organiser")
+    storage.close()
+    return token
+
+
+def differences(settings: Settings, contest: str = "cup") -> list[dict[str, Any]]:
+    """What `battlebot contest recompute` finds."""
+    storage = Storage(settings)
+    found = storage.ledger.recount(GAME, contest, mend=False)
+    storage.close()
+    return found
