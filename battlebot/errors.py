@@ -17,6 +17,7 @@
     │   ├── BadToken            an organiser's token is unknown, expired or revoked
     │   ├── ContestClosed       the contest takes no (more) bots, or may not be opened
     │   ├── WrongState          the contest's state does not allow what is asked for
+    │   ├── TooLate             the contest has gone on from what is to be undone
     │   ├── WrongOrigin         a browser sends it for a page of another origin
     │   └── TooMany             a limit of rate or number is exceeded
     └── Unavailable             Redis or MongoDB does not answer now
@@ -149,6 +150,13 @@ class WrongState(Refused):
     """The state that the contest is in does not allow what is asked for."""
 
     code = "wrong-state"
+    http_status = 409
+
+
+class TooLate(Refused):
+    """The contest has gone on from the match that is to be taken back: it would not be played again."""
+
+    code = "too-late"
     http_status = 409
 
 

@@ -124,7 +124,7 @@ LAYERS = {
     ),
     "battlebot.web": layer(
         "pages have no game logic, and enqueue tasks by name",
-        *("web", "api", "contests.ranking", "rules.contract", "arena.keys", "config", "errors"),
+        *("web", "api", "rules.contract", "arena.keys", "config", "errors"),
     ),
     "battlebot.embedded": layer(
         "the embedded servers are processes: nothing of matches", "embedded", "config", "errors", "logs"

@@ -118,11 +118,12 @@ def withdraw_entrant(game: str, name: str, bot: str) -> dict[str, Any]:
 @organising.post(f"{CONTEST}/games/<match_id>/void")
 @organising.arguments(VoidReason)
 @organising.response(200, Voided)
-@_described(404, 413)
+@_described(404, 409, 413)
 def void_match(body: dict[str, Any], game: str, name: str, match_id: str) -> dict[str, Any]:
     """Take a match back
 
     It counts for nobody and its meeting is played again; a contest that was finished goes on, unless its time is over.
+    In a knockout it must be done before one of its bots has begun its next round (409, `too-late`).
     """
     organiser = current_context().organiser
     organiser.void(game, name, match_id, body["reason"], organiser_name())

@@ -35,7 +35,7 @@ def open_storage(settings: Settings) -> Iterator[Storage]:
 
 @contextmanager
 def _with_mongodb(settings: Settings) -> Iterator[Settings]:
-    from battlebot.embedded.folder import DataFolder, _socket_folder
+    from battlebot.embedded.folder import DataFolder, socket_folder
     from battlebot.embedded.stores import embedded_stores
 
     if settings.mongodb_uri:
@@ -49,7 +49,7 @@ def _with_mongodb(settings: Settings) -> Iterator[Settings]:
         DataFolder(data).close()
     except EmbeddedError:
         # it is locked, so a server runs, and its mongod with it
-        socket = _socket_folder(data) / "mongod.sock"
+        socket = socket_folder(data) / "mongod.sock"
         if not socket.exists():
             raise
         yield replace(settings, mongodb_uri=f"mongodb://{quote(str(socket), safe='')}/?directConnection=true")

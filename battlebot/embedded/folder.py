@@ -34,7 +34,7 @@ class DataFolder:
             ) from error
         try:
             self._take_lock()
-            self.sockets = _socket_folder(self.path)
+            self.sockets = socket_folder(self.path)
         except BaseException:
             os.close(self._lock)
             raise
@@ -77,7 +77,7 @@ class DataFolder:
         os.close(self._lock)
 
 
-def _socket_folder(data: Path) -> Path:
+def socket_folder(data: Path) -> Path:
     """A short private folder for unix sockets, the same at each start of one data folder.
 
     The data folder itself may be too deep: a socket's path has a limit that no file's path has. The name is derived, so

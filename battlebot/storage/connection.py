@@ -29,6 +29,7 @@ INDEXES = {
     "contests": [
         IndexModel([("game", ASCENDING), ("name", ASCENDING)], unique=True),
         IndexModel([("state", ASCENDING)]),
+        IndexModel([("game", ASCENDING), ("createdAt", DESCENDING), ("_id", DESCENDING)]),
     ],
     "meetings": [
         # The cap of five meetings is this index: inserting a meeting is reserving it.
@@ -112,10 +113,10 @@ class Storage:
         self.room = Room(self.database, settings.min_free_mb)
         self.bots = Bots(self.database, self.room)
         self.games = Games(self.database)
-        self.contests = Contests(self.database, self.room)
+        self.audit = Audit(self.database)
+        self.contests = Contests(self.client, self.database, self.room, self.audit)
         self.meetings = Meetings(self.database)
         self.standings = Standings(self.database)
-        self.audit = Audit(self.database)
         self.tokens = Tokens(self.database)
         self.ratings = Ratings(self.client, self.database)
         self.archive = Archive(self.client, self.database)

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from pymongo import ReturnDocument
+from pymongo import MongoClient, ReturnDocument
+from pymongo.client_session import ClientSession
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
 from battlebot.errors import NameTaken
+from battlebot.storage.audit import Audit, Note
 from battlebot.storage.connection import mongo_errors
 from battlebot.storage.room import Room
 
@@ -31,15 +33,25 @@ DEFAULTS: Mapping[str, Any] = {
     "endsAt": None,
     "startedAt": None,
     "endedAt": None,
+    "revision": 0,
+    "settled": 0,
 }
 
 
 class Contests:
-    """Documents `{game, name, title, state, meetings, openedBy, createdAt}` and the fields of `DEFAULTS`."""
+    """Documents `{game, name, title, state, meetings, openedBy, createdAt}` and the fields of `DEFAULTS`.
 
-    def __init__(self, database: Database[dict[str, Any]], room: Room) -> None:
+    `revision` grows with each change, and with each match that is taken back; `settled` is the last of the rounds that
+    are over, as far as anybody has looked. What is written down in the audit is written in the change's transaction.
+    """
+
+    def __init__(
+        self, client: MongoClient[dict[str, Any]], database: Database[dict[str, Any]], room: Room, audit: Audit
+    ) -> None:
+        self._client = client
         self._room = room
         self._contests = database["contests"]
+        self._audit = audit
 
     def find(self, game: str, name: str) -> dict[str, Any] | None:
         """The contest, or None. Raises Unavailable."""
@@ -74,31 +86,62 @@ class Contests:
         assert found is not None
         return {**DEFAULTS, **found}
 
-    def create(self, contest: Mapping[str, Any]) -> dict[str, Any]:
+    def create(self, contest: Mapping[str, Any], note: Note | None = None) -> dict[str, Any]:
         """Stores a new contest with all its fields. Raises NameTaken, DiskFull, Unavailable."""
         self._room.check()
         document = {**DEFAULTS, **contest, "createdAt": datetime.now(UTC)}
-        with mongo_errors():
+
+        def in_transaction(session: ClientSession) -> None:
+            self._contests.insert_one(document, session=session)
+            if note is not None:
+                self._audit.add_in(session, document["game"], document["name"], note)
+
+        with mongo_errors(), self._client.start_session() as session:
             try:
-                self._contests.insert_one(document)
+                session.with_transaction(in_transaction)
             except DuplicateKeyError:
                 raise NameTaken(f"There is a contest {contest['name']!r} already.", field="name") from None
         return document
 
     def change(
-        self, contest: Mapping[str, Any], states: Sequence[str], update: Mapping[str, Any]
+        self,
+        contest: Mapping[str, Any],
+        states: Sequence[str],
+        update: Mapping[str, Mapping[str, Any]],
+        note: Note | None = None,
+        unchanged: bool = False,
     ) -> dict[str, Any] | None:
         """Applies `update` (MongoDB's operators) if the contest is in one of `states`; else None. Raises Unavailable.
 
-        The condition and the change are one operation: of several processes exactly one makes a transition.
+        The condition and the change are one operation: of several processes exactly one makes a transition. With
+        `unchanged` nobody may have changed anything since `contest` was read, nor taken a match back.
+        """
+        query = {"_id": contest["_id"], "state": {"$in": list(states)}}
+        if unchanged:
+            query["revision"] = _revision(contest)
+        operators = {**update, "$inc": {"revision": 1, **update.get("$inc", {})}}
+
+        def in_transaction(session: ClientSession) -> dict[str, Any] | None:
+            found = self._contests.find_one_and_update(
+                query, operators, return_document=ReturnDocument.AFTER, session=session
+            )
+            if found is not None and note is not None:
+                self._audit.add_in(session, found["game"], found["name"], note)
+            return found
+
+        with mongo_errors(), self._client.start_session() as session:
+            found = session.with_transaction(in_transaction)
+        return None if found is None else {**DEFAULTS, **found}
+
+    def settle(self, contest: Mapping[str, Any], rounds: int) -> None:
+        """Notes that all rounds up to this one were over when `contest` was read, if it is as it was then.
+
+        Raises Unavailable.
         """
         with mongo_errors():
-            found = self._contests.find_one_and_update(
-                {"_id": contest["_id"], "state": {"$in": list(states)}},
-                dict(update),
-                return_document=ReturnDocument.AFTER,
+            self._contests.update_one(
+                {"_id": contest["_id"], "revision": _revision(contest)}, {"$max": {"settled": rounds}}
             )
-        return None if found is None else {**DEFAULTS, **found}
 
     def of_game(
         self, game: str, limit: int = 100, state: str | None = None, before: str | None = None
@@ -109,11 +152,14 @@ class Contests:
             query["state"] = state
         with mongo_errors():
             if before is not None:
-                at = self._contests.find_one({"game": game, "name": before}, {"createdAt": 1})
-                if at is None:
+                last = self._contests.find_one({"game": game, "name": before}, {"createdAt": 1})
+                if last is None:
                     return []
-                query["createdAt"] = {"$lt": at["createdAt"]}
-            return [{**DEFAULTS, **row} for row in self._contests.find(query).sort("createdAt", -1).limit(limit)]
+                # several may have been made within one millisecond
+                at = last["createdAt"]
+                query["$or"] = [{"createdAt": {"$lt": at}}, {"createdAt": at, "_id": {"$lt": last["_id"]}}]
+            found = self._contests.find(query).sort([("createdAt", -1), ("_id", -1)]).limit(limit)
+            return [{**DEFAULTS, **row} for row in found]
 
     def running(self, limit: int = 100) -> list[dict[str, Any]]:
         """The contests in the state `running` that were made last. Raises Unavailable."""
@@ -137,3 +183,8 @@ class Contests:
         }
         with mongo_errors():
             return [{**DEFAULTS, **row} for row in self._contests.find(query)]
+
+
+def _revision(contest: Mapping[str, Any]) -> Any:
+    # contests made before there were revisions have none
+    return contest["revision"] or {"$in": [0, None]}

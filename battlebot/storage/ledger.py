@@ -11,7 +11,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
-from battlebot.storage.audit import Audit
+from battlebot.storage.audit import Audit, Note
 from battlebot.storage.connection import mongo_errors
 from battlebot.storage.meetings import pair_key
 from battlebot.storage.moves import counted, counted_by_pair, pair_moves, standing_moves
@@ -28,6 +28,7 @@ class Ledger:
         self._meetings = database["meetings"]
         self._standings = database["standings"]
         self._pairs = database["pairs"]
+        self._contests = database["contests"]
         self._audit = audit
 
     def void(self, game: str, contest: str, match_id: str, reason: str, by: str) -> bool:
@@ -45,7 +46,10 @@ class Ledger:
             self._meetings.delete_one({"_id": match_id}, session=session)
             self._standings.bulk_write(standing_moves([found], -1), session=session)
             self._pairs.bulk_write(pair_moves([found], -1), session=session)
-            self._audit.add(game, contest, by, "void", {"match": match_id, "reason": reason}, session)
+            # whoever has seen the contest without this must look again before it says that something is over
+            undone = {"$inc": {"revision": 1}, "$set": {"settled": 0}}
+            self._contests.update_one({"game": game, "name": contest}, undone, session=session)
+            self._audit.add_in(session, game, contest, Note(by, "void", {"match": match_id, "reason": reason}))
             return True
 
         with mongo_errors(), self._client.start_session() as session:

@@ -259,4 +259,19 @@ def test_contests_are_listed_the_latest_first(home: House) -> None:
         assert home.client.get(f"{CONTESTS}?{query}").status_code == 400
 
 
+def test_contests_of_the_same_millisecond_are_each_on_one_page(home: House) -> None:
+    """Whatever the size of the pages."""
+    at = datetime(2026, 11, 21, tzinfo=UTC)
+    for number in range(7):
+        home.storage.contests.create({"game": GAME, "name": f"c{number}", "title": "", "state": "scheduled", **MORE})
+    home.storage.database["contests"].update_many({}, {"$set": {"createdAt": at}})
+    for size in (1, 2, 3):
+        seen, address = [], f"{CONTESTS}?limit={size}"
+        while address:
+            answer = home.client.get(address).json
+            seen += [row["name"] for row in answer["contests"]]
+            address = answer.get("next")
+        assert seen == [f"c{number}" for number in reversed(range(7))]
+
+
 MORE = {"meetings": 5, "openedBy": "x"}

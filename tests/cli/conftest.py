@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cluster import Cluster, Web
 
 from battlebot.config import Settings, as_environment
+from battlebot.storage import Storage
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -30,3 +32,23 @@ def battlebot(tmp_path: Path) -> Run:
         )
 
     return run
+
+
+@pytest.fixture(scope="module")
+def token(house: tuple[Cluster, Web]) -> str:
+    """An organiser's."""
+    storage = Storage(house[0].settings)
+    made = storage.tokens.create("the organiser")
+    storage.close()
+    return made
+
+
+@pytest.fixture
+def contest(battlebot: Run, house: tuple[Cluster, Web], token: str, tmp_path: Path) -> Run:
+    """A function: the words after `battlebot contest` -> the completed process, with an organiser's token."""
+
+    def run_command(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        mine = {"BATTLEBOT_TOKEN": token, "HOME": str(tmp_path), **environment}
+        return battlebot("contest", *words, "--server", house[1].url, **mine)
+
+    return run_command

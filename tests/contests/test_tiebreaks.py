@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from battlebot.contests.ranking import ranked
 from battlebot.contests.tiebreaks import Result, Row, table
 
 
@@ -174,11 +173,11 @@ def test_the_order_of_results_and_entrants_changes_nothing(
     dice.shuffle(entrants)
     assert table(entrants, shuffled) == rows
     assert orjson.loads(orjson.dumps(rows)) == rows
-    seeds = {row["bot_id"]: row["rank"] for row in ranked(rows)}
     merits = []
     for place, row in enumerate(rows, start=1):
         breaks = row["tieBreaks"]
-        merits.append((seeds[row["bot_id"]], -breaks["sonnebornBerger"], [-points for points in breaks["headToHead"]]))
+        seeds = (-row["score"], -row["wins"], row["losses"])
+        merits.append((seeds, -breaks["sonnebornBerger"], [-points for points in breaks["headToHead"]]))
         assert row["rank"] == place or (row["rank"] == rows[place - 2]["rank"] and merits[-1] == merits[-2])
     assert merits == sorted(merits)
     assert sum(row["wins"] for row in rows) <= len(shuffled)

@@ -16,7 +16,7 @@ from cluster import Cluster, Web, wait_for
 from original_client import OriginalClient
 
 from battlebot.config import Settings
-from battlebot.contests.ranking import ranked
+from battlebot.contests.standings import ranking
 from battlebot.embedded.stores import Stores
 from battlebot.storage import Storage
 
@@ -45,7 +45,8 @@ def meet(storage: Storage, *numbers: int) -> None:
 
 def standings(storage: Storage) -> dict[str, tuple[int, ...]]:
     """bot -> (score, wins, draws, losses)."""
-    rows = ranked(storage.standings.of_contest("numberwang", "cup"))
+    where = ("numberwang", "cup")
+    rows = ranking([], storage.standings.of_contest(*where), lambda bots: storage.standings.pairs(*where, bots))
     return {row["bot_id"]: tuple(row[key] for key in ("score", "wins", "draws", "losses")) for row in rows}
 
 

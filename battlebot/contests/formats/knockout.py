@@ -82,6 +82,12 @@ def knocked_out(situation: Situation) -> dict[str, int]:
     return {pair.lower if pair.winner == pair.higher else pair.higher: pair.round for pair in decided}
 
 
+def built_upon(situation: Situation, met: Met) -> bool:
+    """Whether a bot of that meeting has begun a later round: its pair is decided for good, whatever becomes of it."""
+    two = {met.first, met.second}
+    return any(later.round > met.round and not two.isdisjoint((later.first, later.second)) for later in situation.met)
+
+
 def bracket(situation: Situation) -> list[Pair]:
     """The pairs of all rounds as far as they are known, in the order of rounds and of the bracket.
 

@@ -16,11 +16,13 @@ from battlebot.arena import keys
 from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.contests.formats import format_named
-from battlebot.errors import Refused, UnknownContest, UnknownMatch, WrongState
+from battlebot.contests.service.pairer import met_of, situation_of
+from battlebot.errors import Refused, TooLate, Unavailable, UnknownContest, UnknownMatch, WrongState
 from battlebot.referee.events import Voided
 from battlebot.referee.match import Match
 from battlebot.rules.contract import Game
 from battlebot.storage import Storage
+from battlebot.storage.audit import Note
 
 log = structlog.get_logger()
 
@@ -36,6 +38,8 @@ TRANSITIONS: Mapping[str, tuple[tuple[str, ...], str, str | None]] = {
     "cancel": (("scheduled", "running", "paused"), "cancelled", "endedAt"),
     "reopen": (("finished",), "running", None),
 }
+OPEN_STATES = ("scheduled", "running", "paused")
+ATTEMPTS = 20  # to change a contest that others change meanwhile
 CHANGEABLE_BEFORE_THE_START = frozenset(
     {"format", "config", "meetings", "entrants", "options", "turnTimeoutMs", "points", "startsAt"}
 )
@@ -63,22 +67,28 @@ class Organiser:
         """
         contest = {"title": given["name"], **given, "game": game, "state": "scheduled", "openedBy": by}
         self._check(game, contest)
-        document = self.storage.contests.create(contest)
-        self._note(document, by, "create", {"format": document["format"], "meetings": document["meetings"]})
+        what = {"format": contest.get("format", "open"), "meetings": contest["meetings"]}
+        document = self.storage.contests.create(contest, Note(by, "create", what))
+        self._tell(document, by, "create")
         return document
 
     def change(self, game: str, name: str, changes: Mapping[str, Any], by: str) -> dict[str, Any]:
         """Changes what may still change. Raises WrongState for what may not, Refused as `create`."""
-        contest = self.contest(game, name)
         late = sorted(set(changes) & CHANGEABLE_BEFORE_THE_START)
-        states = ("scheduled",) if late else ("scheduled", "running", "paused")
-        self._check(game, {**contest, **changes})
-        found = self.storage.contests.change(contest, states, {"$set": dict(changes)})
-        if found is None:
-            what = f"{', '.join(late)} may change only before the start" if late else "nothing may change any more"
-            raise WrongState(f"The contest {name!r} is {contest['state']}: {what}.", state=contest["state"])
-        self._note(found, by, "change", dict(changes))
-        return found
+        states = ("scheduled",) if late else OPEN_STATES
+        for _ in range(ATTEMPTS):
+            contest = self.contest(game, name)
+            if contest["state"] not in states:
+                what = f"{', '.join(late)} may change only before the start" if late else "nothing may change any more"
+                raise WrongState(f"The contest {name!r} is {contest['state']}: {what}.", state=contest["state"])
+            self._check(game, {**contest, **changes})
+            note = Note(by, "change", changes)
+            # what was checked must be what is changed
+            found = self.storage.contests.change(contest, states, {"$set": changes}, note, unchanged=True)
+            if found is not None:
+                self._tell(found, by, "change")
+                return found
+        raise Unavailable(f"The contest {name!r} is being changed by others all the time.")
 
     def transition(self, action: str, game: str, name: str, by: str) -> dict[str, Any]:
         """start, pause, resume, finish or cancel. Raises WrongState if the contest's state does not allow it."""
@@ -89,22 +99,26 @@ class Organiser:
         return found
 
     def enter(self, game: str, name: str, bots: Sequence[str], by: str) -> dict[str, Any]:
-        """Adds entrants to a closed contest that has not started; a withdrawn bot comes back at any time."""
-        contest = self.contest(game, name)
-        self._check_bots(game, bots)
-        if contest["entrants"] == "open":
-            raise WrongState("An open contest takes whoever comes; it has no list of entrants.")
-        back = [bot for bot in bots if bot in contest["withdrawn"]]
-        fresh = [bot for bot in bots if bot not in contest["entrants"]]
-        if fresh:
-            self.change(game, name, {"entrants": [*contest["entrants"], *fresh]}, by)
-        if back:
-            self.storage.contests.change(
-                contest, ("scheduled", "running", "paused"), {"$pull": {"withdrawn": {"$in": back}}}
-            )
-            self._note(contest, by, "enter again", {"bots": back})
-        self.ask_pairing(game, name)
-        return self.contest(game, name)
+        """Adds entrants to a closed contest that has not started; a withdrawn bot comes back at any time.
+
+        All of them or, where this raises, none. Raises WrongState, Refused for a bot that is not registered.
+        """
+        for _ in range(ATTEMPTS):
+            contest = self.contest(game, name)
+            update = self._entering(contest, bots)
+            if not update:
+                return contest
+            states = ("scheduled",) if "$push" in update else OPEN_STATES
+            if contest["state"] not in states:
+                what = "takes new bots only before its start" if "$push" in update else "is over"
+                raise WrongState(f"The contest {name!r} is {contest['state']}: it {what}.", state=contest["state"])
+            note = Note(by, "enter", {"bots": list(bots)})
+            found = self.storage.contests.change(contest, states, update, note, unchanged=True)
+            if found is not None:
+                self._tell(found, by, "enter")
+                self.ask_pairing(game, name)
+                return found
+        raise Unavailable(f"The contest {name!r} is being changed by others all the time.")
 
     def withdraw(self, game: str, name: str, bot: str, by: str) -> dict[str, Any]:
         """Takes a bot out: what it plays now is void, what it has yet to play is not due. Played games stand."""
@@ -112,13 +126,11 @@ class Organiser:
         known = contest["entrants"] if contest["entrants"] != "open" else self._who_entered(game, name)
         if bot not in known:
             raise Refused(f"The bot {bot!r} is no entrant of {name!r}.", field="bot")
-        found = self.storage.contests.change(
-            contest, ("scheduled", "running", "paused"), {"$addToSet": {"withdrawn": bot}}
-        )
+        note = None if bot in contest["withdrawn"] else Note(by, "withdraw", {"bot": bot})
+        found = self.storage.contests.change(contest, OPEN_STATES, {"$addToSet": {"withdrawn": bot}}, note)
         if found is None:
             raise WrongState(f"The contest {name!r} is {contest['state']}.", state=contest["state"])
-        if bot not in contest["withdrawn"]:
-            self._note(found, by, "withdraw", {"bot": bot})
+        self._tell(found, by, "withdraw")
         self._void_live(found, f"{bot} was withdrawn", lambda match: match.seat_of(bot) is not None)
         self.ask_pairing(game, name)
         return found
@@ -126,7 +138,8 @@ class Organiser:
     def void(self, game: str, name: str, match_id: str, reason: str, by: str) -> None:
         """Takes a match back, played or being played: its meeting is played again, the standings follow.
 
-        Raises UnknownMatch if the contest has no such match, or it is void already.
+        Raises UnknownMatch if the contest has no such match, or it is void already; TooLate where the format has built
+        on its result, so that it would not be played again.
         """
         contest = self.contest(game, name)
         try:
@@ -136,14 +149,16 @@ class Organiser:
         live = match is not None and match.verdict is None and (match.game, match.contest) == (game, name)
         if live and match is not None:
             self.conductor.conduct(match, Voided(reason))
-            self._note(contest, by, "void", {"match": match_id, "reason": reason})
-        elif self.storage.ledger.void(game, name, match_id, reason, by):
-            log.info("match.voided", match=match_id, game=game, contest=name, by=by)
-            self.ask_rating(game)
-            self._reopen(contest, by)
-            self.bus.publish(keys.contest_events(game, name), b"void")
+            self.storage.audit.add(game, name, by, "void", {"match": match_id, "reason": reason})
+            self._tell(contest, by, "void")
         else:
-            raise UnknownMatch(f"The contest {name!r} has no match {match_id!r} that counts.", field="match")
+            self._check_not_built_upon(contest, match_id)
+            if not self.storage.ledger.void(game, name, match_id, reason, by):
+                raise UnknownMatch(f"The contest {name!r} has no match {match_id!r} that counts.", field="match")
+            self._tell(contest, by, "void")
+            self.ask_rating(game)
+            # it may have been finished meanwhile
+            self._reopen(self.contest(game, name), by)
         self.ask_pairing(game, name)
 
     def tick(self) -> None:
@@ -156,8 +171,8 @@ class Organiser:
                 self._transition("start", contest, CLOCK)
 
     def finish_by_itself(self, contest: Mapping[str, Any]) -> None:
-        """Nothing is left to play."""
-        self._transition("finish", contest, ITSELF)
+        """Nothing was left to play when `contest` was read; nothing happens if it has changed since."""
+        self._transition("finish", contest, ITSELF, unchanged=True)
 
     def contest(self, game: str, name: str) -> dict[str, Any]:
         """The contest's document. Raises UnknownContest."""
@@ -166,15 +181,17 @@ class Organiser:
             raise UnknownContest(f"There is no contest {name!r} of {game}.")
         return found
 
-    def _transition(self, action: str, contest: Mapping[str, Any], by: str) -> dict[str, Any] | None:
+    def _transition(
+        self, action: str, contest: Mapping[str, Any], by: str, unchanged: bool = False
+    ) -> dict[str, Any] | None:
         states, after, moment = TRANSITIONS[action]
         update: dict[str, Any] = {"state": after}
         if moment is not None:
             update[moment] = datetime.now(UTC)
-        found = self.storage.contests.change(contest, states, {"$set": update})
+        found = self.storage.contests.change(contest, states, {"$set": update}, Note(by, action), unchanged)
         if found is None:
             return None
-        self._note(found, by, action, {})
+        self._tell(found, by, action)
         if action == "cancel":
             self._void_live(found, "the contest was cancelled", lambda match: True)
         if after == "running":
@@ -207,6 +224,33 @@ class Organiser:
         if starts is not None and ends is not None and ends <= starts:
             raise Refused("endsAt must be later than startsAt.", field="endsAt")
 
+    def _entering(self, contest: Mapping[str, Any], bots: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """The update that lets the bots into the contest; empty where all of them are in it."""
+        self._check_bots(contest["game"], bots)
+        if contest["entrants"] == "open":
+            raise WrongState("An open contest takes whoever comes; it has no list of entrants.")
+        update: dict[str, dict[str, Any]] = {}
+        if fresh := [bot for bot in dict.fromkeys(bots) if bot not in contest["entrants"]]:
+            self._check(contest["game"], {**contest, "entrants": [*contest["entrants"], *fresh]})
+            update["$push"] = {"entrants": {"$each": fresh}}
+        if back := [bot for bot in bots if bot in contest["withdrawn"]]:
+            # what it had left is due again, in rounds that were over without it
+            update |= {"$pull": {"withdrawn": {"$in": back}}, "$set": {"settled": 0}}
+        return update
+
+    def _check_not_built_upon(self, contest: Mapping[str, Any], match_id: str) -> None:
+        kind = format_named(contest["format"])
+        if not hasattr(kind, "built_upon"):
+            return
+        rows = self.storage.meetings.of_contest(contest["game"], contest["name"])
+        row = next((row for row in rows if row["_id"] == match_id), None)
+        if row is not None and kind.built_upon(situation_of(contest, rows, ()), met_of(row)):
+            raise TooLate(
+                "The next round of its bots has begun: the match would not be played again, so it stands.",
+                match=match_id,
+                round=row["round"],
+            )
+
     def _check_bots(self, game: str, bots: Sequence[str]) -> None:
         known = self.storage.bots.known(game, bots)
         unknown = [bot for bot in bots if bot not in known]
@@ -216,7 +260,6 @@ class Organiser:
     def _who_entered(self, game: str, name: str) -> set[str]:
         return {row["bot_id"] for row in self.storage.standings.of_contest(game, name)}
 
-    def _note(self, contest: Mapping[str, Any], by: str, action: str, details: dict[str, Any]) -> None:
-        self.storage.audit.add(contest["game"], contest["name"], by, action, details)
+    def _tell(self, contest: Mapping[str, Any], by: str, action: str) -> None:
         log.info("contest.changed", action=action, game=contest["game"], contest=contest["name"], by=by)
         self.bus.publish(keys.contest_events(contest["game"], contest["name"]), action.encode())
