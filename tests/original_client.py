@@ -89,7 +89,9 @@ class OriginalClient:
         record = Connection()
         self.connections.append(record)
         deadline_s = time.monotonic() + self.limit_s
-        socket = websocket.create_connection(self.url, timeout=POLL_S)
+        # of a machine under load a handshake may take long
+        socket = websocket.create_connection(self.url, timeout=self.limit_s)
+        socket.settimeout(POLL_S)
         try:
             return self._play(_Wire(socket, record, deadline_s, stop_event or threading.Event()))
         finally:

@@ -35,7 +35,7 @@ def tasks_twice(parts: Cluster) -> Iterator[None]:
     celery, over = make_celery(parts.settings), threading.Event()
 
     def ask() -> None:
-        while not over.wait(0.1):
+        while not over.wait(0.3):
             for _ in range(2):
                 celery.send_task("tasks.contests.pair", args=(GAME, "cup"))
                 celery.send_task("tasks.contests.sweep")
