@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from battlebot.arena.store import Ended
+from battlebot.referee.advance import MARKS
 
 
 def game_document(ended: Ended) -> dict[str, Any]:
@@ -33,12 +34,18 @@ def game_document(ended: Ended) -> dict[str, Any]:
             "strikes": {seat.bot: seat.strikes for seat in match.seats if seat.strikes},
             "clocks": [row["thinkingMs"] for row in ended.turns],
             "serverMs": [row.get("serverMs") for row in ended.turns],
+            **{mark: numbers for mark in MARKS if (numbers := _marked(ended.turns, mark))},
             "version": match.version,
             "options": match.options,
             "seed": match.seed,
             "turnTimeoutMs": round(match.limits.turn_timeout_s * 1000),
         },
     }
+
+
+def _marked(turns: list[dict[str, Any]], mark: str) -> list[int]:
+    """The numbers, from 1, of the entries of a record that are no turn of a bot but what the mark says."""
+    return [number for number, row in enumerate(turns, start=1) if row.get(mark)]
 
 
 def _moment(epoch_s: float) -> datetime:

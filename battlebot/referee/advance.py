@@ -1,12 +1,11 @@
 """How a match goes on: a valid turn, a seat that is out, other options. Each is one entry of the match's record.
 
 An entry is `{"turn", "thinkingMs", "serverMs"}`; of a seat that is out it has `forfeit` true, of other options
-`reconfigured` true: `replay` reads them so.
+`reconfigured` true.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -21,6 +20,9 @@ from battlebot.wire.jsontext import encode
 from battlebot.wire.updates import Update
 
 SERVERS_KEYS = frozenset({"player", "time", "valid"})  # a bot cannot forge them
+
+
+MARKS = ("forfeit", "reconfigured")
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -110,16 +112,10 @@ def times(match: Match, seat: Seat, thinking_s: float, received_s: float) -> dic
     return {"thinkingMs": round(charged_s * 1000, 3), "serverMs": round(max(0.0, passed_s - charged_s) * 1000, 3)}
 
 
-def replay(game: Game, state: State, entries: Sequence[dict[str, Any]]) -> State:
-    """The state that a match's record leads to. Raises ValueError, with its number, at a turn that is not valid."""
-    for number, entry in enumerate(entries):
-        turn = entry["turn"]
-        if entry.get("forfeit"):
-            state = game.forfeit(state, turn["player"], turn["forfeit"])
-        elif entry.get("reconfigured"):
-            state = game.configure(state, turn["options"])
-        elif game.validate(state, turn):
-            state = game.reducer(state, turn)
-        else:
-            raise ValueError(f"turn {number} is not valid: {game.explain(state, turn)}")
-    return state
+def entered(game: Game, state: State, turn: dict[str, Any], mark: str | None) -> State:
+    """The state after an entry of a record: its turn, and `forfeit` or `reconfigured` where it is no turn of a bot."""
+    if mark == "forfeit":
+        return game.forfeit(state, turn["player"], turn["forfeit"])
+    if mark == "reconfigured":
+        return game.configure(state, turn["options"])
+    return game.reducer(state, turn)

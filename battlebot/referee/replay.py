@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from battlebot.referee.advance import MARKS, entered
 from battlebot.referee.match import Fault, Reason
 from battlebot.rules.contract import Game
 from battlebot.wire.jsontext import encode
@@ -53,18 +54,20 @@ def _counts(record: Record) -> Iterator[Finding]:
 def _replayed(game: Game, record: Record) -> Iterator[Finding]:
     about = record["match"]
     state = game.initial_state(record["players"], about["seed"], about["options"])
+    marks = {number: mark for mark in MARKS for number in about.get(mark, ())}
     for number, turn in enumerate(record["turns"], start=1):
+        mark = marks.get(number)
         if state["complete"]:
             yield finding("after-the-end", f"Turn {number} was made after the end of the match.")
             return
-        if turn["player"] not in game.awaited(state):
+        if mark != "reconfigured" and turn["player"] not in game.awaited(state):
             yield finding("out-of-turn", f"Turn {number} is not of a bot that was to move.")
             return
         try:
-            if not game.validate(state, turn):
+            if mark is None and not game.validate(state, turn):
                 yield finding("invalid-turn", f"Turn {number} is not valid: {game.explain(state, turn)}")
                 return
-            state = game.reducer(state, turn)
+            state = entered(game, state, turn, mark)
         except Exception as error:
             yield finding("game-error", f"The game's code failed at turn {number} ({type(error).__name__}).")
             return

@@ -1,8 +1,8 @@
 """The collection `games`: finished matches, in the seeds' shape. Writing them is the archive's work.
 
 A document is the final state without `complete` and `nextPlayer`, plus `_id`, `game`, `contest`, `startTime` and
-`turns`; what we add lies under `match` (seq, endTime, fault, void, evidence, clocks,
-serverMs, options, seed, version).
+`turns`; what we add lies under `match` (seq, endTime, fault, void, evidence, clocks, serverMs, options, seed, version;
+forfeit, reconfigured: numbers of those turns, from 1, that are no turn of a bot but that).
 """
 
 from __future__ import annotations

@@ -83,7 +83,9 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(bot=bots, back=st.integers(1, 40), n=st.integers(0, 3))
     def sends_an_old_turn(self, bot: str, back: int, n: int) -> None:
         """Stale turns are nobody's strike and nobody's turn."""
-        version = self.play.match.version - back
+        question = self.play.seat(bot).question
+        asked = bot in self.play.game.awaited(self.play.match.state)
+        version = (question if asked else self.play.match.version) - back
         if self.over or version < 0:
             return
         before = self.play.match
@@ -97,7 +99,8 @@ class AnyOrder(RuleBasedStateMachine):
         mine = [row["turn"] for row in self.play.recorded if row["turn"]["player"] == bot]
         if self.over or not mine or type(mine[-1].get("version")) is not int:
             return
-        if not 0 <= mine[-1]["version"] < self.play.match.version:
+        asked = bot in self.play.game.awaited(self.play.match.state)
+        if not 0 <= mine[-1]["version"] < (self.play.seat(bot).question if asked else self.play.match.version):
             return
         before = self.play.match
         self.play.turn(bot, 0.0, **mine[-1])
@@ -111,7 +114,7 @@ class AnyOrder(RuleBasedStateMachine):
     def clock_runs_out(self, bot: str, thinking_s: float, old: int) -> None:
         """Or is said to."""
         over, seat = self.over, self.play.seat(bot)
-        self.play.event(TimedOut(bot, self.play.match.version - old, thinking_s), thinking_s)
+        self.play.event(TimedOut(bot, self.play.seat(bot).question - old, thinking_s), thinking_s)
         if not over and self.over:
             assert thinking_s >= seat.remaining_s
             self.good.discard(bot)

@@ -11,7 +11,7 @@ import pytest
 from matches import GAMES, NUMBERWANG, Play, a_simultaneous_game
 from records import record, won
 
-from battlebot.referee.events import Failed, Left, Orphaned, Overdue, TimedOut, Voided
+from battlebot.referee.events import Failed, GaveUp, Left, Orphaned, Overdue, Reconfigured, TimedOut, Voided
 from battlebot.referee.replay import check_match
 
 Stored = dict[str, Any]
@@ -57,6 +57,24 @@ def test_a_simultaneous_match_replays() -> None:
     for bot, n in [("c", 1), ("a", 1), ("b", 1), ("b", 2), ("a", 1), ("c", 1)]:
         play.turn(bot, n=n)
     assert check_match(play.game, stored(play)) == []
+
+
+def test_a_match_that_went_on_without_some_replays() -> None:
+    """Who gave up, and what was changed meanwhile, is in the record; neither can be taken for the other."""
+    play = Play(GAMES["battlecube"], ("a", "b", "c"))
+    noop = [{"task": "NOOP"}]
+    play.turn("a", tasks=noop, forfeit="mine")
+    play.event(Reconfigured({"edgeLength": 9}))
+    play.event(GaveUp("b", 0, "timeout", "no answer"))
+    play.turn("c", tasks=noop)
+    play.turn("a", tasks=[{"task": "MOVE", "direction": "+X"}])
+    play.event(TimedOut("c", play.seat("c").question, 5.0), 5.0)
+    assert play.verdict() == ("a", "complete", "none")
+    record = stored(play)
+    assert (record["match"]["forfeit"], record["match"]["reconfigured"]) == ([3, 6], [2])
+    assert check_match(play.game, record) == []
+    del record["match"]["forfeit"]
+    assert check_match(play.game, record) != []
 
 
 def strikes(play: Play) -> None:

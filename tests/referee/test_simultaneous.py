@@ -6,7 +6,7 @@ from typing import Any
 
 from matches import NUMBERWANG, Play, a_simultaneous_game, with_rules
 
-from battlebot.referee.advance import replay
+from battlebot.referee.advance import MARKS, entered
 from battlebot.referee.events import GaveUp, Joined, Left, Overdue, Reconfigured, TimedOut
 from battlebot.referee.step import NUDGE_AFTER_S
 
@@ -118,6 +118,15 @@ def test_being_away_over_the_others_turns_costs_ones_own_time() -> None:
     assert play.seat("a").remaining_s == 1.0
 
 
+def replayed(play: Play, bots: tuple[str, ...]) -> dict[str, Any]:
+    """What the record leads to."""
+    state = play.game.initial_state(bots, 7, {})
+    for entry in play.recorded:
+        mark = next((mark for mark in MARKS if entry.get(mark)), None)
+        state = entered(play.game, state, entry["turn"], mark)
+    return state
+
+
 def going_on() -> Play:
     """Four bots in a game that goes on without those who are out: who gave up has named no number."""
 
@@ -147,8 +156,7 @@ def test_a_match_goes_on_without_who_is_out() -> None:
     assert list(play.match.state["out"]) == ["a", "b", "c"]
     assert play.match.state["out"]["c"] == {"error": "VALIDATION_ERROR", "details": "no JSON"}
     assert [entry.get("forfeit") for entry in play.recorded] == [True, True, True, None]
-    first = play.game.initial_state(["a", "b", "c", "d"], 7, {})
-    assert replay(play.game, first, play.recorded) == play.match.state
+    assert replayed(play, ("a", "b", "c", "d")) == play.match.state
 
 
 def test_what_comes_from_a_bot_that_is_out_changes_nothing() -> None:
@@ -194,4 +202,4 @@ def test_options_change_while_a_match_goes_on() -> None:
     play.event(Reconfigured({"size": 3}))
     assert play.match.state["size"] == 3
     assert len(play.last.updates) == 3
-    assert replay(game, game.initial_state(list(THREE), 7, {}), play.recorded) == play.match.state
+    assert replayed(play, THREE) == play.match.state
