@@ -8,7 +8,7 @@ from functools import partial
 
 import structlog
 
-from battlebot.arena.conduct import Conductor, Mail
+from battlebot.arena.conduct import Conductor
 from battlebot.arena.player import Player
 from battlebot.arena.tables import Table, Tables
 from battlebot.arena.timers import Timers, in_background
@@ -52,7 +52,7 @@ class Host:
 
     def deliver(self, table: Table, player: Player, update: Update, reply: bool = False) -> None:
         """Tells a player an update; the last one of a match frees it."""
-        player.tell(Mail.of(player.place, update, b""), reply)
+        player.tell(update, reply)
         if update.final:
             self.finish(table, player)
 

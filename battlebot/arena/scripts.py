@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
+import hiredis
 import redis
 
 from battlebot.arena.connection import is_passing, redis_errors
@@ -133,7 +134,7 @@ class GroupedScripts(Scripts):
         connection = self._connected()
         alone = len(commands) == 1
         sent = commands if alone else [("MULTI",), *commands, ("EXEC",)]
-        packed = b"".join(part for command in sent for part in connection.pack_command(*command))
+        packed = b"".join(map(hiredis.pack_command, sent))
         connection.send_packed_command([packed], check_health=False)
         answers = [_read(connection) for _ in sent]
         if alone:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import time
 from collections.abc import Iterable, Sequence
@@ -55,6 +56,8 @@ class MatchStore:
         self.client = client
         self._scripts = scripts or Scripts(client)
         self._hold_s = hold_s
+        # no two commits have the same token, whatever process makes them
+        self._tokens = map(f"{secrets.token_hex(8)}.{{:x}}".format, itertools.count())
 
     def begin(
         self,
@@ -101,7 +104,7 @@ class MatchStore:
         arguments: list[Argument] = [
             after.id,
             before.revision,
-            secrets.token_hex(8),
+            next(self._tokens),
             encode_match(after),
             "" if after.due_s is None else int(after.due_s * 1000),
             "" if turn is None else orjson.dumps(turn),

@@ -5,6 +5,7 @@ It must stay light: what is imported here is imported before gevent patches the 
 
 from __future__ import annotations
 
+import gc
 import math
 import resource
 import signal
@@ -68,6 +69,11 @@ def on_starting(server: Any) -> None:
 def post_worker_init(worker: Any) -> None:
     """SIGTERM: the bots are sent to another node first, then gunicorn stops as it does."""
     import gevent
+
+    # What was loaded stays; were it looked through with what turns leave behind, that took 5 % of a busy node's time
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
 
     def stop() -> None:
         drain = getattr(worker.wsgi, "extensions", {}).get("battlebot.drain")

@@ -106,7 +106,10 @@ class Match(msgspec.Struct, frozen=True):
 
     def seat_of(self, bot: str) -> Seat | None:
         """The bot's seat, or None if it plays no part in this match."""
-        return next((seat for seat in self.seats if seat.bot == bot), None)
+        for seat in self.seats:
+            if seat.bot == bot:
+                return seat
+        return None
 
     def as_document(self) -> dict[str, Any]:
         """A dict of JSON values from which `from_document` makes an equal match."""

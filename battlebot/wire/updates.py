@@ -34,8 +34,9 @@ class Update(msgspec.Struct, frozen=True):
     leeway_s: float = 0.0
     question: int = 0
 
-    def encode(self) -> str:
-        """The JSON text: `{"state", "turn"?, "match": {...}, "code"?, "error"?}`."""
+    @property
+    def text(self) -> str:
+        """The JSON: `{"state", "turn"?, "match": {...}, "code"?, "error"?}`."""
         about: dict[str, Any] = {
             "id": self.match_id,
             "version": self.version,

@@ -83,7 +83,7 @@ def _check_deadline(match: Match, now_s: float, changed: bool) -> None:
 
 def _check_updates(before: Match, answer: Step) -> None:
     for update in answer.updates:
-        message = json.loads(update.encode())
+        message = json.loads(update.text)
         assert "state" in message, "original clients index it in every message"
         assert (update.match_id, update.revision) == (answer.match.id, answer.match.revision)
         assert set(message.get("turn", SERVERS_KEYS)) >= SERVERS_KEYS
@@ -137,7 +137,7 @@ class Play:
 
     def messages(self) -> list[tuple[str, dict[str, Any]]]:
         """The last step's updates as they travel: bot, message."""
-        return [(update.bot, json.loads(update.encode())) for update in self.last.updates]
+        return [(update.bot, json.loads(update.text)) for update in self.last.updates]
 
 
 def with_rules(game: Game, **functions: Any) -> Game:

@@ -56,7 +56,7 @@ def an_update(**changes: Any) -> Update:
 )
 def test_the_message_is_exactly_this(changes: dict[str, Any], expected: dict[str, Any]) -> None:
     """`state` always; `turn` only where there is one; times are whole milliseconds, never below 0."""
-    message = json.loads(an_update(**changes).encode())
+    message = json.loads(an_update(**changes).text)
     assert message == expected
     assert type(message["match"]["remainingMs"]) is int
 
