@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import structlog
 from celery import Celery
+from kombu.exceptions import OperationalError
 
 from battlebot.arena.connection import connect
 from battlebot.arena.tasklists import TaskLists
@@ -50,7 +53,16 @@ KINDS = {
 
 
 class Battlebot(Celery):
-    """Celery, with each task sent as its kind in `KINDS` waits."""
+    """Celery, with each task sent as its kind in `KINDS` waits, over a connection that is kept.
+
+    Celery's own pool is switched off (see `broker_pool_limit`), and a connection costs more than the task it is for.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._sending = threading.Lock()
+        self._producer: Any = None
+        self._producer_of = 0  # its process: connections must not cross a fork
 
     def send_task(self, name: str, *arguments: Any, **options: Any) -> Any:
         """As Celery's; None where too many such tasks wait already: then nothing was sent."""
@@ -64,7 +76,24 @@ class Battlebot(Celery):
         options["headers"] = {**(options.get("headers") or {}), TaskLists.SENT: time.time()}
         if kind.expires_s is not None:
             options["expires"] = kind.expires_s
-        return super().send_task(name, *arguments, **options)
+        if "producer" in options or "connection" in options:
+            # beat has its own
+            return super().send_task(name, *arguments, **options)
+        with self._sending:
+            return self._send_by_kept_producer(name, *arguments, **options)
+
+    def _send_by_kept_producer(self, name: str, *arguments: Any, **options: Any) -> Any:
+        kept = self._producer if self._producer_of == os.getpid() else None
+        if kept is not None:
+            try:
+                return super().send_task(name, *arguments, producer=kept, **options)
+            except OperationalError:
+                # Redis may have been restarted since it was used last; sent twice does no harm
+                self._producer = None
+        producer = self.amqp.Producer(self.connection_for_write())
+        sent = super().send_task(name, *arguments, producer=producer, **options)
+        self._producer, self._producer_of = producer, os.getpid()
+        return sent
 
     @cached_property
     def _lists(self) -> TaskLists:
@@ -101,6 +130,8 @@ def make_celery(settings: Settings) -> Celery:
             "queue_order_strategy": "priority",
             "socket_timeout": BROKER_TIMEOUT_S,
             "socket_keepalive": True,
+            # else each task costs Redis four writes more, for a list of tasks under way that nobody needs: see above
+            "ack_emulation": False,
         },
         task_publish_retry=False,
         # a ping holds a connection while it asks for a second: with a limit, many at once would wait for ever

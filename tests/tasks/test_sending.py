@@ -1,0 +1,25 @@
+"""How tasks are sent: over one connection that is kept, and made anew when it has broken."""
+
+from __future__ import annotations
+
+from battlebot.arena.connection import connect
+from battlebot.arena.tasklists import TaskLists
+from battlebot.config import Settings
+from tasks.celeryapp import make_celery
+
+TASK = "tasks.ratings.rebuild"  # never shed
+
+
+def test_tasks_share_a_connection_and_outlast_its_end(settings: Settings) -> None:
+    """A connection a task would cost more than the task; one that Redis has closed is replaced unnoticed."""
+    client = connect(settings.redis_url)
+    celery = make_celery(settings)
+    celery.send_task(TASK)
+    before = client.info("stats")["total_connections_received"]
+    for _ in range(5):
+        celery.send_task(TASK)
+    assert client.info("stats")["total_connections_received"] == before
+    client.client_kill_filter(_type="normal", skipme=True)
+    celery.send_task(TASK)
+    assert TaskLists(client).lengths()[9] == 7
+    assert client.info("stats")["total_connections_received"] > before
