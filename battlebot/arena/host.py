@@ -7,13 +7,14 @@ from collections.abc import Callable
 from functools import partial
 
 import structlog
+from msgspec.structs import replace
 
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.player import Player
 from battlebot.arena.tables import Table, Tables
 from battlebot.arena.timers import Timers, in_background
 from battlebot.errors import Unavailable, UnknownMatch
-from battlebot.referee.events import Event, Failed, Left, Orphaned, Overdue
+from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue
 from battlebot.referee.step import step
 from battlebot.wire import closing
 from battlebot.wire.updates import Update
@@ -22,6 +23,7 @@ log = structlog.get_logger()
 
 # after a clock's end: what arrived in time must be read before the time-out is called
 READING_S = 0.05
+MOST_MISSED = 100  # turns that a bot which comes back is told; the state has the sum of all
 
 
 class Host:
@@ -37,7 +39,10 @@ class Host:
         self._release = release
 
     def conduct(self, table: Table, event: Event) -> None:
-        """Answers an event at the table and tells this node's players. Raises Unavailable."""
+        """Answers an event at the table and tells this node's players; who joins is told what it missed, too.
+
+        Raises Unavailable.
+        """
         try:
             answer = self.conductor.conduct(table.newest(), event)
         except UnknownMatch:
@@ -47,8 +52,21 @@ class Host:
         for update in answer.updates:
             player = table.players.get(update.bot)
             seat = answer.match.seat_of(update.bot)
-            if player is not None and seat is not None and seat.place == player.place:
+            if player is None or seat is None:
+                continue
+            if isinstance(event, Joined) and event.bot == update.bot:
+                # also where the match is over, and nobody has a place in it any more
+                self.deliver(table, player, self._with_missed(player, update), answer.reply)
+            elif seat.place == player.place:
                 self.deliver(table, player, update, answer.reply)
+
+    def _with_missed(self, player: Player, update: Update) -> Update:
+        seen, player.seen_version = player.seen_version, None
+        if player.login.resume != update.match_id or seen is None:
+            return update
+        first = max(seen, update.version - MOST_MISSED)
+        missed = self.conductor.store.turns(update.match_id, first, update.version)
+        return update if missed is None else replace(update, missed=tuple(missed))
 
     def deliver(self, table: Table, player: Player, update: Update, reply: bool = False) -> None:
         """Tells a player an update; the last one of a match frees it."""

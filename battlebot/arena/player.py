@@ -73,6 +73,7 @@ class Player:
         self.place = ""
         self.waiting_since_s = 0.0
         self.finished_matches = 0
+        self.seen_version = login.version  # of the match that it resumes, until it has been told what it missed
         self.gone = False
         self.watched_until_s: float | None = None
         self._connection = connection

@@ -65,9 +65,10 @@ class Arena:
                 raise
 
     def join(self, player: Player, match_id: str) -> bool:
-        """Gives the player its seat in a live match back, with the current state; False if it has none there.
+        """Gives the player its seat in a match back, with the current state; False if it has none there.
 
-        A seat that another connection of the bot holds is taken over. Raises Unavailable.
+        A seat that another connection of the bot holds is taken over. Of a match that is over, it is told the end and
+        released. Raises Unavailable.
         """
         table = self._tables.of(match_id)
         with table.lock:
@@ -75,7 +76,7 @@ class Arena:
                 match = table.load()
                 seat = match.seat_of(player.bot)
                 fits = seat is not None and match.game == player.login.game
-                if not fits or match.contest != player.login.contest or match.verdict is not None:
+                if not fits or match.contest != player.login.contest:
                     self._tables.drop_if_empty(table)
                     return False
                 assert seat is not None

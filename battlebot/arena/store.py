@@ -129,6 +129,18 @@ class MatchStore:
             raise UnknownMatch(f"There is no live match {match_id}.")
         return decode_match(document)
 
+    def turns(self, match_id: str, first: int, end: int) -> list[dict[str, Any]] | None:
+        """The valid turns of a match that answered the versions from `first` to before `end`, as they are echoed.
+
+        None where they are not there any more: the match has been archived.
+        """
+        if first >= end:
+            return []
+        with redis_errors():
+            rows: Any = self.client.lrange(keys.turns(match_id), first, end - 1)
+        turns = [{**orjson.loads(row)["turn"], "valid": True} for row in rows]
+        return turns if len(turns) == end - first else None
+
     def load_many(self, match_ids: Sequence[str]) -> dict[str, Match]:
         """Those of the matches that are there."""
         with redis_errors():

@@ -71,7 +71,10 @@ class Bot:
         """A match begins; `self.match.id` names it."""
 
     def updated(self, state: State, turn: Turn | None) -> None:
-        """A turn was made: its own fields, and `player`, `time`, `valid`. None where no turn caused the update."""
+        """A turn was made: its own fields, and `player`, `time`, `valid`. None where no turn caused the update.
+
+        After a lost connection it is called for each turn that was missed, in their order, with the state of now.
+        """
 
     def finished(self, state: State) -> None:
         """The match is over: `state["victor"]` and `state["reason"]` say how."""

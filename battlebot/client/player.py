@@ -67,6 +67,8 @@ class Player:
                 extras["session"] = "keep"
             if self._seat is not None:
                 extras["resume"] = self._seat.match_id
+                if self._bot.match.version is not None:
+                    extras["version"] = self._bot.match.version
         return extras
 
     def converse(self, connection: Connection) -> None:
@@ -123,6 +125,8 @@ class Player:
             self._begin(match)
             bot.started(state)
         else:
+            for missed in update.missed:
+                bot.updated(state, missed)
             bot.updated(state, turn)
         if turn is not None and turn.get("player") == bot.bot_id and turn.get("valid") is False:
             log.warning("the turn %s was not valid: %s", turn, problem)

@@ -19,16 +19,19 @@ class Step(Enum):
 
 @dataclass(frozen=True)
 class Update:
-    """One update, read: `turn` is None where no turn caused it."""
+    """One update, read: `turn` is None where no turn caused it; `missed` are those that a lost connection had."""
 
     state: State
     turn: Turn | None
     match: Match
+    missed: tuple[Turn, ...] = ()
 
     @classmethod
     def of(cls, message: dict[str, Any]) -> Update:
         """Read a message that has the key `state`."""
-        return cls(message["state"], message.get("turn"), Match.of(message.get("match")))
+        missed = message.get("missed")
+        missed = tuple(missed) if isinstance(missed, list) else ()
+        return cls(message["state"], message.get("turn"), Match.of(message.get("match")), missed)
 
     def awaits(self, bot_id: str) -> bool:
         """Whether the match goes on and waits for this bot."""

@@ -34,7 +34,10 @@ def hash_fits(given: str, pass_hash: str, salt: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A bot's login. `protocol` 1 is the seeds'; 2 opts in to notices, `keep` and `resume`."""
+    """A bot's login. `protocol` 1 is the seeds'; 2 opts in to notices, `keep` and `resume`.
+
+    `version` is that of the last update which the bot has seen of the match that it resumes.
+    """
 
     game: str
     bot_id: str
@@ -43,6 +46,7 @@ class Login:
     protocol: int = 1
     keep: bool = False
     resume: str | None = None
+    version: int | None = None
 
     @classmethod
     def decode(cls, text: str | bytes, max_nesting: int) -> Login:
@@ -81,7 +85,10 @@ def _second_protocol(message: dict[str, Any]) -> dict[str, Any]:
         raise BadMessage("resume must be a match's id.", field="resume")
     if message.get("session") not in (None, "keep", "single"):
         raise BadMessage('session must be "keep" or "single".', field="session")
-    return {"protocol": 2, "keep": message.get("session") == "keep", "resume": resume}
+    version = message.get("version")
+    if version is not None and (type(version) is not int or version < 0):
+        raise BadMessage("version must be that of an update: a whole number from 0.", field="version")
+    return {"protocol": 2, "keep": message.get("session") == "keep", "resume": resume, "version": version}
 
 
 def authentication_ok(login: Login) -> dict[str, Any]:

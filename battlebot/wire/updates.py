@@ -14,7 +14,8 @@ class Update(msgspec.Struct, frozen=True):
 
     `turn` is the turn as it is echoed (with player, time, valid), or None. `asks` says that a turn of this bot is
     waited for since the version `question`, `remaining_s` how long; the bot's clock starts when the update has been
-    written to its socket. Of both times the bot is shown `leeway_s` less.
+    written to its socket. Of both times the bot is shown `leeway_s` less. `missed` are the turns that a bot that comes
+    back has not been told.
     """
 
     bot: str
@@ -33,10 +34,11 @@ class Update(msgspec.Struct, frozen=True):
     fault: str | None = None
     leeway_s: float = 0.0
     question: int = 0
+    missed: tuple[dict[str, Any], ...] | None = None
 
     @property
     def text(self) -> str:
-        """The JSON: `{"state", "turn"?, "match": {...}, "code"?, "error"?}`."""
+        """The JSON: `{"state", "turn"?, "match": {...}, "missed"?, "code"?, "error"?}`."""
         about: dict[str, Any] = {
             "id": self.match_id,
             "version": self.version,
@@ -49,6 +51,8 @@ class Update(msgspec.Struct, frozen=True):
         message: dict[str, Any] = {"state": self.state, "match": about}
         if self.turn is not None:
             message["turn"] = self.turn
+        if self.missed is not None:
+            message["missed"] = self.missed
         if self.code is not None:
             message["code"] = self.code
             message["error"] = self.error

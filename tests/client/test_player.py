@@ -61,7 +61,7 @@ def test_a_turn_lost_with_its_connection_is_sent_again(play: Play, bot: Any) -> 
 
     def second(line: Line) -> None:
         login = line.login()
-        assert (login["resume"], login["protocol"]) == ("m1", 2)
+        assert (login["resume"], login["version"], login["protocol"]) == ("m1", 0, 2)
         line.say(update(0))
         assert line.hear() == {"n": 1, "version": 0}
         line.say(final(1, turn={"n": 1, "version": 0}))
@@ -147,6 +147,26 @@ def test_a_stale_turn_is_chosen_again_for_the_version_that_is(play: Play) -> Non
         line.say(final(2))
 
     play(script, matches=1)
+
+
+def test_turns_missed_are_told_one_by_one_on_return(play: Play, bot: Any) -> None:
+    """Its own, whose acknowledgement was lost, and the opponent's; then the bot is asked."""
+
+    def first(line: Line) -> None:
+        line.login()
+        line.say(update(0))
+        line.hear()
+        line.drop()
+
+    def second(line: Line) -> None:
+        assert line.login()["version"] == 0
+        line.say({**update(2), "missed": [{"n": 1, "valid": True}, {"n": -1, "valid": True}]})
+        assert line.hear() == {"n": 2, "version": 2}
+        line.say(final(3, turn={"n": 2, "version": 2}))
+
+    assert play(first, second, matches=1) == [("m1", "Me", "complete")]
+    seen = [("updated", True), ("updated", True), ("updated", None), ("updated", True)]
+    assert bot.told == [("started", "m1"), *seen, ("finished", "Me")]
 
 
 def test_a_match_that_ended_meanwhile_is_told_on_return(play: Play, bot: Any) -> None:

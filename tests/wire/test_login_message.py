@@ -51,7 +51,9 @@ def test_an_original_login_is_read() -> None:
         ({**SECOND, "session": "keep"}, {"keep": True}),
         ({**SECOND, "session": "single"}, {"keep": False}),
         ({**SECOND, "session": None, "resume": None}, {"keep": False, "resume": None}),
-        ({**SECOND, "resume": MATCH_ID}, {"resume": MATCH_ID}),
+        ({**SECOND, "resume": MATCH_ID}, {"resume": MATCH_ID, "version": None}),
+        ({**SECOND, "resume": MATCH_ID, "version": 7}, {"resume": MATCH_ID, "version": 7}),
+        ({"protocol": 1, "version": "x"}, {"version": None}),
     ],
     ids=repr,
 )
@@ -85,6 +87,7 @@ def test_a_wrong_field_is_named(field: str, value: Any, error: type[Refused]) ->
     ("field", "value"),
     [
         *[("resume", value) for value in (7, "", True, [], MATCH_ID[:-1], MATCH_ID + "0", MATCH_ID.upper(), "../" * 8)],
+        *[("version", value) for value in (-1, 1.0, "0", True, [0], {})],
         *[("session", value) for value in ("Keep", "", 1, True, ["keep"], {})],
     ],
     ids=repr,

@@ -47,6 +47,8 @@ def an_update(**changes: Any) -> Update:
             {"state": STATE, "match": {**ABOUT, "turnTimeoutMs": ABOUT["turnTimeoutMs"] - 500, "remainingMs": 735}},
         ),
         ({"remaining_s": 1.235, "final": True, "fault": "bot"}, {"state": STATE, "match": {**ABOUT, "fault": "bot"}}),
+        ({"remaining_s": 1.235, "missed": ()}, {"state": STATE, "match": ABOUT, "missed": []}),
+        ({"remaining_s": 1.235, "missed": ({"n": 1},)}, {"state": STATE, "match": ABOUT, "missed": [{"n": 1}]}),
         (
             {"remaining_s": 1.235, "code": "stale", "error": "Too late."},
             {"state": STATE, "match": ABOUT, "code": "stale", "error": "Too late."},
