@@ -72,7 +72,7 @@ def _proof(reason: str, evidence: Mapping[str, Any]) -> str:
         return f"nothing happened although the match was looked at {evidence['nudges']} times"
     if "event" in evidence:
         return f"the game's own code failed ({evidence.get('error')})"
-    return str(evidence.get("error", "")).rstrip(".")
+    return str(evidence.get("error") or evidence.get("sentence") or "").rstrip(".")
 
 
 def _absence(bot: str, evidence: Mapping[str, Any]) -> str:

@@ -56,10 +56,10 @@ def version_of(turn: dict[str, Any], match: Match) -> int:
     return version if isinstance(version, int) and not isinstance(version, bool) else match.version
 
 
-def forfeited(game: Game, match: Match, seat: Seat, cause: Any, now_s: float) -> Step:
+def forfeited(game: Game, match: Match, seat: Seat, cause: Any, thinking_s: float, now_s: float) -> Step:
     """The seat is out, and the match goes on without it. `cause` is JSON: a sentence, or what the game's door says."""
     turn = {"player": seat.bot, "time": int(now_s * 1000), "forfeit": cause}
-    recorded = {"turn": turn, "forfeit": True, **times(match, seat, 0.0, now_s)}
+    recorded = {"turn": turn, "forfeit": True, **times(match, seat, thinking_s, now_s)}
     state = game.forfeit(match.state, seat.bot, cause)
     out = replace(seat, asked_s=None, since_s=None, back_by_s=None)
     match = _advanced(game, match, out, state, now_s, now_s)

@@ -45,10 +45,11 @@ def _counts(record: Record) -> Iterator[Finding]:
     for name in ("clocks", "serverMs"):
         if name in about and len(about[name]) != len(turns):
             yield finding("times", f"The record holds {len(about[name])} values of {name} for {len(turns)} turns.")
-    limit_ms = about["turnTimeoutMs"] + ROUNDING_MS
+    limit_ms, out = about["turnTimeoutMs"], about.get("forfeit", ())
     for number, charged_ms in enumerate(about["clocks"], start=1):
-        if not 0 <= charged_ms <= limit_ms:
-            yield finding("clock", f"Turn {number} took {charged_ms:g} ms of a clock of {about['turnTimeoutMs']} ms.")
+        # who was out by its clock had taken more
+        if charged_ms < 0 or (charged_ms > limit_ms + ROUNDING_MS and number not in out):
+            yield finding("clock", f"Turn {number} took {charged_ms:g} ms of a clock of {limit_ms} ms.")
 
 
 def _replayed(game: Game, record: Record) -> Iterator[Finding]:
@@ -111,7 +112,8 @@ def _of_a_timeout(game: Game, state: Mapping[str, Any], record: Record) -> Itera
     proof = record["match"]["evidence"]
     if proof["bot"] not in game.awaited(dict(state)):
         yield finding("evidence", "The bot that ran out of time was not to move.")
-    if proof["thinkingMs"] < proof["leftMs"] or proof["leftMs"] > proof["limitMs"]:
+    # who was asked by the server, and gave up by itself, is not said to have had anything left
+    if "leftMs" in proof and not proof["leftMs"] <= min(proof["thinkingMs"], proof["limitMs"]):
         yield finding("evidence", f"{proof['thinkingMs']} ms of {proof['leftMs']} ms are no time-out.")
     if record["victor"] == proof["bot"]:
         yield finding("victor", "The bot that ran out of time is the victor.")
@@ -119,7 +121,7 @@ def _of_a_timeout(game: Game, state: Mapping[str, Any], record: Record) -> Itera
 
 def _of_strikes(game: Game, state: Mapping[str, Any], record: Record) -> Iterator[Finding]:
     proof = record["match"]["evidence"]
-    if record["match"]["strikes"].get(proof["bot"]) != proof["strikes"]:
+    if "strikes" in proof and record["match"]["strikes"].get(proof["bot"]) != proof["strikes"]:
         yield finding("evidence", "The bot's strikes are not those that ended the match.")
     if record["victor"] == proof["bot"]:
         yield finding("victor", "The bot that made too many invalid turns is the victor.")

@@ -154,7 +154,10 @@ def _out(game: Game, match: Match, seat: Seat, verdict: Verdict, now_s: float, c
     """The seat has lost by that verdict: the match is over, or goes on without it where the game has a `forfeit`."""
     if not game.goes_on_without or seat.bot not in game.awaited(match.state):
         return _ended(game, match, verdict)
-    return forfeited(game, match, seat, cause or ending.cause(verdict), now_s)
+    # who was away was so for all that it had left
+    away = verdict.reason is Reason.DISCONNECT
+    thinking_s = seat.remaining_s if away else verdict.evidence.get("thinkingMs", 0) / 1000
+    return forfeited(game, match, seat, cause or ending.cause(verdict), thinking_s, now_s)
 
 
 def _reconfigured(game: Game, match: Match, event: Reconfigured, now_s: float) -> Step:

@@ -83,7 +83,27 @@ def strikes(play: Play) -> None:
         play.turn("b", n="x")
 
 
+def test_who_is_out_is_charged_for_the_time_that_it_had() -> None:
+    """By its clock, by being away: the server's share is not what a bot did not use."""
+    play = Play(GAMES["battlecube"], ("a", "b", "c"))
+    stay = {"tasks": [{"task": "NOOP"}]}
+    play.turn("a", 1.0, **stay)
+    play.event(TimedOut("b", 0, 3.01), 2.01)
+    play.turn("c", 0.5, **stay)
+    play.turn("c", 0.5, **stay)
+    play.event(Left("a", "a/1", clean=True, thinking_s=1.0), 0.5)
+    play.event(Overdue(), 2.0)
+    assert play.verdict() == ("c", "complete", "none")
+    found = stored(play)
+    assert found["match"]["forfeit"] == [2, 5]
+    assert found["match"]["clocks"] == [1000.0, 3010.0, 500.0, 500.0, 3000.0]
+    assert found["match"]["serverMs"] == [0.0, 0.0, 3010.0, 0.0, 0.0]
+    assert check_match(play.game, found) == []
+
+
 ENDS: dict[str, Callable[[Play], object]] = {
+    "giving up": lambda play: play.event(GaveUp("b", 1, "timeout", "no answer within 5000 ms")),
+    "no answer that counts": lambda play: play.event(GaveUp("b", 1, "invalid", "no JSON")),
     "a time-out": lambda play: play.event(TimedOut("b", 1, 3.0), 3.0),
     "a time-out while nothing is read": lambda play: play.event(TimedOut("b", 1, 3.0, unread=True), 3.0),
     "a turn too late": lambda play: play.turn("b", 3.5, n=1),
