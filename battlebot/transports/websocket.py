@@ -10,8 +10,9 @@ from flask_sock import Sock
 
 from battlebot.config import Settings
 from battlebot.transports.pump import Pump
-from battlebot.transports.websocket_frames import BadUpgrade, WebSocket
+from battlebot.transports.websocket_frames import WebSocket
 from battlebot.wire.addresses import household
+from battlebot.wire.upgrade import BadUpgrade
 
 PATHS = ("/", "/ws")  # original clients connect to the bare host
 

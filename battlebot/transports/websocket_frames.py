@@ -15,9 +15,8 @@ from typing import Any
 
 import gevent
 from gevent import socket
-from wsproto import ConnectionType, WSConnection
-from wsproto.connection import ConnectionState
-from wsproto.events import AcceptConnection, BytesMessage, CloseConnection, Event, Ping, Pong, Request, TextMessage
+from wsproto.connection import Connection, ConnectionState, ConnectionType
+from wsproto.events import BytesMessage, CloseConnection, Event, Ping, Pong, TextMessage
 from wsproto.utilities import LocalProtocolError, RemoteProtocolError
 
 from battlebot.config import Settings
@@ -28,20 +27,12 @@ from battlebot.transports.outbox import Outbox
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
 from battlebot.wire.frames import CONTROL, TEXT, Irregular, payload_at, text_frame, unmasked
+from battlebot.wire.upgrade import accepted
 
 # what the system keeps for a peer that does not read, beyond the outbox; Linux takes twice as much
 SEND_BUFFER_BYTES = 65_536
 UNANSWERED_PINGS = 2
 GOODBYE_HEARD = (ConnectionState.REMOTE_CLOSING, ConnectionState.CLOSED)
-
-
-class BadUpgrade(Exception):
-    """The request is no WebSocket upgrade of ours; `status` and `headers` are HTTP's answer to it."""
-
-    def __init__(self, status: int, headers: dict[str, str]) -> None:
-        super().__init__("This is no WebSocket upgrade.")
-        self.status = status
-        self.headers = headers
 
 
 class WebSocket:
@@ -55,7 +46,7 @@ class WebSocket:
         self.address = address
         self._settings = settings
         self._sock: socket.socket = environ["gunicorn.socket"]
-        self._protocol = WSConnection(ConnectionType.SERVER)
+        self._protocol = Connection(ConnectionType.SERVER)
         self._frames: deque[Frame] = deque()
         self._unread = bytearray()
         self._parts: list[str] = []
@@ -69,13 +60,13 @@ class WebSocket:
         self._deaf = False
         self._finishing = False
         self._cutter: gevent.Greenlet | None = None
-        request = _upgrade(self._protocol, environ)
+        answer = accepted(environ)
         # reading and writing have time-outs of their own; the socket's would be one for both
         self._sock.settimeout(None)
         self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
         self._inlet = Inlet(self._sock)
         self._outbox = Outbox(self._sock, settings.outbox_messages, settings.send_timeout_s, self._cut)
-        self._outbox.put(self._protocol.send(request))
+        self._outbox.put(answer)
 
     def receive(self, timeout_s: float | None) -> Frame | None:
         """The next frame; None after `timeout_s` without one. Pings a silent peer meanwhile.
@@ -277,24 +268,3 @@ class WebSocket:
             self._sock.shutdown(socket.SHUT_RDWR)
         except OSError:
             return
-
-
-def _upgrade(protocol: WSConnection, environ: Mapping[str, Any]) -> AcceptConnection:
-    """Hands the upgrade request to the protocol; the answer that accepts it. Raises BadUpgrade."""
-    lines = [f"GET {environ.get('PATH_INFO', '/')} HTTP/1.1".encode("latin-1", "replace")]
-    for key, value in environ.items():
-        if key.startswith("HTTP_") and key != "HTTP_SEC_WEBSOCKET_EXTENSIONS":
-            name = key[5:].replace("_", "-").title()
-            lines.append(f"{name}: {value}".encode("latin-1", "replace"))
-    try:
-        protocol.receive_data(b"\r\n".join([*lines, b"", b""]))
-        if any(isinstance(event, Request) for event in protocol.events()):
-            return AcceptConnection()
-    except RemoteProtocolError as error:
-        hint = error.event_hint
-        status = getattr(hint, "status_code", 400)
-        headers = {name.decode(): value.decode() for name, value in getattr(hint, "headers", [])}
-        raise BadUpgrade(status, headers) from None
-    except (LocalProtocolError, ValueError):
-        pass  # a Host that is no host's name, for one
-    raise BadUpgrade(400, {})

@@ -1,0 +1,47 @@
+"""The upgrade of an HTTP request to a WebSocket (RFC 6455, section 4.2). No sockets."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+VERSION = "13"
+ANSWER = (
+    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {}\r\n\r\n"
+)
+
+
+class BadUpgrade(Exception):
+    """The request is no WebSocket upgrade of ours; `status` and `headers` are HTTP's answer to it."""
+
+    def __init__(self, status: int = 400, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__("This is no WebSocket upgrade.")
+        self.status = status
+        self.headers = dict(headers or {})
+
+
+def accepted(environ: Mapping[str, Any]) -> bytes:
+    """The answer that accepts the upgrade in a WSGI environment, without extensions. Raises BadUpgrade."""
+    tokens = [token.strip().lower() for token in environ.get("HTTP_CONNECTION", "").split(",")]
+    upgrades = environ.get("HTTP_UPGRADE", "").lower() == "websocket" and "upgrade" in tokens
+    if not upgrades or environ.get("REQUEST_METHOD", "GET") != "GET" or not _is_host(environ.get("HTTP_HOST", "")):
+        raise BadUpgrade
+    version = environ.get("HTTP_SEC_WEBSOCKET_VERSION")
+    if version != VERSION:
+        raise BadUpgrade(426 if version else 400, {"Sec-WebSocket-Version": VERSION})
+    key = environ.get("HTTP_SEC_WEBSOCKET_KEY", "").strip()
+    if not key:
+        raise BadUpgrade
+    # what the RFC asks for; it is no secret
+    digest = hashlib.sha1((key + GUID).encode("latin-1", "replace"), usedforsecurity=False).digest()
+    return ANSWER.format(base64.b64encode(digest).decode()).encode()
+
+
+def _is_host(host: str) -> bool:
+    try:
+        return host.isascii() and bool(host.encode("idna"))
+    except UnicodeError:
+        return False

@@ -1,0 +1,51 @@
+"""The upgrade to a WebSocket: the RFC's own example, and what is no upgrade."""
+
+from __future__ import annotations
+
+import pytest
+
+from battlebot.wire.upgrade import BadUpgrade, accepted
+
+GOOD = {
+    "REQUEST_METHOD": "GET",
+    "HTTP_HOST": "server.example.com:3000",
+    "HTTP_UPGRADE": "websocket",
+    "HTTP_CONNECTION": "Upgrade",
+    "HTTP_SEC_WEBSOCKET_KEY": "dGhlIHNhbXBsZSBub25jZQ==",
+    "HTTP_SEC_WEBSOCKET_VERSION": "13",
+}
+
+
+def test_the_answer_is_that_of_the_rfc() -> None:
+    """Section 1.3; letters of any size, and other tokens beside `Upgrade`, as browsers send them."""
+    answer = accepted(GOOD)
+    assert answer.startswith(b"HTTP/1.1 101 ")
+    assert b"\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n" in answer
+    assert answer.endswith(b"\r\n\r\n")
+    assert accepted({**GOOD, "HTTP_UPGRADE": "WebSocket", "HTTP_CONNECTION": "keep-alive, upgrade"}) == answer
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "status"),
+    [
+        ("REQUEST_METHOD", "POST", 400),
+        ("HTTP_HOST", None, 400),
+        ("HTTP_HOST", "a..b", 400),
+        ("HTTP_HOST", "\xff", 400),
+        ("HTTP_UPGRADE", None, 400),
+        ("HTTP_UPGRADE", "h2c", 400),
+        ("HTTP_CONNECTION", None, 400),
+        ("HTTP_CONNECTION", "keep-alive", 400),
+        ("HTTP_SEC_WEBSOCKET_KEY", None, 400),
+        ("HTTP_SEC_WEBSOCKET_KEY", " ", 400),
+        ("HTTP_SEC_WEBSOCKET_VERSION", None, 400),
+        ("HTTP_SEC_WEBSOCKET_VERSION", "8", 426),
+    ],
+)
+def test_what_is_no_upgrade_is_refused(key: str, value: str | None, status: int) -> None:
+    """With the version that we speak where that is the trouble (section 4.4)."""
+    environ = {name: given for name, given in {**GOOD, key: value}.items() if given is not None}
+    with pytest.raises(BadUpgrade) as caught:
+        accepted(environ)
+    assert caught.value.status == status
+    assert ("Sec-WebSocket-Version" in caught.value.headers) == (key == "HTTP_SEC_WEBSOCKET_VERSION")
