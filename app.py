@@ -157,6 +157,12 @@ def _health(client: redis.Redis, storage: Storage, celery: Celery) -> Health:
     )
 
 
+def answering_workers(settings: Settings) -> list[str]:
+    """The names of the Celery workers that answer a ping within a second. Raises what Celery raises for no broker."""
+    answers = make_celery(settings).control.broadcast("ping", reply=True, timeout=1.0)
+    return sorted(name for answer in answers or () for name in answer)
+
+
 def _enqueuer(celery: Celery) -> Callable[..., None]:
     def send(task: str, arguments: tuple[object, ...]) -> None:
         try:

@@ -149,6 +149,19 @@ LAYERS = {
         theirs=("click",),
         never=SOCKETS,
     ),
+    "battlebot.cli.doctor": layer(
+        "the doctor's command shows what the doctor finds",
+        *("cli.database", "doctor", "config", "logs", "app"),
+        theirs=("click", "rich"),
+        never=PURE - {"sys", "pathlib"},
+    ),
+    "battlebot.doctor": layer(
+        "the doctor looks at arena, queues and storage, and changes nothing",
+        *("doctor", "arena.connection", "arena.inspection", "arena.tasklists", "matchmaking.queue"),
+        *("storage", "config", "errors"),
+        theirs=("packaging",),
+        never=SOCKETS | PROCESSES,
+    ),
     "battlebot.cli.database": layer(
         "one helper opens the database for the commands that work on it",
         *("storage", "embedded", "config", "errors"),

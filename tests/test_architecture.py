@@ -69,6 +69,8 @@ BROKEN = [
     ("battlebot/client/bot.py", "from battlebot.errors import Refused", "battlebot.client"),
     ("battlebot/cli/show.py", "import battlebot.arena.store", "battlebot.cli"),
     ("battlebot/cli/ratings.py", "import battlebot.arena.solo", "battlebot.cli.ratings"),
+    ("battlebot/cli/doctor.py", "import battlebot.arena.inspection", "battlebot.cli.doctor"),
+    ("battlebot/doctor/work.py", "import battlebot.arena.store", "battlebot.doctor"),
     ("battlebot/cli/database.py", "from battlebot.client import run", "battlebot.cli.database"),
     ("battlebot/cli/verify.py", "import battlebot.referee.step", "battlebot.cli.verify"),
     ("battlebot/cli/rest.py", "from battlebot.storage import Storage", "battlebot.cli.rest"),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from battlebot.cli.contest_commands import contest_commands
+from battlebot.cli.doctor import doctor
 from battlebot.cli.ratings import ratings_commands
 from battlebot.cli.token import keep_first_token, token_commands
 from battlebot.cli.verify import verify
@@ -47,6 +48,7 @@ def commands() -> None:
 
 
 commands.add_command(contest_commands)
+commands.add_command(doctor)
 commands.add_command(ratings_commands)
 commands.add_command(token_commands)
 commands.add_command(verify)

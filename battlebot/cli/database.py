@@ -33,6 +33,31 @@ def open_storage(settings: Settings) -> Iterator[Storage]:
             storage.close()
 
 
+def running_stores(settings: Settings) -> Settings:
+    """Settings with both addresses: those given, else of the server that runs over the data folder.
+
+    Raises EmbeddedError where none runs there.
+    """
+    from battlebot.embedded.folder import DataFolder, socket_folder
+
+    if settings.redis_url and settings.mongodb_uri:
+        return settings
+    data = settings.data.expanduser().absolute()
+    if (data / "mongod").is_dir() or (data / "valkey").is_dir():
+        try:
+            DataFolder(data).close()
+        except EmbeddedError:
+            # it is locked, so a server runs
+            sockets = socket_folder(data)
+            mongod = f"mongodb://{quote(str(sockets / 'mongod.sock'), safe='')}/?directConnection=true"
+            return replace(
+                settings,
+                redis_url=settings.redis_url or f"unix://{sockets / 'valkey.sock'}?db=0",
+                mongodb_uri=settings.mongodb_uri or mongod,
+            )
+    raise EmbeddedError(f"No Battlebot runs over {data}: start it, or set REDIS_URL and MONGODB_URI.")
+
+
 @contextmanager
 def _with_mongodb(settings: Settings) -> Iterator[Settings]:
     from battlebot.embedded.folder import DataFolder, socket_folder

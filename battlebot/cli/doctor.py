@@ -1,0 +1,62 @@
+"""`battlebot doctor`: the examination of a running installation, as a table or as JSON. No checks of its own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from battlebot.doctor.finding import Finding, State, exit_status
+
+MARKS = {State.OK: "green", State.WARNING: "yellow", State.WRONG: "red", State.AWAY: "red"}
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object: ok, and the findings.")
+@click.option("--data", type=click.Path(path_type=Path), help="Data folder of a running server, without URLs.")
+def doctor(as_json: bool, data: Path | None) -> int:
+    """Examines a running installation, and changes nothing.
+
+    Versions, clocks, settings, indexes, nodes, workers and beat, waiting tasks, stuck matches, the archive, the
+    ratings, room on the disk. It looks at REDIS_URL and MONGODB_URI, or at the server that runs over the data folder.
+    Exit status: 0, nothing is wrong; 1, something is; 2, something does not answer.
+    """
+    from battlebot.cli.database import running_stores
+    from battlebot.config import load_settings
+    from battlebot.doctor.examination import examine
+    from battlebot.logs import configure_logs
+
+    settings = load_settings(data=data)
+    configure_logs(settings)
+    settings = running_stores(settings)
+
+    def workers() -> list[str]:
+        from app import answering_workers
+
+        return answering_workers(settings)
+
+    findings = list(examine(settings, workers))
+    status = exit_status(findings)
+    if as_json:
+        rows = [finding.as_dict() for finding in findings]
+        click.echo(json.dumps({"ok": status == 0, "findings": rows}, indent=2, ensure_ascii=False))
+    else:
+        _print(findings)
+    return status
+
+
+def _print(findings: list[Finding]) -> None:
+    if not sys.stdout.isatty():
+        click.echo("\n".join(f"{row.state.value}\t{row.part}\t{row.sentence}" for row in findings))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table("", "part", "finding", title="Battlebot's health")
+    for row in findings:
+        # what a server or a bot calls itself is no markup
+        shown.add_row(Text(row.state.value, style=MARKS[row.state]), row.part, Text(row.sentence))
+    Console().print(shown)

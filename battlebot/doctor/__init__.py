@@ -1,0 +1,1 @@
+"""Looks over a running installation, part by part, and changes nothing. How it is shown is the command line's."""

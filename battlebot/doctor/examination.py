@@ -1,0 +1,55 @@
+"""The whole examination, in its order; what a store that is away keeps from being looked at is said once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+
+from battlebot.arena.connection import connect
+from battlebot.arena.inspection import Inspection
+from battlebot.arena.tasklists import TaskLists
+from battlebot.config import Settings
+from battlebot.doctor import stores, work
+from battlebot.doctor.finding import Finding, away
+from battlebot.doctor.software import software
+from battlebot.errors import Unavailable
+from battlebot.matchmaking.queue import Queues
+from battlebot.storage import Storage
+from battlebot.storage.inspection import Inspection as MongoInspection
+
+ANSWER_WITHIN_S = 5.0
+
+
+def examine(settings: Settings, workers: work.Workers) -> Iterator[Finding]:
+    """Looks at the installation over the stores of `settings`; `workers` names those that answer a ping.
+
+    Never raises Unavailable: what does not answer is a finding.
+    """
+    yield from software()
+    client = connect(settings.redis_url, ANSWER_WITHIN_S)
+    storage = Storage(settings, ANSWER_WITHIN_S)
+    inspection, lists = Inspection(client), TaskLists(client)
+    database = MongoInspection(storage.client, storage.database)
+    try:
+        redis_there = yield from _unless_away("redis", lambda: stores.redis_server(inspection))
+        if redis_there:
+            yield from _unless_away("processes", lambda: work.processes(inspection, settings, workers))
+            yield from _unless_away("tasks", lambda: [work.tasks(lists, time.time()), work.waiting(Queues(client))])
+        mongodb_there = yield from _unless_away("mongodb", lambda: stores.mongodb_server(database))
+        if mongodb_there:
+            yield from _unless_away("disk", lambda: [stores.disk(storage, settings), work.ratings(database)])
+        if redis_there and mongodb_there:
+            yield from _unless_away("matches", lambda: work.matches(inspection, storage))
+    finally:
+        storage.close()
+        client.close()
+
+
+def _unless_away(part: str, look: Callable[[], Iterable[Finding]]) -> Generator[Finding, None, bool]:
+    """What `look` finds, and whether all of it answered."""
+    try:
+        yield from look()
+    except Unavailable as error:
+        yield away(part, str(error))
+        return False
+    return True

@@ -1,0 +1,128 @@
+"""What goes on: nodes, workers, tasks that wait, and matches that are left lying anywhere on their way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from battlebot.arena.inspection import Inspection
+from battlebot.arena.tasklists import TaskLists
+from battlebot.config import Settings
+from battlebot.doctor.finding import Finding, ok, warning, wrong
+from battlebot.errors import Unavailable
+from battlebot.matchmaking.queue import Queues
+from battlebot.storage import Storage
+from battlebot.storage.inspection import Inspection as MongoInspection
+
+TASKS_WAIT_S = 60.0
+STUCK_S = 30.0  # the sweep looks every second; three of its rounds may fall into an outage
+UNARCHIVED_S = 30.0
+ABANDONED_S = 60.0  # the sweep releases a meeting without a match after a third of this
+UNRATED_S = 120.0
+SHOWN = 5
+
+Workers = Callable[[], list[str]]
+
+
+def processes(inspection: Inspection, settings: Settings, workers: Workers) -> Iterator[Finding]:
+    """Nodes by their heartbeats; workers by a ping; beat by what it brings about."""
+    ages = inspection.nodes()
+    alive = {node: round(age_s, 1) for node, age_s in ages.items() if age_s <= settings.node_timeout_s}
+    dead = sorted(ages.keys() - alive.keys())
+    facts = {"alive": alive, "dead": dead}
+    early = [node for node, age_s in ages.items() if age_s < -1.0]
+    if early:
+        yield wrong("nodes", f"The clock of {_listed(early)} is ahead of this machine's.", **facts)
+    elif not alive:
+        yield wrong("nodes", "No web node lives.", **facts)
+    elif dead:
+        yield warning("nodes", f"{len(alive)} live; {_listed(dead)} died, and has not been swept up yet.", **facts)
+    else:
+        yield ok("nodes", f"{_counted(len(alive), 'web node')}.", **facts)
+    try:
+        names = workers()
+    except Exception as error:
+        raise Unavailable(f"The broker does not answer ({type(error).__name__}).") from error
+    if names:
+        yield ok("workers", f"{_counted(len(names), 'worker')}.", workers=names)
+    else:
+        yield wrong("workers", "No worker answers: no contest is paired, nothing is archived.", workers=[])
+    if inspection.swept():
+        yield ok("sweep", "Made within the last seconds: beat sends, and a worker takes.")
+    else:
+        yield wrong("sweep", "None was made lately: is beat running?" if names else "None was made lately.")
+
+
+def tasks(lists: TaskLists, now_s: float) -> Finding:
+    """How many tasks wait, and for how long."""
+    lengths, oldest_s = lists.lengths(), lists.oldest_s()
+    waits_s = 0.0 if oldest_s is None else max(0.0, now_s - oldest_s)
+    facts = {"waiting": {str(priority): count for priority, count in lengths.items()}, "oldestS": round(waits_s, 1)}
+    count = sum(lengths.values())
+    if waits_s > TASKS_WAIT_S:
+        return wrong("tasks", f"{_counted(count, 'task')} wait, the first for {waits_s:.0f} s.", **facts)
+    return ok("tasks", f"{_counted(count, 'task')} waiting.", **facts)
+
+
+def waiting(queues: Queues) -> Finding:
+    """Which bots wait for an opponent."""
+    counts = {name: len(queues.tickets(name)) for name in queues.names()}
+    return ok("queues", f"{_counted(sum(counts.values()), 'bot')} waiting for a match.", waiting=counts)
+
+
+def matches(inspection: Inspection, storage: Storage) -> Iterator[Finding]:
+    """Live matches nobody looks after, ended ones nobody archives, meetings nobody plays."""
+    overdue = {match: round(late_s, 1) for match, late_s in inspection.overdue(STUCK_S).items()}
+    live = inspection.live()
+    if overdue:
+        sentence = f"{len(overdue)} of {live} should have been looked after long ago: {_listed(list(overdue))}."
+        yield wrong("live matches", sentence, live=live, overdue=overdue)
+    else:
+        yield ok("live matches", f"{live} being played.", live=live, overdue={})
+    yield _unarchived(inspection)
+    yield _set_aside(inspection)
+    yield _meetings(inspection, storage)
+
+
+def _unarchived(inspection: Inspection) -> Finding:
+    count, waits_s = inspection.finished()
+    facts = {"waiting": count, "oldestS": None if waits_s is None else round(waits_s, 1)}
+    if waits_s is not None and waits_s > UNARCHIVED_S:
+        return wrong("archive", f"{count} ended and not archived, the first {waits_s:.0f} s ago.", **facts)
+    return ok("archive", f"{_counted(count, 'ended match', 'ended matches')} to be archived.", **facts)
+
+
+def _set_aside(inspection: Inspection) -> Finding:
+    found = inspection.set_aside()
+    if found:
+        sentence = f"{len(found)} could not be archived, and lie in Redis: {_listed(found)}. The worker's log says why."
+        return wrong("set aside", sentence, matches=found)
+    return ok("set aside", "None.", matches=[])
+
+
+def _meetings(inspection: Inspection, storage: Storage) -> Finding:
+    ids = [row["_id"] for row in storage.meetings.open_since(ABANDONED_S)]
+    missing = sorted(set(ids) - inspection.present(ids) - storage.games.archived(ids))
+    if missing:
+        return wrong(
+            "meetings", f"Open without a match: {_listed(missing)}. The sweep should release them.", open=missing
+        )
+    return ok("meetings", "None is open without a match.", open=[])
+
+
+def ratings(inspection: MongoInspection) -> Finding:
+    """Whether the ratings hold the stored matches."""
+    behind = {game: row for game, row in inspection.unrated().items() if row[1] > UNRATED_S}
+    facts = {"unrated": {game: count for game, (count, _) in behind.items()}}
+    if behind:
+        rows = ", ".join(f"{game} by {count}" for game, (count, _) in behind.items())
+        return wrong("ratings", f"They are behind: {rows} matches.", **facts)
+    return ok("ratings", "They hold all matches.", **facts)
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
+
+
+def _counted(count: int, noun: str, many: str | None = None) -> str:
+    return f"{count} {noun if count == 1 else many or noun + 's'}"

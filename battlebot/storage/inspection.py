@@ -1,0 +1,77 @@
+"""MongoDB as an operator wants to know it: its version, its set, its clock, its indexes, how far ratings are. Reads."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from pymongo import MongoClient
+from pymongo.database import Database
+from pymongo.errors import OperationFailure
+
+from battlebot.storage.connection import INDEXES, mongo_errors
+
+
+@dataclass(frozen=True)
+class MongoServer:
+    """What the server says of itself; `replica_set` is None where it is in none."""
+
+    version: str
+    replica_set: str | None
+    primary: bool
+
+
+class Inspection:
+    """Every method raises Unavailable when MongoDB does not answer."""
+
+    def __init__(self, client: MongoClient[dict[str, Any]], database: Database[dict[str, Any]]) -> None:
+        self._client = client
+        self._database = database
+
+    def server(self) -> MongoServer:
+        """The server that answers us."""
+        with mongo_errors():
+            hello = self._client.admin.command("hello")
+            version = self._client.admin.command("buildInfo")["version"]
+        return MongoServer(version, hello.get("setName"), bool(hello.get("isWritablePrimary")))
+
+    def clock(self) -> tuple[float, float]:
+        """By how many seconds MongoDB's clock is ahead of ours, and how far off that may be."""
+        before_s = time.time()
+        with mongo_errors():
+            theirs_s = self._client.admin.command("hello")["localTime"].timestamp()
+        after_s = time.time()
+        return theirs_s - (before_s + after_s) / 2, (after_s - before_s) / 2
+
+    def missing_indexes(self) -> list[str]:
+        """`collection.index` of each index that the code wants and that is not there, or is of another kind."""
+        missing = []
+        for collection, models in INDEXES.items():
+            with mongo_errors():
+                try:
+                    kept = self._database[collection].index_information()
+                except OperationFailure:
+                    kept = {}  # there is no such collection yet
+            for model in models:
+                wanted = model.document
+                found = kept.get(wanted["name"])
+                same = found is not None and list(found["key"]) == list(wanted["key"].items())
+                if not same or bool(found and found.get("unique")) != bool(wanted.get("unique")):
+                    missing.append(f"{collection}.{wanted['name']}")
+        return missing
+
+    def unrated(self) -> dict[str, tuple[int, float]]:
+        """Game -> how many stored matches its ratings do not hold yet, and how many seconds ago the first ended."""
+        behind = {}
+        with mongo_errors():
+            for game in sorted(self._database["games"].distinct("game")):
+                cursor = self._database["rating_cursors"].find_one({"_id": game}) or {}
+                # a number that is the time in microseconds: see arena/commit.lua
+                after = cursor["at"][0] if "at" in cursor and not cursor.get("stale") else -1
+                query = {"game": game, "match.seq": {"$gt": after}}
+                first = self._database["games"].find_one(query, {"match.seq": 1}, sort=[("match.seq", 1)])
+                if first is not None:
+                    count = self._database["games"].count_documents(query)
+                    behind[game] = (count, time.time() - first["match"]["seq"] / 1e6)
+        return behind

@@ -1,0 +1,255 @@
+"""The doctor finds nothing in a server that works, and each ailment of one that does not, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from cluster import Cluster, free_port, wait_for
+
+from battlebot.arena import keys
+from battlebot.arena.connection import connect
+from battlebot.arena.tasklists import TaskLists
+from battlebot.config import Settings, as_environment
+from battlebot.doctor.examination import examine
+from battlebot.doctor.finding import Finding, State
+from battlebot.doctor.stores import clock
+from battlebot.embedded.server import running
+from battlebot.storage import Storage
+
+MATCH = "0" * 24
+
+
+def found(settings: Settings, workers: tuple[str, ...] = ("worker@here",)) -> dict[str, Finding]:
+    """The findings by their parts, with a ping that these workers answer."""
+    return {finding.part: finding for finding in examine(settings, lambda: list(workers))}
+
+
+@pytest.fixture
+def client(settings: Settings) -> Iterator[redis.Redis]:
+    """Redis with a living node and a sweep in it."""
+    made = connect(settings.redis_url)
+    made.zadd(keys.NODES, {"node": time.time() * 1000})
+    made.set(keys.SWEPT, "1", ex=60)
+    yield made
+    made.close()
+
+
+def test_in_a_server_that_works_nothing_is_found(parts: Cluster, settings: Settings) -> None:
+    """Real processes: exit status 0, a line a check; and as JSON."""
+    web = parts.web()
+    parts.worker()
+    parts.beat()
+    wait_for(lambda: web.request("/readyz")[0] == 200, "a ready server")
+    told = command(settings)
+    assert told.returncode == 0, told.stdout
+    assert {line.split("\t")[0] for line in told.stdout.splitlines()} == {"ok"}
+    answer = json.loads(command(settings, "--json").stdout)
+    assert answer["ok"] is True
+    facts = {row["part"]: row["facts"] for row in answer["findings"]}
+    assert len(facts["nodes"]["alive"]) == len(facts["workers"]["workers"]) == 1
+    assert abs(facts["redis clock"]["aheadS"]) < 1 > abs(facts["mongodb clock"]["aheadS"])
+
+
+def _no_append_only_file(client: redis.Redis, storage: Storage) -> None:
+    client.config_set("appendonly", "no")
+
+
+def _eviction(client: redis.Redis, storage: Storage) -> None:
+    client.config_set("maxmemory-policy", "allkeys-lru")
+
+
+def _slow_fsync(client: redis.Redis, storage: Storage) -> None:
+    client.config_set("appendfsync", "everysec")
+
+
+def _little_memory(client: redis.Redis, storage: Storage) -> None:
+    client.config_set("maxmemory", str(client.info("memory")["used_memory"]))
+
+
+def _no_index(client: redis.Redis, storage: Storage) -> None:
+    storage.database["meetings"].drop_index("one_meeting_a_number")
+
+
+def _index_not_unique(client: redis.Redis, storage: Storage) -> None:
+    storage.database["tokens"].drop_index("name_1")
+    storage.database["tokens"].create_index("name")
+
+
+def _no_node(client: redis.Redis, storage: Storage) -> None:
+    client.delete(keys.NODES)
+
+
+def _dead_node(client: redis.Redis, storage: Storage) -> None:
+    client.zadd(keys.NODES, {"dead": (time.time() - 60) * 1000})
+
+
+def _node_of_another_time(client: redis.Redis, storage: Storage) -> None:
+    client.zadd(keys.NODES, {"early": (time.time() + 60) * 1000})
+
+
+def _no_sweep(client: redis.Redis, storage: Storage) -> None:
+    client.delete(keys.SWEPT)
+
+
+def _old_task(client: redis.Redis, storage: Storage) -> None:
+    message = {"headers": {TaskLists.SENT: time.time() - 3600}}
+    client.lpush(TaskLists(client).key(9), json.dumps(message))
+
+
+def _stuck_match(client: redis.Redis, storage: Storage) -> None:
+    client.zadd(keys.DEADLINES, {MATCH: (time.time() - 3600) * 1000})
+
+
+def _not_archived(client: redis.Redis, storage: Storage) -> None:
+    client.zadd(keys.FINISHED, {MATCH: (time.time() - 3600) * 1e6})
+
+
+def _set_aside(client: redis.Redis, storage: Storage) -> None:
+    client.sadd(keys.SET_ASIDE, MATCH)
+
+
+def _meeting_without_match(client: redis.Redis, storage: Storage) -> None:
+    storage.meetings.reserve("numberwang", "cup", [{"match": MATCH, "bots": ["a", "b"], "n": 1}])
+    storage.database["meetings"].update_many({}, [{"$set": {"at": {"$subtract": ["$at", 3_600_000]}}}])
+
+
+def _unrated(client: redis.Redis, storage: Storage) -> None:
+    seq = int((time.time() - 3600) * 1e6)
+    storage.database["games"].insert_one({"_id": MATCH, "game": "numberwang", "match": {"seq": seq, "void": False}})
+
+
+AILMENTS: list[tuple[str, State, Callable[[redis.Redis, Storage], None]]] = [
+    ("redis settings", State.WRONG, _no_append_only_file),
+    ("redis settings", State.WRONG, _eviction),
+    ("redis settings", State.WARNING, _slow_fsync),
+    ("redis memory", State.WRONG, _little_memory),
+    ("indexes", State.WRONG, _no_index),
+    ("indexes", State.WRONG, _index_not_unique),
+    ("nodes", State.WRONG, _no_node),
+    ("nodes", State.WARNING, _dead_node),
+    ("nodes", State.WRONG, _node_of_another_time),
+    ("sweep", State.WRONG, _no_sweep),
+    ("tasks", State.WRONG, _old_task),
+    ("live matches", State.WRONG, _stuck_match),
+    ("archive", State.WRONG, _not_archived),
+    ("set aside", State.WRONG, _set_aside),
+    ("meetings", State.WRONG, _meeting_without_match),
+    ("ratings", State.WRONG, _unrated),
+]
+
+
+@pytest.mark.parametrize(("part", "state", "ail"), AILMENTS, ids=lambda value: getattr(value, "__name__", None))
+def test_each_ailment_is_found_alone(
+    settings: Settings, client: redis.Redis, storage: Storage, part: str, state: State, ail: Any
+) -> None:
+    """All else is ok, before and beside it."""
+    assert {finding.state for finding in found(settings).values()} == {State.OK}
+    kept = client.config_get()
+    try:
+        ail(client, storage)
+        ill = [(finding.part, finding.state) for finding in found(settings).values() if finding.state != State.OK]
+    finally:
+        for name in ("appendonly", "maxmemory-policy", "appendfsync", "maxmemory"):
+            client.config_set(name, kept[name])
+    assert ill == [(part, state)]
+
+
+def test_a_disk_that_is_nearly_full_is_found(settings: Settings, client: redis.Redis, storage: Storage) -> None:
+    """As nearly full counts what the operator says; before that, it is warned of."""
+    free_mb = storage.room.free_mb()
+    assert free_mb is not None
+    assert found(replace(settings, min_free_mb=int(free_mb * 2)))["disk"].state == State.WRONG
+    assert found(replace(settings, min_free_mb=int(free_mb / 2)))["disk"].state == State.WARNING
+
+
+def test_no_worker_is_found(settings: Settings, client: redis.Redis, storage: Storage) -> None:
+    """By the ping that none answers."""
+    assert found(settings, workers=())["workers"].state == State.WRONG
+
+
+@pytest.mark.parametrize(
+    ("ahead_s", "unsure_s", "state"),
+    [
+        (0.0, 0.0, State.OK),
+        (0.9, 0.0, State.OK),
+        (-1.5, 0.1, State.WRONG),
+        (1.5, 0.1, State.WRONG),
+        (1.5, 0.9, State.OK),
+    ],
+)
+def test_clocks_may_be_a_second_apart(ahead_s: float, unsure_s: float, state: State) -> None:
+    """As far as can be told: the way there and back makes a look unsure."""
+    assert clock("clock", "Redis", ahead_s, unsure_s).state == state
+
+
+def test_a_store_that_is_away_is_said_once(settings: Settings, storage: Storage) -> None:
+    """And the other one is looked at all the same."""
+    nowhere = found(replace(settings, redis_url="unix:///nowhere/valkey.sock"))
+    assert nowhere["redis"].state == State.AWAY
+    assert nowhere["indexes"].state == State.OK
+    nowhere = found(replace(settings, mongodb_uri="mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=200"))
+    assert nowhere["mongodb"].state == State.AWAY
+    assert nowhere["redis settings"].state == State.OK
+
+
+def test_it_changes_nothing(settings: Settings, client: redis.Redis, storage: Storage) -> None:
+    """No key, no document, no index."""
+    _meeting_without_match(client, storage)
+
+    def everything() -> Any:
+        names = sorted(storage.database.list_collection_names())
+        held = {
+            name: (list(storage.database[name].find()), storage.database[name].index_information()) for name in names
+        }
+        return sorted(client.keys()), held
+
+    before = everything()
+    found(settings)
+    assert everything() == before
+
+
+def test_the_exit_status_says_whether_it_could_look(settings: Settings, tmp_path: Path) -> None:
+    """1: something is wrong; 2: something does not answer, or there is no server at all."""
+    wrong = command(settings)
+    assert wrong.returncode == 1
+    assert "wrong\tnodes\tNo web node lives." in wrong.stdout
+    assert command(replace(settings, redis_url="unix:///nowhere/valkey.sock")).returncode == 2
+    none = command(Settings(data=tmp_path / "none"))
+    assert (none.returncode, none.stdout) == (2, "")
+    assert "No Battlebot runs over" in none.stderr
+
+
+def test_an_embedded_server_is_found_by_its_data_folder(tmp_path: Path) -> None:
+    """And what has been stopped in it."""
+    settings = Settings(data=tmp_path / "data", port=free_port(), log_format="json")
+    with running(settings, logs_in_files=True) as server:
+        told = wait_for(lambda: (one := command(settings)).returncode == 0 and one, "a healthy server")
+        assert "primary of battlebot" in told.stdout
+        worker = server.child("worker")
+        os.killpg(worker.pid, signal.SIGSTOP)
+        told = wait_for(lambda: (one := command(settings)).returncode == 1 and one, "the worker's absence to be found")
+        assert "wrong\tworkers\tNo worker answers" in told.stdout
+        os.killpg(worker.pid, signal.SIGCONT)
+
+
+def command(settings: Settings, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`battlebot doctor` over these settings."""
+    return subprocess.run(
+        [sys.executable, "-m", "battlebot", "doctor", *arguments],
+        env={**os.environ, **as_environment(settings), "SECRET_KEY": secrets.token_hex(16)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
