@@ -39,6 +39,7 @@ INDEXES = {
             name="one_meeting_a_number",
         ),
         IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("bots", ASCENDING)]),
+        IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("state", ASCENDING), ("round", ASCENDING)]),
         IndexModel([("state", ASCENDING), ("at", ASCENDING)]),
     ],
     "standings": [IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("bot_id", ASCENDING)], unique=True)],

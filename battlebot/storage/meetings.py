@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,6 +12,9 @@ from pymongo.errors import BulkWriteError
 from battlebot.storage.connection import mongo_errors
 
 DUPLICATE_KEY = 11000
+FEW = 32  # bots whose meetings are looked up one bot after the other
+OF_A_BOT = [("game", 1), ("contest", 1), ("bots", 1)]  # the index for that
+TOLD = ("n", "round", "bots", "state", "victor")
 
 
 def pair_key(bots: Iterable[str]) -> str:
@@ -68,14 +71,28 @@ class Meetings:
             self._meetings.delete_many({"_id": {"$in": list(match_ids)}, "state": "open"})
 
     def among(self, game: str, contest: str, bots: Sequence[str]) -> list[dict[str, Any]]:
-        """`[{"_id", "n", "round", "bots", "state", "victor"}]` of meetings in which any of these plays, oldest first.
+        """`[{"n", "round", "bots", "state", "victor"}]` of meetings in which any of these plays, oldest first.
 
         Raises Unavailable.
         """
         query: dict[str, Any] = {"game": game, "contest": contest, "bots": {"$in": list(bots)}}
+        # left to itself MongoDB takes another index, and looks at all meetings of the contest
+        return self._told(query, OF_A_BOT if len(bots) <= FEW else None)
+
+    def unsettled(self, game: str, contest: str, settled: int) -> list[dict[str, Any]]:
+        """As `among`, of all bots: the meetings of rounds after `settled`, and those that are open.
+
+        Raises Unavailable.
+        """
+        here = {"game": game, "contest": contest}
+        later = {**here, "state": {"$in": ["played", "absent"]}, "round": {"$gt": settled}}
+        return self._told({"$or": [{**here, "state": "open"}, later]} if settled else here)
+
+    def _told(self, query: Mapping[str, Any], index: list[tuple[str, int]] | None = None) -> list[dict[str, Any]]:
+        # sorted there: to be told all the moments takes longer than all the rest
         with mongo_errors():
-            found = self._meetings.find(query, {"n": 1, "round": 1, "bots": 1, "state": 1, "victor": 1, "at": 1})
-            return sorted(found, key=lambda row: row["at"])
+            found = self._meetings.find(query, {"_id": 0, **dict.fromkeys(TOLD, 1)}).sort([("at", 1), ("_id", 1)])
+            return list(found if index is None else found.hint(index))
 
     def of_contest(self, game: str, contest: str) -> list[dict[str, Any]]:
         """All meetings of a contest, oldest first, without those played again. Raises Unavailable."""

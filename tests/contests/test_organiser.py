@@ -162,3 +162,17 @@ def test_a_knockouts_match_is_taken_back_before_the_next_round_only(organiser: O
     organiser.void(GAME, "cup", "final", "a cable", "ann")
     organiser.void(GAME, "cup", "again", "a cable", "ann")
     assert [row["action"] for row in storage.audit.of_contest(GAME, "cup")].count("void") == 3
+
+
+def test_rounds_that_were_over_are_looked_at_again_when_a_bot_is_back(organiser: Organiser, storage: Storage) -> None:
+    """Its own were left out of the count; and whoever counted before it came back does not say so afterwards."""
+    create(organiser, BOTS[:4], format="round-robin")
+    organiser.transition("start", GAME, "cup", "ann")
+    organiser.withdraw(GAME, "cup", BOTS[0], "ann")
+    before = organiser.contest(GAME, "cup")
+    storage.contests.settle(before, 7)
+    storage.contests.settle(before, 5)
+    assert organiser.contest(GAME, "cup")["settled"] == 7
+    organiser.enter(GAME, "cup", [BOTS[0]], "ann")
+    storage.contests.settle(before, 8)
+    assert organiser.contest(GAME, "cup")["settled"] == 0

@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 import redis
@@ -16,6 +17,8 @@ from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
+from battlebot.contests.formats.round_robin import due, schedule_of
+from battlebot.contests.formats.situation import Situation
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.pairer import Pairer
 from battlebot.errors import ContestClosed
@@ -180,3 +183,60 @@ def test_a_pairer_that_read_the_record_too_early_reserves_nothing_twice(pairer: 
         assert pairer.pair("numberwang", "cup") == 0
     storage.meetings.among = real  # type: ignore[method-assign]
     assert len(storage.meetings.among("numberwang", "cup", ["a", "b"])) == 2
+
+
+def test_bots_that_have_all_met_are_not_looked_at_again_and_again(pairer: Pairer, storage: Storage) -> None:
+    """As long as the same wait; one who comes, a match that is void, or some seconds make it look."""
+    for round_number in range(2):
+        wait_in_cup(pairer, ["a", "b"], round_number)
+        assert pairer.pair("numberwang", "cup") == 1
+        play_all(pairer, storage, win)
+    looks, real, now_s = [], storage.meetings.among, [1000.0]
+
+    def among(*arguments: Any) -> Any:
+        looks.append(arguments)
+        return real(*arguments)
+
+    storage.meetings.among = among  # type: ignore[method-assign]
+    pairer.now_s = lambda: now_s[0]
+    wait_in_cup(pairer, ["a", "b"], 2)
+    assert [pairer.pair("numberwang", "cup") for _ in range(5)] == [0] * 5
+    assert len(looks) == 1
+    now_s[0] += 60
+    assert [pairer.pair("numberwang", "cup") for _ in range(5)] == [0] * 5
+    assert len(looks) == 2
+    (one, _) = storage.games.of_contest("numberwang", "cup")
+    assert storage.ledger.void("numberwang", "cup", one["_id"], "a cable", "ann")
+    assert pairer.pair("numberwang", "cup") == 1
+    wait_in_cup(pairer, ["c", "d"], 3)
+    assert pairer.pair("numberwang", "cup") == 1
+
+
+def test_a_round_robin_reads_only_what_is_not_over_and_pairs_the_same(pairer: Pairer, storage: Storage) -> None:
+    """Of 46 bots: rounds that are over are not read again, until a match of theirs is void."""
+    bots = [f"bot{index:02}" for index in range(46)]
+    schedule = schedule_of(tuple(bots), 5)
+    fields = {"game": "numberwang", "name": "robin", "title": "", "openedBy": "x", "state": "running", "meetings": 5}
+    storage.contests.create({**fields, "format": "round-robin", "entrants": bots})
+    over = [one for one in schedule.meetings if one.round <= 60]
+    wanted = [
+        {"match": f"m{number}", "bots": [one.first, one.second], "n": one.n, "round": one.round}
+        for number, one in enumerate(over)
+    ]
+    assert len(storage.meetings.reserve("numberwang", "robin", wanted)) == 60 * 23
+    storage.database["meetings"].update_many({"contest": "robin"}, {"$set": {"state": "played"}})
+
+    def look() -> Situation:
+        return pairer.situation(storage.contests.find("numberwang", "robin") or {}, [])
+
+    first, second = look(), look()
+    assert (len(first.met), first.settled) == (60 * 23, 0)
+    assert (len(second.met), second.settled) == (0, 60)
+    assert due(first) == due(second)
+    assert {one.round for one in due(second)[:23]} == {61}
+    storage.database["games"].insert_one(
+        {"_id": "m0", "game": "numberwang", "contest": "robin", "players": wanted[0]["bots"], "victor": None}
+        | {"match": {"void": False, "seq": 1}}
+    )
+    assert storage.ledger.void("numberwang", "robin", "m0", "a cable", "ann")
+    assert due(look())[0] == schedule.meetings[0]

@@ -61,8 +61,16 @@ def complete(situation: Situation) -> bool:
     return not left and not busy
 
 
+def settled(situation: Situation) -> int:
+    """The last round up to which everything is over that is not left to who withdrew; all of them, if so."""
+    schedule, left, _ = _standing(situation)
+    if left:
+        return schedule.meetings[min(left.values())].round - 1
+    return schedule.meetings[-1].round if schedule.meetings else 0
+
+
 def planned(situation: Situation) -> int | None:
-    """All of the schedule, without what those who withdrew left unplayed."""
+    """All of the schedule, without what those who withdrew left unplayed; `met` must have all of theirs."""
     staying = sum(bot not in situation.withdrawn for bot in situation.entrants)
     of_the_gone = sum(not situation.withdrawn.isdisjoint((met.first, met.second)) for met in situation.met)
     return situation.meetings * staying * (staying - 1) // 2 + of_the_gone
@@ -71,7 +79,7 @@ def planned(situation: Situation) -> int | None:
 def _standing(situation: Situation) -> tuple[Schedule, dict[int, int], set[int]]:
     """The schedule; pairs of bots that stayed -> place of their first meeting that is not over; pairs that play now."""
     schedule = schedule_of(situation.entrants, situation.meetings)
-    over = [0] * len(schedule.places)
+    over = _over_by(situation.settled, len(situation.entrants))
     pairs, busy = schedule.pairs, set()
     for met in situation.met:
         pair = pairs[met.first, met.second]
@@ -87,6 +95,16 @@ def _standing(situation: Situation) -> tuple[Schedule, dict[int, int], set[int]]
         if mask != whole and pair not in away
     }
     return schedule, left, busy
+
+
+def _over_by(rounds: int, size: int) -> list[int]:
+    """Of each pair the numbers of its meetings in the first so many rounds, as bits from n = 1.
+
+    A round has a meeting of half of the field; pairs are numbered as they come in the first cycle, and in each other.
+    """
+    count = size * (size - 1) // 2
+    cycles, more = divmod(rounds * (size // 2), count) if count else (0, 0)
+    return [(1 << (cycles + 1)) - 1] * more + [(1 << cycles) - 1] * (count - more)
 
 
 def _lowest_missing(mask: int) -> int:

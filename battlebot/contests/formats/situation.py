@@ -31,7 +31,9 @@ class Situation:
 
     `entrants` in seeding order; of an open contest whoever has entered. `meetings`: at most so many of a pair, 1 to 5.
     `config`: as the format's `checked_config` returned it. `met` in the order in which they were reserved; void
-    meetings are not among them, for they are played again. `points`: of a win, a draw, a loss.
+    meetings are not among them, for they are played again. `points`: of a win, a draw, a loss. `settled`: of the rounds
+    up to this one, all of which are over but for bots that withdrew, `met` has the open meetings only; 0 unless the
+    format has `settled`.
     """
 
     entrants: tuple[str, ...]
@@ -40,6 +42,7 @@ class Situation:
     config: Mapping[str, Any]
     met: tuple[Met, ...]
     points: tuple[int, int, int] = (3, 1, 0)
+    settled: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,11 @@ class Due:
 
 
 class Format(Protocol):
-    """What a module of this folder defines, to be found as a format by its NAME. Its functions are pure."""
+    """What a module of this folder defines, to be found as a format by its NAME. Its functions are pure.
+
+    Some define more: `byes`, `winner`; `settled(situation)`, where `due`, `pair` and `complete` need not be told what
+    lies behind; `built_upon(situation, met)`, where a result cannot be taken back at any time.
+    """
 
     NAME: str
     TITLE: str

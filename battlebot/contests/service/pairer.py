@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import structlog
@@ -25,10 +25,15 @@ log = structlog.get_logger()
 
 CAP = 5  # the seeds' rule, whatever a contest says
 TOGETHER = 250  # meetings reserved, and matches begun, before the next are
+WORTH_FORGETTING = 1000  # meetings that were read; of fewer the next pairing may be told again
+IN_VAIN_S = 10.0  # how long nobody looks again at bots of an open contest that have all met
+MOST_IN_VAIN = 1000
 BEGIN_WITHIN_MS = 10_000  # of reserving; later the meeting may have been released already
 
 
-def situation_of(contest: Mapping[str, Any], meetings: Sequence[Mapping[str, Any]], came: Sequence[str]) -> Situation:
+def situation_of(
+    contest: Mapping[str, Any], meetings: Sequence[Mapping[str, Any]], came: Sequence[str], settled: int = 0
+) -> Situation:
     """The contest as its format sees it. `came`: who has entered, which is of use in an open one only."""
     entrants = tuple(came) if contest["entrants"] == "open" else tuple(contest["entrants"])
     count = min(int(contest["meetings"]), CAP)
@@ -40,6 +45,7 @@ def situation_of(contest: Mapping[str, Any], meetings: Sequence[Mapping[str, Any
         config=format_named(contest["format"]).checked_config(contest["config"], entrants, count),
         met=tuple(met_of(row) for row in meetings),
         points=(points["win"], points["draw"], points["loss"]),
+        settled=settled,
     )
 
 
@@ -59,6 +65,7 @@ class Pairer:
     store: MatchStore
     queues: Queues
     now_s: Callable[[], float] = time.time
+    _in_vain: dict[str, tuple[float, object]] = field(default_factory=dict)
 
     def pair(self, game_name: str, contest_name: str) -> int:
         """Lets those meet who may; answers how many matches began. Raises Unavailable."""
@@ -69,21 +76,46 @@ class Pairer:
         contest = self.storage.contests.find(game_name, contest_name)
         if contest is None or contest["state"] != "running":
             return 0
+        kind = format_named(contest["format"])
+        sight = (contest["_id"], contest["revision"], frozenset(tickets))
+        if not kind.CLOSED and self._was_in_vain(queue, sight):
+            return 0
         withdrawn = set(contest["withdrawn"])
         waiting = [Waiter(ticket.bot, text) for text, ticket in tickets.items() if ticket.bot not in withdrawn]
-        kind = format_named(contest["format"])
         situation = self.situation(contest, sorted({waiter.bot for waiter in waiting}))
         pairings = [pairing for pairing in kind.pair(situation, waiting) if 1 <= pairing.n <= situation.meetings]
+        if not pairings and not kind.CLOSED:
+            self._note_in_vain(queue, sight)
         return self._begin(contest, queue, tickets, pairings)
 
     def situation(self, contest: Mapping[str, Any], waiting: Sequence[str]) -> Situation:
-        """The contest as its format sees it; of an open one only what concerns those who wait. Raises Unavailable."""
-        where = (contest["game"], contest["name"])
-        if format_named(contest["format"]).CLOSED:
-            rows = self.storage.meetings.of_contest(*where)
-        else:
-            rows = self.storage.meetings.among(*where, waiting)
-        return situation_of(contest, rows, waiting)
+        """The contest as its format must see it to pair: of an open one only what concerns those who wait.
+
+        Of one with rounds that may be forgotten once they are over, the others. Raises Unavailable.
+        """
+        where, kind = (contest["game"], contest["name"]), format_named(contest["format"])
+        if not kind.CLOSED:
+            return situation_of(contest, self.storage.meetings.among(*where, waiting), waiting)
+        settled = getattr(kind, "settled", None)
+        before = contest["settled"] if settled else 0
+        rows = self.storage.meetings.unsettled(*where, before)
+        situation = situation_of(contest, rows, waiting, before)
+        if settled and len(rows) >= WORTH_FORGETTING and (now := settled(situation)) > before:
+            self.storage.contests.settle(contest, now)
+        return situation
+
+    def _was_in_vain(self, queue: str, sight: object) -> bool:
+        """Whether the same tickets waited a moment ago, and nobody could meet another.
+
+        In an open contest that stays so unless one of their meetings turns out to be free after all: hence a moment.
+        """
+        at_s, seen = self._in_vain.get(queue, (0.0, None))
+        return seen == sight and self.now_s() - at_s < IN_VAIN_S
+
+    def _note_in_vain(self, queue: str, sight: object) -> None:
+        if len(self._in_vain) >= MOST_IN_VAIN:
+            self._in_vain.clear()
+        self._in_vain[queue] = (self.now_s(), sight)
 
     def _begin(
         self, contest: dict[str, Any], queue: str, tickets: dict[str, Ticket], pairings: Sequence[Pairing]
