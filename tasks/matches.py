@@ -53,6 +53,8 @@ def _archive_batch(bench: Workbench, match_ids: list[str]) -> int:
         if len(match_ids) == 1:
             # one that cannot be stored must not keep the others from it; it is kept for a person to look at
             log.exception("match.set_aside", match=match_ids[0])
+            # in a contest it is played again
+            bench.storage.meetings.release(match_ids)
             bench.store.set_aside(match_ids[0])
             return 0
     return sum(_archive_batch(bench, [match_id]) for match_id in match_ids)

@@ -13,7 +13,7 @@ from pymongo import InsertOne, MongoClient, ReplaceOne, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from battlebot.storage.connection import mongo_errors
+from battlebot.storage.connection import mongo_errors, session_of
 from battlebot.storage.games import PER_TURN
 from battlebot.storage.moves import pair_moves, standing_moves
 
@@ -38,7 +38,7 @@ class Archive:
         """
         with mongo_errors():
             documents = [self._without_overlong_turns(game) for game in games]
-            with self._client.start_session() as session:
+            with session_of(self._client) as session:
                 return session.with_transaction(lambda active: self._store_in(active, documents))
 
     def _store_in(self, session: ClientSession, documents: Sequence[dict[str, Any]]) -> list[str]:

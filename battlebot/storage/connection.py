@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from pymongo import ASCENDING, DESCENDING, IndexModel, MongoClient
+from pymongo.client_session import ClientSession
 from pymongo.errors import ConfigurationError, ConnectionFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 from pymongo.write_concern import WriteConcern
@@ -71,6 +73,27 @@ def mongo_errors() -> Iterator[None]:
         if passing or any(error.has_error_label(label) for label in PASSING_LABELS):
             raise Unavailable(f"MongoDB does not answer now ({type(error).__name__}).") from error
         raise
+
+
+@contextmanager
+def session_of(client: MongoClient[dict[str, Any]]) -> Iterator[ClientSession]:
+    """A session for a transaction. Raises Unavailable as `mongo_errors` does.
+
+    A connection that was made while mongod was starting, before it knew of its replica set, takes no sessions for as
+    long as it lives, and the pool hands out the same one again and again: so all are given up.
+    """
+    try:
+        with mongo_errors(), client.start_session() as session:
+            yield session
+    except ConfigurationError as error:
+        _give_up_connections(client)
+        raise Unavailable("MongoDB does not answer now (it was starting).") from error
+
+
+def _give_up_connections(client: MongoClient[dict[str, Any]]) -> None:
+    # the driver has no public way; a close of the client would be for ever
+    for server in client._topology._servers.values():
+        server.pool.reset_without_pause()
 
 
 class Storage:

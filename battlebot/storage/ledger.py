@@ -12,7 +12,7 @@ from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
 from battlebot.storage.audit import Audit, Note
-from battlebot.storage.connection import mongo_errors
+from battlebot.storage.connection import session_of
 from battlebot.storage.meetings import pair_key
 from battlebot.storage.moves import counted, counted_by_pair, pair_moves, standing_moves
 
@@ -52,7 +52,7 @@ class Ledger:
             self._audit.add_in(session, game, contest, Note(by, "void", {"match": match_id, "reason": reason}))
             return True
 
-        with mongo_errors(), self._client.start_session() as session:
+        with session_of(self._client) as session:
             return bool(session.with_transaction(in_transaction))
 
     def absent(self, contest: Mapping[str, Any], meeting: Mapping[str, Any], victor: str | None) -> bool:
@@ -90,7 +90,7 @@ class Ledger:
                 self._standings.bulk_write(standing_moves([result]), session=session)
                 self._pairs.bulk_write(pair_moves([result]), session=session)
 
-        with mongo_errors(), self._client.start_session() as session:
+        with session_of(self._client) as session:
             try:
                 session.with_transaction(in_transaction)
             except DuplicateKeyError:
@@ -118,7 +118,7 @@ class Ledger:
                     self._pairs.bulk_write(pair_moves(results), session=session)
             return rows
 
-        with mongo_errors(), self._client.start_session() as session:
+        with session_of(self._client) as session:
             return list(session.with_transaction(in_transaction))
 
     def _results(self, game: str, contest: str, session: ClientSession) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 from pymongo.read_concern import ReadConcern
 
-from battlebot.storage.connection import mongo_errors
+from battlebot.storage.connection import mongo_errors, session_of
 
 # a transaction that a killed process left open is in the way until MongoDB ends it: nobody waits for it
 MOVE_S = 3.0
@@ -57,7 +57,7 @@ class Ratings:
             cursor = self._cursors.find_one({"_id": game}, session=session) or {}
             return cursor, list(self._ratings.find({"game": game}, ROW, session=session))
 
-        with mongo_errors(), self._client.start_session() as session:
+        with session_of(self._client) as session:
             return session.with_transaction(in_transaction, read_concern=ReadConcern("snapshot"))
 
     def games(self) -> list[str]:
@@ -110,7 +110,7 @@ class Ratings:
             self._write(game, rows, session)
             return True
 
-        with mongo_errors(), pymongo.timeout(MOVE_S), self._client.start_session() as session:
+        with pymongo.timeout(MOVE_S), session_of(self._client) as session:
             return bool(session.with_transaction(in_transaction))
 
     def replace(self, game: str, revision: int, cursor: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
@@ -127,7 +127,7 @@ class Ratings:
             self._write(game, [row for bot, row in bots.items() if row != kept.get(bot)], session)
             return True
 
-        with mongo_errors(), pymongo.timeout(REPLACE_S), self._client.start_session() as session:
+        with pymongo.timeout(REPLACE_S), session_of(self._client) as session:
             return bool(session.with_transaction(in_transaction))
 
     def _take(self, game: str, revision: int, cursor: Mapping[str, Any], session: ClientSession) -> bool:

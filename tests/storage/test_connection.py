@@ -1,0 +1,46 @@
+"""The connection to a MongoDB that is only starting."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pymongo
+import pytest
+from cluster import wait_for
+
+from battlebot.config import load_settings
+from battlebot.embedded.folder import DataFolder
+from battlebot.embedded.mongod import mongod_program, mongod_uri, wait_for_primary
+from battlebot.embedded.process import Child
+from battlebot.errors import Unavailable
+from battlebot.storage import Storage
+
+
+def test_connections_made_before_mongod_knew_its_replica_set_are_given_up(tmp_path: Path) -> None:
+    """They take no sessions as long as they live: transactions fail once, as unavailable, and work then."""
+    folder = DataFolder(tmp_path)
+    child = Child(mongod_program(folder))
+    settings = replace(load_settings({}, None), mongodb_uri=mongod_uri(folder))
+    storage = Storage(settings)
+    try:
+        wait_for(lambda: _answers(settings.mongodb_uri), "a mongod that belongs to no set yet")
+        storage.ping()
+        wait_for_primary(child, folder)
+        assert storage.bots.find("nobody") is None
+        with pytest.raises(Unavailable):
+            storage.archive.store([])
+        assert storage.archive.store([]) == []
+    finally:
+        storage.close()
+        child.stop()
+        folder.close()
+
+
+def _answers(uri: str) -> bool:
+    client: pymongo.MongoClient[dict[str, object]]
+    with pymongo.MongoClient(uri, serverSelectionTimeoutMS=500) as client:
+        try:
+            return bool(client.admin.command("hello"))
+        except pymongo.errors.PyMongoError:
+            return False
