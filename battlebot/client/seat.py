@@ -57,7 +57,7 @@ class Seat:
     def take(self, update: Update, *, first: bool) -> Step:
         """What `update` asks for; `first` says that it is the first one on a new connection."""
         self._asked = (update.match.version, update.match.strikes)
-        if self._is_echo(update.turn):
+        if self._is_echo(update.turn) or self._is_overtaken(update):
             self.under_way = None
         if not update.awaits(self.bot_id):
             if first:
@@ -65,11 +65,16 @@ class Seat:
             return Step.WAIT
         if self.under_way is None:
             return Step.CHOOSE
-        if not first:
+        # no turn caused this update: the server begins anew, and what it said or heard before may be lost
+        if not first and update.turn is not None:
             return Step.WAIT
-        # on a new connection, the same version and as many strikes mean that our turn was lost with the old one
-        if update.match.version is not None and self._asked == self._answered:
-            return Step.RESEND
+        if update.match.version is not None:
+            # the same version and as many strikes mean that our turn was lost; where all move at once it may be under
+            # way still, and is at worst acknowledged twice
+            if self._asked == self._answered or (not first and self._is_newer(update)):
+                return Step.RESEND
+        elif not first:
+            return Step.WAIT
         self.under_way = None
         return Step.CHOOSE
 
@@ -77,6 +82,15 @@ class Seat:
         """The turn that answers the last update goes out now."""
         self.under_way = turn
         self._answered = self._asked
+
+    def _is_newer(self, update: Update) -> bool:
+        """Whether the match has gone on since the turn under way was sent."""
+        version, answered = update.match.version, self._answered[0]
+        return version is not None and answered is not None and version > answered
+
+    def _is_overtaken(self, update: Update) -> bool:
+        """Whether the turn under way must have arrived, its echo lost: where all wait for one, none but it goes on."""
+        return "waitingFor" not in update.state and self._is_newer(update)
 
     def _is_echo(self, turn: Turn | None) -> bool:
         """Whether the update's turn is the one under way. An older one, acknowledged twice, has another version."""
