@@ -39,6 +39,7 @@ class Mail(msgspec.Struct, frozen=True):
     remaining_s: float
     question: int
     document: str
+    repeats: bool = False
 
     def encode(self) -> bytes:
         """JSON, with `do` = `update`."""
@@ -59,6 +60,7 @@ class Mail(msgspec.Struct, frozen=True):
             remaining_s=update.remaining_s,
             question=update.question,
             document=document.decode(),
+            repeats=update.repeats,
         )
 
 
@@ -70,6 +72,11 @@ def eviction(place: str) -> bytes:
 def nudge(match_id: str) -> bytes:
     """The letter that asks a node to look after its seats in a match that stands still."""
     return orjson.dumps({"do": "nudge", "match_id": match_id})
+
+
+def rejoin() -> bytes:
+    """The letter by which a node asks itself to look after all its seats once it has read what lies before."""
+    return orjson.dumps({"do": "rejoin"})
 
 
 class Conductor:

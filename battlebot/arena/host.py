@@ -15,6 +15,7 @@ from battlebot.arena.tables import Table, Tables
 from battlebot.arena.timers import Timers, in_background
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue
+from battlebot.referee.match import Match
 from battlebot.referee.step import step
 from battlebot.wire import closing
 from battlebot.wire.updates import Update
@@ -57,8 +58,34 @@ class Host:
             if isinstance(event, Joined) and event.bot == update.bot:
                 # also where the match is over, and nobody has a place in it any more
                 self.deliver(table, player, self._with_missed(player, update), answer.reply)
-            elif seat.place == player.place:
+            elif seat.place in (None, player.place):
+                # who sits here while its seat stands empty was taken for gone, wrongly
                 self.deliver(table, player, update, answer.reply)
+        self._seat_again(table, answer.match)
+
+    def _seat_again(self, table: Table, match: Match) -> None:
+        """Who sits here while its seat stands empty takes it again: this node stood, or Redis was away."""
+        if match.verdict is not None:
+            return
+        for seat in match.seats:
+            player = table.players.get(seat.bot)
+            if seat.place is None and player is not None:
+                self.sit_again(table, player)
+                return
+
+    def sit_again(self, table: Table, player: Player) -> None:
+        """A player of this node takes its empty seat again, its clock having stood; who sits there by now keeps it."""
+        player.pause_clock()
+        self.conduct(table, Joined(player.bot, player.place, again=True))
+        match = table.known()
+        seat = None if match is None else match.seat_of(player.bot)
+        if player.table is not table or seat is None:
+            return
+        if seat.place == player.place:
+            log.info("match.sat_again", match=table.match_id, bot=player.bot)
+        elif seat.place is not None:
+            self.tables.unseat(table, player)
+            player.channel.close(closing.TAKEN_OVER)
 
     def _with_missed(self, player: Player, update: Update) -> Update:
         seen, player.seen_version = player.seen_version, None

@@ -12,6 +12,7 @@ import structlog
 
 from battlebot.arena import keys
 from battlebot.arena.bus import Mailbox
+from battlebot.arena.conduct import rejoin
 from battlebot.arena.connection import redis_errors
 from battlebot.arena.service import Arena
 from battlebot.arena.timers import Timers
@@ -37,6 +38,7 @@ class Node:
         self._timers = timers
         self._tick = tick
         self._known = False
+        self._stood = False
         self._mailbox = Mailbox(client, keys.mailbox(arena.node), arena.on_mail, arena.look_after_all)
 
     def start(self) -> None:
@@ -62,8 +64,14 @@ class Node:
             new = self._client.zadd(keys.NODES, {self._arena.node: int(time.time() * 1000)})
         if new and self._known:
             log.warning("node.was_taken_for_dead", node=self._arena.node)
-            self._arena.rejoin_all()
+            self._stood = True
         self._known = True
+        if self._stood:
+            with redis_errors():
+                # letters may lie unread that seat players: these are looked after as well, in their turn
+                self._client.publish(keys.mailbox(self._arena.node), rejoin())
+            self._arena.rejoin_all()
+            self._stood = False
 
     def _live(self) -> None:
         while True:

@@ -60,6 +60,10 @@ class Shown(Protocol):
     def remaining_s(self) -> float:
         """What is left of the bot's clock."""
 
+    @property
+    def repeats(self) -> bool:
+        """Whether it says nothing but how the match stands: a bot that knows this version knows all of it."""
+
 
 class Player:
     """A logged-in connection. `place` is a new one for each wait, so that what concerns an old seat finds nobody."""
@@ -94,40 +98,59 @@ class Player:
 
     def forget_clock(self) -> None:
         """Nothing is asked of the bot."""
-        self.asked_version = -1
-        self.asked_s: float | None = None
+        self.stop_clock()
         self.remaining_s = 0.0
         self.told = (-1, False)
+        self._known_version = -1
 
     def stop_clock(self) -> None:
         """Nothing is charged, and nothing counts as asked, until the bot is told again."""
         self.asked_version = -1
+        self.asked_s: float | None = None
+        self._asking: object | None = None
+        self._stands = False
+
+    def pause_clock(self) -> None:
+        """Nothing is charged until the next update; but the bot knows what it is asked, and need not be told again."""
+        self._stands = self.asked_s is not None
         self.asked_s = None
 
     def tell(self, shown: Shown, reply: bool = False) -> None:
         """Sends an update unless the bot has been told of it, or of a newer one; a `reply` is sent in any case.
 
         If it asks, the clock starts when it is written. The clock of a question that was put before goes on: a
-        repeated answer gives no time, nor does the turn of another bot where all move at once.
+        repeated answer gives no time, nor does the turn of another bot where all move at once. No question is put
+        twice: an original client would answer twice, and the second answer would be an invalid turn.
         """
         now_told = (shown.revision, shown.final)
         if now_told < self.told or (now_told == self.told and not reply):
             return
+        known, self._known_version = self._known_version == shown.version, shown.version
         self.told = now_told
         if not shown.asks:
-            self.asked_version = -1
-            self.asked_s = None
+            self.stop_clock()
             self.channel.send(shown.text)
+        elif shown.question == self.asked_version and shown.repeats and known:
+            self._go_on(shown)
         elif shown.question == self.asked_version and shown.remaining_s >= self.remaining_s:
+            self._go_on(shown)
             self.channel.send(shown.text)
         else:
-            self.asked_version, self.asked_s, self.remaining_s = shown.question, None, shown.remaining_s
-            self.channel.send(shown.text, partial(self._start_clock, now_told))
+            self.stop_clock()
+            self._asking = asking = object()
+            self.asked_version, self.remaining_s = shown.question, shown.remaining_s
+            self.channel.send(shown.text, partial(self._start_clock, asking))
 
-    def _start_clock(self, told: tuple[int, bool], written_s: float) -> None:
-        # a reply may have followed meanwhile, but nothing newer
-        if self.told == told and self.asked_s is None and self.asked_version >= 0:
-            self.asked_s, self._lag_at_asking_s = written_s, self._lag.total_s()
+    def _go_on(self, shown: Shown) -> None:
+        """The clock of a question that was put before goes on, if it was paused."""
+        if self._stands:
+            self.remaining_s = shown.remaining_s
+            self._start_clock(self._asking, time.monotonic())
+
+    def _start_clock(self, asking: object, written_s: float) -> None:
+        # another question may have been put meanwhile, or none be asked any more
+        if self._asking is asking and self.asked_s is None:
+            self.asked_s, self._lag_at_asking_s, self._stands = written_s, self._lag.total_s(), False
             if self.table is not None:
                 self.table.clock_started(self)
 

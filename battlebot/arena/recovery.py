@@ -13,7 +13,7 @@ from battlebot.arena.player import Player
 from battlebot.arena.tables import Table
 from battlebot.arena.timers import Timers, in_background
 from battlebot.errors import Unavailable, UnknownMatch
-from battlebot.referee.events import Joined
+from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import update_for
 from battlebot.wire import closing
 
@@ -48,8 +48,11 @@ class Recovery:
         except Unavailable as error:
             log.warning("match.nudge_put_off", match=match_id, error=str(error))
 
-    def look_after(self, match_id: str) -> None:
-        """Brings every seat of this node in a match up to date: letters may have been lost. Raises Unavailable."""
+    def look_after(self, match_id: str, waiting: Player | None = None) -> None:
+        """Brings every seat of this node in a match up to date: letters may have been lost. Raises Unavailable.
+
+        `waiting` is who waits for just this match to begin.
+        """
         try:
             match = self._conductor.store.load(match_id)
         except UnknownMatch:
@@ -58,18 +61,27 @@ class Recovery:
         table = self._tables.of(match_id)
         with table.lock:
             table.match, table.document = match, None
-            game = self._conductor.registry[match.game]
             for seat in match.seats:
-                if seat.place is None or keys.node_of(seat.place) != self._conductor.node:
-                    continue
-                player = table.players.get(seat.bot) or self._tables.expected(seat.place)
-                if player is None or player.place != seat.place:
-                    self._host.leave(table, self._tables.departed(seat.bot, seat.place))
-                    continue
-                self._tables.seat(table, player)
-                unasked = seat.bot in game.awaited(match.state) and player.asked_version != seat.question
-                self._host.deliver(table, player, update_for(game, match, seat), reply=unasked)
+                player = table.players.get(seat.bot)
+                # a moment ago it may have gone
+                if player is None and waiting is not None and waiting.bot == seat.bot:
+                    player = self._tables.expected(waiting.place)
+                self._bring_up_to_date(table, match, seat, player)
             self._tables.drop_if_empty(table)
+
+    def _bring_up_to_date(self, table: Table, match: Match, seat: Seat, player: Player | None) -> None:
+        if seat.place is None or keys.node_of(seat.place) != self._conductor.node:
+            if player is not None:
+                self._rejoin(table, match, seat, player)
+            return
+        player = player or self._tables.expected(seat.place)
+        if player is None or player.place != seat.place:
+            self._host.leave(table, self._tables.departed(seat.bot, seat.place))
+            return
+        self._tables.seat(table, player)
+        game = self._conductor.registry[match.game]
+        unasked = seat.bot in game.awaited(match.state) and player.asked_version != seat.question
+        self._host.deliver(table, player, update_for(game, match, seat), reply=unasked)
 
     def look_after_all(self) -> None:
         """Brings all seats up to date: the mailbox was unreadable for a time."""
@@ -85,27 +97,16 @@ class Recovery:
         Who has sat down elsewhere meanwhile keeps that seat; of a match that is over its end is told.
         """
         for table in self._tables.all():
-            with table.lock:
-                for player in list(table.players.values()):
-                    self._rejoin(table, player)
-                self._tables.drop_if_empty(table)
+            self.look_after(table.match_id)
 
-    def _rejoin(self, table: Table, player: Player) -> None:
-        table.forget()
-        try:
-            match = table.newest()
-        except UnknownMatch:
-            self._host.lost(table.match_id)
-            return
-        seat = match.seat_of(player.bot)
-        if seat is None or seat.place == player.place:
-            return
+    def _rejoin(self, table: Table, match: Match, seat: Seat, player: Player) -> None:
+        """A player whom this node holds, though its seat is empty or elsewhere."""
         if seat.place is not None:
             self._tables.unseat(table, player)
             player.channel.close(closing.TAKEN_OVER)
-        elif match.verdict is not None:
-            game = self._conductor.registry[match.game]
-            self._host.deliver(table, player, update_for(game, match, seat))
+            return
+        self._tables.seat(table, player)
+        if match.verdict is not None:
+            self._host.deliver(table, player, update_for(self._conductor.registry[match.game], match, seat))
         else:
-            player.stop_clock()  # it stood while this node did
-            self._host.conduct(table, Joined(player.bot, player.place))
+            self._host.sit_again(table, player)

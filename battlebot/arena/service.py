@@ -123,6 +123,8 @@ class Arena:
                 self._on_eviction(message["place"])
             case "nudge":
                 in_background(self._recovery.nudged, message["match_id"])
+            case "rejoin":
+                in_background(self.look_after_all)
 
     def _on_update(self, mail: Mail) -> None:
         table = self._tables.of(mail.match_id)

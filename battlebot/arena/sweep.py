@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import redis
 import structlog
 
 from battlebot.arena import keys
 from battlebot.arena.conduct import Conductor, nudge
-from battlebot.arena.connection import redis_errors, texts
+from battlebot.arena.connection import redis_errors
 from battlebot.errors import UnknownMatch
 from battlebot.matchmaking.queue import Queues
 from battlebot.referee.events import Orphaned, Overdue
@@ -32,8 +33,11 @@ class Sweeper:
 
     def sweep(self) -> int:
         """Gives the seats of dead nodes their grace, and brings overdue matches on; answers how many of these."""
-        alive = self.living_nodes()
-        dead = self._dead_nodes() if self._swept_lately() else []
+        nodes = self._nodes()
+        before_ms = (time.time() - self._node_timeout_s) * 1000
+        # after a gap all are old, and live: who is taken for dead here comes back by its heartbeat alone
+        dead = [node for node, beat_ms in nodes.items() if beat_ms < before_ms] if self._swept_lately() else []
+        alive = nodes.keys() - set(dead)
         for node in dead:
             log.warning("node.dead", node=node)
             self._queues.drop_node(node)
@@ -55,16 +59,11 @@ class Sweeper:
             pipeline.set(keys.SWEPT, "1", px=int(self._gap_s * 1000))
             return bool(pipeline.execute()[0])
 
-    def living_nodes(self) -> set[str]:
-        """The nodes with a recent heartbeat."""
-        since_ms = int((time.time() - self._node_timeout_s) * 1000)
+    def _nodes(self) -> dict[str, float]:
+        """Node -> its last heartbeat, ms since the epoch; of those that have not been found dead."""
         with redis_errors():
-            return set(texts(self._client.zrangebyscore(keys.NODES, since_ms, "+inf")))
-
-    def _dead_nodes(self) -> list[str]:
-        before_ms = int((time.time() - self._node_timeout_s) * 1000) - 1
-        with redis_errors():
-            return texts(self._client.zrangebyscore(keys.NODES, "-inf", before_ms))
+            rows: Any = self._client.zrange(keys.NODES, 0, -1, withscores=True)
+        return {node.decode(): beat_ms for node, beat_ms in rows}
 
     def _bring_on(self, match_id: str, alive: set[str]) -> None:
         match = self._orphan(match_id, alive)

@@ -102,7 +102,7 @@ class Lobby:
                     return
             self._wait(player, look_for_seats=False)
         elif found.match is not None:
-            self.arena.look_after(found.match)
+            self.arena.look_after(found.match, player)
         elif login.contest is not None:
             if found.ask_pairing:
                 self.ask_pairing(login.game, login.contest)
@@ -127,7 +127,7 @@ class Lobby:
                 self._seated(player)
                 self.queues.leave(name, self._ticket(player))
             elif match_id is not None:
-                self.arena.look_after(match_id)
+                self.arena.look_after(match_id, player)
             elif empty_seat and self.queues.leave(name, self._ticket(player)):
                 # only who has left the queue may sit down elsewhere
                 self._wait(player, look_for_seats=True)

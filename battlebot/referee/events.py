@@ -58,11 +58,13 @@ class Joined(msgspec.Struct, frozen=True):
     """A bot took its seat, after its return or over the head of another connection of its own.
 
     `alive_s` (epoch): until when that other connection is known to have lived; None: until now. Its clock ran so long.
+    `again`: the connection that sat there takes its seat again, which was emptied wrongly; who sits there now keeps it.
     """
 
     bot: str
     place: str
     alive_s: float | None = None
+    again: bool = False
 
 
 class Left(msgspec.Struct, frozen=True):

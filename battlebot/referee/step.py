@@ -166,7 +166,7 @@ def _reconfigured(game: Game, match: Match, event: Reconfigured, now_s: float) -
 
 def _joined(game: Game, match: Match, event: Joined, now_s: float) -> Step:
     seat = match.seat_of(event.bot)
-    if seat is None:
+    if seat is None or (event.again and seat.place is not None):
         return Step(match)
     back = replace(seat, place=event.place, back_by_s=None, emptied_by=Fault.NONE, left_s=None, how=None)
     if event.bot in game.awaited(match.state):

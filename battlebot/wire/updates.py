@@ -37,6 +37,11 @@ class Update(msgspec.Struct, frozen=True):
     missed: tuple[dict[str, Any], ...] | None = None
 
     @property
+    def repeats(self) -> bool:
+        """Whether it says nothing but how the match stands: a bot that knows this version knows all of it."""
+        return self.turn is None and self.code is None and self.missed is None
+
+    @property
     def text(self) -> str:
         """The JSON: `{"state", "turn"?, "match": {...}, "missed"?, "code"?, "error"?}`."""
         about: dict[str, Any] = {

@@ -249,9 +249,27 @@ def test_a_node_that_was_taken_for_dead_takes_its_seats_again(
         wait_for(lambda: orphaned in servers.logs(), "the sweep to notice")
     finally:
         os.killpg(mortal.child.pid, signal.SIGCONT)
-    assert mover.update()["state"] == mover.first["state"]
+    # it knows what it is asked, and is not asked twice
     mover.send({"n": 10})
     assert both(mover, other)["state"]["reason"] == "complete"
+
+
+def test_a_turn_that_lay_unread_while_its_node_stood_still_is_acknowledged(
+    servers: Cluster, web: Web, mortal: Web, meet: Switchboard
+) -> None:
+    """Its seat was emptied meanwhile; it is applied all the same, echoed first of all, and the bot sits there again."""
+    mover, other = sit_with_the_mover_at(mortal, web, meet)
+    os.killpg(mortal.child.pid, signal.SIGSTOP)
+    try:
+        orphaned = f'"match":"{mover.first["match"]["id"]}","bot":"{mover.bot}","event":"match.orphaned"'
+        wait_for(lambda: orphaned in servers.logs(), "the sweep to notice")
+        mover.send({"n": 1})
+    finally:
+        os.killpg(mortal.child.pid, signal.SIGCONT)
+    assert mover.update()["turn"]["n"] == 1
+    assert other.update()["turn"]["n"] == 1
+    other.send({"n": 10})
+    assert mover.final()["state"]["reason"] == "complete"
 
 
 def test_a_seat_taken_elsewhere_while_its_node_stood_still_stays_where_it_is(

@@ -1,0 +1,165 @@
+"""Players whose seats were emptied by mistake: their node stood still, or Redis did. They take them again, unasked."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from cluster import wait_for
+
+from battlebot.arena.conduct import Conductor, Mail, rejoin
+from battlebot.arena.lag import Lag
+from battlebot.arena.player import Player
+from battlebot.arena.service import Arena
+from battlebot.arena.store import MatchStore, encode_match
+from battlebot.arena.timers import Timers
+from battlebot.referee.events import Joined, Orphaned
+from battlebot.referee.match import Match, Seat
+from battlebot.referee.step import update_for
+from battlebot.rules.registry import Registry
+from battlebot.wire import closing
+from battlebot.wire.closing import Closing
+from battlebot.wire.login import Login
+
+
+class Bot:
+    """A channel to a bot that reads at once; `writes` False: what it is sent lies in the outbox."""
+
+    held_up = False
+
+    def __init__(self) -> None:
+        self.told: list[dict[str, Any]] = []
+        self.closed: list[Closing] = []
+        self.unwritten: list[Callable[[float], None]] = []
+        self.writes = True
+
+    def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
+        self.told.append(json.loads(text))
+        if on_written is not None:
+            self.unwritten.append(on_written)
+        if self.writes:
+            self.write()
+
+    def write(self) -> None:
+        """What lies in the outbox is written."""
+        while self.unwritten:
+            self.unwritten.pop(0)(time.monotonic())
+
+    def close(self, reason: Closing) -> None:
+        self.closed.append(reason)
+
+
+class Node:
+    """The node n1, at which ada waits at her first place; and another that finds her gone."""
+
+    def __init__(self, store: MatchStore, registry: Registry) -> None:
+        self.store, self.registry = store, registry
+        self.arena = Arena(Conductor(registry, store, "n1"), Timers(), lambda player: None)
+        self.bot = Bot()
+        login = Login.decode(f'{{"game": "numberwang", "bot_id": "ada", "login_hash": "{"0" * 64}"}}', 8)
+        self.ada = Player(login, self.bot, "1", Lag())
+        self.ada.new_place("n1", time.time())
+        self.arena.expect(self.ada)
+
+    def read_letter(self, match: Match) -> None:
+        """The letter by which the node hears of the match."""
+        mail = Mail.of("n1/1.1", update_for(self.registry[match.game], match, match.seats[0]), encode_match(match))
+        self.arena.on_mail(mail.encode())
+
+    def empty_seat(self, match: Match) -> None:
+        """The sweep has found the node dead."""
+        away = Conductor(self.registry, self.store)
+        away.conduct(self.store.load(match.id), Orphaned("ada", "n1/1.1", "node-dead"))
+
+    def seat(self, match: Match) -> Seat:
+        """Ada's."""
+        return self.store.load(match.id).seats[0]
+
+
+@pytest.fixture
+def node(store: MatchStore, registry: Registry) -> Node:
+    """The node."""
+    return Node(store, registry)
+
+
+@pytest.fixture
+def match(begun: Callable[..., Match]) -> Match:
+    """Ada moves first."""
+    return begun("numberwang", now_s=time.time())
+
+
+def test_a_turn_that_lay_unread_is_acknowledged_and_its_bot_sits_again(node: Node, match: Match) -> None:
+    """The turn comes first, the node finds out by it that its seat was emptied."""
+    node.read_letter(match)
+    node.empty_seat(match)
+    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
+    assert node.bot.told[1]["turn"]["valid"] is True
+    assert node.seat(match).place == "n1/1.1"
+
+
+def test_who_sits_again_is_not_asked_again(node: Node, match: Match) -> None:
+    """An original client would answer twice, and the second answer would be a strike. Its clock begins anew."""
+    node.read_letter(match)
+    node.ada.asked_s = time.monotonic() - 2.5
+    node.empty_seat(match)
+    node.arena.rejoin_all()
+    assert node.seat(match).place == "n1/1.1"
+    assert len(node.bot.told) == 1
+    assert node.ada.thinking_s() < 2
+    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
+    assert node.bot.told[1]["match"]["strikes"] == 0
+
+
+def test_the_clock_of_who_sits_again_waits_for_a_question_not_yet_written(node: Node, match: Match) -> None:
+    """It lay in the outbox all the time."""
+    node.bot.writes = False
+    node.read_letter(match)
+    node.empty_seat(match)
+    node.arena.rejoin_all()
+    assert (len(node.bot.told), node.ada.asked_s) == (1, None)
+    node.bot.write()
+    assert node.ada.asked_s is not None
+
+
+def test_a_seat_that_was_emptied_before_its_letter_was_read_is_taken_too(node: Node, match: Match) -> None:
+    """The node asks itself to look again, by a letter that comes after all that lie unread."""
+    node.empty_seat(match)
+    node.arena.rejoin_all()
+    assert node.seat(match).place is None
+    node.read_letter(match)
+    node.arena.on_mail(rejoin())
+    wait_for(lambda: node.seat(match).place == "n1/1.1", "the seat")
+
+
+def test_who_waits_for_a_match_takes_its_emptied_seat_though_the_letter_was_lost(node: Node, match: Match) -> None:
+    """The lobby finds the match by the ticket's mark."""
+    node.empty_seat(match)
+    node.arena.look_after(match.id, node.ada)
+    assert node.seat(match).place == "n1/1.1"
+    assert [told["match"]["version"] for told in node.bot.told] == [0]
+
+
+def test_who_has_gone_meanwhile_takes_no_seat(node: Node, match: Match) -> None:
+    """Its connection ended while the lobby asked."""
+    node.empty_seat(match)
+    node.arena.left(node.ada, True, "goodbye")
+    node.arena.look_after(match.id, node.ada)
+    assert node.seat(match).place is None
+
+
+def test_who_sits_elsewhere_by_now_keeps_the_seat(node: Node, match: Match) -> None:
+    """The bot has come back to another node: the old connection is closed, whatever it sends."""
+    node.read_letter(match)
+    node.empty_seat(match)
+    table = node.ada.table
+    assert table is not None
+    table.load()
+    Conductor(node.registry, node.store).conduct(node.store.load(match.id), Joined("ada", "n2/7.1"))
+    node.arena.turned(node.ada, {}, time.monotonic())
+    assert node.seat(match).place == "n2/7.1"
+    node.arena.rejoin_all()
+    assert node.seat(match).place == "n2/7.1"
+    assert node.bot.closed == [closing.TAKEN_OVER]
