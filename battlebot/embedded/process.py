@@ -43,8 +43,9 @@ class Child:
         self.program = program
         # A preexec_fn would do without the launcher, but is unsafe once this process has threads
         launcher = [sys.executable, "-I", "-S", launch.__file__, str(os.getpid())]
-        output = _open_log(program.log) if program.log else None
+        output = None
         try:
+            output = _open_log(program.log) if program.log else None
             self._popen = subprocess.Popen(
                 [*launcher, *program.command],
                 env=dict(program.environment) if program.environment is not None else None,
@@ -105,7 +106,7 @@ class Child:
     def last_words(self) -> str:
         """`: <the line of its log that says most>` and where the log is, or `.` where there is none."""
         log = self.program.log
-        if log is None:
+        if log is None or not log.exists():
             return "."
         with log.open("rb") as stream:
             stream.seek(max(0, log.stat().st_size - _TAIL_BYTES))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import structlog
 
@@ -14,8 +13,8 @@ from battlebot.errors import EmbeddedError
 
 FIRST_DELAY_S = 0.2
 LONGEST_DELAY_S = 5.0
-GIVE_UP_DEATHS = 10
-GIVE_UP_S = 60.0
+SETTLED_S = 10.0  # who lived so long can live: whatever ended it then, it is started again, without end
+GIVE_UP_DEATHS = 10  # in a row, none of which came after a life of SETTLED_S
 
 _LOOK_S = 0.1
 
@@ -24,11 +23,11 @@ log = structlog.get_logger(__name__)
 
 @dataclass
 class _Place:
-    """One child's place: who fills it, when it died of late (monotonic seconds), and when the next may start."""
+    """One child's place: who fills it, how often in a row it died young, and when (monotonic) the next may start."""
 
     child: Child
     started_s: float
-    deaths: deque[float] = field(default_factory=lambda: deque(maxlen=GIVE_UP_DEATHS))
+    deaths: int = 0
     delay_s: float = FIRST_DELAY_S
     restart_s: float | None = None
 
@@ -108,21 +107,32 @@ class Supervisor:
             if place.restart_s is None and not place.child.alive:
                 self._bury(place, now_s)
             elif place.restart_s is not None and now_s >= place.restart_s:
-                place.child = Child(place.child.program)
-                place.started_s, place.restart_s = now_s, None
-                log.info("restarted", part=place.child.program.name, pid=place.child.pid)
+                self._restart(place, now_s)
+
+    def _restart(self, place: _Place, now_s: float) -> None:
+        try:
+            place.child = Child(place.child.program)
+        except EmbeddedError as error:
+            # no memory, no room for its log: as passing as any death
+            self._count(place, now_s, str(error))
+        else:
+            place.started_s, place.restart_s = now_s, None
+            log.info("restarted", part=place.child.program.name, pid=place.child.pid)
 
     def _bury(self, place: _Place, now_s: float) -> None:
-        name, status = place.child.program.name, place.child.status()
         # What it forked may hold its port or its files
         place.child.kill()
-        if now_s - place.started_s > LONGEST_DELAY_S * 2:
-            place.delay_s = FIRST_DELAY_S
-        place.deaths.append(now_s)
-        if len(place.deaths) == GIVE_UP_DEATHS and now_s - place.deaths[0] <= GIVE_UP_S:
+        if now_s - place.started_s > SETTLED_S:
+            place.delay_s, place.deaths = FIRST_DELAY_S, 0
+        self._count(place, now_s, place.child.status())
+
+    def _count(self, place: _Place, now_s: float, how: str) -> None:
+        name = place.child.program.name
+        place.deaths += 1
+        if place.deaths == GIVE_UP_DEATHS:
             raise EmbeddedError(
-                f"{name} died {GIVE_UP_DEATHS} times in {GIVE_UP_S:g} seconds ({status}){place.child.last_words()}"
+                f"{name} died {GIVE_UP_DEATHS} times, never {SETTLED_S:g} seconds old ({how}){place.child.last_words()}"
             )
         place.restart_s = now_s + place.delay_s
-        log.warning("died", part=name, status=status, restart_in_s=place.delay_s)
+        log.warning("died", part=name, status=how, restart_in_s=place.delay_s)
         place.delay_s = min(place.delay_s * 2, LONGEST_DELAY_S)

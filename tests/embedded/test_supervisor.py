@@ -71,9 +71,40 @@ def test_what_keeps_dying_ends_the_supervision_in_one_clear_line(
     supervisor._places["failing"].delay_s = 0.01
     supervisor.watch()
     with pytest.raises(
-        EmbeddedError, match=r"failing died 10 times in 60 seconds \(exit status 1\): error: no luck today"
+        EmbeddedError, match=r"failing died 10 times, never 10 seconds old \(exit status 1\): error: no luck today"
     ):
         eventually(lambda: supervisor.wait(0.1))
+
+
+def test_who_had_settled_is_started_again_without_end(supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often it is killed, and with the shortest pause each time."""
+    monkeypatch.setattr(module, "SETTLED_S", 0.0)
+    monkeypatch.setattr(module, "FIRST_DELAY_S", 0.01)
+    supervisor.start(Program(name="sleeper", command=SLEEP))
+    place = supervisor._places["sleeper"]
+    for _ in range(module.GIVE_UP_DEATHS + 2):
+        os.kill(place.child.pid, signal.SIGKILL)
+        eventually(lambda: not place.child.alive)
+        place.started_s -= 1
+        supervisor._look(time.monotonic())
+        assert place.delay_s == pytest.approx(0.02)
+        supervisor._look(place.restart_s or 0.0)
+
+
+def test_what_cannot_be_started_now_is_tried_again(supervisor: Supervisor, tmp_path: Path) -> None:
+    """No room for its log, say: the others are looked after meanwhile."""
+    log = tmp_path / "logs" / "sleeper.log"
+    supervisor.start(Program(name="sleeper", command=SLEEP, log=log))
+    first = supervisor.child("sleeper").pid
+    log.unlink()
+    log.parent.rmdir()
+    log.parent.write_text("a file where the folder was")
+    supervisor.watch()
+    os.kill(first, signal.SIGKILL)
+    place = supervisor._places["sleeper"]
+    eventually(lambda: place.deaths >= 2)
+    log.parent.unlink()
+    eventually(lambda: supervisor.child("sleeper").alive)
 
 
 def test_children_stop_in_the_reverse_order_of_their_start(tmp_path: Path) -> None:
