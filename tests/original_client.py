@@ -60,7 +60,7 @@ class OriginalClient:
     """Plays as the original client does. `auth` has the keys of its auth.json; `choose(state)` returns a turn.
 
     `connections` holds a record of each connection, the newest last; `errors` what ended `play_forever`. An instance
-    belongs to one thread; the records may be read from another.
+    belongs to one thread; the records may be read from another. `witness(way, text)` is shown each frame as well.
     """
 
     def __init__(
@@ -70,9 +70,10 @@ class OriginalClient:
         choose: Callable[[State], Turn],
         contest: str | None = None,
         limit_s: float = 60.0,
+        witness: Callable[[str, str], None] = lambda way, text: None,
     ) -> None:
         self.url, self.auth, self.choose, self.contest = url, auth, choose, contest
-        self.limit_s = limit_s
+        self.limit_s, self.witness = limit_s, witness
         self.connections: list[Connection] = []
         self.errors: list[BaseException] = []
 
@@ -93,7 +94,7 @@ class OriginalClient:
         socket = websocket.create_connection(self.url, timeout=self.limit_s)
         socket.settimeout(POLL_S)
         try:
-            return self._play(_Wire(socket, record, deadline_s, stop_event or threading.Event()))
+            return self._play(_Wire(socket, record, deadline_s, stop_event or threading.Event(), self.witness))
         finally:
             socket.close(timeout=0.5)
             socket.shutdown()
@@ -142,10 +143,11 @@ class _Wire:
     record: Connection
     deadline_s: float
     stop_event: threading.Event
+    witness: Callable[[str, str], None]
 
     def send(self, message: dict[str, Any]) -> None:
         text = json.dumps(message)
-        self.record.frames.append(("sent", text))
+        self._note("sent", text)
         # the match may have ended meanwhile: the next read tells
         with contextlib.suppress(ConnectionError, websocket.WebSocketConnectionClosedException):
             self.socket.send(text)
@@ -168,8 +170,12 @@ class _Wire:
                 self.record.close_reason = frame.data[2:].decode()
                 return None
             text = frame.data.decode()
-            self.record.frames.append(("received", text))
+            self._note("received", text)
             return json.loads(text) if text else None
+
+    def _note(self, way: str, text: str) -> None:
+        self.record.frames.append((way, text))
+        self.witness(way, text)
 
     def until_closed(self) -> None:
         """Read on for the close frame. The original is gone by now: what comes is recorded, and changes nothing."""

@@ -13,7 +13,7 @@ from pymongo.errors import DuplicateKeyError
 
 from battlebot.errors import NameTaken
 from battlebot.storage.audit import Audit, Note
-from battlebot.storage.connection import mongo_errors
+from battlebot.storage.connection import mongo_errors, session_of
 from battlebot.storage.room import Room
 
 STATES = ("scheduled", "running", "paused", "finished", "cancelled")
@@ -96,7 +96,7 @@ class Contests:
             if note is not None:
                 self._audit.add_in(session, document["game"], document["name"], note)
 
-        with mongo_errors(), self._client.start_session() as session:
+        with session_of(self._client) as session:
             try:
                 session.with_transaction(in_transaction)
             except DuplicateKeyError:
@@ -129,7 +129,7 @@ class Contests:
                 self._audit.add_in(session, found["game"], found["name"], note)
             return found
 
-        with mongo_errors(), self._client.start_session() as session:
+        with session_of(self._client) as session:
             found = session.with_transaction(in_transaction)
         return None if found is None else {**DEFAULTS, **found}
 

@@ -1,0 +1,84 @@
+"""`python -m chaos`: the long run. Prints a JSON report; exit status 1 where a promise was broken."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import structlog
+
+from chaos.checker import tally
+from chaos.faults import faults
+from chaos.play import Plan, log_problems, log_tally, play
+from chaos.town import town
+
+
+@click.command()
+@click.option("--seed", type=int, help="Repeats a run's faults and bots; by default another one each time.")
+@click.option("--minutes", type=float, default=20.0, show_default=True, help="How long at least.")
+@click.option("--faults", "least", type=int, default=200, show_default=True, help="How many faults at least.")
+@click.option("--bots", type=click.IntRange(min=2), default=14, show_default=True)
+@click.option("--meetings", type=click.IntRange(1, 5), default=5, show_default=True, help="Of each pair.")
+@click.option("--think", type=float, default=0.3, show_default=True, help="Seconds; the longest that a bot thinks.")
+@click.option(
+    "--keep", type=click.Path(path_type=Path), help="Folder for logs, diaries and data; else they are removed."
+)
+def main(
+    seed: int | None, minutes: float, least: int, bots: int, meetings: int, think: float, keep: Path | None
+) -> None:
+    """Plays contests over real processes while these are killed, paused and restarted; then checks every promise."""
+    # stdout is for the report
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    seed = secrets.randbits(32) if seed is None else seed
+    print(f"seed {seed}", file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory(prefix="chaos-") as made:
+        folder = keep or Path(made)
+        result = run(folder, seed, minutes, least, Plan("", seed, bots, meetings, think))
+        if keep is not None:
+            (folder / "report.json").write_text(json.dumps(result, indent=2))
+    print(json.dumps(result, indent=2))
+    sys.exit(bool(result["problems"]))
+
+
+def run(folder: Path, seed: int, minutes: float, least: int, plan: Plan) -> dict[str, Any]:
+    """One contest after another until both limits are passed; the report."""
+    began_s, number, rows, sequence = time.monotonic(), 0, [], faults(seed)
+
+    def enough() -> bool:
+        return made.faults >= least and time.monotonic() - began_s >= minutes * 60
+
+    def trouble() -> bool:
+        if enough():
+            return False
+        fault = next(sequence)
+        print(f"{time.monotonic() - began_s:7.1f} s  {fault}", file=sys.stderr, flush=True)
+        made.befall(fault)
+        return True
+
+    with town(folder / "data") as made:
+        while number == 0 or not enough():
+            number += 1
+            own = Plan(f"cup{number}", seed + number, plan.bots, plan.meetings, plan.think_s, 240.0)
+            evidence, found = play(made, own, trouble, folder / own.name)
+            rows.append({"contest": own.name, **tally(evidence), "problems": found})
+            print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
+        wrong = log_problems(made)
+        return {
+            "seed": seed,
+            "seconds": round(time.monotonic() - began_s),
+            "faults": made.faults,
+            "hits": dict(sorted(made.hits.items())),
+            "contests": rows,
+            "log": log_tally(made),
+            "problems": [*(problem for row in rows for problem in row["problems"]), *wrong],
+        }
+
+
+if __name__ == "__main__":
+    main()

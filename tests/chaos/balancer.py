@@ -1,0 +1,77 @@
+"""What stands in front of the nodes, as nginx does in production: each TCP connection goes to a node that listens."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import threading
+from collections.abc import Iterator, Sequence
+
+CONNECT_S = 2.0
+CHUNK = 65536
+
+
+class Balancer:
+    """Takes turns among `ports` of 127.0.0.1, and passes over those that refuse. Knows nothing of what it carries."""
+
+    def __init__(self, ports: Sequence[int]) -> None:
+        self._ports = ports
+        self._next = itertools.count()
+        self.port = 0
+
+    async def serve(self, ready: threading.Event) -> None:
+        """Listens until it is cancelled; `port` is known when `ready` is set."""
+        server = await asyncio.start_server(self._carry, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        ready.set()
+        async with server:
+            await server.serve_forever()
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        node = await self._connect()
+        if node is not None:
+            node_reader, node_writer = node
+            await asyncio.gather(_pour(reader, node_writer), _pour(node_reader, writer))
+        writer.close()
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
+        first = next(self._next)
+        for index in range(len(self._ports)):
+            port = self._ports[(first + index) % len(self._ports)]
+            with contextlib.suppress(OSError, TimeoutError):
+                return await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), CONNECT_S)
+        return None
+
+
+async def _pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError):
+        while data := await reader.read(CHUNK):
+            writer.write(data)
+            await writer.drain()
+    # one side has gone: the other must notice, whatever it does now
+    writer.close()
+
+
+@contextlib.contextmanager
+def balancing(ports: Sequence[int]) -> Iterator[int]:
+    """Within it, a balancer runs in a thread of its own; answers its port."""
+    balancer, ready, loop = Balancer(ports), threading.Event(), asyncio.new_event_loop()
+    task = loop.create_task(balancer.serve(ready))
+
+    def run() -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            loop.run_until_complete(task)
+        for rest in asyncio.all_tasks(loop):
+            rest.cancel()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
+
+    thread = threading.Thread(target=run, name="balancer", daemon=True)
+    thread.start()
+    assert ready.wait(10)
+    try:
+        yield balancer.port
+    finally:
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join(5)

@@ -1,0 +1,81 @@
+"""What is done to whom, and when: a seeded sequence. Doing it is the town's work."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+WEBS = ("web1", "web2")
+WORKERS = ("worker1", "worker2")
+STORES = ("valkey", "mongod")
+PARTS = (*STORES, *WORKERS, *WEBS, "beat")
+
+
+class Kind(StrEnum):
+    """What can be done to a part."""
+
+    KILL = "kill"  # SIGKILL
+    KILL_CHILD = "kill-child"  # SIGKILL for one of the processes that it forked
+    PAUSE = "pause"  # SIGSTOP for the whole part, SIGCONT some seconds later
+    STOP = "stop"  # SIGTERM: a planned restart
+    ROLL = "roll"  # SIGTERM for one part after another, each when the one before is back
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What befalls all `parts` at one moment, `after_s` after the one before; `for_s` is how long a pause lasts."""
+
+    kind: Kind
+    parts: tuple[str, ...]
+    for_s: float
+    after_s: float
+
+
+# every deck holds these: kind and, for each part that is hit, who may be
+DECK: tuple[tuple[Kind, tuple[Sequence[str], ...]], ...] = (
+    (Kind.KILL, (WEBS,)),
+    (Kind.KILL, (WORKERS,)),
+    (Kind.KILL, (("beat",),)),
+    (Kind.KILL, (("valkey",),)),
+    (Kind.KILL, (("mongod",),)),
+    (Kind.KILL, (PARTS, PARTS)),
+    (Kind.KILL, (WEBS, WORKERS, STORES)),
+    (Kind.KILL_CHILD, (WEBS,)),
+    (Kind.KILL_CHILD, (WORKERS,)),
+    (Kind.PAUSE, (WEBS,)),
+    (Kind.PAUSE, (("valkey",),)),
+    (Kind.PAUSE, (("mongod",),)),
+    (Kind.PAUSE, ((*WORKERS, "beat"),)),
+    (Kind.PAUSE, (PARTS, PARTS)),
+    (Kind.STOP, (WEBS,)),
+    (Kind.STOP, (PARTS,)),
+    (Kind.ROLL, WEBS),
+)
+BLACKOUT = (Kind.KILL, tuple((part,) for part in PARTS))
+LONGEST_PAUSE_S = 9.0  # beyond node_timeout_s: a paused node is taken for dead now and then
+GAP_S = (1.0, 5.0)
+
+
+def faults(seed: int) -> Iterator[Fault]:
+    """Without end: shuffled decks, so that a few minutes bring every kind; every second one with a blackout."""
+    dice = random.Random(seed)
+    deck_number = 0
+    while True:
+        deck = [*DECK, BLACKOUT] if deck_number % 2 else [*DECK]
+        dice.shuffle(deck)
+        for kind, places in deck:
+            yield _fault(dice, kind, places)
+        deck_number += 1
+
+
+def _fault(dice: random.Random, kind: Kind, places: tuple[Sequence[str], ...]) -> Fault:
+    if kind is Kind.ROLL:
+        parts = [str(part) for part in places]
+        dice.shuffle(parts)
+    else:
+        parts = list(dict.fromkeys(dice.choice(place) for place in places))
+    # most pauses are short, some outlast what a node may be silent
+    for_s = 0.2 + (LONGEST_PAUSE_S - 0.2) * dice.random() ** 2
+    return Fault(kind, tuple(parts), round(for_s, 2), round(dice.uniform(*GAP_S), 2))

@@ -1,0 +1,152 @@
+"""One contest played to its end while faults befall its town, and what is to be said about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from battlebot.embedded.process import Child, Program
+from battlebot.storage import Storage
+from chaos.checker import problems, undeserved_strikes
+from chaos.evidence import Evidence, gather
+from chaos.faults import WEBS
+from chaos.town import Town
+
+GAME = "connectfour"
+TESTS = Path(__file__).parent.parent
+# these say what went wrong without being expected by anyone; a part that is killed says nothing
+UNEXPECTED = ("pump.failed", "bus.failed", "background.failed", "node.failed", "match.set_aside", "match.lost")
+RETRY_S = 0.5
+LOOK_S = 2.0  # a node that is paused does not answer
+
+Trouble = Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A contest of `bots`, each pair meeting `meetings` times; `think_s` is the longest that a good bot thinks."""
+
+    name: str
+    seed: int
+    bots: int = 12
+    meetings: int = 2
+    think_s: float = 0.1
+    limit_s: float = 120.0  # from the last fault to the end of the contest
+
+
+def play(town: Town, plan: Plan, trouble: Trouble, folder: Path) -> tuple[Evidence, list[str]]:
+    """Plays it, with `trouble()` as long as that answers True and the contest lasts; then judges.
+
+    Answers the evidence and what is wrong, a sentence each.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [f"{plan.name}-{index:02}" for index in range(plan.bots)]
+    _prepare(town, plan, names, folder)
+    with _bots(folder):
+        while trouble() and not _finished(town, plan.name):
+            pass
+        town.calm()
+        ended = _wait_for_the_end(town, plan)
+    evidence = gather(
+        town.settings.mongodb_uri, town.settings.mongodb_database, town.settings.redis_url, GAME, plan.name, folder
+    )
+    found = problems(evidence, names, plan.meetings)
+    found += [f"{bot} has {count} undeserved strikes in {match}" for bot, match, count in undeserved_strikes(evidence)]
+    return evidence, found if ended else [f"the contest did not end within {plan.limit_s:g} s", *found]
+
+
+def log_problems(town: Town) -> list[str]:
+    """Exceptions that our own processes logged and nobody expects; and a count of errors by event."""
+    return [
+        f"{part}: {json.dumps(event)[:500]}" for part, event in town.log_lines() if event.get("event") in UNEXPECTED
+    ]
+
+
+def log_tally(town: Town) -> dict[str, int]:
+    """How often each event of level warning or worse was logged; what is not JSON counts together."""
+    counts: Counter[str] = Counter()
+    for _, event in town.log_lines():
+        level = event.get("level")
+        if level is None:
+            counts["(not JSON)"] += 1
+        elif level not in ("info", "debug"):
+            counts[f"{level} {str(event.get('event'))[:60]}"] += 1
+    return dict(counts.most_common())
+
+
+def _prepare(town: Town, plan: Plan, names: list[str], folder: Path) -> None:
+    dice = random.Random(plan.seed)
+    rows = []
+    with_vice = {1: "slow", 3: "quit", 5: "blunder"}
+    urls = [f"ws://127.0.0.1:{town.ports[part]}/" for part in WEBS]
+    for index, name in enumerate(names):
+        status, auth = town.request(f"/bots/{GAME}", {"bot_id": name})
+        assert status == 201, (status, auth)
+        rows.append(
+            {
+                **auth,
+                "kind": "original" if index % 2 else "sdk",
+                "keep": index % 4 == 0,
+                # a third come by the balancer, the others know one node only
+                "url": urls[index % 2] if index % 3 else town.balancer_url,
+                "contest": plan.name,
+                "seed": dice.randrange(2**32),
+                "think_s": plan.think_s,
+                "vice": with_vice.get(index, ""),
+            }
+        )
+    (folder / "bots.json").write_text(json.dumps(rows))
+    contest = {"name": plan.name, "format": "round-robin", "entrants": names, "meetings": plan.meetings}
+    storage = Storage(town.settings)
+    token = storage.tokens.create(plan.name)
+    storage.close()
+    path = f"/games/{GAME}/contests"
+    status, answer = town.request(path, {**contest, "absentAfterS": 600}, token)
+    assert status == 201, (status, answer)
+    status, answer = town.request(f"{path}/{quote(plan.name)}/start", {}, token)
+    assert status == 200, (status, answer)
+
+
+@contextmanager
+def _bots(folder: Path) -> Iterator[None]:
+    """Within it, the bots play, in a process of their own."""
+    path = os.pathsep.join([str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
+    program = Program(
+        name="bots",
+        command=[sys.executable, "-m", "chaos.bots", str(folder)],
+        environment={**os.environ, "PYTHONPATH": path},
+        log=folder / "bots.log",
+    )
+    child = Child(program)
+    try:
+        yield
+        assert child.alive, f"the bots ended{child.last_words()}"
+    finally:
+        child.kill()
+
+
+def _finished(town: Town, name: str) -> bool:
+    return any(_state(town, name, part) == "finished" for part in WEBS)
+
+
+def _state(town: Town, name: str, part: str) -> str:
+    status, contest = town.request(f"/games/{GAME}/contests/{quote(name)}", part=part, limit_s=LOOK_S)
+    return contest["state"] if status == 200 else ""
+
+
+def _wait_for_the_end(town: Town, plan: Plan) -> bool:
+    until_s = time.monotonic() + plan.limit_s
+    while not _finished(town, plan.name):
+        if time.monotonic() > until_s:
+            return False
+        time.sleep(RETRY_S)
+    return True
