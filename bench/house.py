@@ -136,7 +136,8 @@ def echo_server() -> Iterator[tuple[str, list[int]]]:
     command += ["--graceful-timeout", "1", "--no-control-socket", "--log-level", "warning", "bench.echo_app"]
     child = Child(Program(name="echo", command=command))
     try:
-        child.wait_until(lambda: _listens(port), READY_S)
+        # the worker, which does the work, is forked after the port is open
+        child.wait_until(lambda: _listens(port) and len(family(child.pid)) > 1, READY_S)
         cores = two_cores()
         if cores is not None:
             pin(family(child.pid), cores[0])

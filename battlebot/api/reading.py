@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import url_for
 
 from battlebot.api.contests import LINK, contest_head, stored_contest
 from battlebot.api.context import check_game, current_context
+from battlebot.api.listed import listed
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import BotRow, ContestAnswer, ErrorBody, OfFault, Page, StoredMatch, StoredMatchWithTurns
 from battlebot.api.verdicts import explained
@@ -56,15 +58,19 @@ def show_contest(page: dict[str, Any], game: str, contest: str) -> tuple[dict[st
     if before is not None and not storage.games.archived([before]):
         raise BadMessage("before must be the id of a finished match.", field="before", rule="known")
     # one more than is asked for tells whether there is more
-    games = storage.games.of_contest(game, contest, limit + 1, before, void == "true", fault)
+    if void == "true" or fault is not None:
+        found_games = storage.games.of_contest(game, contest, limit + 1, before, void == "true", fault)
+        games: Sequence[tuple[str, Any]] = [(match["_id"], explained(match)) for match in found_games]
+    else:
+        games = listed().of_contest(game, contest, limit + 1, before)
     answer = {
         "contest": contest_head(found),
         "bots": current_context().lookout.ranking(found),
-        "games": [explained(match) for match in games[:limit]],
+        "games": [shown for _, shown in games[:limit]],
     }
     headers = {}
     if len(games) > limit:
-        more = {"limit": limit, "before": games[limit - 1]["_id"], **({"void": void} if void == "true" else {})}
+        more = {"limit": limit, "before": games[limit - 1][0], **({"void": void} if void == "true" else {})}
         more |= {"fault": fault} if fault is not None else {}
         answer["next"] = url_for("reading.show_contest", game=game, contest=contest, **more)
         headers["Link"] = f'<{answer["next"]}>; rel="next"'

@@ -7,7 +7,7 @@ forfeit, reconfigured: numbers of those turns, from 1, that are no turn of a bot
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pymongo.database import Database
@@ -66,6 +66,17 @@ class Games:
             query["match.void"] = False
         return self._listed(query, limit, before)
 
+    def numbers(self, game: str, contest: str, limit: int, before: str | None = None) -> list[int]:
+        """The `match.seq` of what `of_contest` answers, by the index alone. Raises Unavailable."""
+        query = {"game": game, "contest": contest, "match.void": False}
+        return [row["match"]["seq"] for row in self._listed(query, limit, before, {"_id": 0, "match.seq": 1})]
+
+    def numbered(self, game: str, contest: str, numbers: Sequence[int]) -> list[dict[str, Any]]:
+        """The matches of a contest with these `match.seq` that are not void, without turns. Raises Unavailable."""
+        query = {"game": game, "contest": contest, "match.void": False, "match.seq": {"$in": list(numbers)}}
+        with mongo_errors():
+            return list(self._games.find(query, LISTED)) if numbers else []
+
     def each_of_contest(
         self, game: str, contest: str, void: bool = False, turns: bool = False, fault: str | None = None
     ) -> Iterator[dict[str, Any]]:
@@ -94,14 +105,16 @@ class Games:
         with mongo_errors():
             return {row["_id"] for row in self._games.find({"_id": {"$in": match_ids}}, {"_id": 1})}
 
-    def _listed(self, query: dict[str, Any], limit: int, before: str | None) -> list[dict[str, Any]]:
+    def _listed(
+        self, query: dict[str, Any], limit: int, before: str | None, shown: dict[str, int] = LISTED
+    ) -> list[dict[str, Any]]:
         with mongo_errors():
             if before is not None:
                 at = self._games.find_one({"_id": before}, {"match.seq": 1})
                 if at is None:
                     return []
                 query = {**query, "match.seq": {"$lt": at["match"]["seq"]}}
-            return list(self._games.find(query, LISTED).sort("match.seq", -1).limit(limit))
+            return list(self._games.find(query, shown).sort("match.seq", -1).limit(limit))
 
 
 def _of_fault(fault: str | None) -> dict[str, str]:

@@ -112,6 +112,29 @@ def test_void_matches_are_shown_on_demand(home: House) -> None:
     assert home.client.get(f"{path}?void=yes").json["field"] == "void"
 
 
+def test_a_list_that_was_shown_before_follows_what_has_changed(home: House) -> None:
+    """Matches' JSON is kept: what is new comes in front, what became void goes, the rest is as it is alone."""
+    home.contest("cup", bots=("a", "b"))
+    path = f"/games/{GAME}/contest/cup"
+    first = home.play("a", "b", "a", "cup")
+    assert home.client.get(path).json["games"] == home.client.get(f"{path}?void=true").json["games"]
+    second = home.play("a", "b", "b", "cup")
+    assert [game["_id"] for game in home.client.get(path).json["games"]] == [second, first]
+    assert home.client.get(path).json["games"] == home.client.get(f"{path}?void=true").json["games"]
+    home.organise("POST", f"/cup/games/{first}/void", {"reason": "a test"})
+    assert [game["_id"] for game in home.client.get(path).json["games"]] == [second]
+
+
+def test_the_page_of_a_contests_matches_is_found_by_the_index_alone(home: House) -> None:
+    """Of a million matches no more than the page is looked at, and no document."""
+    home.contest("cup", bots=("a", "b"))
+    home.play("a", "b", "a", "cup")
+    query = {"game": GAME, "contest": "cup", "match.void": False}
+    found = home.storage.database["games"].find(query, {"_id": 0, "match.seq": 1}).sort("match.seq", -1).limit(1000)
+    stats = found.explain()["executionStats"]
+    assert (stats["nReturned"], stats["totalDocsExamined"]) == (1, 0)
+
+
 def test_the_meetings_of_all_pairs(home: House) -> None:
     """Played, left, and who moved first; the rounds with what is due."""
     closed(home, "a", "b", "c")

@@ -36,3 +36,13 @@ def test_a_pairing_of_a_hundred_bots_is_timed_and_checked() -> None:
     (pairing,) = row["pairings"]
     assert (pairing["bots"], pairing["met"]) == (100, 500)
     assert 0 < row["value"] == pairing["seconds"]
+
+
+@pytest.mark.parametrize("name", ["archive", "rankings"])
+def test_stored_matches_are_counted_and_listed(name: str) -> None:
+    """The scenarios check what the server says of the matches that they made."""
+    command = [sys.executable, "-m", "bench", name, "--quick", "--size", "1200"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=90, text=True)
+    (row,) = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, row["wrong"], row["examples"]) == (0, 0, [])
+    assert row["value"] > 0
