@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import gevent
 import redis
@@ -15,7 +16,7 @@ from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, RequestTimeou
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from battlebot.api import init_api
-from battlebot.api.context import Context
+from battlebot.api.context import CONTEXT_KEY, Context
 from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
@@ -24,6 +25,8 @@ from battlebot.arena.health import Health
 from battlebot.arena.lag import Lag
 from battlebot.arena.live import LiveMatches
 from battlebot.arena.node import Node, new_node_name
+from battlebot.arena.player import Player
+from battlebot.arena.presence import Presence
 from battlebot.arena.probes import Probes
 from battlebot.arena.scripts import GroupedScripts
 from battlebot.arena.service import Arena
@@ -36,10 +39,12 @@ from battlebot.contests.service.organiser import Organiser
 from battlebot.errors import SettingError, Unavailable
 from battlebot.matchmaking.lobby import Lobby
 from battlebot.matchmaking.queue import Queues
+from battlebot.rules.contract import Game
 from battlebot.rules.registry import discover
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 from battlebot.transports.pump import Pump
+from battlebot.transports.tcp import TcpDoor
 from battlebot.transports.websocket import init_websocket
 from battlebot.web import init_web
 from tasks.celeryapp import make_celery
@@ -47,17 +52,45 @@ from tasks.celeryapp import make_celery
 log = structlog.get_logger()
 
 
-def create_app(settings: Settings) -> Flask:
-    """The Flask application of one web node, its background threads running.
+@dataclass
+class House:
+    """What every node is made of, whatever its doors. `release` is called when a player's match is over."""
 
-    `settings` must name a Redis, a MongoDB and a secret key. Raises SettingError, BadGame.
-    """
+    settings: Settings
+    registry: Mapping[str, Game]
+    storage: Storage
+    client: redis.Redis
+    celery: Celery
+    scripts: GroupedScripts
+    bus: Bus
+    store: MatchStore
+    queues: Queues
+    directory: Directory
+    lobby: Lobby
+    arena: Arena
+    timers: Timers
+    lag: Lag
+    enqueue: Callable[..., None]
+    release: Callable[[Player], None] = lambda player: None
+
+    def start(self, *ticks: Callable[[], None]) -> None:
+        """Starts the node's threads; `ticks` are called every second."""
+
+        def tick() -> None:
+            for one in ticks:
+                one()
+
+        try:
+            self.storage.ensure_indexes()
+        except Unavailable as error:
+            log.warning("indexes.put_off", error=str(error))
+        Node(self.client, self.arena, self.timers, tick).start()
+
+
+def build_house(settings: Settings) -> House:
+    """The parts of one node. `settings` must name a Redis, a MongoDB and a secret key. Raises SettingError, BadGame."""
     if not (settings.redis_url and settings.mongodb_uri):
-        raise SettingError("A web node needs REDIS_URL and MONGODB_URI; `battlebot serve` starts its own.")
-    app = Flask("battlebot", static_folder=None)
-    if settings.trusted_proxies:
-        hops = settings.trusted_proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
+        raise SettingError("A node needs REDIS_URL and MONGODB_URI; `battlebot serve` starts its own.")
     registry = discover()
     storage = Storage(settings, answer_within_s=4.0)
     client = connect(settings.redis_url)
@@ -66,8 +99,10 @@ def create_app(settings: Settings) -> Flask:
     scripts = GroupedScripts(client)
     store, queues = MatchStore(client, scripts), Queues(client, scripts)
     enqueue = _enqueuer(celery)
-    directory = Directory(storage, Vault(settings.secret_key))
     conductor = Conductor(registry, store, new_node_name(), lambda: enqueue("tasks.matches.archive"))
+    timers, lag = Timers(), Lag()
+    lag.start()
+    arena = Arena(conductor, timers, lambda player: house.release(player))
     lobby = Lobby(
         registry=registry,
         settings=settings,
@@ -76,48 +111,84 @@ def create_app(settings: Settings) -> Flask:
         contests=Entrance(storage, bus, settings),
         ask_pairing=lambda game, contest: enqueue("tasks.contests.pair", game, contest),
         now_s=time.time,
+        arena=arena,
     )
-    timers = Timers()
-    arena = Arena(conductor, timers, lambda player: pump.release(player))
-    lobby.arena = arena
-    lag = Lag()
-    lag.start()
-    pump = Pump(settings, directory, lobby, arena, lag)
-    organiser = Organiser(
-        registry,
-        storage,
-        # as if of no node: this node's own players are told by its mailbox, like all others
-        Conductor(registry, store, "", lambda: enqueue("tasks.matches.archive")),
-        bus,
-        ask_pairing=lambda game, contest: enqueue("tasks.contests.pair", game, contest),
-        ask_rating=lambda game: enqueue("tasks.ratings.rebuild", game),
-    )
-    app.extensions["battlebot.drain"] = pump.drain
-    health = _health(client, storage, celery)
-    context = Context(
+    house = House(
         settings=settings,
         registry=registry,
         storage=storage,
-        directory=directory,
-        live=LiveMatches(registry, store),
+        client=client,
+        celery=celery,
+        scripts=scripts,
         bus=bus,
+        store=store,
+        queues=queues,
+        directory=Directory(storage, Vault(settings.secret_key)),
+        lobby=lobby,
+        arena=arena,
+        timers=timers,
+        lag=lag,
+        enqueue=enqueue,
+    )
+    return house
+
+
+def create_app(settings: Settings) -> Flask:
+    """The Flask application of one web node, its background threads running. Raises SettingError, BadGame."""
+    app = Flask("battlebot", static_folder=None)
+    if settings.trusted_proxies:
+        hops = settings.trusted_proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
+    house = build_house(settings)
+    health = _health(house.client, house.storage, house.celery)
+    pump = Pump(settings, house.directory, house.lobby, house.arena, house.lag)
+    house.release = pump.release
+    app.extensions["battlebot.drain"] = pump.drain
+    app.before_request(lambda: _read_body(settings))
+    init_api(app, _context(house, health))
+    init_web(app, app.extensions[CONTEXT_KEY])
+    init_websocket(app, settings, pump)
+    health.start()
+    house.start(house.lobby.tick)
+    return app
+
+
+def create_tcp_door(settings: Settings) -> TcpDoor:
+    """The TCP door of a node of its own, whose background threads run; to be opened. Raises SettingError, BadGame."""
+    house = build_house(settings)
+    presence = Presence(house.client, house.scripts)
+    attendance = house.storage.players.was_online
+    door = TcpDoor(settings, house.directory, presence, house.lobby, house.arena, house.lag, attendance)
+    house.release = door.release
+    house.arena.letters["expel"] = door.expel
+    house.start(house.lobby.tick, door.tick)
+    return door
+
+
+def _context(house: House, health: Health) -> Context:
+    organiser = Organiser(
+        house.registry,
+        house.storage,
+        # as if of no node: this node's own players are told by its mailbox, like all others
+        Conductor(house.registry, house.store, "", lambda: house.enqueue("tasks.matches.archive")),
+        house.bus,
+        ask_pairing=lambda game, contest: house.enqueue("tasks.contests.pair", game, contest),
+        ask_rating=lambda game: house.enqueue("tasks.ratings.rebuild", game),
+    )
+    return Context(
+        settings=house.settings,
+        registry=house.registry,
+        storage=house.storage,
+        directory=house.directory,
+        live=LiveMatches(house.registry, house.store),
+        presence=Presence(house.client),
+        bus=house.bus,
         organiser=organiser,
-        lookout=Lookout(storage, store, queues),
+        lookout=Lookout(house.storage, house.store, house.queues),
         health=health,
         away=health.away,
-        redis=client,
+        redis=house.client,
     )
-    app.before_request(lambda: _read_body(settings))
-    init_api(app, context)
-    init_web(app, context)
-    init_websocket(app, settings, pump)
-    try:
-        storage.ensure_indexes()
-    except Unavailable as error:
-        log.warning("indexes.put_off", error=str(error))
-    health.start()
-    Node(client, arena, timers, lobby.tick).start()
-    return app
 
 
 def _read_body(settings: Settings) -> None:

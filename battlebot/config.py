@@ -53,6 +53,17 @@ class Settings:
     )
     worker_concurrency: int = _setting(2, "BATTLEBOT_WORKER_CONCURRENCY", "Processes of one Celery worker.", 1, 64)
 
+    tcp_port: int = _setting(5232, "BATTLEBOT_TCP_PORT", "Port of the TCP door; 0: there is none.", 0, 65535)
+    tcp_require_login: bool = _setting(
+        False, "TCP_REQUIRE_LOGIN", "Whether players at the TCP door must be registered bots."
+    )
+    tcp_pairing_delay_s: float = _setting(
+        0.0,
+        "BATTLEBOT_TCP_PAIRING_DELAY",
+        "Seconds a player at the TCP door waits for the opponent met longest ago.",
+        0,
+        60,
+    )
     login_timeout_s: float = _setting(10.0, "BATTLEBOT_LOGIN_TIMEOUT", "Seconds a bot has for its login.", 0.1, 600)
     waiting_timeout_s: float = _setting(
         300.0, "BATTLEBOT_WAITING_TIMEOUT", "Seconds a bot outside contests waits alone.", 0.1, 86400

@@ -31,6 +31,7 @@ LIMITS = {
     "max_connections_per_bot": 10_000,
     "relogin_free": 10_000,
     "waiting_timeout_s": 86_400.0,
+    "tcp_port": 0,
 }
 
 

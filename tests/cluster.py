@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from battlebot.config import Settings
-from battlebot.embedded.commands import beat_command, environment, web_command, worker_command
+from battlebot.embedded.commands import beat_command, environment, tcp_command, web_command, worker_command
 from battlebot.embedded.process import Child, Program
 
 LIMIT_S = 30.0  # for whatever a test waits for; far beyond what it takes
@@ -65,6 +65,24 @@ class Web:
         return answer
 
 
+class Tcp:
+    """A running node with the TCP door, at `address`."""
+
+    def __init__(self, settings: Settings, log: Path) -> None:
+        self.settings = settings
+        self.address = ("127.0.0.1", settings.tcp_port)
+        self.child = Child(Program(name="tcp", command=tcp_command(), environment=environment(settings), log=log))
+        self.log = log
+
+    def is_open(self) -> bool:
+        """Whether somebody listens there."""
+        try:
+            socket.create_connection(self.address, 1.0).close()
+        except OSError:
+            return False
+        return True
+
+
 class Cluster:
     """Starts parts over the stores of `settings`; all are gone at the end of `cluster()`."""
 
@@ -85,6 +103,13 @@ class Cluster:
                 return False
 
         node.child.wait_until(answers, LIMIT_S)
+        return node
+
+    def tcp(self, **changes: Any) -> Tcp:
+        """A further node with the TCP door; `changes` are settings of its own. Open when this returns."""
+        node = Tcp(replace(self.settings, **{"tcp_port": free_port(), **changes}), self._log("tcp"))
+        self.children.append(node.child)
+        node.child.wait_until(node.is_open, LIMIT_S)
         return node
 
     def worker(self, wsgi_module: str = "wsgi", **changes: Any) -> Child:

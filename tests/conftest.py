@@ -19,7 +19,7 @@ from battlebot.storage import Storage
 def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """Settings that name a real Valkey and a real mongod, started for this test process."""
     data = tmp_path_factory.mktemp("stores")
-    defaults = load_settings({}, None, data=data, log_format="json")
+    defaults = load_settings({}, None, data=data, log_format="json", tcp_port=0)
     with embedded_stores(defaults) as settings:
         yield settings
 

@@ -22,7 +22,7 @@ def servers(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory)
         yield made
         for child in made.children:
             # politely it would take a web node seconds; a worker might leave a transaction open, with its locks
-            if child.program.name == "web":
+            if child.program.name in ("web", "tcp"):
                 child.kill()
     wrong = [line for line in made.logs().splitlines() if "Traceback" in line or _is_error(line)]
     assert not wrong, "\n".join(wrong)

@@ -171,6 +171,7 @@ LAYERS = {
     "battlebot.cli.rest": layer(
         "the command line's REST client knows addresses, and no contest", "client.address", theirs=("click",)
     ),
+    "battlebot.cli.tcp_node": layer("the TCP door's process starts what app.py has wired", "app", "config", "logs"),
     "battlebot.__main__": layer("it is the command line", "cli"),
     "tasks": layer(
         "a task is fetch, call, save: no door, no page, no game's name",
@@ -214,7 +215,14 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "gevent": (
         "greenlets are the doors' and the web process's",
-        ("battlebot.transports", "battlebot.embedded.gunicorn_conf", "battlebot.embedded.webworker", "app", "wsgi"),
+        (
+            "battlebot.transports",
+            "battlebot.cli.tcp_node",
+            "battlebot.embedded.gunicorn_conf",
+            "battlebot.embedded.webworker",
+            "app",
+            "wsgi",
+        ),
     ),
     "celery": ("the tasks are Celery's, nothing else is", ("tasks", "battlebot.embedded.celery_hooks", "app", "wsgi")),
     "app": ("app.py is imported by wsgi.py and the command line only", ("wsgi", "battlebot.cli")),

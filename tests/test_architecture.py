@@ -74,6 +74,7 @@ BROKEN = [
     ("battlebot/cli/database.py", "from battlebot.client import run", "battlebot.cli.database"),
     ("battlebot/cli/verify.py", "import battlebot.referee.step", "battlebot.cli.verify"),
     ("battlebot/cli/rest.py", "from battlebot.storage import Storage", "battlebot.cli.rest"),
+    ("battlebot/cli/tcp_node.py", "import battlebot.transports.tcp", "battlebot.cli.tcp_node"),
     ("battlebot/__main__.py", "import battlebot.embedded", "battlebot.__main__"),
     ("tasks/matches.py", "from battlebot.web import pages", "tasks"),
     ("wsgi.py", "import battlebot.arena", "wsgi"),

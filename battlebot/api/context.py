@@ -34,6 +34,13 @@ class LiveMatches(Protocol):
         """One of them, or None. Raises Unavailable."""
 
 
+class Presence(Protocol):
+    """Who is connected at the TCP door."""
+
+    def online(self, node_timeout_s: float) -> Mapping[str, Any]:
+        """name -> who holds it, of the nodes that gave a sign of life lately. Raises Unavailable."""
+
+
 class Listener(Protocol):
     """One subscription to one channel."""
 
@@ -102,6 +109,7 @@ class Context:
     storage: Storage
     directory: Directory
     live: LiveMatches
+    presence: Presence
     bus: Bus
     organiser: Organiser
     lookout: Lookout

@@ -7,6 +7,7 @@ from typing import Any
 
 from battlebot.arena.store import Ended
 from battlebot.referee.advance import MARKS
+from battlebot.referee.match import Series
 
 
 def game_document(ended: Ended) -> dict[str, Any]:
@@ -31,6 +32,7 @@ def game_document(ended: Ended) -> dict[str, Any]:
             "fault": verdict.fault.value,
             "void": verdict.void,
             "evidence": verdict.evidence,
+            **({} if match.series is None else {"series": _series(match.series)}),
             "strikes": {seat.bot: seat.strikes for seat in match.seats if seat.strikes},
             "clocks": [row["thinkingMs"] for row in ended.turns],
             "serverMs": [row.get("serverMs") for row in ended.turns],
@@ -46,6 +48,11 @@ def game_document(ended: Ended) -> dict[str, Any]:
 def _marked(turns: list[dict[str, Any]], mark: str) -> list[int]:
     """The numbers, from 1, of the entries of a record that are no turn of a bot but what the mark says."""
     return [number for number, row in enumerate(turns, start=1) if row.get(mark)]
+
+
+def _series(series: Series) -> dict[str, Any]:
+    row = {"id": series.id, "board": series.board, "boards": series.boards, "number": series.number}
+    return {**row, "passwordless": list(series.passwordless)}
 
 
 def _moment(epoch_s: float) -> datetime:

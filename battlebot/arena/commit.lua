@@ -1,9 +1,11 @@
 -- Commits one step of a match, if nobody committed before.
 -- KEYS[1] match hash, KEYS[2] its turns, KEYS[3] deadlines, KEYS[4] finished, KEYS[5] end sequence,
--- KEYS[6] archive asked for, KEYS[7..] sets of empty seats
+-- KEYS[6] archive asked for, KEYS[7] hash of the match that follows (this one's where none does),
+-- KEYS[8..] sets of matches: by empty seats, by names
 -- ARGV[1] match id, ARGV[2] revision expected, ARGV[3] token of this commit, ARGV[4] document,
 -- ARGV[5] due in ms, or '' where the match is over, ARGV[6] turn to append, or '', ARGV[7] now in microseconds,
--- then one of 'add' or 'remove' for each set of empty seats, then pairs of channel and message
+-- ARGV[8] id of the match that follows, or '', ARGV[9] its document, ARGV[10] when it is due (ms),
+-- then one of 'add', 'remove' or 'follow' (add the match that follows) for each set, then pairs of channel and message
 -- Answers {1, 1 where the archive must be asked for now}; {0, revision found or ''} where somebody was first.
 local found = redis.call('HMGET', KEYS[1], 'rev', 'token')
 if found[1] ~= ARGV[2] then
@@ -26,13 +28,17 @@ if ARGV[5] == '' then
 else
   redis.call('ZADD', KEYS[3], ARGV[5], ARGV[1])
 end
-local next = 8
-for i = 7, #KEYS do
-  if ARGV[next] == 'add' then
-    redis.call('SADD', KEYS[i], ARGV[1])
-    redis.call('EXPIRE', KEYS[i], 86400)
-  else
+if ARGV[8] ~= '' then
+  redis.call('HSET', KEYS[7], 'rev', 0, 'doc', ARGV[9])
+  redis.call('ZADD', KEYS[3], ARGV[10], ARGV[8])
+end
+local next = 11
+for i = 8, #KEYS do
+  if ARGV[next] == 'remove' then
     redis.call('SREM', KEYS[i], ARGV[1])
+  else
+    redis.call('SADD', KEYS[i], ARGV[next] == 'add' and ARGV[1] or ARGV[8])
+    redis.call('EXPIRE', KEYS[i], 86400)
   end
   next = next + 1
 end

@@ -14,11 +14,12 @@ import orjson
 import structlog
 
 from battlebot.arena import keys
+from battlebot.arena.boards import next_board
 from battlebot.arena.store import MatchStore, Publication, encode_match
 from battlebot.errors import Conflict
-from battlebot.referee.events import Event, Failed
+from battlebot.referee.events import Event, Failed, Overdue
 from battlebot.referee.match import Match
-from battlebot.referee.step import Step, step
+from battlebot.referee.step import Step, step, update_for
 from battlebot.rules.contract import Game
 from battlebot.wire.updates import Update
 
@@ -99,15 +100,21 @@ class Conductor:
     def conduct(self, match: Match, event: Event) -> Step:
         """Answers an event and commits the answer; `match` is the newest that the caller holds.
 
+        The board that follows in a series begins with the same commit, and is told of after the end of this one.
         Raises UnknownMatch if Redis has lost the match, Unavailable if it does not answer: nothing was changed then.
         """
         while True:
             answer = step(self.registry[match.game], match, event, self.now_s())
             if answer.match is match:
                 return answer
+            follows = self._follows(answer.match)
             try:
                 publications = self._publications(match, answer)
-                ask = self.store.commit(match, answer.match, answer.recorded, publications)
+                if follows is not None:
+                    publications += [*self._letters(follows), (keys.game_events(match.game), b"begun")]
+                ask = self.store.commit(
+                    match, answer.match, answer.recorded, publications, follows.match if follows else None
+                )
             except Conflict:
                 match = self.store.load(match.id)
                 continue
@@ -122,25 +129,46 @@ class Conductor:
                 self._log_end(answer.match)
             if ask:
                 self._ask_archive()
-            return answer
+            return answer if follows is None else msgspec.structs.replace(answer, then=self._begun(follows))
+
+    def _follows(self, match: Match) -> Step | None:
+        """The beginning of the board that follows a match that is over; nobody is told of it if it is lost already."""
+        if match.verdict is None or not match.goes_on:
+            return None
+        game, now_s = self.registry[match.game], self.now_s()
+        after = next_board(game, match, self.store.next_number(), now_s)
+        assert after.due_s is not None
+        return Step(after, tuple(update_for(game, after, seat) for seat in after.seats) if after.due_s > now_s else ())
+
+    def _begun(self, follows: Step) -> Step:
+        match = follows.match
+        assert match.series is not None
+        about = {"match": match.id, "game": match.game, "series": match.series.id, "board": match.series.board}
+        log.info("match.begun", **about, players=[seat.bot for seat in match.seats])
+        return follows if follows.updates else self.conduct(match, Overdue())
 
     def _publications(self, before: Match, answer: Step) -> list[Publication]:
         """What the other nodes' seats and the viewers are told with the commit."""
         match = answer.match
-        publications: list[Publication] = []
-        document = b""
-        places = {seat.bot: seat.place for seat in match.seats}
-        for update in answer.updates:
-            place = places[update.bot]
-            if place is not None and keys.node_of(place) != self.node:
-                document = document or encode_match(match)
-                mail = Mail.of(place, update, document)
-                publications.append((keys.mailbox(keys.node_of(place)), mail.encode()))
+        publications = self._letters(answer)
         for old, new in zip(before.seats, match.seats, strict=True):
             if old.place is not None and new.place is not None and old.place != new.place:
                 publications.append((keys.mailbox(keys.node_of(old.place)), eviction(old.place)))
         publications.append((keys.match_events(match.id), str(match.revision).encode()))
         return publications
+
+    def _letters(self, answer: Step) -> list[Publication]:
+        """The updates for the seats of other nodes."""
+        letters: list[Publication] = []
+        document = b""
+        places = {seat.bot: seat.place for seat in answer.match.seats}
+        for update in answer.updates:
+            place = places[update.bot]
+            if place is not None and keys.node_of(place) != self.node:
+                document = document or encode_match(answer.match)
+                mail = Mail.of(place, update, document)
+                letters.append((keys.mailbox(keys.node_of(place)), mail.encode()))
+        return letters
 
     def _log_end(self, match: Match) -> None:
         assert match.verdict is not None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Collection
+from functools import partial
 
 import structlog
 
@@ -34,6 +36,14 @@ class Directory:
         pass_hash = new_secret()
         self._bots.register(game, bot_id, owner, self._vault.seal(pass_hash))
         return pass_hash
+
+    def registered(self, names: Collection[str]) -> bool:
+        """Whether one of these is a registered bot's name. Raises Unavailable."""
+
+        def found(name: str) -> bool:
+            return name in self._remembered or self._bots.find(name) is not None
+
+        return any(held(partial(found, name), self._hold_s) for name in names)
 
     def check(self, login: Login, salt: str) -> None:
         """Raises LoginFailed unless the bot is registered for that game and the hash fits; Unavailable."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import structlog
@@ -16,7 +16,7 @@ from battlebot.arena.timers import Timers, in_background
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue
 from battlebot.referee.match import Match
-from battlebot.referee.step import step
+from battlebot.referee.step import Step, step
 from battlebot.wire import closing
 from battlebot.wire.updates import Update
 
@@ -49,9 +49,12 @@ class Host:
         except UnknownMatch:
             self.lost(table.match_id)
             return
+        self._tell(table, answer, dict(table.players), event)
+
+    def _tell(self, table: Table, answer: Step, players: Mapping[str, Player], event: Event | None = None) -> None:
         table.match, table.document = answer.match, None
         for update in answer.updates:
-            player = table.players.get(update.bot)
+            player = players.get(update.bot)
             seat = answer.match.seat_of(update.bot)
             if player is None or seat is None:
                 continue
@@ -60,8 +63,19 @@ class Host:
                 self.deliver(table, player, self._with_missed(player, update), answer.reply)
             elif seat.place in (None, player.place):
                 # who sits here while its seat stands empty was taken for gone, wrongly
+                if player.table is not table:
+                    self.tables.seat(table, player)
                 self.deliver(table, player, update, answer.reply)
         self._seat_again(table, answer.match)
+        if answer.then is not None:
+            # both have been told how this board ended before one of them is asked on the next
+            self._follow(answer.then, players)
+
+    def _follow(self, answer: Step, players: Mapping[str, Player]) -> None:
+        table = self.tables.of(answer.match.id)
+        with table.lock:
+            self._tell(table, answer, players)
+            self.tables.drop_if_empty(table)
 
     def _seat_again(self, table: Table, match: Match) -> None:
         """Who sits here while its seat stands empty takes it again: this node stood, or Redis was away."""
@@ -102,11 +116,15 @@ class Host:
             self.finish(table, player)
 
     def finish(self, table: Table, player: Player) -> None:
-        """The player's match is over."""
+        """The player's match is over; it waits where it is for the board that follows, if one does."""
+        match = table.known()
         self.tables.unseat(table, player)
         player.finished_matches += 1
         self.tables.drop_if_empty(table)
-        self._release(player)
+        if match is not None and match.verdict is not None and match.goes_on and not player.gone:
+            self.tables.expect(player)
+        else:
+            self._release(player)
 
     def leave(self, table: Table, event: Left | Orphaned) -> None:
         """The connection at a place is gone, or was never there: the seat stands empty, and is looked at in time."""

@@ -7,6 +7,8 @@ TAG = "bb:{0}"
 DEADLINES = f"{TAG}:deadlines"  # sorted set: live match -> when it is due, ms since the epoch
 FINISHED = f"{TAG}:finished"  # sorted set: ended and not yet archived match -> its end's sequence number
 END_SEQUENCE = f"{TAG}:endseq"  # string: the last end's sequence number
+NUMBERS = f"{TAG}:numbers"  # string: the last number that a board of a series got
+ONLINE = f"{TAG}:online"  # hash: name at a door without registration -> who holds it, JSON
 SET_ASIDE = f"{TAG}:setaside"  # set: ended matches that could not be archived, for a person to look at
 QUEUES = f"{TAG}:queues"  # set: names of the queues in which somebody waits
 SWEPT = f"{TAG}:swept"  # string, short-lived: a sweep was made lately
@@ -27,6 +29,16 @@ def turns(match_id: str) -> str:
 def empty_seats(bot: str) -> str:
     """Set of the live matches in which this bot's seat stands empty."""
     return f"{TAG}:empty:{bot}"
+
+
+def playing(bot: str) -> str:
+    """Set of the live matches of a bot that is found by its name alone."""
+    return f"{TAG}:playing:{bot}"
+
+
+def met(game: str, bot: str) -> str:
+    """Sorted set: whom this bot has met outside contests -> when last, ms since the epoch."""
+    return f"{TAG}:met:{game}/{bot}"
 
 
 def queue_name(game: str, contest: str | None) -> str:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from battlebot.arena import keys
 from battlebot.arena.conduct import Mail
+from battlebot.arena.ids import new_match_id, new_seed
 from battlebot.arena.store import Beginning, MatchStore, Publication, encode_match
 from battlebot.config import Settings
-from battlebot.referee.match import Limits, Match, Seat
+from battlebot.referee.match import Limits, Match, Seat, Series
 from battlebot.referee.step import update_for, with_first_due
 from battlebot.rules.contract import Game
-
-
-def new_match_id(now_s: float) -> str:
-    """24 hex digits, as MongoDB's own ids look: the seconds since the epoch, then 64 random bits."""
-    return f"{int(now_s):08x}{secrets.token_hex(8)}"
 
 
 def new_match(
@@ -28,6 +23,7 @@ def new_match(
     contest: str | None = None,
     options: Mapping[str, Any] | None = None,
     match_id: str | None = None,
+    series: Series | None = None,
 ) -> Match:
     """A match before its first turn. `seats`: pairs of bot and place, the first mover first.
 
@@ -37,7 +33,7 @@ def new_match(
     limits = Limits(
         timeout_ms / 1000, settings.max_strikes, settings.node_grace_s, settings.max_turns, game.leeway_ms / 1000
     )
-    seed = secrets.randbits(53)  # a number that every JSON reader keeps exactly
+    seed = new_seed()
     values = game.options_with_defaults(options or {})
     state = game.initial_state([bot for bot, _ in seats], seed, values)
     match = Match(
@@ -50,6 +46,7 @@ def new_match(
         options=values,
         seed=seed,
         started_s=now_s,
+        series=series,
     )
     return with_first_due(game, match, now_s)
 
@@ -85,6 +82,6 @@ def ticket_of(place: str, bot: str) -> str:
 
 
 def place_and_bot(ticket: str) -> tuple[str, str]:
-    """The place and the bot of a ticket. A bot's name holds no slash, a place holds one."""
-    place, _, bot = ticket.rpartition("/")
-    return place, bot
+    """The place and the bot of a ticket. A place holds one slash; a name may hold some, at the TCP door."""
+    node, connection, bot = ticket.split("/", 2)
+    return f"{node}/{connection}", bot

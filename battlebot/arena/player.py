@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from battlebot.arena.lag import Lag
+from battlebot.arena.traits import NO_TRAITS, Traits
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login
 
@@ -66,10 +67,23 @@ class Shown(Protocol):
 
 
 class Player:
-    """A logged-in connection. `place` is a new one for each wait, so that what concerns an old seat finds nobody."""
+    """A logged-in connection. `place` is a new one for each wait, so that what concerns an old seat finds nobody.
 
-    def __init__(self, login: Login, channel: Channel, connection: str, lag: Lag) -> None:
+    `traits` are what others must know of it while it waits. `unforgiving`: it has no strikes.
+    """
+
+    def __init__(
+        self,
+        login: Login,
+        channel: Channel,
+        connection: str,
+        lag: Lag,
+        traits: Traits = NO_TRAITS,
+        unforgiving: bool = False,
+    ) -> None:
         self.login = login
+        self.traits = traits
+        self.unforgiving = unforgiving
         self._lag = lag
         self._lag_at_asking_s = 0.0
         self.channel = channel
@@ -92,7 +106,7 @@ class Player:
     def new_place(self, node: str, now_s: float) -> str:
         """A place of its own for the next seat, and the moment (epoch) since when the bot waits for it."""
         self._waits += 1
-        self.place = f"{node}/{self._connection}.{self._waits}"
+        self.place = f"{node}/{self._connection}.{self._waits}{self.traits.suffix}"
         self.waiting_since_s = now_s
         return self.place
 

@@ -24,7 +24,10 @@ log = structlog.get_logger()
 
 
 class Arena:
-    """All that may happen at a node's tables. `release(player)` is called when a player's match is over."""
+    """All that may happen at a node's tables. `release(player)` is called when a player's match is over.
+
+    `letters`: what doors do with letters of their own, by their `do`; called with the rest of the letter.
+    """
 
     def __init__(self, conductor: Conductor, timers: Timers, release: Callable[[Player], None]) -> None:
         self.node = conductor.node
@@ -36,15 +39,22 @@ class Arena:
         self._recovery = Recovery(self._host, timers)
         self.expect = self._tables.expect
         self.expect_no_more = self._tables.expect_no_more
+        self.letters: dict[str, Callable[..., None]] = {}
         self.look_after = self._recovery.look_after
         self.look_after_all = self._recovery.look_after_all
         self.rejoin_all = self._recovery.rejoin_all
 
     def turned(
-        self, player: Player, turn: dict[str, object] | None, received_s: float, refusal: str | None = None
+        self,
+        player: Player,
+        turn: dict[str, object] | None,
+        received_s: float,
+        refusal: str | None = None,
+        version: int | None = None,
     ) -> None:
         """A player sent a turn (None: unreadable, `refusal` says why) whose bytes arrived at `received_s` (monotonic).
 
+        A turn for another `version` than the match's is ignored, if one is given.
         Raises Unavailable if nobody knows whether it was committed: when Redis is back the bot is told, or asked again.
         """
         table = player.table
@@ -55,7 +65,8 @@ class Arena:
                 return
             try:
                 arrived_s = self._now_s() - (time.monotonic() - received_s)
-                event = Turned(player.bot, turn, player.thinking_s(received_s), refusal, arrived_s)
+                thinking_s = player.thinking_s(received_s)
+                event = Turned(player.bot, turn, thinking_s, refusal, arrived_s, version, player.unforgiving)
                 self._host.conduct(table, event)
             except Unavailable:
                 # it may have been committed all the same: what is there is looked up, and the bot asked again
@@ -105,13 +116,13 @@ class Arena:
 
     def _depart(self, player: Player, event: Left | Orphaned) -> None:
         self._tables.depart(event)
-        table = player.table
-        if table is None:
-            return
-        with table.lock:
-            if player.table is table:
-                self._tables.unseat(table, player)
-                self._host.leave(table, event)
+        # while one waits for the lock, the next board of a series may begin
+        while (table := player.table) is not None:
+            with table.lock:
+                if player.table is table:
+                    self._tables.unseat(table, player)
+                    self._host.leave(table, event)
+        self._tables.depart(event)
 
     def on_mail(self, letter: bytes) -> None:
         """A letter from the node's mailbox. Letters are handled in their order."""
@@ -125,6 +136,8 @@ class Arena:
                 in_background(self._recovery.nudged, message["match_id"])
             case "rejoin":
                 in_background(self.look_after_all)
+            case other if other in self.letters:
+                self.letters[other](**message)
 
     def _on_update(self, mail: Mail) -> None:
         table = self._tables.of(mail.match_id)

@@ -20,6 +20,7 @@ from battlebot.referee.match import Match
 
 COMMIT = Script("battlebot.arena", "commit.lua")
 BEGIN = Script("battlebot.arena", "begin.lua")
+NUMBER = Script("battlebot.arena", "number.lua")
 
 TOGETHER = 50  # matches that begin in one round trip; Redis serves nobody else meanwhile
 TICKET_MARK_S = 120  # longer than any message is on its way
@@ -85,13 +86,20 @@ class MatchStore:
         return begun
 
     def commit(
-        self, before: Match, after: Match, turn: dict[str, Any] | None, publications: Iterable[Publication]
+        self,
+        before: Match,
+        after: Match,
+        turn: dict[str, Any] | None,
+        publications: Iterable[Publication],
+        follows: Match | None = None,
     ) -> bool:
         """Replaces `before` by `after` in one round trip. Answers whether the archive must be asked for now.
 
+        `follows` is a match that begins with the end of this one.
+
         Raises Conflict if another revision than `before`'s is there (reload, step again), UnknownMatch if none is.
         """
-        emptied, filled = _seat_changes(before, after)
+        sets = _changes(before, after, follows)
         script_keys = [
             keys.match(after.id),
             keys.turns(after.id),
@@ -99,7 +107,8 @@ class MatchStore:
             keys.FINISHED,
             keys.END_SEQUENCE,
             keys.asked("archive"),
-            *(keys.empty_seats(bot) for bot in (*emptied, *filled)),
+            keys.match((follows or after).id),
+            *(key for key, _ in sets),
         ]
         arguments: list[Argument] = [
             after.id,
@@ -109,8 +118,8 @@ class MatchStore:
             "" if after.due_s is None else int(after.due_s * 1000),
             "" if turn is None else orjson.dumps(turn),
             int(time.time() * 1_000_000),
-            *("add" for _ in emptied),
-            *("remove" for _ in filled),
+            *_following(follows),
+            *(change for _, change in sets),
         ]
         for channel, message in publications:
             arguments += [channel, message]
@@ -120,6 +129,10 @@ class MatchStore:
         if detail == b"":
             raise UnknownMatch(f"The match {after.id} is not in Redis any more.")
         raise Conflict(f"The match {after.id} is at revision {int(detail)}.")
+
+    def next_number(self) -> int:
+        """A number for a board, larger than all before."""
+        return int(held(lambda: self._scripts.run(NUMBER, [keys.NUMBERS], []), self._hold_s))
 
     def load(self, match_id: str) -> Match:
         """The match as it stands. Raises UnknownMatch."""
@@ -221,8 +234,10 @@ def _begin_call(one: Beginning, queue: str, holder: str, not_after_ms: int) -> t
     assert match.due_s is not None
     script_keys = [keys.queue(queue), keys.match(match.id), keys.DEADLINES, keys.QUEUES]
     script_keys += [keys.ticket(ticket) for ticket in one.tickets]
+    by_name = _found_by_name(match)
+    script_keys += by_name
     arguments: list[Argument] = [match.id, encode_match(match), int(match.due_s * 1000), TICKET_MARK_S]
-    arguments += [holder, queue, not_after_ms, *one.tickets]
+    arguments += [holder, queue, not_after_ms, len(by_name), *one.tickets]
     for channel, message in one.publications:
         arguments += [channel, message]
     return script_keys, arguments
@@ -236,6 +251,30 @@ def encode_match(match: Match) -> bytes:
 def decode_match(document: bytes | str) -> Match:
     """The match that `encode_match` wrote."""
     return Match.from_document(orjson.loads(document))
+
+
+def _changes(before: Match, after: Match, follows: Match | None) -> list[tuple[str, str]]:
+    """Sets of matches that the commit changes, and how: those of empty seats, and of names that are to be found."""
+    emptied, filled = _seat_changes(before, after)
+    changes = [(keys.empty_seats(bot), "add") for bot in emptied]
+    changes += [(keys.empty_seats(bot), "remove") for bot in filled]
+    if after.verdict is not None:
+        changes += [(key, "remove") for key in _found_by_name(after)]
+    if follows is not None:
+        changes += [(key, "follow") for key in _found_by_name(follows)]
+        changes += [(keys.empty_seats(seat.bot), "follow") for seat in follows.seats if seat.place is None]
+    return changes
+
+
+def _following(follows: Match | None) -> list[Argument]:
+    if follows is None:
+        return ["", "", ""]
+    assert follows.due_s is not None
+    return [follows.id, encode_match(follows), int(follows.due_s * 1000)]
+
+
+def _found_by_name(match: Match) -> list[str]:
+    return [keys.playing(bot) for bot in match.series.by_name] if match.series is not None else []
 
 
 def _seat_changes(before: Match, after: Match) -> tuple[list[str], list[str]]:

@@ -88,6 +88,21 @@ def web(host: str | None, port: int | None, data: Path | None) -> None:
 
 
 @commands.command()
+@click.option("--port", type=click.IntRange(1, 65535), help="Port of the door. Default: BATTLEBOT_TCP_PORT.")
+@click.option("--host", help="Address to listen on.")
+def tcp(host: str | None, port: int | None) -> None:
+    """One node with the TCP door alone, for gomoku, against REDIS_URL and MONGODB_URI."""
+    settings = _load_part("tcp", host=host, tcp_port=port)
+    from battlebot.embedded.address import check_port
+    from battlebot.embedded.commands import tcp_command
+
+    if not settings.tcp_port:
+        raise SettingError("BATTLEBOT_TCP_PORT is 0, which means no TCP door; name a port by --port.")
+    check_port(settings.host, settings.tcp_port, "BATTLEBOT_TCP_PORT or --port")
+    _become(tcp_command(), settings)
+
+
+@commands.command()
 @click.option("--queue", default="", help="Queues to serve, with commas between. Default: the default queue.")
 def worker(queue: str) -> None:
     """One Celery worker against REDIS_URL and MONGODB_URI."""
@@ -145,7 +160,7 @@ def _load_part(part: str, **overrides: Any) -> Settings:
     """The settings of a part that runs alone: it must be told what `serve` would bring along."""
     settings = _load(**overrides)
     values = {"REDIS_URL": settings.redis_url, "MONGODB_URI": settings.mongodb_uri}
-    if part == "web":
+    if part in ("web", "tcp"):
         # A key of its own would lock out every bot that another node has registered
         values["SECRET_KEY"] = settings.secret_key
     missing = [name for name, value in values.items() if not value]

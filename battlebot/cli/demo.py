@@ -46,7 +46,7 @@ def run_demo(settings: Settings, *, game: str, leave: bool, limit_s: float) -> i
 
     Gives the exit status: 0 when every pair met exactly five times. Raises EmbeddedError as `running` does.
     """
-    settings = replace(settings, meetings_cap=MEETINGS, contests_by_login=True)
+    settings = replace(settings, meetings_cap=MEETINGS, contests_by_login=True, tcp_port=0)
     # The progress bar has the terminal; what goes wrong may still be seen
     configure_logs(replace(settings, log_level="warning"))
     console = Console()

@@ -26,8 +26,11 @@ def reachable_host(host: str) -> str:
     return _ANY.get(host, host)
 
 
-def check_port(host: str, port: int) -> None:
-    """Raise EmbeddedError, in a sentence, where no server can listen at `host`:`port`."""
+def check_port(host: str, port: int, by: str = "BATTLEBOT_PORT or --port") -> None:
+    """Raise EmbeddedError, in a sentence, where no server can listen at `host`:`port`.
+
+    `by` says how to choose another port.
+    """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -43,9 +46,7 @@ def check_port(host: str, port: int) -> None:
     except OSError as error:
         where = bind_address(host, port)
         if error.errno == errno.EADDRINUSE:
-            raise EmbeddedError(
-                f"Something listens on {where} already. Choose another port by BATTLEBOT_PORT or --port."
-            ) from error
+            raise EmbeddedError(f"Something listens on {where} already. Choose another port by {by}.") from error
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise EmbeddedError(
             f"No server can listen on {where}: {reason}. Choose another by --host and --port."

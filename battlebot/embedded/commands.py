@@ -1,4 +1,4 @@
-"""The command lines of Battlebot's own parts: the web node, a worker, beat. What they do is in `wsgi.py`."""
+"""The command lines of Battlebot's own parts: the web node, the TCP door, a worker, beat."""
 
 from __future__ import annotations
 
@@ -34,6 +34,11 @@ def worker_command(settings: Settings, wsgi_module: str = "wsgi", queues: str = 
         "--without-mingle",
         *([f"--queues={queues}"] if queues else []),
     ]
+
+
+def tcp_command() -> list[str]:
+    """A node with the TCP door. gevent patches the standard library before anything else is imported."""
+    return [sys.executable, "-m", "gevent.monkey", "--module", "battlebot.cli.tcp_node"]
 
 
 def beat_command(schedule: Path, wsgi_module: str = "wsgi") -> list[str]:

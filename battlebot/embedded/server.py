@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ import structlog
 
 from battlebot.config import Settings
 from battlebot.embedded.address import check_port, reachable_host, server_url
-from battlebot.embedded.commands import beat_command, environment, web_command, worker_command
+from battlebot.embedded.commands import beat_command, environment, tcp_command, web_command, worker_command
 from battlebot.embedded.interrupts import stopped_by_signals
 from battlebot.embedded.process import Child, Program
 from battlebot.embedded.stores import Stores
@@ -20,6 +21,8 @@ from battlebot.embedded.supervisor import Supervisor
 from battlebot.errors import EmbeddedError
 
 log = structlog.get_logger(__name__)
+
+TCP_PORT_BY = "BATTLEBOT_TCP_PORT; 0: no TCP door"
 
 Prepare = Callable[[Settings], None]
 
@@ -58,6 +61,8 @@ def running(
     in use, the folder cannot be written, a part does not start, or is not ready after `ready_s` seconds.
     """
     check_port(settings.host, settings.port)
+    if settings.tcp_port:
+        check_port(settings.host, settings.tcp_port, TCP_PORT_BY)
     stores = Stores(settings)
     supervisor = Supervisor()
     try:
@@ -90,6 +95,7 @@ def _parts(settings: Settings, wsgi_module: str, logs_in_files: bool) -> list[Pr
     commands = {
         "worker": worker_command(settings, wsgi_module),
         "web": web_command(wsgi_module),
+        **({"tcp": tcp_command()} if settings.tcp_port else {}),
         "beat": beat_command(settings.data / "celerybeat-schedule", wsgi_module),
     }
     return [
@@ -107,11 +113,23 @@ def _parts(settings: Settings, wsgi_module: str, logs_in_files: bool) -> list[Pr
 
 def _wait_until_ready(server: Server, limit_s: float) -> None:
     deadline_s = time.monotonic() + limit_s
-    while not _healthy(server.settings):
-        if time.monotonic() > deadline_s:
-            web = server.child("web")
-            raise EmbeddedError(f"The web node did not answer within {limit_s:g} seconds{web.last_words()}")
-        server.supervisor.wait(0.05)
+    conditions = [("web", "The web node", _healthy)]
+    if server.settings.tcp_port:
+        conditions.append(("tcp", "The TCP door", _is_open))
+    for part, what, holds in conditions:
+        while not holds(server.settings):
+            if time.monotonic() > deadline_s:
+                words = server.child(part).last_words()
+                raise EmbeddedError(f"{what} did not answer within {limit_s:g} seconds{words}")
+            server.supervisor.wait(0.05)
+
+
+def _is_open(settings: Settings) -> bool:
+    try:
+        socket.create_connection((reachable_host(settings.host), settings.tcp_port), 2.0).close()
+    except OSError:
+        return False
+    return True
 
 
 def _healthy(settings: Settings) -> bool:

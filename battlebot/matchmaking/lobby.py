@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -16,6 +15,7 @@ from battlebot.arena.making import begin, new_match
 from battlebot.arena.player import Player
 from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
+from battlebot.arena.traits import in_order, series_of
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
@@ -56,8 +56,11 @@ class Lobby:
         if login.contest is not None:
             self.contests.enter(login.game, login.contest, login.bot_id)
 
-    def enter(self, player: Player) -> None:
-        """The player begins to wait: it gets an empty seat of its own back, a match, or waits. Raises Unavailable."""
+    def enter(self, player: Player, may_take: bool = True) -> None:
+        """The player begins to wait: it gets an empty seat of its own back, a match, or waits. Raises Unavailable.
+
+        Without `may_take` it waits to be taken by others, until `look_again`.
+        """
         assert self.arena is not None
         player.new_place(self.arena.node, self.now_s())
         with self._guard:
@@ -67,7 +70,12 @@ class Lobby:
         if login.resume is not None and not player.finished_matches and self.arena.join(player, login.resume):
             self._seated(player)
         else:
-            self._wait(player, look_for_seats=True)
+            self._wait(player, look_for_seats=True, may_take=may_take)
+
+    def look_again(self, player: Player) -> None:
+        """A player that still waits takes an opponent along, if there is one. Raises Unavailable."""
+        if player in self._players():
+            self._wait(player, look_for_seats=False)
 
     def leave(self, player: Player) -> None:
         """The player does not wait any more: its connection is gone."""
@@ -89,18 +97,20 @@ class Lobby:
             for at in range(0, len(players), CHUNK):
                 self._say_again(name, players[at : at + CHUNK])
 
-    def _wait(self, player: Player, look_for_seats: bool) -> None:
+    def _wait(self, player: Player, look_for_seats: bool, may_take: bool = True) -> None:
         assert self.arena is not None
         login = player.login
         game = self.registry[login.game]
-        others = BY_A_TASK if login.contest is not None else game.usual_players - 1
-        found = self.queues.wait(self._queue(player), self._ticket(player), others, look_for_seats)
+        others = BY_A_TASK if login.contest is not None or not may_take else game.usual_players - 1
+        found = self.queues.wait(
+            self._queue(player), self._ticket(player), others, look_for_seats, bool(player.traits.boards)
+        )
         if found.seats:
             for match_id in found.seats:
                 if self.arena.join(player, match_id):
                     self._seated(player)
                     return
-            self._wait(player, look_for_seats=False)
+            self._wait(player, look_for_seats=False, may_take=may_take)
         elif found.match is not None:
             self.arena.look_after(found.match, player)
         elif login.contest is not None:
@@ -110,9 +120,9 @@ class Lobby:
             self._pair(player, game, found.others)
 
     def _pair(self, player: Player, game: Game, others: tuple[Ticket, ...]) -> None:
-        seats = [(player.bot, player.place), *((other.bot, other.place) for other in others)]
-        secrets.SystemRandom().shuffle(seats)
-        match = new_match(game, seats, self.settings, self.now_s())
+        seats = in_order([(player.bot, player.place), *((other.bot, other.place) for other in others)])
+        series = series_of(seats, self.store.next_number)
+        match = new_match(game, seats, self.settings, self.now_s(), series=series)
         if begin(self.store, game, match, self._queue(player), self._ticket(player).text):
             log.info("match.begun", match=match.id, game=game.name, players=[bot for bot, _ in seats])
         else:
@@ -141,7 +151,9 @@ class Lobby:
     def _close_the_lonely(self) -> None:
         before_s = self.now_s() - self.settings.waiting_timeout_s
         for player in self._players():
-            if player.login.contest is None and player.waiting_since_s < before_s:
+            # at a door that pairs by name there is no way to say that nobody came
+            patient = player.login.contest is not None or player.traits.boards
+            if not patient and player.waiting_since_s < before_s:
                 player.channel.close(closing.NOBODY_CAME)
 
     def _players(self) -> list[Player]:

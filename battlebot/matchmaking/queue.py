@@ -53,11 +53,14 @@ class Queues:
         self._client = client
         self._scripts = scripts or Scripts(client)
 
-    def wait(self, name: str, ticket: Ticket, others: int, look_for_seats: bool = True) -> Waiting:
+    def wait(
+        self, name: str, ticket: Ticket, others: int, look_for_seats: bool = True, strangers_first: bool = False
+    ) -> Waiting:
         """Takes `others` tickets of other bots, longest waiting first; where fewer wait, puts the ticket beside them.
 
         Taken tickets, one's own too, are held for `HELD_MS`: the match must have begun by then. With `others`
         `BY_A_TASK` (a contest) nobody is taken, and the answer says whether the pairing task must be asked for.
+        `strangers_first`: of those who wait, the one whom this bot has met least recently is taken, and it is noted.
         """
         script_keys = [
             keys.queue(name),
@@ -65,10 +68,11 @@ class Queues:
             keys.empty_seats(ticket.bot),
             keys.ticket(ticket.text),
             keys.asked(f"pair:{name}"),
+            keys.met(name, ticket.bot),
         ]
         since_ms = int(ticket.since_s * 1000)
         arguments: list[Argument] = [ticket.text, since_ms, ticket.bot, name, others, int(look_for_seats)]
-        arguments += [keys.ticket(""), HELD_MS]
+        arguments += [keys.ticket(""), HELD_MS, int(strangers_first), keys.met(name, "")]
         kind, *rest = self._scripts.run(WAIT, script_keys, arguments)
         if kind == b"seat":
             return Waiting(seats=tuple(match_id.decode() for match_id in rest))

@@ -1,9 +1,11 @@
--- A bot begins to wait, unless a seat or a match is there for it; or it takes the longest waiting others with it.
+-- A bot begins to wait, unless a seat or a match is there for it; or it takes the longest waiting others with it, or
+-- the one whom it has met least recently.
 -- KEYS[1] queue, KEYS[2] set of queues, KEYS[3] the bot's empty seats, KEYS[4] the ticket's mark,
--- KEYS[5] pairing asked for
+-- KEYS[5] pairing asked for, KEYS[6] whom the bot has met
 -- ARGV[1] ticket, ARGV[2] waiting since (ms), ARGV[3] bot, ARGV[4] queue's name, ARGV[5] how many others are wanted
 -- (-1: pairing is a task's work), ARGV[6] 1 to look for empty seats, ARGV[7] what a mark's key begins with,
--- ARGV[8] ms for which taken tickets are held
+-- ARGV[8] ms for which taken tickets are held, ARGV[9] 1 to take the least recently met one (of one wanted),
+-- ARGV[10] what the key of whom a bot has met begins with
 -- Answers {'seat', match...}, {'match', match}, {'take', ticket...} or {'wait', 1 where pairing must be asked for now}.
 if ARGV[6] == '1' then
   local seats = redis.call('SMEMBERS', KEYS[3])
@@ -22,13 +24,19 @@ if wanted < 0 then
   local ask = redis.call('SET', KEYS[5], '1', 'NX', 'PX', 2000)
   return {'wait', ask and 1 or 0}
 end
-local others, from, seen = {}, 0, {[ARGV[3]] = true}
-while #others < wanted do
+local function bot_of(ticket) return string.match(ticket, '^[^/]*/[^/]*/(.*)$') end
+local strangers = ARGV[9] == '1' and wanted == 1
+local others, from, seen, met_at = {}, 0, {[ARGV[3]] = true}, nil
+while #others < wanted or strangers and from < 1000 do
   local page = redis.call('ZRANGE', KEYS[1], from, from + 99)
   if #page == 0 then break end
   for _, other in ipairs(page) do
-    local bot = string.match(other, '([^/]+)$')
-    if not seen[bot] and #others < wanted then
+    local bot = bot_of(other)
+    if strangers and not seen[bot] then
+      local at = tonumber(redis.call('ZSCORE', KEYS[6], bot) or '0')
+      if not met_at or at < met_at then others, met_at = {other}, at end
+      seen[bot] = true
+    elseif not seen[bot] and #others < wanted then
       seen[bot] = true
       others[#others + 1] = other
     end
@@ -43,5 +51,14 @@ redis.call('ZREM', KEYS[1], ARGV[1], unpack(others))
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('SREM', KEYS[2], ARGV[4]) end
 for _, ticket in ipairs({ARGV[1], unpack(others)}) do
   redis.call('SET', ARGV[7] .. ticket, 'held:' .. ARGV[1], 'PX', ARGV[8])
+end
+if strangers then
+  local clock = redis.call('TIME')
+  local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+  for _, pair in ipairs({{KEYS[6], bot_of(others[1])}, {ARGV[10] .. bot_of(others[1]), ARGV[3]}}) do
+    redis.call('ZADD', pair[1], now, pair[2])
+    redis.call('ZREMRANGEBYRANK', pair[1], 0, -1001)
+    redis.call('EXPIRE', pair[1], 604800)
+  end
 end
 return {'take', unpack(others)}

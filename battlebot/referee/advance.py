@@ -29,13 +29,14 @@ class Step(msgspec.Struct, frozen=True):
     """The answer: the new match, the updates in the order of sending, the valid turn to append to the record.
 
     `match` is the very same object where the event changed nothing that must be kept; what is told then is a `reply`,
-    due to the bot although it has seen that revision.
+    due to the bot although it has seen that revision. `then` is the beginning of the board that follows, if one does.
     """
 
     match: Match
     updates: tuple[Update, ...] = ()
     recorded: dict[str, Any] | None = None
     reply: bool = False
+    then: Step | None = None
 
 
 def applied(game: Game, match: Match, seat: Seat, offered: dict[str, Any], event: Turned, now_s: float) -> Step:

@@ -11,7 +11,8 @@ class Turned(msgspec.Struct, frozen=True):
     """A bot sent something. `turn` is None where it could not be read; `refusal` is a sentence that says why.
 
     `thinking_s` is the bot's own time: from its update written to its socket until the turn's bytes arrived, which was
-    at `received_s` (epoch; None: just now).
+    at `received_s` (epoch; None: just now). It answers the question of that `version`, where that is known: at any
+    other it is an old one. `unforgiving`: if it is not valid the match is lost, whatever strikes are left.
     """
 
     bot: str
@@ -19,6 +20,8 @@ class Turned(msgspec.Struct, frozen=True):
     thinking_s: float
     refusal: str | None = None
     received_s: float | None = None
+    version: int | None = None
+    unforgiving: bool = False
 
 
 class TimedOut(msgspec.Struct, frozen=True):

@@ -81,6 +81,23 @@ class Verdict(msgspec.Struct, frozen=True):
         return self.fault is Fault.SERVER or self.reason is Reason.VOID
 
 
+class Series(msgspec.Struct, frozen=True):
+    """Matches, boards, that the same two play one after the other, the first mover changed each time (duel-arena).
+
+    `board` is which of the `boards` this match is, from 1; `number` an integer that grows from each board to the next,
+    whoever plays it. The series goes on while all its bots are `staying`: their sessions outlast a board. `by_name` are
+    those whose live match is found by their name alone; `passwordless` those whose name anybody could have used.
+    """
+
+    id: str
+    board: int
+    boards: int
+    number: int
+    staying: tuple[str, ...] = ()
+    by_name: tuple[str, ...] = ()
+    passwordless: tuple[str, ...] = ()
+
+
 class Match(msgspec.Struct, frozen=True):
     """One play of a game.
 
@@ -103,6 +120,7 @@ class Match(msgspec.Struct, frozen=True):
     due_s: float | None = None
     nudges: int = 0
     verdict: Verdict | None = None
+    series: Series | None = None
 
     def seat_of(self, bot: str) -> Seat | None:
         """The bot's seat, or None if it plays no part in this match."""
@@ -118,7 +136,14 @@ class Match(msgspec.Struct, frozen=True):
             "seats": [msgspec.to_builtins(seat) for seat in self.seats],
             "limits": msgspec.to_builtins(self.limits),
             "verdict": msgspec.to_builtins(self.verdict),
+            "series": msgspec.to_builtins(self.series),
         }
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the same bots play another board when this one is over."""
+        series = self.series
+        return series is not None and series.board < series.boards and len(series.staying) == len(self.seats)
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Match:

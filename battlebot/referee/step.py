@@ -69,6 +69,8 @@ def _turned(game: Game, match: Match, event: Turned, now_s: float) -> Step:
     seat = match.seat_of(event.bot)
     if seat is None:
         return Step(match)
+    if event.version not in (None, match.version):
+        return Step(match)
     on_turn = event.bot in game.awaited(match.state)
     turn = {key: value for key, value in (event.turn or {}).items() if key not in SERVERS_KEYS}
     repeated = _repeated(game, match, seat, turn, now_s)
@@ -79,9 +81,8 @@ def _turned(game: Game, match: Match, event: Turned, now_s: float) -> Step:
     offered = {**turn, "player": event.bot, "time": int(now_s * 1000)}
     problem = _problem(game, match, event, offered)
     if problem is not None:
-        return _strike(
-            game, match, _charged(seat, event.thinking_s, now_s) if on_turn else seat, offered, problem, now_s
-        )
+        seat = _charged(seat, event.thinking_s, now_s) if on_turn else seat
+        return _strike(game, match, seat, event, offered, problem, now_s)
     return applied(game, match, seat, offered, event, now_s)
 
 
@@ -123,12 +124,18 @@ def _charged(seat: Seat, thinking_s: float, now_s: float) -> Seat:
 
 
 def _strike(
-    game: Game, match: Match, seat: Seat, offered: dict[str, Any], problem: tuple[str, str], now_s: float
+    game: Game,
+    match: Match,
+    seat: Seat,
+    event: Turned,
+    offered: dict[str, Any],
+    problem: tuple[str, str],
+    now_s: float,
 ) -> Step:
     struck = replace(seat, strikes=seat.strikes + 1)
     match = _with_seat(match, struck)
     own = told(game, match, struck, {**offered, "valid": False}, *problem)
-    if struck.strikes < match.limits.max_strikes:
+    if struck.strikes < match.limits.max_strikes and not event.unforgiving:
         return Step(match, (own,))
     over = _out(game, match, struck, ending.strikes(match, struck, problem), now_s)
     return replace(over, updates=(replace(own, asks=False), *over.updates))

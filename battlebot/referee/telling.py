@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from battlebot.referee.match import Match, Seat
+from battlebot.referee.match import Match, Seat, Series
 from battlebot.rules.contract import Game
 from battlebot.wire.updates import Update
 
@@ -60,7 +60,12 @@ def _update(
         fault=None if verdict is None else verdict.fault.value,
         question=seat.question,
         leeway_s=match.limits.leeway_s,
+        series=None if match.series is None else _about(match.series),
     )
+
+
+def _about(series: Series) -> dict[str, Any]:
+    return {"id": series.id, "board": series.board, "boards": series.boards, "number": series.number}
 
 
 def seen_by(game: Game, match: Match, bot: str | None) -> dict[str, Any]:

@@ -112,6 +112,7 @@ class Storage:
         from battlebot.storage.games import Games
         from battlebot.storage.ledger import Ledger
         from battlebot.storage.meetings import Meetings
+        from battlebot.storage.players import Players
         from battlebot.storage.ratings import Ratings
         from battlebot.storage.room import Room
         from battlebot.storage.standings import Standings
@@ -142,6 +143,7 @@ class Storage:
         self.meetings = Meetings(self.database)
         self.standings = Standings(self.database)
         self.tokens = Tokens(self.database)
+        self.players = Players(self.database)
         self.ratings = Ratings(self.client, self.database)
         self.archive = Archive(self.client, self.database)
         self.ledger = Ledger(self.client, self.database, self.audit)

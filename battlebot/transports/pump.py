@@ -12,6 +12,7 @@ import structlog
 
 from battlebot.arena.lag import Lag
 from battlebot.arena.player import Player
+from battlebot.arena.traits import Traits
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, BattlebotError, LoginFailed, Refused, TooMany, Unavailable
 from battlebot.transports.connection import Connection, Frame, Gone
@@ -186,7 +187,8 @@ class Pump:
         came_s = time.monotonic()
         try:
             login = self._login_of(frame, salt)
-            player = Player(login, _GivingBack(connection), str(next(self._numbers)), self._lag)
+            traits = Traits(stays=login.keep)
+            player = Player(login, _GivingBack(connection), str(next(self._numbers)), self._lag, traits)
             self._lobby.admit(player)
         except Unavailable as error:
             self._refuse(connection, error, closing.UNAVAILABLE)

@@ -15,7 +15,7 @@ class Update(msgspec.Struct, frozen=True):
     `turn` is the turn as it is echoed (with player, time, valid), or None. `asks` says that a turn of this bot is
     waited for since the version `question`, `remaining_s` how long; the bot's clock starts when the update has been
     written to its socket. Of both times the bot is shown `leeway_s` less. `missed` are the turns that a bot that comes
-    back has not been told.
+    back has not been told. `series` is what is said of the board, where the match is one of a series.
     """
 
     bot: str
@@ -35,6 +35,7 @@ class Update(msgspec.Struct, frozen=True):
     leeway_s: float = 0.0
     question: int = 0
     missed: tuple[dict[str, Any], ...] | None = None
+    series: dict[str, Any] | None = None
 
     @property
     def repeats(self) -> bool:
@@ -53,6 +54,8 @@ class Update(msgspec.Struct, frozen=True):
         }
         if self.fault is not None:
             about["fault"] = self.fault
+        if self.series is not None:
+            about["series"] = self.series
         message: dict[str, Any] = {"state": self.state, "match": about}
         if self.turn is not None:
             message["turn"] = self.turn

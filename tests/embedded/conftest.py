@@ -42,7 +42,13 @@ def make_settings(tmp_path: Path, free_port: Callable[[], int]) -> Callable[...,
     """A function that gives settings with a port and a data folder (by its name) of their own."""
 
     def make(name: str = "data", **changes: object) -> Settings:
-        defaults = {"data": tmp_path / name, "port": free_port(), "log_format": "json", "worker_concurrency": 2}
+        defaults = {
+            "data": tmp_path / name,
+            "port": free_port(),
+            "tcp_port": 0,
+            "log_format": "json",
+            "worker_concurrency": 2,
+        }
         return Settings(**{**defaults, **changes})
 
     return make

@@ -1,0 +1,281 @@
+"""The TCP door: gomoku for clients of the original duel arena (docs/tcp.md). The conversation, and no rules."""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import gevent
+import structlog
+from gevent import socket
+from gevent.server import StreamServer
+
+from battlebot.arena.lag import Lag
+from battlebot.arena.player import Player
+from battlebot.arena.presence import Holder
+from battlebot.config import Settings
+from battlebot.errors import BadMessage, TooBig, TooMany, Unavailable
+from battlebot.transports.connection import Gone
+from battlebot.transports.limits import Patience, Places, Rate
+from battlebot.transports.tcp_frames import TcpConnection
+from battlebot.transports.tcp_guest import Guest
+from battlebot.transports.tcp_login import Logins
+from battlebot.transports.tcp_ports import Attendance, Matches, NameBook, Names, WaitingRoom
+from battlebot.wire.closing import RESTARTING, TAKEN_OVER, UNAVAILABLE
+from battlebot.wire.duel import GAME, Error, FindOpponent, MakeMove, Ok, decode_request
+from battlebot.wire.login import Login
+
+log = structlog.get_logger()
+
+NOTE_ONLINE_S = 30.0  # between two notes of how long a player has been online
+BACKLOG = 1024
+UNREADABLE = "x and y must be whole numbers."
+
+
+class TcpDoor:
+    """Holds the conversations of a node at this door; `serve` opens it."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        directory: NameBook,
+        names: Names,
+        lobby: WaitingRoom,
+        arena: Matches,
+        lag: Lag,
+        attendance: Attendance,
+    ) -> None:
+        self._settings = settings
+        self._names = names
+        self._lobby = lobby
+        self._arena = arena
+        self._lag = lag
+        self._attendance = attendance
+        self._numbers = itertools.count(1)
+        self._per_address = Places(settings.max_connections_per_address, "address")
+        self._patience = Patience(settings.relogin_free, settings.relogin_delay_max_s)
+        self._logins = Logins(settings, directory, self._patience)
+        self._guests: dict[Player, Guest] = {}
+        self._entering: dict[Player, gevent.Greenlet] = {}
+        self._given_up: list[Holder] = []
+        self._noted_s = time.monotonic()
+        self._draining = False
+        self._server: StreamServer | None = None
+        self.connections = 0
+
+    def serve(self) -> None:
+        """Opens the door, until `drain`. Raises OSError if the port cannot be had."""
+        address = (self._settings.host, self._settings.tcp_port)
+        self._server = StreamServer(address, self._on_connection, backlog=BACKLOG)
+        self._server.start()
+        log.info("tcp.open", host=self._settings.host, port=self._server.server_port)
+
+    def drain(self) -> None:
+        """Nobody is let in any more; seats are kept with their clocks stopped, and everybody may go to another node."""
+        self._draining = True
+        log.info("node.drains", players=len(self._guests))
+        if self._server is not None:
+            self._server.stop_accepting()
+        gevent.joinall([gevent.spawn(self._send_away, *item) for item in list(self._guests.items())])
+
+    def release(self, player: Player) -> None:
+        """The player's boards against an opponent are over. If that one left too early, the rest is for another."""
+        guest = self._guests.get(player)
+        if guest is None or player.gone:
+            return
+        if guest.owes():
+            # in a greenlet of its own: whose move ended the board must go on reading
+            self._entering[player] = gevent.spawn(self._enter, guest, player)
+        else:
+            guest.free()
+
+    def expel(self, connection: str) -> None:
+        """Another connection has taken the name of this one."""
+        for guest in list(self._guests.values()):
+            if guest.holder.connection == connection:
+                log.info("tcp.taken_over", bot=guest.name)
+                guest.close(TAKEN_OVER)
+
+    def tick(self) -> None:
+        """Every second: finds what lost letters should have said, and notes who is online. Raises Unavailable."""
+        given_up, self._given_up = self._given_up, []
+        for holder in given_up:
+            self._give_up(holder)
+        guests = list(self._guests.items())
+        answers = self._names.confirm([guest.holder for _, guest in guests])
+        for (player, guest), (own, match_id) in zip(guests, answers, strict=True):
+            if not own:
+                guest.close(TAKEN_OVER)
+            elif match_id is not None and player.table is None and not (player.gone or guest.waits):
+                gevent.spawn(self._seat, player, guest, match_id)
+        if time.monotonic() - self._noted_s >= NOTE_ONLINE_S:
+            self._noted_s = time.monotonic()
+            for _, guest in guests:
+                self._note(guest)
+
+    def _on_connection(self, sock: socket.socket, address: tuple[str, int]) -> None:
+        connection = TcpConnection(sock, self._settings, address[0])
+        self.connections += 1
+        try:
+            if not self._draining:
+                with self._per_address.hold(connection.address):
+                    self._converse(connection)
+        except TooMany as error:
+            connection.close(Error("too-many-connections", str(error)))
+        except TooBig as error:
+            connection.close(Error(error.code, str(error)))
+        except (Gone, Unavailable):
+            # nothing is said: the client may be behaving, and does not know the event
+            pass
+        except Exception:
+            log.exception("tcp.failed", address=connection.address)
+        finally:
+            connection.finish()
+            self.connections -= 1
+
+    def _converse(self, connection: TcpConnection) -> None:
+        who = self._logins.of(connection)
+        if who is None:
+            return
+        name, passwordless = who
+        gevent.sleep(self._patience.delay_s(name))
+        number = f"t{next(self._numbers)}"
+        holder = Holder(name, f"{self._arena.node}/{number}", int(time.time() * 1000), passwordless)
+        guest = Guest(connection, holder, Rate(self._settings.max_messages_per_s))
+        login = Login(GAME, name, "", protocol=2, keep=True)
+        player = Player(login, guest, number, self._lag, guest.traits, unforgiving=True)
+        self._guests[player] = guest
+        clean, how = False, "error"
+        try:
+            self._take_part(player, guest)
+        except Gone as gone:
+            clean, how = gone.clean, gone.how
+            raise
+        except TooBig as error:
+            clean, how = True, error.code
+            raise
+        except Exception:
+            # whatever failed was ours
+            guest.dismissed = True
+            raise
+        finally:
+            self._part(player, guest, clean, how)
+
+    def _take_part(self, player: Player, guest: Guest) -> None:
+        claimed = self._names.claim(guest.holder)
+        log.info("login", bot=guest.name, game=GAME, door="tcp", passwordless=guest.holder.passwordless)
+        guest.connection.send(Ok())
+        guest.resumes = True
+        if not any(self._take_seat(player, match_id) for match_id in claimed.matches):
+            guest.resumes = False
+            guest.free()
+        while True:
+            packet = guest.connection.receive(None)
+            if packet is None:
+                continue
+            if not guest.rate.take():
+                guest.connection.close(Error("rate", "Too many messages a second."), "rate")
+                raise Gone(clean=True, how="rate")
+            try:
+                request = decode_request(packet.payload)
+            except BadMessage as error:
+                guest.connection.complain(error)
+                continue
+            if isinstance(request, FindOpponent):
+                self._find(player, guest)
+            else:
+                self._move(player, guest, request, packet.received_s)
+
+    def _part(self, player: Player, guest: Guest, clean: bool, how: str) -> None:
+        player.gone = True
+        del self._guests[player]
+        entering = self._entering.pop(player, None)
+        if entering is not None:
+            entering.join()  # else its ticket could be there after we have left
+        self._lobby.leave(player)
+        if guest.dismissed:
+            self._arena.orphaned(player, how)
+        else:
+            self._arena.left(player, clean, how)
+        self._give_up(guest.holder)
+        self._note(guest)
+        if player.finished_matches:
+            self._patience.played(guest.name)
+        else:
+            self._patience.fruitless(guest.name)
+
+    def _find(self, player: Player, guest: Guest) -> None:
+        if guest.busy:
+            return
+        guest.busy = True
+        if guest.holder.passwordless and self._logins.is_reserved(guest.name):
+            # somebody has registered the name meanwhile
+            guest.connection.close(Error("name-taken", "This name is registered by now; it needs its login."))
+            raise Gone(clean=True, how="name-taken")
+        [(own, _)] = self._names.confirm([guest.holder])
+        if not own:
+            raise Gone(clean=True, how=TAKEN_OVER.slug)
+        self._enter(guest, player)
+
+    def _enter(self, guest: Guest, player: Player) -> None:
+        player.traits, guest.waits = guest.traits, True
+        delay_s = self._settings.tcp_pairing_delay_s
+        try:
+            self._lobby.enter(player, may_take=not delay_s)
+        except Unavailable:
+            guest.close(UNAVAILABLE)
+            return
+        if delay_s:
+            gevent.spawn_later(delay_s, self._look_again, player)
+
+    def _look_again(self, player: Player) -> None:
+        guest = self._guests.get(player)
+        if guest is None or player.gone:
+            return
+        try:
+            self._lobby.look_again(player)
+        except Unavailable:
+            gevent.spawn_later(1.0, self._look_again, player)
+
+    def _move(self, player: Player, guest: Guest, move: MakeMove, received_s: float) -> None:
+        version = guest.answers(move.id, move.sent)
+        if version is None:
+            return
+        turn: dict[str, object] | None = None if move.x is None or move.y is None else {"x": move.x, "y": move.y}
+        try:
+            self._arena.turned(player, turn, received_s, UNREADABLE, version)
+        except Unavailable as error:
+            # its clock stands still, and it is asked again, by the same id, when Redis is back
+            log.warning("tcp.move_put_off", bot=guest.name, error=str(error))
+
+    def _seat(self, player: Player, guest: Guest, match_id: str) -> None:
+        try:
+            self._arena.look_after(match_id)
+            if player.table is None and not player.gone:
+                self._take_seat(player, match_id)
+        except Unavailable as error:
+            log.warning("tcp.seat_put_off", bot=guest.name, error=str(error))
+
+    def _take_seat(self, player: Player, match_id: str) -> bool:
+        player.new_place(self._arena.node, time.time())
+        return self._arena.join(player, match_id)
+
+    def _send_away(self, player: Player, guest: Guest) -> None:
+        # its seat stands empty before it is told, for it may be back before its connection is closed
+        self._lobby.leave(player)
+        self._arena.orphaned(player, RESTARTING.slug)
+        guest.close(RESTARTING)
+
+    def _give_up(self, holder: Holder) -> None:
+        try:
+            self._names.give_up(holder)
+        except Unavailable:
+            self._given_up.append(holder)
+
+    def _note(self, guest: Guest) -> None:
+        since_ms = guest.holder.since_ms
+        try:
+            self._attendance(guest.name, since_ms, max(0.0, time.time() - since_ms / 1000))
+        except Unavailable as error:
+            # the next note holds this time too
+            log.warning("tcp.online_not_noted", bot=guest.name, error=str(error))

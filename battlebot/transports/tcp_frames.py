@@ -1,0 +1,150 @@
+"""One TCP connection of a client: `Inlet` reads, `Outbox` writes, each message one segment. Knows no conversation."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import gevent
+from gevent import socket
+
+from battlebot.config import Settings
+from battlebot.errors import Refused
+from battlebot.transports.connection import Gone
+from battlebot.transports.inlet import Inlet
+from battlebot.transports.outbox import Outbox
+from battlebot.wire.closing import SLOW_READER
+from battlebot.wire.duel import Answer, Error, encode
+from battlebot.wire.framing import Decoder
+
+SEND_BUFFER_BYTES = 65_536
+BAD_MESSAGES = 10  # of one connection, at which it is closed
+LOOK_S = 60.0  # between two looks of a reader that nobody wakes
+
+# a peer whose machine is gone is found out by the system: this protocol has no ping of its own
+KEEPALIVE = {"TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """One message of a client. `received_s` (monotonic) is when its last bytes were read."""
+
+    payload: bytes
+    received_s: float
+
+
+class TcpConnection:
+    """A client's connection. After the conversation the caller must call `finish`, which closes the socket."""
+
+    def __init__(self, sock: socket.socket, settings: Settings, address: str) -> None:
+        self.address = address
+        self._settings = settings
+        self._sock = sock
+        self._decoder = Decoder()
+        self._received_s = 0.0
+        self._closing = False
+        self._how = "broken"
+        self._complaints = 0
+        self._cutter: gevent.Greenlet | None = None
+        sock.settimeout(None)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in KEEPALIVE.items():
+            if hasattr(socket, name):
+                sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+        self._inlet = Inlet(sock)
+        self._outbox = Outbox(sock, settings.outbox_messages, settings.send_timeout_s, self._cut)
+
+    def receive(self, timeout_s: float | None) -> Packet | None:
+        """The next message; None if none came in time. Raises Gone, TooBig."""
+        until_s = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            if self._closing:
+                raise Gone(clean=True, how=self._how)
+            if (payload := self._decoder.next()) is not None:
+                return Packet(payload, self._received_s)
+            wait_s = LOOK_S if until_s is None else until_s - time.monotonic()
+            if wait_s <= 0:
+                return None
+            try:
+                data = self._inlet.read(max(wait_s, 0.001))
+            except OSError:
+                raise self._ended() from None
+            if data == b"":
+                raise self._ended(goodbye=self._decoder.between)
+            if data is not None:
+                self._received_s = time.monotonic()
+                self._decoder.feed(data)
+
+    def send(self, answer: Answer, on_written: Callable[[float], None] | None = None) -> None:
+        """Queues a message; never blocks. A client that lets too many wait is cut."""
+        if not self._closing and not self._outbox.failed and not self._outbox.put(encode(answer), on_written):
+            self.close(how=SLOW_READER.slug)
+
+    @property
+    def held_up(self) -> bool:
+        """Whether the client does not read, so that what it is sent waits."""
+        return self._outbox.held_up
+
+    def complain(self, error: Refused) -> None:
+        """Tells the client what is wrong with its message. Raises Gone, and closes the connection, at the tenth."""
+        self._complaints += 1
+        answer = Error(error.code, str(error))
+        if self._complaints < BAD_MESSAGES:
+            self.send(answer)
+            return
+        self.close(answer, error.code)
+        raise Gone(clean=True, how=error.code)
+
+    def close(self, last: Answer | None = None, how: str = "goodbye") -> None:
+        """Ends the connection after what waits and the last message; what is not read in time is cut off.
+
+        `how` is the slug of the reason.
+        """
+        if self._closing:
+            return
+        self._closing, self._how = True, how
+        if last is not None:
+            self._outbox.put_last(encode(last))
+        self._cutter = gevent.spawn_later(self._settings.close_timeout_s, self._cut)
+        gevent.get_hub().loop.run_callback(self._inlet.interrupt, Gone(clean=True, how=how))
+
+    def finish(self) -> None:
+        """Closes the socket once the last messages have left, or cannot any more.
+
+        What the client still sends is read, for a moment: a socket that is closed over unread bytes takes back what it
+        has sent.
+        """
+        self.close()
+        until_s = time.monotonic() + self._settings.close_timeout_s
+        self._outbox.drain(self._settings.close_timeout_s)
+        try:
+            self._sock.shutdown(socket.SHUT_WR)
+            self._read_out(until_s)
+        except (Gone, OSError):
+            pass
+        if self._cutter is not None:
+            self._cutter.kill(block=False)
+        self._inlet.close()
+        self._sock.close()
+
+    def _ended(self, goodbye: bool = False) -> Gone:
+        """What the end of the stream means: who does not read has brought it about itself."""
+        if self._outbox.failed and self._outbox.held_up and not self._closing:
+            return Gone(clean=True, how=SLOW_READER.slug)
+        if self._closing or not goodbye:
+            return Gone(clean=self._closing, how=self._how)
+        return Gone(clean=True, how="goodbye")
+
+    def _read_out(self, until_s: float) -> None:
+        while (left_s := until_s - time.monotonic()) > 0:
+            if self._inlet.read(left_s) == b"":
+                return
+
+    def _cut(self) -> None:
+        try:
+            self._sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            return

@@ -1,0 +1,80 @@
+"""Who a client of the TCP door is: a name is enough, but a registered one, or an operator's wish, asks for a login."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+
+import gevent
+import structlog
+
+from battlebot.config import Settings
+from battlebot.errors import BadMessage, BadName, LoginFailed
+from battlebot.transports.limits import Patience
+from battlebot.transports.tcp_frames import TcpConnection
+from battlebot.transports.tcp_ports import NameBook
+from battlebot.wire.duel import GAME, Error, Salt, decode_username
+from battlebot.wire.login import Login, new_secret
+
+log = structlog.get_logger()
+
+REFUSED_AFTER_S = 0.1  # a wrong login is refused as slowly for a bot that is known by heart as for an unknown one
+NAMES_WITHOUT_HASH = 2  # of one connection that has been asked for its login
+
+
+class Logins:
+    """`of` runs the first messages of a connection."""
+
+    def __init__(self, settings: Settings, directory: NameBook, patience: Patience) -> None:
+        self._settings = settings
+        self._directory = directory
+        self._patience = patience
+
+    def of(self, connection: TcpConnection) -> tuple[str, bool] | None:
+        """The name, and whether it is passwordless; None if the connection has been closed instead.
+
+        Raises Gone, TooBig, Unavailable.
+        """
+        until_s = time.monotonic() + self._settings.login_timeout_s
+        salt, names = None, 0
+        if self._settings.tcp_require_login:
+            salt = self._ask(connection)
+        while (packet := connection.receive(until_s - time.monotonic())) is not None:
+            try:
+                said = decode_username(packet.payload)
+                if salt is not None and said.login_hash is not None:
+                    self._directory.check(Login(GAME, said.username, said.login_hash), salt)
+                    return said.username, False
+                if not self.is_reserved(said.username):
+                    return said.username, True
+                names += 1
+                if names > NAMES_WITHOUT_HASH:
+                    raise LoginFailed("This name needs a login_hash that answers the salt.")
+                salt = salt or self._ask(connection)
+            except (BadMessage, BadName) as error:
+                connection.complain(error)
+            except LoginFailed as error:
+                self._refuse(connection, error)
+                return None
+        connection.close(Error("login-timeout", "No username came in time."))
+        return None
+
+    def is_reserved(self, name: str) -> bool:
+        """Whether nobody may use the name without a login. Raises Unavailable."""
+        if self._settings.tcp_require_login:
+            return True
+        # what looks the same is the same
+        return self._directory.registered({name, unicodedata.normalize("NFC", name).strip()})
+
+    def _ask(self, connection: TcpConnection) -> str:
+        salt = new_secret()
+        connection.send(Salt(salt))
+        return salt
+
+    def _refuse(self, connection: TcpConnection, error: LoginFailed) -> None:
+        # a name holds no control character: no player's count is this one
+        peer = f"\0{connection.address}"
+        gevent.sleep(max(self._patience.delay_s(peer), REFUSED_AFTER_S))
+        self._patience.fruitless(peer)
+        log.info("login.failed", address=connection.address, code=error.code, door="tcp")
+        connection.close(Error(error.code, str(error)))

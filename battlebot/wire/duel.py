@@ -1,0 +1,268 @@
+"""Every message of the TCP door (protocol duel-arena, after seed 004): what a client sends, and what it is sent.
+
+No sockets. The order of keys is the original arena's.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from battlebot.errors import BadMessage, BadName
+from battlebot.wire.framing import frame
+from battlebot.wire.names import MAX_NAME_LENGTH
+
+GAME = "gomoku"  # what is played at this door
+INTEGER = re.compile(r"\s*[+-]?[0-9]{1,9}\s*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Username:
+    """The first message: who the player is; `login_hash` only where it answers a salt."""
+
+    username: str
+    login_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FindOpponent:
+    """The player wants to play."""
+
+
+@dataclass(frozen=True, slots=True)
+class MakeMove:
+    """A move for the question `id`. `x` and `y` are None where they cannot be read; `sent` is what stood there."""
+
+    id: object
+    x: int | None
+    y: int | None
+    sent: tuple[Any, Any] = (None, None)
+
+
+Request = FindOpponent | MakeMove
+
+
+def decode_object(payload: bytes) -> dict[str, Any]:
+    """The JSON object of a payload. Raises BadMessage: no UTF-8, no JSON, no object.
+
+    What is done with it keeps nothing but names and small integers, so that it may hold anything else.
+    """
+    try:
+        value = orjson.loads(payload)
+    except orjson.JSONDecodeError:
+        raise BadMessage("This is not JSON in UTF-8.") from None
+    if not isinstance(value, dict):
+        raise BadMessage("This is not a JSON object.")
+    return value
+
+
+def decode_username(payload: bytes) -> Username:
+    """The first message. Raises BadMessage, BadName."""
+    message = decode_object(payload)
+    if "username" not in message:
+        raise BadMessage('The first message must be {"username": "..."}.')
+    hashed = message.get("login_hash")
+    return Username(checked_username(message["username"]), hashed if isinstance(hashed, str) else None)
+
+
+def checked_username(value: object) -> str:
+    """A player's name: 1 to 64 characters, none of them a control character. Raises BadName.
+
+    Less is asked of it than of a bot's name: original users write what stands before the @ of their e-mail address.
+    """
+    if not isinstance(value, str) or not 1 <= len(value) <= MAX_NAME_LENGTH:
+        raise BadName(f"username must be a string of 1 to {MAX_NAME_LENGTH} characters.", field="username")
+    if any(unicodedata.category(character) == "Cc" for character in value):
+        raise BadName("username must not hold control characters.", field="username")
+    return value
+
+
+def decode_request(payload: bytes) -> Request:
+    """Any message after the first. Raises BadMessage."""
+    message = decode_object(payload)
+    event = message.get("event")
+    if event == "find_opponent":
+        return FindOpponent()
+    if event == "make_move":
+        sent = (message.get("x"), message.get("y"))
+        return MakeMove(message.get("id"), _coordinate(sent[0]), _coordinate(sent[1]), sent)
+    raise BadMessage('The events that a player may send are "find_opponent" and "make_move".', field="event")
+
+
+def _coordinate(value: object) -> int | None:
+    """A whole number, also where it is written as a string or with a fraction of zero: the original took these."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        return int(value) if INTEGER.fullmatch(value) else None
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < 1e9 else None
+    return value if isinstance(value, int) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A board as it is sent: `moves` are [x, y], the first player's first."""
+
+    id: int
+    size: int
+    win_length: int
+    moves: list[list[int]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """In the original's keys."""
+        return {"_id": self.id, "_size": self.size, "_win_length": self.win_length, "_moves": self.moves}
+
+
+@dataclass(frozen=True, slots=True)
+class Salt:
+    """Asks for a login."""
+
+    salt: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{"salt"}`."""
+        return {"salt": self.salt}
+
+
+@dataclass(frozen=True, slots=True)
+class Ok:
+    """The name is the player's as long as it stays."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{"status": "ok"}`."""
+        return {"status": "ok"}
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerIsFree:
+    """The player may ask for an opponent."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{"event": "player_is_free"}`."""
+        return {"event": "player_is_free"}
+
+
+@dataclass(frozen=True, slots=True)
+class StartingGame:
+    """An opponent is there."""
+
+    against: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{"event", "against"}`."""
+        return {"event": "starting_game", "against": self.against}
+
+
+@dataclass(frozen=True, slots=True)
+class GetMove:
+    """Asks for a move."""
+
+    id: str
+    board: Board
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{"event", "id", "board"}`."""
+        return {"event": "get_move", "id": self.id, "board": self.board.as_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidMove:
+    """The move is none, or did not come: the coordinates as they were sent, or None."""
+
+    x: Any
+    y: Any
+    board: Board
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{"event", "x", "y", "board"}`."""
+        return {"event": "invalid_move", "x": self.x, "y": self.y, "board": self.board.as_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Win:
+    """The player has won the board."""
+
+    board: Board
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{"event", "board"}`."""
+        return {"event": "win", "board": self.board.as_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Lose:
+    """The player has lost the board."""
+
+    board: Board
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{"event", "board"}`."""
+        return {"event": "lose", "board": self.board.as_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """What a client sent is not of this protocol; never sent to one that behaves."""
+
+    code: str
+    sentence: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{"event", "code", "error"}`."""
+        return {"event": "error", "code": self.code, "error": self.sentence}
+
+
+Answer = Salt | Ok | PlayerIsFree | StartingGame | GetMove | InvalidMove | Win | Lose | Error
+
+
+def encode(answer: Answer) -> bytes:
+    """The message in its frame, to be sent as one piece."""
+    return frame(orjson.dumps(answer.as_dict()))
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a player of this door must know of an update of the house's (`wire/updates.py`).
+
+    `question` names what an answer would be for: the match and its version. `asks`: the player is on turn.
+    """
+
+    question: str
+    version: int
+    asks: bool
+    answered: bool
+    complete: bool
+    victor: str | None
+    reason: str
+    against: str
+    series: str
+    boards_left: int
+    moved_first: bool
+    board: Board
+
+    @classmethod
+    def decode(cls, update: str, player: str) -> Seen:
+        """What the update shows that player. `answered`: it answers a turn of the player's own that was not taken."""
+        message = orjson.loads(update)
+        state, match, turn = message["state"], message["match"], message.get("turn") or {}
+        series = match.get("series") or {"id": match["id"], "board": 1, "boards": 1, "number": 0}
+        players = state["players"]
+        return cls(
+            question=f"{match['id']}-{match['version']}",
+            version=match["version"],
+            asks=not state["complete"] and state["nextPlayer"] == player,
+            answered=turn.get("player") == player and not turn.get("valid", True),
+            complete=state["complete"],
+            victor=state.get("victor"),
+            reason=state.get("reason", ""),
+            against=next((other for other in players if other != player), ""),
+            series=series["id"],
+            boards_left=series["boards"] - series["board"],
+            moved_first=players[0] == player,
+            board=Board(series["number"], state["size"], state["winLength"], state["moves"]),
+        )

@@ -1,0 +1,233 @@
+"""The TCP door: each way to leave, second connections, time-outs, and two nodes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from cluster import Cluster, Tcp, wait_for
+from peer import new_name
+from tcp_peer import Pair, TcpPeer
+
+from battlebot.arena import keys
+from battlebot.arena.connection import connect
+from battlebot.config import Settings
+
+Join = Callable[..., TcpPeer]
+MakePair = Callable[..., Pair]
+
+# with the half second that nobody is told of: 2 s
+TCP_SETTINGS = {"turn_timeout_ms": 1500}
+GRANTED_S = 2.0
+
+
+@pytest.fixture(scope="module")
+def second(servers: Cluster) -> Tcp:
+    """A further node beside the module's."""
+    return servers.tcp(**TCP_SETTINGS)
+
+
+def test_no_answer_in_time_loses_the_board(pair: MakePair) -> None:
+    """After the time that is granted, not the one that is shown; the coordinates are null; the player stays."""
+    table = pair()
+    began_s = time.monotonic()
+    loser, winner = table.mover, table.other
+    message = loser.event("invalid_move")
+    assert time.monotonic() - began_s >= GRANTED_S - 0.1
+    assert (message["x"], message["y"]) == (None, None)
+    loser.event("lose")
+    winner.event("win")
+    table.asked()
+    assert table.mover is winner
+    table.until_five()
+
+
+def test_an_answer_within_the_granted_time_counts(pair: MakePair) -> None:
+    """Later than what is shown, earlier than what is granted."""
+    table = pair()
+    time.sleep(1.6)  # not to wait for something: the player's own thinking
+    table.mover.move(table.question, 3, 3)
+    assert table.other.event("get_move")["board"]["_moves"] == [[3, 3]]
+
+
+@pytest.mark.parametrize("how", ["leave", "reset", "half a message"])
+@pytest.mark.parametrize("on_turn", [True, False])
+def test_who_leaves_loses_both_boards(pair: MakePair, join: Join, how: str, on_turn: bool) -> None:
+    """The running one when the clock runs out, the second at once after it; the other is free."""
+    table = pair().play((1, 1))
+    gone, stays = (table.mover, table.other) if on_turn else (table.other, table.mover)
+    began_s = time.monotonic()
+    if how == "half a message":
+        gone.raw(b"\0\0\0\x50{")
+    gone.reset() if how == "reset" else gone.leave()
+    if not on_turn:
+        # it moves, so that its own clock has nothing to do with it
+        stays.move(table.question, 2, 2)
+    first = stays.event("win")["board"]
+    assert 0.5 < time.monotonic() - began_s < 10
+    ended_s = time.monotonic()
+    second = stays.event("win")["board"]
+    assert time.monotonic() - ended_s < GRANTED_S / 2
+    assert second["_moves"] == []
+    assert second["_id"] > first["_id"]
+    stays.event("player_is_free")
+    Pair(stays, join()).begin()
+
+
+def test_both_gone_is_nobodys_board(pair: MakePair, join: Join, module_settings: Settings) -> None:
+    """Both boards end, and each player may come back under its name and play."""
+    table = pair()
+    names = (table.one.name, table.two.name)
+    table.one.leave()
+    table.two.leave()
+    client = connect(module_settings.redis_url)
+    wait_for(lambda: not any(client.exists(keys.playing(name)) for name in names), "the boards to end")
+    client.close()
+    Pair(*(join(name) for name in names)).begin().over()
+
+
+def test_a_second_connection_closes_the_first(join: Join) -> None:
+    """Which may have been waiting: its ticket is gone with it."""
+    first = join().find()
+    second = join(first.name)
+    assert first.ended()
+    other = join().find()
+    assert other.silent(0.3)
+    second.find()
+    assert other.event("starting_game")["against"] == second.name
+
+
+@pytest.mark.parametrize("on_turn", [True, False])
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_a_second_connection_takes_over_in_the_running_board(
+    pair: MakePair, join: Join, second: Tcp, tcp: Tcp, on_turn: bool, elsewhere: bool
+) -> None:
+    """The open question comes again, by the same id; the board goes on to its end, and the second after it."""
+    table = pair().play((7, 7), (8, 8))
+    old = table.mover if on_turn else table.other
+    new = TcpPeer((second if elsewhere else tcp).address)
+    new.name = old.name
+    new.send({"username": old.name})
+    assert new.read() == {"status": "ok"}
+    assert old.ended()
+    if table.one is old:
+        table.one = new
+    else:
+        table.two = new
+    if on_turn:
+        assert new.read() == table.question
+        table.mover = new
+    else:
+        assert new.silent(0.2)
+        table.other = new
+    table.play((0, 0), (1, 1))
+    table.mover.move(table.question, 9, 14)
+    table.mover, table.other = table.other, table.mover
+    table.question = table.mover.event("get_move")
+    table.mover.move(table.question, 99, 0)
+    table.mover.event("invalid_move")
+    table.mover.event("lose")
+    table.other.event("win")
+    table.asked()
+    winner, loser = table.until_five()
+    winner.event("win")
+    loser.event("lose")
+    winner.event("player_is_free")
+    loser.event("player_is_free")
+    new.leave()
+
+
+def test_the_clock_goes_on_over_a_second_connection(pair: MakePair, tcp: Tcp) -> None:
+    """Coming again and again gives no time."""
+    table = pair()
+    began_s = time.monotonic()
+    peers: list[TcpPeer] = []
+    while table.other.silent(0.1):
+        peers.append(TcpPeer(tcp.address))
+        peers[-1].send({"username": table.mover.name})
+        assert time.monotonic() - began_s < GRANTED_S + 2
+    assert len(peers) > 5
+    table.other.event("win")
+    for peer in peers:
+        peer.leave()
+
+
+def test_who_comes_back_in_time_plays_on(pair: MakePair, tcp: Tcp) -> None:
+    """The seat was left, not lost: the question comes again."""
+    table = pair().play((5, 5))
+    table.mover.leave()
+    back = TcpPeer(tcp.address)
+    back.name = table.mover.name
+    back.send({"username": back.name})
+    assert back.read() == {"status": "ok"}
+    assert back.read() == table.question
+    back.move(table.question, 6, 6)
+    assert table.other.event("get_move")["board"]["_moves"] == [[5, 5], [6, 6]]
+    back.leave()
+
+
+def test_players_of_two_nodes_play(join: Join, second: Tcp) -> None:
+    """Both boards, in order on each side, with the same ids."""
+    one, two = join(), join(node=second)
+    Pair(one, two).begin().over()
+    Pair(two, one).begin().over()
+
+
+def test_a_second_connection_on_another_node_closes_the_first_one_that_waits(join: Join, second: Tcp) -> None:
+    """By a letter."""
+    first = join().find()
+    again = join(first.name, node=second)
+    assert first.ended()
+    again.find()
+    Pair(join(), again)
+    assert join().find().event("starting_game")["against"] == first.name
+
+
+def test_a_killed_node_takes_nobodys_board(servers: Cluster, join: Join, workers: object) -> None:
+    """Its players come to another, and get their seats back with their clocks stopped."""
+    doomed = servers.tcp(**TCP_SETTINGS, node_timeout_s=2.0)
+    table = Pair(join(node=doomed), join()).begin().play((7, 7), (7, 8))
+    doomed.child.kill()
+    lost = table.one
+    table.one = back = _back(join, lost.name)
+    if table.mover is lost:
+        assert back.read() == table.question
+        table.mover = back
+    else:
+        table.other = back
+    table.play((0, 0), (1, 1))
+    back.leave()
+
+
+def test_a_node_that_stops_sends_its_players_to_another(servers: Cluster, join: Join, workers: object) -> None:
+    """They come back to where they were."""
+    stopping = servers.tcp(**TCP_SETTINGS)
+    table = Pair(join(node=stopping), join()).begin().play((3, 3))
+    lost = table.one
+    stopping.child.stop()
+    assert lost.ended()
+    table.one = back = _back(join, lost.name)
+    if table.mover is lost:
+        assert back.read() == table.question
+        table.mover = back
+    table.play((4, 4))
+
+
+def _back(join: Join, name: str) -> TcpPeer:
+    back = join(enter=False)
+    back.name = name
+    back.send({"username": name})
+    assert back.read() == {"status": "ok"}
+    return back
+
+
+def test_names_are_free_again_when_their_players_are_gone(join: Join, module_settings: Settings) -> None:
+    """Nobody is online who is not there."""
+    name = new_name("fleeting")
+    peer = join(name)
+    client = connect(module_settings.redis_url)
+    assert client.hexists(keys.ONLINE, name)
+    peer.leave()
+    wait_for(lambda: not client.hexists(keys.ONLINE, name), "the name to be free")
+    client.close()
