@@ -33,6 +33,17 @@ def web(settings: Settings) -> str:
     return "" if status == http.client.OK else f"/healthz answers {status}"
 
 
+def tcp(settings: Settings) -> str:
+    """What is wrong with the TCP door, or nothing: it must take a connection."""
+    from battlebot.embedded.address import reachable_host
+
+    try:
+        socket.create_connection((reachable_host(settings.host), settings.tcp_port), TIMEOUT_S).close()
+    except OSError as error:
+        return f"the TCP door does not answer ({type(error).__name__})"
+    return ""
+
+
 def worker(settings: Settings) -> str:
     """What is wrong with this host's worker, or nothing: it must answer a ping that comes through the broker."""
     from tasks.celeryapp import make_celery
@@ -57,7 +68,7 @@ def beat(settings: Settings) -> str:
 
 
 if __name__ == "__main__":
-    checks = {"web": web, "worker": worker, "beat": beat}
+    checks = {"web": web, "tcp": tcp, "worker": worker, "beat": beat}
     if len(sys.argv) != 2 or sys.argv[1] not in checks:
         sys.exit(f"usage: healthcheck.py {'|'.join(checks)}")
     sys.exit(checks[sys.argv[1]](load_settings()) or 0)

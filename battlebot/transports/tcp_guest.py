@@ -23,8 +23,8 @@ class Guest:
     """One connection whose name is known; the channel of its player.
 
     `busy`: it has asked for an opponent, or plays; until it is told that it is free. `waits`: it is in the queue, and
-    no update has come since. `resumes`: it takes back a seat whose opponent was named to another connection. `dismissed`:
-    the server ended it for a reason of its own.
+    no update has come since. `resumes`: it takes back a seat whose opponent was named to another connection.
+    `dismissed`: the server ended it for a reason of its own.
     """
 
     def __init__(self, connection: TcpConnection, holder: Holder, rate: Rate) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SERVICES = ("nginx", "web1", "web2", "worker", "beat", "valkey", "mongo")
-OURS = ("web1", "web2", "worker", "beat")
+SERVICES = ("nginx", "web1", "web2", "tcp", "worker", "beat", "valkey", "mongo")
+OURS = ("web1", "web2", "tcp", "worker", "beat")
 # what each waits for until it is healthy
 WAITS_FOR = {
     "nginx": {"web1", "web2"},
@@ -26,6 +26,7 @@ NETWORKS = {
     "nginx": {"front"},
     "web1": {"front", "stores"},
     "web2": {"front", "stores"},
+    "tcp": {"front", "stores"},
     **{name: {"stores"} for name in ("worker", "beat", "valkey", "mongo")},
 }
 
@@ -97,10 +98,10 @@ def test_a_service_waits_until_what_it_needs_is_healthy(name: str, services: dic
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_only_nginx_is_reached_from_outside(name: str, services: dict[str, Any]) -> None:
-    """And it reaches no store. It is this machine's alone until somebody says otherwise: it speaks no TLS."""
+def test_only_nginx_and_the_tcp_door_are_reached_from_outside(name: str, services: dict[str, Any]) -> None:
+    """nginx reaches no store. Each is this machine's alone until somebody says otherwise: they speak no TLS."""
     ports = [f"{port['host_ip']}:{port['published']}" for port in services[name].get("ports") or []]
-    assert ports == (["127.0.0.1:3000"] if name == "nginx" else [])
+    assert ports == {"nginx": ["127.0.0.1:3000"], "tcp": ["127.0.0.1:5232"]}.get(name, [])
     assert set(services[name]["networks"]) == NETWORKS[name]
 
 
@@ -113,7 +114,7 @@ def test_our_parts_are_told_where_everything_is(name: str, services: dict[str, A
     assert environment["BATTLEBOT_TRUSTED_PROXIES"] == "1"
     assert environment["REDIS_URL"].startswith("redis://valkey:")
     assert environment["MONGODB_URI"] == "mongodb://mongo:27017/?replicaSet=battlebot"
-    assert environment["SECRET_KEY"] == ("0123456789abcdef" if name.startswith("web") else "")
+    assert environment["SECRET_KEY"] == ("0123456789abcdef" if name in ("web1", "web2", "tcp") else "")
     assert services[name]["healthcheck"]["test"][-1] == services[name]["command"][-1].rstrip("12")
 
 

@@ -211,6 +211,8 @@ def test_a_node_that_stops_sends_its_players_to_another(servers: Cluster, join: 
     if table.mover is lost:
         assert back.read() == table.question
         table.mover = back
+    else:
+        table.other = back
     table.play((4, 4))
 
 
