@@ -18,10 +18,18 @@ class Balancer:
     def __init__(self, ports: Sequence[int]) -> None:
         self._ports = ports
         self._next = itertools.count()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._open: set[asyncio.StreamWriter] = set()
         self.port = 0
+
+    def cut(self) -> None:
+        """Breaks every connection, as a network does: neither side says goodbye. For any thread."""
+        assert self._loop is not None
+        self._loop.call_soon_threadsafe(lambda: [writer.transport.abort() for writer in self._open])
 
     async def serve(self, ready: threading.Event) -> None:
         """Listens until it is cancelled; `port` is known when `ready` is set."""
+        self._loop = asyncio.get_running_loop()
         server = await asyncio.start_server(self._carry, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
         ready.set()
@@ -32,7 +40,9 @@ class Balancer:
         node = await self._connect()
         if node is not None:
             node_reader, node_writer = node
+            self._open |= {writer, node_writer}
             await asyncio.gather(_pour(reader, node_writer), _pour(node_reader, writer))
+            self._open -= {writer, node_writer}
         writer.close()
 
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
@@ -54,8 +64,8 @@ async def _pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 @contextlib.contextmanager
-def balancing(ports: Sequence[int]) -> Iterator[int]:
-    """Within it, a balancer runs in a thread of its own; answers its port."""
+def balancing(ports: Sequence[int]) -> Iterator[Balancer]:
+    """Within it, a balancer runs in a thread of its own."""
     balancer, ready, loop = Balancer(ports), threading.Event(), asyncio.new_event_loop()
     task = loop.create_task(balancer.serve(ready))
 
@@ -71,7 +81,7 @@ def balancing(ports: Sequence[int]) -> Iterator[int]:
     thread.start()
     assert ready.wait(10)
     try:
-        yield balancer.port
+        yield balancer
     finally:
         loop.call_soon_threadsafe(task.cancel)
         thread.join(5)

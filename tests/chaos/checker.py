@@ -14,7 +14,8 @@ from chaos.evidence import Document, Evidence
 from chaos.replay import ADDED, replay_problems, states_of
 
 CAP = 5
-VICES = {"timeout": "slow", "disconnect": "quit", "invalid": "blunder"}  # what a bot must have done to lose so
+# what a bot must have done to lose so; who comes back after it has quit may find too little time left
+VICES = {"timeout": ("slow", "quit"), "disconnect": ("quit",), "invalid": ("blunder",)}
 NOT_COMPARED = ("time", "valid", "version")
 
 
@@ -115,7 +116,7 @@ def _verdict_problems(evidence: Evidence) -> Iterator[str]:
             yield f"match {record['_id']} ended by {reason} and counts"
             continue
         for loser in (bot for bot in record["players"] if bot != record["victor"]):
-            if not deeds[loser, record["_id"], VICES[reason]]:
+            if not any(deeds[loser, record["_id"], vice] for vice in VICES[reason]):
                 yield f"{loser} lost match {record['_id']} by {reason}, undeserved: {about['evidence']}"
 
 

@@ -20,6 +20,7 @@ class Kind(StrEnum):
     KILL_CHILD = "kill-child"  # SIGKILL for one of the processes that it forked
     PAUSE = "pause"  # SIGSTOP for the whole part, SIGCONT some seconds later
     STOP = "stop"  # SIGTERM: a planned restart
+    CUT = "cut"  # every connection through the balancer breaks
     ROLL = "roll"  # SIGTERM for one part after another, each when the one before is back
 
 
@@ -49,6 +50,7 @@ DECK: tuple[tuple[Kind, tuple[Sequence[str], ...]], ...] = (
     (Kind.PAUSE, (("mongod",),)),
     (Kind.PAUSE, ((*WORKERS, "beat"),)),
     (Kind.PAUSE, (PARTS, PARTS)),
+    (Kind.CUT, ()),
     (Kind.STOP, (WEBS,)),
     (Kind.STOP, (PARTS,)),
     (Kind.ROLL, WEBS),

@@ -96,8 +96,8 @@ def _prepare(town: Town, plan: Plan, names: list[str], folder: Path) -> None:
                 **auth,
                 "kind": "original" if index % 2 else "sdk",
                 "keep": index % 4 == 0,
-                # a third come by the balancer, the others know one node only
-                "url": urls[index % 2] if index % 3 else town.balancer_url,
+                # a third know one node only, the others come by the balancer
+                "url": town.balancer_url if index % 3 else urls[index % 2],
                 "contest": plan.name,
                 "seed": dice.randrange(2**32),
                 "think_s": plan.think_s,

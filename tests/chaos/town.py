@@ -24,7 +24,7 @@ from battlebot.embedded.process import Child, Program
 from battlebot.embedded.stores import Stores
 from battlebot.embedded.supervisor import Supervisor
 from bench.machine import family
-from chaos.balancer import balancing
+from chaos.balancer import Balancer, balancing
 from chaos.faults import PARTS, WEBS, WORKERS, Fault, Kind
 
 REQUEST_S = 10.0
@@ -38,7 +38,7 @@ class Town:
     settings: Settings
     supervisor: Supervisor
     ports: dict[str, int]
-    balancer_url: str = ""
+    balancer: Balancer
     faults: int = 0
     hits: Counter[str] = field(default_factory=Counter)
     _pauses: list[threading.Thread] = field(default_factory=list)
@@ -47,6 +47,9 @@ class Town:
         """Does it, `after_s` seconds from now. Returns at once, but from `ROLL`, which waits for each to be back."""
         time.sleep(fault.after_s)
         self.faults += 1
+        if fault.kind is Kind.CUT:
+            self.hits[fault.kind] += 1
+            self.balancer.cut()
         for part in fault.parts:
             child = self._running(part)
             if child is None:
@@ -64,6 +67,11 @@ class Town:
                     _signal(child.pid, signal.SIGTERM)
                 case Kind.ROLL:
                     self.roll(part)
+
+    @property
+    def balancer_url(self) -> str:
+        """Where bots connect that want any node."""
+        return f"ws://127.0.0.1:{self.balancer.port}/"
 
     def roll(self, part: str) -> float:
         """A planned restart: SIGTERM; returns when its successor runs: how many seconds it took to be gone."""
@@ -148,8 +156,8 @@ def town(data: Path, **changes: Any) -> Iterator[Town]:
             log = stores.settings.data / "logs" / f"{name}.log"
             supervisor.start(Program(name=name, command=command, environment=environment(own), log=log))
         supervisor.watch()
-        with balancing([*ports.values()]) as port:
-            made = Town(stores.settings, supervisor, ports, f"ws://127.0.0.1:{port}/")
+        with balancing([*ports.values()]) as balancer:
+            made = Town(stores.settings, supervisor, ports, balancer)
             made.calm()
             yield made
     finally:
