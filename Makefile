@@ -10,13 +10,14 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 PYTEST_ARGS ?= -q -n 2 --dist loadfile
 ARGS ?=
 
-.PHONY: help demo run test chaos bench bench-quick lint clean
+.PHONY: help demo run test chaos soak bench bench-quick lint clean
 
 help:
 	@echo "make demo   a server, six bots and a contest (ARGS=--exit: end after it)"
 	@echo "make run    the server alone"
 	@echo "make test   the tests"
 	@echo "make chaos  a server of seven parts, killed and paused for 20 minutes while bots play (ARGS=\"--seed 7\")"
+	@echo "make soak   contests for 30 minutes, memory and open files watched (ARGS=\"--minutes 5\")"
 	@echo "make bench  the benchmarks"
 	@echo "make bench-quick  the same in two minutes"
 	@echo "make lint   style, types, the Docker files"
@@ -33,6 +34,9 @@ test: $(VENV)/dev.stamp
 
 chaos: $(VENV)/dev.stamp
 	@PYTHONPATH=$(CURDIR):$(CURDIR)/tests $(BIN)/python -m chaos $(ARGS)
+
+soak: $(VENV)/dev.stamp
+	@PYTHONPATH=$(CURDIR):$(CURDIR)/tests $(BIN)/python -m chaos.soak $(ARGS)
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python -m bench $(ARGS)
