@@ -181,6 +181,10 @@ class Pump:
                 self._arena.left(player, clean, how)
 
     def _log_in(self, connection: Connection) -> Player | None:
+        """The player; None where the login has failed. Raises Unavailable: nothing was said then.
+
+        An original client that is told `failed` does not come back; one that is closed does.
+        """
         salt = new_secret()
         connection.send(encode({"salt": salt}))
         frame = connection.receive(self._settings.login_timeout_s)
@@ -190,9 +194,6 @@ class Pump:
             traits = Traits(stays=login.keep)
             player = Player(login, _GivingBack(connection), str(next(self._numbers)), self._lag, traits)
             self._lobby.admit(player)
-        except Unavailable as error:
-            self._refuse(connection, error, closing.UNAVAILABLE)
-            return None
         except Refused as error:
             peer = f"/{connection.address}"  # no bot's name holds a slash
             gevent.sleep(max(self._patience.delay_s(peer), came_s + REFUSED_AFTER_S - time.monotonic()))
