@@ -219,6 +219,7 @@ def _health(client: redis.Redis, storage: Storage, celery: Celery) -> Health:
     return Health(
         {
             "redis": probes.redis,
+            "writes": probes.writes,
             "mongodb": storage.ping,
             "disk": storage.room.check,
             "worker": worker,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import structlog
@@ -26,6 +27,7 @@ class PatientConsumer(Consumer):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.connection_errors = (*self.connection_errors, *BROKEN)
+        self._restart_state = Pace()
 
     def ensure_connected(self, conn: Any) -> Any:
         """The connection, when it stands."""
@@ -33,6 +35,18 @@ class PatientConsumer(Consumer):
 
         self.first_connection_attempt = False
         return ensure_connection(conn, "worker", maybe_shutdown)
+
+
+class Pace:
+    """In the place of Celery's limit of restarts: a Redis that takes connections but no writes is tried with pauses."""
+
+    def __init__(self) -> None:
+        self._next_s = 0.0
+
+    def step(self) -> None:
+        """Called before each new connection; returns when it may be made."""
+        time.sleep(max(0.0, self._next_s - time.monotonic()))
+        self._next_s = time.monotonic() + FIRST_PAUSE_S
 
 
 class PatientScheduler(PersistentScheduler):

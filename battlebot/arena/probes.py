@@ -22,6 +22,11 @@ class Probes:
         self._lists = TaskLists(client)
 
     def redis(self) -> None:
+        """Redis answers."""
+        with redis_errors():
+            self._client.ping()
+
+    def writes(self) -> None:
         """Redis takes writes: one whose disk is full, or which has no memory left, still answers a ping."""
         with redis_errors():
             self._client.set(keys.PROBED, "1", px=10_000)

@@ -39,7 +39,9 @@ def mongod_program(folder: DataFolder) -> Program:
     # a worker that is killed in a transaction leaves its locks for so long; ours take milliseconds
     arguments += ["--setParameter", "transactionLifetimeLimitSeconds=5"]
     command = [str(find_mongod()), *arguments, "--nounixsocket", "--quiet"]
-    return Program(name="mongod", command=command, log=folder.path / "logs" / "mongod.log", stop_s=10.0)
+    return Program(
+        name="mongod", command=command, log=folder.path / "logs" / "mongod.log", stop_s=10.0, disk=folder.path
+    )
 
 
 def wait_for_primary(child: Child, folder: DataFolder) -> None:

@@ -24,13 +24,17 @@ _started: set[Child] = set()
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """What is to be run. `log` takes its output (None: ours); `stop_s` is how long it has after SIGTERM."""
+    """What is to be run. `log` takes its output (None: ours); `stop_s` is how long it has after SIGTERM.
+
+    `disk`: a folder on the disk without whose room it cannot run.
+    """
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str] | None = None
     log: Path | None = None
     stop_s: float = 5.0
+    disk: Path | None = None
 
 
 class Child:

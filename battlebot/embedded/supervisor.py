@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ FIRST_DELAY_S = 0.2
 LONGEST_DELAY_S = 5.0
 SETTLED_S = 10.0  # who lived so long can live: whatever ended it then, it is started again, without end
 GIVE_UP_DEATHS = 10  # in a row, none of which came after a life of SETTLED_S
+
+# a mongod that is started wants room for a file of 100 MB
+LEAST_ROOM_BYTES = 128_000_000
 
 _LOOK_S = 0.1
 
@@ -106,7 +110,7 @@ class Supervisor:
         for place in self._places.values():
             if place.restart_s is None and not place.child.alive:
                 self._bury(place, now_s)
-            elif place.restart_s is not None and now_s >= place.restart_s:
+            elif place.restart_s is not None and now_s >= place.restart_s and _has_room(place.child.program):
                 self._restart(place, now_s)
 
     def _restart(self, place: _Place, now_s: float) -> None:
@@ -129,6 +133,10 @@ class Supervisor:
     def _count(self, place: _Place, now_s: float, how: str) -> None:
         name = place.child.program.name
         place.deaths += 1
+        if not _has_room(place.child.program):
+            # it is not its fault, and starting it again would not help: it waits until somebody has made room
+            place.deaths = 0
+            log.error("disk_full", part=name, status=how, least_free_mb=LEAST_ROOM_BYTES // 1_000_000)
         if place.deaths == GIVE_UP_DEATHS:
             raise EmbeddedError(
                 f"{name} died {GIVE_UP_DEATHS} times, never {SETTLED_S:g} seconds old ({how}){place.child.last_words()}"
@@ -136,3 +144,7 @@ class Supervisor:
         place.restart_s = now_s + place.delay_s
         log.warning("died", part=name, status=how, restart_in_s=place.delay_s)
         place.delay_s = min(place.delay_s * 2, LONGEST_DELAY_S)
+
+
+def _has_room(program: Program) -> bool:
+    return program.disk is None or shutil.disk_usage(program.disk).free >= LEAST_ROOM_BYTES

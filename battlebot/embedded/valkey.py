@@ -46,7 +46,12 @@ def valkey_program(folder: DataFolder) -> Program:
         "loglevel": "notice",
     }
     arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
-    return Program(name="valkey", command=[str(find_valkey()), *arguments], log=folder.path / "logs" / "valkey.log")
+    return Program(
+        name="valkey",
+        command=[str(find_valkey()), *arguments],
+        log=folder.path / "logs" / "valkey.log",
+        disk=folder.path,
+    )
 
 
 def wait_for_valkey(child: Child, folder: DataFolder) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from cluster import Cluster, Web, cluster
 from peer import Peer
 
+from battlebot.arena.connection import connect
 from battlebot.config import load_settings
 from battlebot.embedded.mongod import wait_for_primary
 from battlebot.embedded.process import Child
@@ -56,6 +57,18 @@ class Frail:
             fresh = Child(old.program)
             self.stores.children[self.stores.children.index(old)] = fresh
             WAITS[name](fresh, self.stores.folder)
+
+    @contextmanager
+    def unwritable(self, name: str) -> Iterator[None]:
+        """Within it Valkey answers, but takes no writes: as with a full disk, in the place of MISCONF NOREPLICAS."""
+        assert name == "valkey"
+        client = connect(self.settings.redis_url)
+        client.config_set("min-replicas-to-write", "1")
+        try:
+            yield
+        finally:
+            client.config_set("min-replicas-to-write", "0")
+            client.close()
 
     def errors(self) -> list[str]:
         """What the parts have logged as an error, or as a traceback."""
