@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import structlog
 
+from bench.recorded import lost, record
 from bench.report import show
 from bench.runner import Bench, Row, run, scenario_names
 
@@ -22,6 +23,8 @@ from bench.runner import Bench, Row, run, scenario_names
 @click.option("--repeat", type=click.IntRange(min=1), default=1, help="Runs of each; the median counts.")
 @click.option("--keep", is_flag=True, help='contest, crowd: with protocol 2 and "session": "keep".')
 @click.option("--profile", type=click.Path(path_type=Path), help="py-spy of the web node: *.svg or stacks with counts.")
+@click.option("--check", is_flag=True, help="Exit status 1 also if a ratio by CPU is below half of the recorded one.")
+@click.option("--record", "keep_record", is_flag=True, help="Record the ratios by CPU in bench/recorded.json.")
 def main(
     names: tuple[str, ...],
     quick: bool,
@@ -30,6 +33,8 @@ def main(
     repeat: int,
     keep: bool,
     profile: Path | None,
+    check: bool,
+    keep_record: bool,
 ) -> None:
     """Measures Battlebot. Without names: all scenarios. Exit status 1 if anything that bots were told was wrong."""
     # stdout is for results
@@ -43,7 +48,12 @@ def main(
         rows.append(run(name, bench, repeat))
         print(json.dumps(rows[-1]), flush=True)
     show(rows)
-    sys.exit(any(row["wrong"] for row in rows))
+    fallen = lost(rows) if check else []
+    for sentence in fallen:
+        print(sentence, file=sys.stderr)
+    if keep_record:
+        record(rows)
+    sys.exit(bool(fallen) or any(row["wrong"] for row in rows))
 
 
 if __name__ == "__main__":

@@ -113,17 +113,16 @@ def _run_once(name: str, scenario: ModuleType, bench: Bench) -> Row:
 def _ratios(row: Row, echo: Row) -> Row:
     """`ratio`: of a rate to the echo's rate, or of a time to its round trip.
 
-    `cpu_ratio`: of a rate, what the ratio were if both had all of their core: neighbours on the machine hardly move it.
+    `cpu_ratio`: what the echo's message costs over what one unit costs the part that does the work (`works`, else the
+    web node): of a rate, what the ratio were if both had all of their core. Neighbours on the machine hardly move it.
     """
-    if row["unit"] == "ms":
-        return {"ratio": round(row["value"] / echo["ms"], 3), "cpu_ratio": None}
-    if not row["unit"].endswith("/s"):
-        return {"ratio": None, "cpu_ratio": None}
-    web_us = row["cpu_us"]["web"]
-    return {
-        "ratio": round(row["value"] / echo["per_s"], 4),
-        "cpu_ratio": round(echo["cpu_us"] / web_us, 4) if web_us else None,
-    }
+    unit, ratio = row["unit"], None
+    if unit == "ms":
+        ratio = round(row["value"] / echo["ms"], 3)
+    elif unit.endswith("/s"):
+        ratio = round(row["value"] / echo["per_s"], 4)
+    cost_us = 0.0 if ratio is None else row["cpu_us"][row.get("works", "web")]
+    return {"ratio": ratio, "cpu_ratio": round(echo["cpu_us"] / cost_us, 5) if cost_us else None}
 
 
 def _echo(url: str, pids: list[int], seconds: float, connections: int) -> Row:

@@ -41,7 +41,8 @@ def run(bench: Bench) -> Row:
         "value": round(size / seconds, 1),
         "unit": "games/s",
         "games": size,
-        **costs({"cpu_s": {"web": 0.0, **used_s}, "seconds": seconds}, size),
+        "works": "worker",
+        **costs({"cpu_s": used_s, "seconds": seconds}, size),
         "wrong": len(wrong),
         "examples": wrong,
     }
