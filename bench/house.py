@@ -12,10 +12,13 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from battlebot.config import load_settings
+from battlebot.embedded.address import server_url
+from battlebot.embedded.commands import environment, web_command
 from battlebot.embedded.process import Child, Program
 from battlebot.embedded.server import Server, running
 from bench.machine import family, pin, rss_kb, two_cores
@@ -57,6 +60,23 @@ class House:
         for part in parts:
             self.server.supervisor.stop_one(part)
             del self.parts[part]
+
+    def second_node(self) -> str:
+        """Starts another web node, for the house's time: its address for bots. It shares the core of all else."""
+        settings = replace(self.server.settings, port=free_port())
+        program = Program(
+            name="second",
+            command=web_command("wsgi"),
+            environment=environment(settings),
+            log=settings.data / "logs" / "second.log",
+        )
+        self.server.supervisor.start(program)
+        _wait_until(lambda: _listens(settings.port), "the second node is not ready")
+        self.parts["second"] = family(self.server.child("second").pid)
+        cores = two_cores()
+        if cores is not None:
+            pin(self.parts["second"], cores[1])
+        return server_url(settings.host, settings.port).replace("http", "ws", 1) + "/"
 
     def register(self, count: int, game: str) -> list[dict[str, str]]:
         """Registers bots through the REST API; their credentials."""

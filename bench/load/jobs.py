@@ -64,13 +64,24 @@ async def echo(url: str, watch: dict[str, list[int]], seconds: float, connection
     return window.result()
 
 
-async def matches(url: str, watch: dict[str, list[int]], seconds: float, bots: Bots) -> Result:
-    """Two bots a match, one endless match each; at the end of the window all are brought to an end."""
+async def matches(
+    url: str,
+    watch: dict[str, list[int]],
+    seconds: float,
+    bots: Bots,
+    other_url: str | None = None,
+    pause_s: float = 0.0,
+) -> Result:
+    """Two bots a match, one endless match each; at the end of the window all are brought to an end.
+
+    With `other_url` the second bot of each match is at that node. Bots wait `pause_s` before each turn.
+    """
     tally, rules = Tally(), rules_of(bots[0]["game"])
     window = Window(tally, watch)
     players = [Player(tally, rules, bot) for bot in bots]
-    for player in players:
-        await player.connect(url)
+    for number, player in enumerate(players):
+        player.pause_s = pause_s
+        await player.connect(other_url if other_url is not None and number % 2 else url)
     await _all(tally, "seated", players)
     await asyncio.sleep(WARM_UP_S)
     await window.keep_open(seconds)

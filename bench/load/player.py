@@ -24,6 +24,7 @@ class Player(WSListener):
     ) -> None:
         self.logged_in, self.seated, self.gone = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self.finals = 0
+        self.pause_s = 0.0  # before each turn
         self._tally, self._rules, self._auth, self._contest, self._keep = tally, rules, auth, contest, keep
         self._me = auth["bot_id"]
         self._state: State | None = None
@@ -110,7 +111,14 @@ class Player(WSListener):
         if state["complete"]:
             self._on_final(state, about)
         elif state["nextPlayer"] == self._me:
-            self._sent = self._rules.choose(state)
+            if self.pause_s:
+                asyncio.get_running_loop().call_later(self.pause_s, self._play)
+            else:
+                self._play()
+
+    def _play(self) -> None:
+        if self._state is not None and not self.gone.is_set():
+            self._sent = self._rules.choose(self._state)
             self._sent_s = time.perf_counter()
             self._send(self._sent)
 

@@ -46,3 +46,13 @@ def test_stored_matches_are_counted_and_listed(name: str) -> None:
     (row,) = map(json.loads, done.stdout.splitlines())
     assert (done.returncode, row["wrong"], row["examples"]) == (0, 0, [])
     assert row["value"] > 0
+
+
+def test_a_turns_time_is_measured_at_one_node_and_at_two() -> None:
+    """At half of the rate that was reached, and every turn right."""
+    command = [sys.executable, "-m", "bench", "latency", "--quick", "--seconds", "1", "--size", "3"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=120, text=True)
+    (row,) = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, row["wrong"], row["examples"]) == (0, 0, [])
+    assert 0 < row["turns_per_s"] < row["reached_per_s"]
+    assert row["two_nodes"]["cpu_us"]["second"] > 0
