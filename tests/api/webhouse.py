@@ -23,6 +23,7 @@ from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.directory import Directory
 from battlebot.arena.live import LiveMatches
+from battlebot.arena.presence import Presence
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.service.lookout import Lookout
@@ -149,6 +150,7 @@ def house(settings: Settings, answer_within_s: float = 2.0) -> Iterator[House]:
         storage=storage,
         directory=Directory(storage, Vault("0123456789abcdef")),
         live=LiveMatches(REGISTRY, store),
+        presence=Presence(client),
         bus=Bus(client),
         organiser=Organiser(
             REGISTRY, storage, Conductor(REGISTRY, store), Bus(client), lambda game, contest: None, lambda game: None
