@@ -39,12 +39,12 @@ def free_port() -> int:
 class Web:
     """A running web node."""
 
-    def __init__(self, settings: Settings, log: Path) -> None:
+    def __init__(self, settings: Settings, log: Path, wsgi_module: str = "wsgi") -> None:
         self.settings = settings
         self.address = f"127.0.0.1:{settings.port}"
         self.url = f"http://{self.address}"
         self.ws = f"ws://{self.address}/"
-        program = Program(name="web", command=web_command(), environment=environment(settings), log=log)
+        program = Program(name="web", command=web_command(wsgi_module), environment=environment(settings), log=log)
         self.child = Child(program)
         self.log = log
 
@@ -91,9 +91,9 @@ class Cluster:
         self.folder = folder
         self.children: list[Child] = []
 
-    def web(self, **changes: Any) -> Web:
+    def web(self, wsgi_module: str = "wsgi", **changes: Any) -> Web:
         """A further web node; `changes` are settings of its own. Ready when this returns."""
-        node = Web(replace(self.settings, port=free_port(), **changes), self._log("web"))
+        node = Web(replace(self.settings, port=free_port(), **changes), self._log("web"), wsgi_module)
         self.children.append(node.child)
 
         def answers() -> bool:

@@ -116,7 +116,11 @@ class Conductor:
                     match, answer.match, answer.recorded, publications, follows.match if follows else None
                 )
             except Conflict:
-                match = self.store.load(match.id)
+                newest = self.store.load(match.id)
+                if newest.revision < match.revision:
+                    log.error("match.set_back", match=match.id, held=match.revision, found=newest.revision)
+                    event = Failed("Redis has lost turns that had been acknowledged")
+                match = newest
                 continue
             except TypeError as error:
                 if isinstance(event, Failed):

@@ -24,6 +24,8 @@ log = structlog.get_logger()
 
 # after a clock's end: what arrived in time must be read before the time-out is called
 READING_S = 0.05
+LATE_S = 0.25  # so much later than it was to be, a look at an empty seat is put off
+AGAIN_S = 1.0
 MOST_MISSED = 100  # turns that a bot which comes back is told; the state has the sum of all
 
 
@@ -137,18 +139,24 @@ class Host:
             self.tables.drop_if_empty(table)
             return
         if seat is not None and seat.back_by_s is not None:
-            in_s = seat.back_by_s - self.conductor.now_s()
-            look = partial(in_background, self._overdue, table.match_id)
-            self._timers.at(time.monotonic() + in_s + READING_S, look)
+            self._look_at(table.match_id, time.monotonic() + seat.back_by_s - self.conductor.now_s() + READING_S)
         log.info("match.left", match=table.match_id, bot=event.bot, how=event.how)
         self.tables.drop_if_empty(table)
 
-    def _overdue(self, match_id: str) -> None:
+    def _look_at(self, match_id: str, moment_s: float) -> None:
+        self._timers.at(moment_s, partial(in_background, self._overdue, match_id, moment_s))
+
+    def _overdue(self, match_id: str, moment_s: float) -> None:
         table = self.tables.of(match_id)
         with table.lock:
             try:
                 table.load()
-                self.conduct(table, Overdue())
+                now_s = time.monotonic()
+                if now_s > moment_s + LATE_S:
+                    # the server has stood still, or Redis has: who came back meanwhile may still be on its way in
+                    self._look_at(match_id, now_s + AGAIN_S)
+                else:
+                    self.conduct(table, Overdue())
             except UnknownMatch:
                 self.lost(match_id)
             except Unavailable as error:

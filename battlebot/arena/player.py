@@ -90,6 +90,7 @@ class Player:
         self.table: Table | None = None
         self.place = ""
         self.waiting_since_s = 0.0
+        self.came_s: float | None = None  # when its login arrived (epoch)
         self.finished_matches = 0
         self.seen_version = login.version  # of the match that it resumes, until it has been told what it missed
         self.gone = False
@@ -114,7 +115,7 @@ class Player:
         """Nothing is asked of the bot."""
         self.stop_clock()
         self.remaining_s = 0.0
-        self.told = (-1, False)
+        self.told = (False, -1)
         self._known_version = -1
 
     def stop_clock(self) -> None:
@@ -136,7 +137,8 @@ class Player:
         repeated answer gives no time, nor does the turn of another bot where all move at once. No question is put
         twice: an original client would answer twice, and the second answer would be an invalid turn.
         """
-        now_told = (shown.revision, shown.final)
+        # the end is newer than anything: Redis may have lost what the bot was told before
+        now_told = (shown.final, shown.revision)
         if now_told < self.told or (now_told == self.told and not reply):
             return
         known, self._known_version = self._known_version == shown.version, shown.version

@@ -38,7 +38,6 @@ class Arena:
         self._clocks = Clocks(self._host, timers)
         self._recovery = Recovery(self._host, timers)
         self.expect = self._tables.expect
-        self.expect_no_more = self._tables.expect_no_more
         self.letters: dict[str, Callable[..., None]] = {}
         self.look_after = self._recovery.look_after
         self.look_after_all = self._recovery.look_after_all
@@ -91,20 +90,26 @@ class Arena:
                     self._tables.drop_if_empty(table)
                     return False
                 assert seat is not None
-                alive_s = self._alive_s(seat.place)
+                event = self._joined(player, seat.place, table.players.get(player.bot))
                 self._tables.seat(table, player)
-                self._host.conduct(table, Joined(player.bot, player.place, alive_s))
+                self._host.conduct(table, event)
             except UnknownMatch:
                 self._tables.drop_if_empty(table)
                 return False
         log.info("match.joined", match=match_id, bot=player.bot)
         return True
 
-    def _alive_s(self, place: str | None) -> float | None:
-        """Until when the node of an occupied place is known to have lived; a dead node's time is not the bot's."""
+    def _joined(self, player: Player, place: str | None, holder: Player | None) -> Joined:
+        """The event of a player that takes the seat at `place`; `holder` is who sat there at this node.
+
+        What the server took to let it in is not charged, nor what passed after the node of its last place died.
+        """
+        if holder is not None and holder.place == place:
+            return Joined(player.bot, player.place, thinking_s=holder.thinking_s())
         if place is None or keys.node_of(place) == self.node:
-            return None
-        return self._store.heartbeat_s(keys.node_of(place)) or 0.0
+            return Joined(player.bot, player.place, player.came_s)
+        alive_s = self._store.heartbeat_s(keys.node_of(place)) or 0.0
+        return Joined(player.bot, player.place, alive_s if player.came_s is None else min(alive_s, player.came_s))
 
     def left(self, player: Player, clean: bool, how: str) -> None:
         """A player's connection is gone, by the bot's own doing (`clean`) or the network's; `how` is a slug."""
@@ -150,7 +155,7 @@ class Arena:
                 self._tables.drop_if_empty(table)
                 return
             self._tables.seat(table, player)
-            if mail.revision >= player.told[0]:
+            if mail.revision >= player.told[1]:
                 table.document = mail.document
             player.tell(mail)
             if mail.final:

@@ -18,6 +18,9 @@ from battlebot.referee.match import Match
 
 log = structlog.get_logger()
 
+# before the sweep takes up what a node has to look after: bots that came back while Redis was away sit down first
+SPARE_S = 2.0
+
 
 class Sweeper:
     """Over all live matches. Every method raises Unavailable."""
@@ -46,7 +49,7 @@ class Sweeper:
                 self._orphan(match_id, alive)
             with redis_errors():
                 self._client.zrem(keys.NODES, *dead)
-        overdue = self._conductor.store.overdue_ids(self._conductor.now_s())
+        overdue = self._conductor.store.overdue_ids(self._conductor.now_s() - SPARE_S)
         for match_id in overdue:
             self._bring_on(match_id, alive)
         return len(overdue)

@@ -78,10 +78,8 @@ class Lobby:
             self._wait(player, look_for_seats=False)
 
     def leave(self, player: Player) -> None:
-        """The player does not wait any more: its connection is gone."""
-        assert self.arena is not None
+        """The player does not wait any more: its connection is gone, as the arena knows already."""
         if self._seated(player):
-            self.arena.expect_no_more(player)
             self._take_out(self._queue(player), self._ticket(player))
 
     def tick(self) -> None:
@@ -157,12 +155,15 @@ class Lobby:
                 player.channel.close(closing.NOBODY_CAME)
 
     def _players(self) -> list[Player]:
-        """Those who still wait; who got a seat meanwhile is forgotten."""
+        """Those who still wait; who got a seat meanwhile is forgotten.
+
+        Who is gone is not: `leave` is still to come, and would leave its ticket behind.
+        """
         with self._guard:
             for place, player in list(self._waiting.items()):
-                if player.table is not None or player.place != place or player.gone:
+                if player.table is not None or player.place != place:
                     del self._waiting[place]
-            return list(self._waiting.values())
+            return [player for player in self._waiting.values() if not player.gone]
 
     def _seated(self, player: Player) -> bool:
         with self._guard:

@@ -60,13 +60,15 @@ class Reconfigured(msgspec.Struct, frozen=True):
 class Joined(msgspec.Struct, frozen=True):
     """A bot took its seat, after its return or over the head of another connection of its own.
 
-    `alive_s` (epoch): until when that other connection is known to have lived; None: until now. Its clock ran so long.
+    Its clock ran `thinking_s` longer where the other connection is at hand to be asked; else until `until_s` (epoch;
+    None: now): when the bot was back, or for how long the other connection is known to have lived.
     `again`: the connection that sat there takes its seat again, which was emptied wrongly; who sits there now keeps it.
     """
 
     bot: str
     place: str
-    alive_s: float | None = None
+    until_s: float | None = None
+    thinking_s: float | None = None
     again: bool = False
 
 

@@ -179,10 +179,11 @@ def _joined(game: Game, match: Match, event: Joined, now_s: float) -> Step:
     if event.bot in game.awaited(match.state):
         if seat.place is None and seat.emptied_by is Fault.SERVER:
             back = replace(back, asked_s=now_s)
+        elif event.thinking_s is not None:
+            back = _charged(back, event.thinking_s, now_s)
         elif seat.asked_s is not None:
             # the clock went on meanwhile; were it not so, a second connection would be worth a second clock
-            known_s = now_s if seat.place is None or event.alive_s is None else min(now_s, event.alive_s)
-            until_s = max(seat.asked_s, known_s)
+            until_s = max(seat.asked_s, now_s if event.until_s is None else min(now_s, event.until_s))
             back = _charged(back, until_s - seat.asked_s, until_s)
     match = _with_seat(match, back)
     return Step(match, (told(game, match, back),))

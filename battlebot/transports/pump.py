@@ -129,8 +129,8 @@ class Pump:
 
     def _send_away(self, player: Player) -> None:
         # its seat stands empty before it is told, for it may be back before the close frame is
-        self._lobby.leave(player)
         self._arena.orphaned(player, closing.RESTARTING.slug)
+        self._lobby.leave(player)
         if player.login.protocol >= 2:
             player.channel.send(notice("This node restarts; connect again at once.", "restart"))
         player.channel.close(closing.RESTARTING)
@@ -174,11 +174,12 @@ class Pump:
             entering = self._entering.pop(player, None)
             if entering is not None:
                 entering.join()  # else its ticket could be there after we have left
-            self._lobby.leave(player)
+            # first what stops its clock: Redis may be slow to answer
             if channel.dismissed:
                 self._arena.orphaned(player, how)
             else:
                 self._arena.left(player, clean, how)
+            self._lobby.leave(player)
 
     def _log_in(self, connection: Connection) -> Player | None:
         """The player; None where the login has failed. Raises Unavailable: nothing was said then.
@@ -188,7 +189,7 @@ class Pump:
         salt = new_secret()
         connection.send(encode({"salt": salt}))
         frame = connection.receive(self._settings.login_timeout_s)
-        came_s = time.monotonic()
+        came_s = time.monotonic() if frame is None else frame.received_s
         try:
             login = self._login_of(frame, salt)
             traits = Traits(stays=login.keep)
@@ -201,7 +202,10 @@ class Pump:
             log.info("login.failed", address=connection.address, code=error.code)
             self._refuse(connection, error, Closing(1008, error.code, "authentication failed"))
             return None
-        gevent.sleep(self._patience.delay_s(player.bot))
+        delay_s = self._patience.delay_s(player.bot)
+        gevent.sleep(delay_s)
+        # what it waits for by its own fault is charged, what the server takes is not
+        player.came_s = time.time() - (time.monotonic() - came_s) + min(delay_s, time.monotonic() - came_s)
         connection.send(encode(authentication_ok(login)))
         log.info("login", bot=player.bot, game=login.game, contest=login.contest, protocol=login.protocol)
         return player

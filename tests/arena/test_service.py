@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import redis
 
+from battlebot.arena import keys
 from battlebot.arena.conduct import Conductor, Mail
 from battlebot.arena.lag import Lag
 from battlebot.arena.player import Player
@@ -34,6 +37,8 @@ class Bot:
 
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
         self.told.append(text)
+        if on_written is not None:
+            on_written(time.monotonic())
 
     def close(self, reason: Closing) -> None:
         self.closed.append(reason)
@@ -45,10 +50,10 @@ def arena(store: MatchStore, registry: Registry) -> Arena:
     return Arena(Conductor(registry, store, "n1", now_s=lambda: 1001.0), Timers(), lambda player: None)
 
 
-def waiting(arena: Arena, bot: str = "ada") -> Player:
+def waiting(arena: Arena, bot: str = "ada", connection: str = "1") -> Player:
     """The bot waits at its first place."""
     login = Login.decode(f'{{"game": "numberwang", "bot_id": "{bot}", "login_hash": "{"0" * 64}"}}', 8)
-    player = Player(login, Bot(), "1", Lag())
+    player = Player(login, Bot(), connection, Lag())
     player.new_place("n1", 1000.0)
     arena.expect(player)
     return player
@@ -122,3 +127,46 @@ def test_who_waits_gets_its_seat_by_the_letter(
     channel: Any = player.channel
     assert len(channel.told) == 1
     assert player.table is not None
+
+
+def last_told(player: Player) -> dict[str, Any]:
+    """The last update that the player was sent."""
+    channel: Any = player.channel
+    return dict(json.loads(channel.told[-1]))
+
+
+def test_a_second_connection_is_charged_what_the_first_has_thought(
+    arena: Arena, begun: Begun, store: MatchStore, registry: Registry
+) -> None:
+    """By the node's clock, a second has passed since the match began; the bot was told only just now."""
+    first = waiting(arena)
+    match = begun("numberwang")
+    arena.on_mail(letter(match, registry))
+    second = waiting(arena, connection="2")
+    assert arena.join(second, match.id)
+    assert last_told(second)["match"]["remainingMs"] > 2500
+    seat = store.load(match.id).seat_of("ada")
+    assert seat is not None
+    assert seat.place == second.place
+    channel: Any = first.channel
+    assert [closed.slug for closed in channel.closed] == ["taken-over"]
+
+
+def test_a_redis_that_has_lost_turns_ends_the_match_as_nobodys_loss(
+    arena: Arena, begun: Begun, store: MatchStore, registry: Registry, client: redis.Redis
+) -> None:
+    """It came back with an older state than bots have been told: to go on would take their turns away in silence."""
+    player = waiting(arena)
+    match = begun("numberwang")
+    arena.on_mail(letter(match, registry))
+    held = client.hgetall(keys.match(match.id))
+    arena.turned(player, {"n": 1}, time.monotonic())
+    assert last_told(player)["match"]["version"] == 1
+    client.hset(keys.match(match.id), mapping=held)
+    for _ in range(2):
+        arena.turned(player, {"n": "x"}, time.monotonic())
+    after = store.load(match.id)
+    assert after.verdict is not None
+    assert (after.verdict.fault, after.verdict.void) == (Fault.SERVER, True)
+    assert last_told(player)["state"]["reason"] == "error"
+    assert player.table is None

@@ -151,10 +151,35 @@ def test_what_a_dead_connection_is_not_known_to_have_had_is_not_charged() -> Non
     """Its node's last sign of life bounds it; what is not charged once is charged if it turns out to have lived."""
     play = Play()
     start_s = play.now_s
-    play.event(Joined("a", "a/2", alive_s=start_s - 0.5), 2.0)
+    play.event(Joined("a", "a/2", until_s=start_s - 0.5), 2.0)
     assert play.seat("a").remaining_s == 3.0
-    play.event(Joined("a", "a/3", alive_s=start_s + 2.5), 1.0)
+    play.event(Joined("a", "a/3", until_s=start_s + 2.5), 1.0)
     assert play.seat("a").remaining_s == pytest.approx(0.5)
+
+
+def test_what_the_server_took_to_let_a_bot_in_is_not_charged() -> None:
+    """It was back after half a second; two more passed until it got its seat."""
+    play = Play()
+    play.event(Left("a", "a/1", clean=False, thinking_s=1.0), 1.0)
+    play.event(Joined("a", "a/2", until_s=play.now_s + 0.5), 2.5)
+    assert play.seat("a").remaining_s == pytest.approx(1.5)
+
+
+def test_who_was_back_before_it_was_known_to_be_gone_is_charged_nothing_more() -> None:
+    """Redis was slow to take notice of its leaving."""
+    play = Play()
+    play.event(Left("a", "a/1", clean=False, thinking_s=1.0), 2.0)
+    play.event(Joined("a", "a/2", until_s=play.now_s - 0.75), 0.5)
+    assert play.seat("a").remaining_s == pytest.approx(2.0)
+
+
+def test_a_connection_at_hand_says_how_long_its_bot_has_thought() -> None:
+    """The question was told late: what passed since it was put is not the bot's."""
+    play = Play()
+    play.event(Joined("a", "a/2", thinking_s=0.25), 2.5)
+    assert play.seat("a").remaining_s == pytest.approx(2.75)
+    play.event(Joined("a", "a/3", thinking_s=0.0), 2.5)
+    assert play.seat("a").remaining_s == pytest.approx(2.75)
 
 
 def test_taking_over_off_turn_costs_nothing() -> None:

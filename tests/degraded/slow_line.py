@@ -1,0 +1,68 @@
+"""A line to a store that delivers each piece of data later than it came."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from queue import SimpleQueue
+from urllib.parse import unquote, urlsplit
+
+
+@contextmanager
+def slow_line(url: str, delay_s: float) -> Iterator[str]:
+    """The address of a way to the Redis at `url` on which everything takes so much longer, both ways together."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    threading.Thread(target=_accept, args=(listener, url, delay_s), daemon=True).start()
+    try:
+        yield f"redis://127.0.0.1:{listener.getsockname()[1]}{_database(url)}"
+    finally:
+        listener.close()
+
+
+def _database(url: str) -> str:
+    parts = urlsplit(url)
+    return f"?{parts.query}" if parts.scheme == "unix" and parts.query else "" if parts.scheme == "unix" else parts.path
+
+
+def _accept(listener: socket.socket, url: str, delay_s: float) -> None:
+    with suppress(OSError):
+        while True:
+            near, _ = listener.accept()
+            far = _connected(url)
+            for source, sink, lag_s in ((near, far, 0.0), (far, near, delay_s)):
+                pieces: SimpleQueue[tuple[float, bytes]] = SimpleQueue()
+                threading.Thread(target=_read, args=(source, pieces, lag_s), daemon=True).start()
+                threading.Thread(target=_write, args=(pieces, sink), daemon=True).start()
+
+
+def _connected(url: str) -> socket.socket:
+    parts = urlsplit(url)
+    if parts.scheme == "unix":
+        far = socket.socket(socket.AF_UNIX)
+        far.connect(unquote(parts.path))
+        return far
+    return socket.create_connection((parts.hostname or "127.0.0.1", parts.port or 6379))
+
+
+def _read(source: socket.socket, pieces: SimpleQueue[tuple[float, bytes]], lag_s: float) -> None:
+    data = b"-"
+    while data:
+        try:
+            data = source.recv(65536)
+        except OSError:
+            data = b""
+        pieces.put((time.monotonic() + lag_s, data))
+
+
+def _write(pieces: SimpleQueue[tuple[float, bytes]], sink: socket.socket) -> None:
+    with suppress(OSError):
+        while True:
+            due_s, data = pieces.get()
+            time.sleep(max(0.0, due_s - time.monotonic()))
+            if not data:
+                sink.shutdown(socket.SHUT_WR)
+                return
+            sink.sendall(data)
