@@ -96,7 +96,11 @@ LAYERS = {
         "ratings are pure: values and their progress; openskill in the model only", "ratings", theirs=(), never=PURE
     ),
     "battlebot.ratings.model": layer(
-        "the ratings' model is pure: openskill and the values", "ratings.rating", theirs=("openskill",), never=PURE
+        "the ratings' model is pure: openskill and the values",
+        "ratings.rating",
+        "ratings.elo",
+        theirs=("openskill",),
+        never=PURE,
     ),
     "battlebot.ratings.service": layer(
         "the ratings' service stands on storage, and is told no time",

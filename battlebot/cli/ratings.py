@@ -104,4 +104,7 @@ def _text(value: Any) -> str:
 
 
 def _brief(rating: dict[str, Any] | None) -> str:
-    return "nothing" if rating is None else f"{rating['mu']:.9f} ± {rating['sigma']:.9f} of {rating['matches']} matches"
+    if rating is None:
+        return "nothing"
+    house = f"{rating['mu']:.9f} ± {rating['sigma']:.9f} of {rating['matches']} matches"
+    return f"{house}, Elo {rating['elo']:.9f}, {rating['wins']} won, {rating['invalid']} invalid"

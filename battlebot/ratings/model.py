@@ -10,6 +10,7 @@ from typing import Any
 
 from openskill.models import PlackettLuce
 
+from battlebot.ratings.elo import moved
 from battlebot.ratings.rating import MU, SIGMA, Rating
 
 # Weng and Lin's own scale. tau keeps sigma from vanishing, so that a bot that was improved can still rise
@@ -30,10 +31,38 @@ def rated(before: Mapping[str, Rating], match: Mapping[str, Any]) -> dict[str, R
     old = [before.get(bot, NEWCOMER) for bot in bots]
     teams = [[MODEL.rating(rating.mu, rating.sigma)] for rating in old]
     new = MODEL.rate(teams, ranks=[float(places[bot]) for bot in bots])
+    elos = _elos(places, dict(zip(bots, old, strict=True)))
+    best = min(places.values())
     return {
-        bot: Rating(team[0].mu, team[0].sigma, rating.matches + 1)
+        bot: Rating(
+            team[0].mu,
+            team[0].sigma,
+            rating.matches + 1,
+            elos[bot],
+            rating.wins + (places[bot] == best and sum(place == best for place in places.values()) == 1),
+            rating.invalid + _invalid(match, bot),
+        )
         for bot, team, rating in zip(bots, new, old, strict=True)
     }
+
+
+def _elos(places: Mapping[str, float], before: Mapping[str, Rating]) -> dict[str, float]:
+    """Elo after a match of two; with more players it knows no answer, and stays."""
+    if len(places) != 2:
+        return {bot: rating.elo for bot, rating in before.items()}
+    one, two = places
+    score = 0.5 if places[one] == places[two] else float(places[one] < places[two])
+    return {
+        one: moved(before[one].elo, before[two].elo, score),
+        two: moved(before[two].elo, before[one].elo, 1.0 - score),
+    }
+
+
+def _invalid(match: Mapping[str, Any], bot: str) -> int:
+    """How many of the bot's turns were none, or did not come while it was there."""
+    about = match["match"]
+    late = match.get("reason") == "timeout" and about.get("evidence", {}).get("bot") == bot
+    return int(about.get("strikes", {}).get(bot, 0)) + late
 
 
 def places_of(match: Mapping[str, Any]) -> dict[str, float]:

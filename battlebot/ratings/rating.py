@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from battlebot.ratings.elo import START
+
 MU = 25.0
 SIGMA = 25.0 / 3.0
 INTERVAL_SIGMAS = 1.96  # 95 % of a normal distribution
@@ -16,12 +18,25 @@ CAUTION_SIGMAS = 3.0
 class Rating:
     """What is believed of a bot's strength: a normal distribution, of so many matches. The defaults are a newcomer's.
 
-    `mu` and `sigma` are on the scale of Weng and Lin's paper: two bots with mus 25 / 6 apart are a clear match.
+    `mu` and `sigma` are on the scale of Weng and Lin's paper: two bots with mus 25 / 6 apart are a clear match. Beside
+    them the original duel arena's numbers: `elo`, `wins`, and `invalid`, turns that were none or did not come in time.
     """
 
     mu: float = MU
     sigma: float = SIGMA
     matches: int = 0
+    elo: float = START
+    wins: int = 0
+    invalid: int = 0
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Rating:
+        """From a row that holds the fields by their names; one of an earlier version may lack some."""
+        return cls(**{name: row[name] for name in cls.__slots__ if name in row})
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields by their names."""
+        return {name: getattr(self, name) for name in self.__slots__}
 
     @property
     def low(self) -> float:
@@ -47,7 +62,7 @@ def table(rows: Iterable[Mapping[str, Any]], offset: int, above: int) -> list[di
     """
     page: list[dict[str, Any]] = []
     for place, row in enumerate(rows, start=offset + 1):
-        rating = Rating(row["mu"], row["sigma"], row["matches"])
+        rating = Rating.of(row)
         shared = page[-1]["rank"] if page and page[-1]["ordinal"] == rating.ordinal else place
         page.append(
             {

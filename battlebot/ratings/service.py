@@ -22,6 +22,7 @@ log = structlog.get_logger()
 
 BATCH = 500  # matches applied in one transaction
 SAME = 1e-9
+FORM = 2  # of what is kept; another one's is made anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Rater:
     def difference(self, game: str) -> list[dict[str, Any]]:
         """Where the kept ratings are not what a rebuild would make of the same matches. Changes nothing.
 
-        Rows `{bot_id, kept, rebuilt}`, each of those `{mu, sigma, matches}` or None.
+        Rows `{bot_id, kept, rebuilt}`, each of those a rating's fields (`Rating.as_dict`) or None.
         """
         document, rows = self._ratings.together(game)
         kept = _ratings(rows)
@@ -92,7 +93,9 @@ class Rater:
 
     def _kept(self, game: str) -> Kept:
         document = self._ratings.cursor(game)
-        return Kept(document["revision"], document["stale"], Progress.from_document(document))
+        # what an earlier version kept lacks numbers: all is made anew
+        stale = document["stale"] or document.get("form") != FORM
+        return Kept(document["revision"], stale, Progress.from_document(document))
 
     def _apply(self, game: str, kept: Kept, matches: list[dict[str, Any]]) -> int:
         players = {bot for match in matches for bot in match["players"]}
@@ -102,13 +105,13 @@ class Rater:
             after.update(rated(after, match))
         progress = kept.progress.over(matches)
         moved = [row for row in _rows(after) if after[row["bot_id"]] != before.get(row["bot_id"])]
-        if not self._ratings.move(game, kept.revision, progress.as_document(), moved):
+        if not self._ratings.move(game, kept.revision, _cursor(progress), moved):
             return 0
         return progress.at.counted - kept.progress.at.counted
 
     def _rate_all(self, game: str, kept: Kept) -> int:
         made, progress = self._made(game)
-        if not self._ratings.replace(game, kept.revision, progress.as_document(), _rows(made)):
+        if not self._ratings.replace(game, kept.revision, _cursor(progress), _rows(made)):
             return 0
         log.info("ratings.rebuilt", game=game, matches=progress.at.counted, bots=len(made))
         return progress.at.counted
@@ -125,7 +128,7 @@ class Rater:
 
 
 def _ratings(rows: Iterable[Mapping[str, Any]]) -> dict[str, Rating]:
-    return {row["bot_id"]: Rating(row["mu"], row["sigma"], row["matches"]) for row in rows}
+    return {row["bot_id"]: Rating.of(row) for row in rows}
 
 
 def _rows(ratings: Mapping[str, Rating]) -> list[dict[str, Any]]:
@@ -133,10 +136,14 @@ def _rows(ratings: Mapping[str, Rating]) -> list[dict[str, Any]]:
 
 
 def _shown(rating: Rating | None) -> Any:
-    return None if rating is None else {"mu": rating.mu, "sigma": rating.sigma, "matches": rating.matches}
+    return None if rating is None else rating.as_dict()
 
 
 def _same(one: Rating | None, other: Rating | None) -> bool:
     if one is None or other is None:
         return one is other
-    return one.matches == other.matches and abs(one.mu - other.mu) <= SAME and abs(one.sigma - other.sigma) <= SAME
+    return all(abs(getattr(one, name) - getattr(other, name)) <= SAME for name in Rating.__slots__)
+
+
+def _cursor(progress: Progress) -> dict[str, Any]:
+    return {**progress.as_document(), "form": FORM}

@@ -19,6 +19,7 @@ INDEXES = {
     "bots": [IndexModel([("game", ASCENDING), ("date_registered", ASCENDING)])],
     "games": [
         IndexModel([("game", ASCENDING), ("match.seq", DESCENDING)]),
+        IndexModel([("game", ASCENDING), ("players", ASCENDING), ("match.seq", DESCENDING)]),
         IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("match.void", ASCENDING), ("match.seq", DESCENDING)]),
         # few, and counted whenever ratings are brought up to date
         IndexModel([("game", ASCENDING), ("match.seq", ASCENDING)], partialFilterExpression={"match.void": True}),
@@ -53,6 +54,7 @@ INDEXES = {
     "ratings": [
         IndexModel([("game", ASCENDING), ("bot_id", ASCENDING)], unique=True),
         IndexModel([("game", ASCENDING), ("ordinal", DESCENDING), ("bot_id", ASCENDING)]),
+        IndexModel([("game", ASCENDING), ("elo", DESCENDING), ("bot_id", ASCENDING)]),
     ],
     "audit": [IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("at", ASCENDING)])],
     "tokens": [IndexModel([("name", ASCENDING)], unique=True)],

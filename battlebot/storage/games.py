@@ -48,6 +48,10 @@ class Games:
         """
         return self._listed({"game": game, **_of_fault(fault)}, limit, before)
 
+    def of_player(self, game: str, player: str, limit: int = 30, before: str | None = None) -> list[dict[str, Any]]:
+        """A bot's most recent matches of a game, without turns. Raises Unavailable."""
+        return self._listed({"game": game, "players": player}, limit, before)
+
     def of_contest(
         self,
         game: str,

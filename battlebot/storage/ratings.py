@@ -17,15 +17,18 @@ from battlebot.storage.connection import mongo_errors, session_of
 # a transaction that a killed process left open is in the way until MongoDB ends it: nobody waits for it
 MOVE_S = 3.0
 REPLACE_S = 60.0  # all ratings of a game in one transaction: 30,000 take 2 s; MongoDB's own limit may be shorter
-RESULT = {"players": 1, "victor": 1, "match.seq": 1, "match.void": 1, "match.places": 1}
-ROW = {"_id": 0, "bot_id": 1, "mu": 1, "sigma": 1, "ordinal": 1, "matches": 1}
+RESULT = {
+    **dict.fromkeys(("players", "victor", "reason"), 1),
+    **{f"match.{name}": 1 for name in ("seq", "void", "places", "strikes", "evidence.bot")},
+}
+ROW = {"_id": 0, **dict.fromkeys(("bot_id", "mu", "sigma", "ordinal", "matches", "elo", "wins", "invalid"), 1)}
 
 
 class Ratings:
-    """Documents `{game, bot_id, mu, sigma, ordinal, matches}`, and a cursor a game.
+    """Documents `{game, bot_id, mu, sigma, ordinal, matches, elo, wins, invalid}`, and a cursor a game.
 
-    A cursor is `{_id: game, revision, stale, at?, marks?}`: the ratings hold the matches up to `at`; `revision` grows
-    with each write, and a write that names another revision than the kept one changes nothing.
+    A cursor is `{_id: game, revision, stale, form?, at?, marks?}`: the ratings hold the matches up to `at`;
+    `revision` grows with each write, and a write that names another revision than the kept one changes nothing.
     """
 
     def __init__(self, client: MongoClient[dict[str, Any]], database: Database[dict[str, Any]]) -> None:
@@ -38,6 +41,12 @@ class Ratings:
         """The ratings, best ordinal first, equal ones in the order of names. Raises Unavailable."""
         with mongo_errors():
             found = self._ratings.find({"game": game}, ROW).sort([("ordinal", -1), ("bot_id", 1)])
+            return list(found.skip(offset).limit(limit))
+
+    def by_elo(self, game: str, limit: int, offset: int = 0) -> list[dict[str, Any]]:
+        """The rows, best Elo first, equal ones in the order of names. Raises Unavailable."""
+        with mongo_errors():
+            found = self._ratings.find({"game": game}, ROW).sort([("elo", -1), ("bot_id", 1)])
             return list(found.skip(offset).limit(limit))
 
     def better(self, game: str, ordinal: float) -> int:

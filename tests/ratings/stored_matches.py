@@ -51,7 +51,7 @@ def right(games: Iterable[dict[str, Any]]) -> dict[str, Rating]:
 def kept(storage: Storage, game: str = GAME) -> dict[str, Rating]:
     """The ratings in MongoDB."""
     rows = storage.ratings.page(game, 100_000)
-    return {row["bot_id"]: Rating(row["mu"], row["sigma"], row["matches"]) for row in rows}
+    return {row["bot_id"]: Rating.of(row) for row in rows}
 
 
 def make_void(storage: Storage, seq: int) -> None:

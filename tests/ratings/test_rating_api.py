@@ -11,13 +11,14 @@ from webhouse import House
 from battlebot.ratings.service import Rater
 
 PATH = "/games/numberwang/ratings"
+ELO = {"elo": 1200.0, "wins": 0, "invalid": 0}
 
 
 def keep(home: House, ratings: dict[str, tuple[float, float]]) -> None:
     """Ratings (mu, sigma) as the service writes them."""
     revision = home.storage.ratings.cursor("numberwang")["revision"]
     rows = [
-        {"bot_id": bot, "mu": mu, "sigma": sigma, "ordinal": mu - 3 * sigma, "matches": 4}
+        {"bot_id": bot, "mu": mu, "sigma": sigma, "ordinal": mu - 3 * sigma, "matches": 4, **ELO}
         for bot, (mu, sigma) in ratings.items()
     ]
     assert home.storage.ratings.replace("numberwang", revision, {}, rows)

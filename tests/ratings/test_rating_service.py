@@ -13,6 +13,7 @@ from stored_matches import GAME, kept, make_void, right, season, stored
 
 from battlebot.config import Settings
 from battlebot.ratings import progress, service
+from battlebot.ratings.rating import Rating
 from battlebot.ratings.service import Rater
 from battlebot.storage import Storage
 
@@ -272,7 +273,7 @@ def test_the_difference_names_who_differs_and_changes_nothing(storage: Storage, 
     before = kept(storage)
     rows = {row["bot_id"]: row for row in rater.difference(GAME)}
     assert rows.keys() == {"a", "c", "ghost"}
-    assert rows["ghost"] == {"bot_id": "ghost", "kept": {"mu": 1.0, "sigma": 2.0, "matches": 3}, "rebuilt": None}
+    assert rows["ghost"] == {"bot_id": "ghost", "kept": Rating(1.0, 2.0, 3).as_dict(), "rebuilt": None}
     assert rows["c"]["kept"] is None
     assert rows["a"]["kept"]["mu"] - rows["a"]["rebuilt"]["mu"] == pytest.approx(1e-6)
     assert kept(storage) == before
