@@ -9,6 +9,7 @@ from functools import partial
 import structlog
 
 from battlebot.arena.connection import held
+from battlebot.arena.lookalikes import likeness
 from battlebot.errors import LoginFailed, SettingError
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
@@ -32,9 +33,12 @@ class Directory:
         self._nobody = ("", new_secret())
 
     def register(self, game: str, bot_id: str, owner: str) -> str:
-        """Stores the bot and answers its new pass_hash: 64 hex digits. Raises NameTaken, Unavailable."""
+        """Stores the bot and answers its new pass_hash: 64 hex digits. Raises NameTaken, Unavailable.
+
+        A name that looks like one that is there is taken too.
+        """
         pass_hash = new_secret()
-        self._bots.register(game, bot_id, owner, self._vault.seal(pass_hash))
+        self._bots.register(game, bot_id, owner, self._vault.seal(pass_hash), likeness(bot_id))
         return pass_hash
 
     def registered(self, names: Collection[str]) -> bool:

@@ -15,14 +15,20 @@ from battlebot.storage.room import Room
 
 
 class Bots:
-    """Documents `{_id: bot_id, game, owner, sealed_pass_hash, date_registered}`; a name is unique over the server."""
+    """Documents `{_id: bot_id, game, owner, sealed_pass_hash, date_registered, likeness}`.
+
+    A name is unique over the server, and so is what it looks like.
+    """
 
     def __init__(self, database: Database[dict[str, Any]], room: Room) -> None:
         self._room = room
         self._bots = database["bots"]
 
-    def register(self, game: str, bot_id: str, owner: str, sealed_pass_hash: bytes) -> None:
-        """Stores a bot. Raises NameTaken, DiskFull, Unavailable."""
+    def register(self, game: str, bot_id: str, owner: str, sealed_pass_hash: bytes, likeness: str = "") -> None:
+        """Stores a bot; `likeness` is the same for names that look alike (empty: nothing else looks like it).
+
+        Raises NameTaken, DiskFull, Unavailable.
+        """
         self._room.check()
         document = {
             "_id": bot_id,
@@ -30,11 +36,14 @@ class Bots:
             "owner": owner,
             "sealed_pass_hash": sealed_pass_hash,
             "date_registered": datetime.now(UTC),
+            "likeness": likeness or bot_id,
         }
         with mongo_errors():
             try:
                 self._bots.insert_one(document)
             except DuplicateKeyError:
+                if self._bots.find_one({"_id": bot_id}, {"_id": 1}) is None:
+                    raise NameTaken(f"The name {bot_id!r} looks like one that is taken.", field="bot_id") from None
                 raise NameTaken(f"The name {bot_id!r} is taken.", field="bot_id") from None
 
     def find(self, bot_id: str) -> dict[str, Any] | None:

@@ -16,7 +16,11 @@ from battlebot.config import Settings
 from battlebot.errors import SettingError, Unavailable
 
 INDEXES = {
-    "bots": [IndexModel([("game", ASCENDING), ("date_registered", ASCENDING)])],
+    "bots": [
+        IndexModel([("game", ASCENDING), ("date_registered", ASCENDING)]),
+        # sparse: bots of before it was there look like nobody
+        IndexModel([("likeness", ASCENDING)], unique=True, sparse=True),
+    ],
     "games": [
         IndexModel([("game", ASCENDING), ("match.seq", DESCENDING)]),
         IndexModel([("game", ASCENDING), ("players", ASCENDING), ("match.seq", DESCENDING)]),

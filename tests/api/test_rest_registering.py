@@ -103,6 +103,15 @@ def test_too_large_a_body_is_413(home: House) -> None:
     assert (answer.status_code, answer.json["code"]) == (413, "too-large")
 
 
+def test_a_name_that_looks_like_one_that_is_taken_is_taken(client: FlaskClient) -> None:
+    """In Cyrillic letters, with no Latin one among them; the one that came first has the name."""
+    assert client.post("/bots/numberwang", json={"bot_id": "ace"}).status_code == 201
+    answer = client.post("/bots/connectfour", json={"bot_id": "\u0430\u0441\u0435"})
+    assert (answer.status_code, answer.json["code"], answer.json["field"]) == (409, "name-taken", "bot_id")
+    assert "looks like one that is taken" in answer.json["error"]
+    assert client.post("/bots/numberwang", json={"bot_id": "\u0430\u0441\u0435\u0431"}).status_code == 201
+
+
 @pytest.mark.parametrize("path", ["/bots/chess", "/games/chess"])
 def test_an_unknown_game_is_404_before_anything_else(client: FlaskClient, path: str) -> None:
     """The sentence names the games that there are."""

@@ -29,6 +29,18 @@ GOOD = [
     "null",
     "$set",
     "a.b",
+    "Ольга",
+    "Ελλάδα 2",
+    "ひらがなとカタカナー漢字 v2",
+    "한국어 bot",
+    "עברית",
+    "العربية",
+    "हिन्दी",
+    "ไทย",
+    "Việt Nam",
+    "o\u02bcbot",
+    "५६",
+    "\u2764\ufe0f\u2600\ufe0f",
 ]
 
 BAD = [
@@ -58,6 +70,26 @@ BAD = [
     ("\u2800\u2800", "invisible"),
     ("Zoe\u0308", "normal form C"),
     ("\u212b", "normal form C"),
+    ("\uff21bot", "plain characters: 'Abot'"),
+    ("ﬁsh", "plain characters: 'fish'"),
+    ("\U0001d41bot", "plain characters: 'bot'"),
+    ("x\u00b2", "plain characters: 'x2'"),
+    ("a\ufe0f", "invisible"),
+    ("a\ufe01", "invisible"),
+    ("\ufe0f", "invisible"),
+    ("a\U000e0101", "invisible"),
+    ("a\u180b", "invisible"),
+    ("a\u200d", "invisible"),
+    ("a\u2066b", "invisible"),
+    ("a\u061cb", "invisible"),
+    ("a\U000e0041", "invisible"),
+    ("\u0301a", "accent"),
+    ("x\u0301\u0301", "accent"),
+    ("x\u0316\u0317\u0318\u0319\u031c", "accent"),
+    ("p\u0430ypal", "mix letters of CYRILLIC and LATIN"),
+    ("\u03bfk", "mix letters of GREEK and LATIN"),
+    ("日本\u0430", "mix letters of CJK and CYRILLIC"),
+    ("1\u0967", "mix digits"),
     (None, "must be a string"),
     (7, "must be a string"),
     (True, "must be a string"),
@@ -91,6 +123,6 @@ def test_any_text_is_a_safe_name_or_refused(text: str) -> None:
         return
     assert 1 <= len(name.encode()) <= 4 * MAX_NAME_LENGTH
     assert name.isprintable()
-    assert name == name.strip() == unicodedata.normalize("NFC", name) == text
+    assert name == name.strip() == unicodedata.normalize("NFC", name) == unicodedata.normalize("NFKC", name) == text
     assert not {"/", "\\"} & set(name)
     assert name not in {".", ".."}
