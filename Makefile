@@ -9,8 +9,10 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	if $$python -c '$(SUITABLE)' 2>/dev/null; then echo $$python; break; fi; done)
 PYTEST_ARGS ?= -q -n 2 --dist loadfile
 ARGS ?=
+FUZZ_EXAMPLES ?= 2000
+SEED ?= $(shell date +%s)
 
-.PHONY: help demo run test chaos soak bench bench-quick lint clean
+.PHONY: help demo run test chaos soak fuzz bench bench-quick lint clean
 
 help:
 	@echo "make demo   a server, six bots and a contest (ARGS=--exit: end after it)"
@@ -18,6 +20,7 @@ help:
 	@echo "make test   the tests"
 	@echo "make chaos  a server of seven parts, killed and paused for 20 minutes while bots play (ARGS=\"--seed 7\")"
 	@echo "make soak   contests for 30 minutes, memory and open files watched (ARGS=\"--minutes 5\")"
+	@echo "make fuzz   the server's doors and its API fuzzed for long (SEED=, FUZZ_EXAMPLES=)"
 	@echo "make bench  the benchmarks"
 	@echo "make bench-quick  the same in two minutes"
 	@echo "make lint   style, types, the Docker files"
@@ -37,6 +40,9 @@ chaos: $(VENV)/dev.stamp
 
 soak: $(VENV)/dev.stamp
 	@PYTHONPATH=$(CURDIR):$(CURDIR)/tests $(BIN)/python -m chaos.soak $(ARGS)
+
+fuzz: $(VENV)/dev.stamp
+	FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -q --timeout=7200 --hypothesis-seed=$(SEED) tests/fuzz $(ARGS)
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python -m bench $(ARGS)

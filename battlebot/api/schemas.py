@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields
+from marshmallow import EXCLUDE, INCLUDE, Schema, ValidationError, fields
 from marshmallow.validate import OneOf
 
 from battlebot.wire.names import MAX_NAME_LENGTH, checked_name
@@ -113,6 +113,9 @@ class Page(OfFault):
 class AsItIs(Schema):
     """Describes an answer; what is stored goes out unchanged, since a game's state is the game's own."""
 
+    class Meta:
+        unknown = INCLUDE  # further keys are in OpenAPI too
+
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:
         """The object itself."""
         return obj
@@ -190,7 +193,10 @@ class ContestAnswer(AsItIs):
 
 
 class ErrorBody(Schema):
-    """Every answer that is not a success."""
+    """Every answer that is not a success; details of the error may stand beside these."""
+
+    class Meta:
+        unknown = INCLUDE
 
     error = fields.String(required=True, metadata={"description": "a sentence for a person"})
     code = fields.String(required=True, metadata={"description": "a stable slug for a program"})

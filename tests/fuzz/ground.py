@@ -1,0 +1,142 @@
+"""The server that is fuzzed, honest opponents at it, and the look afterwards: what went wrong, and does it play on?"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import defaultdict
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import requests
+from cluster import LIMIT_S, Cluster, Web, wait_for
+from original_client import OriginalClient
+from peer import Closed, Peer, new_name
+
+from battlebot.arena import keys
+from battlebot.arena.connection import connect
+from battlebot.arena.store import MatchStore
+
+GAMES = ("numberwang", "noughtsandcrosses", "connectfour")
+ENDS = {"complete", "invalid", "timeout", "disconnect"}  # of a match in which the server did nothing wrong
+SOON_S = 3.0  # in which two that wait have met
+MOST_PENDING = 20  # opponents whose matches may still be going on
+
+
+class Ground:
+    """A running server and those who play honestly at it."""
+
+    def __init__(self, parts: Cluster, web: Web) -> None:
+        self.parts = parts
+        self.web = web
+        self._opponents: list[Peer] = []
+        self._seen: defaultdict[Path, int] = defaultdict(int)
+
+    def meet(self, attacker: Peer, auth: dict[str, str], login: dict[str, Any]) -> None:
+        """Logs the attacker in and seats it at a match with an honest opponent; it is on turn, its updates are read."""
+        attacker.log_in(auth, **login)
+        for tries_left in (2, 1, 0):
+            opponent = Peer(self.web.address)
+            self._opponents.append(opponent)
+            opponent.log_in(self.web.register(new_name("honest"), auth["game"]))
+            try:
+                state = attacker.update(SOON_S)["state"]
+                break
+            except TimeoutError:
+                # the opponent has met one of an earlier conversation, whose going was not noticed yet
+                assert tries_left, "two bots that wait do not meet"
+        if state["nextPlayer"] != auth["bot_id"]:
+            opponent.send(_first_free(auth["game"])(state))
+            attacker.update()
+
+    def after(self) -> None:
+        """After each conversation: no complaint in a log, and old opponents' matches have ended."""
+        self.complaints()
+        while len(self._opponents) > MOST_PENDING:
+            self._ended(self._opponents.pop(0))
+
+    def complaints(self) -> None:
+        """Fails where a log has, since the last call, a line that is no event, or one that tells of an error."""
+        wrong = []
+        for path in sorted(self.parts.folder.glob("*.log")):
+            with path.open("rb") as log:
+                log.seek(self._seen[path])
+                for line in log:
+                    if not line.endswith(b"\n"):
+                        break
+                    self._seen[path] += len(line)
+                    if _is_wrong(line):
+                        wrong.append(line.decode(errors="replace"))
+        assert not wrong, "".join(wrong)
+
+    def plays_as_before(self) -> None:
+        """Nobody's match is stuck, all are archived, the server is ready, and original clients play in each game."""
+        while self._opponents:
+            self._ended(self._opponents.pop())
+        client = connect(self.web.settings.redis_url)
+        store = MatchStore(client)
+        wait_for(lambda: not store.live_ids(), "the end of all matches", 60)
+        wait_for(lambda: not store.finished_ids(1), "the archive of all matches", 60)
+        assert client.scard(keys.SET_ASIDE) == 0
+        client.close()
+        assert self.web.request("/readyz")[0] == 200
+        for game in GAMES:
+            self.play(game)
+
+    def organise(self, path: str, token: str, body: dict[str, Any]) -> int:
+        """The status of an organiser's request."""
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+        return requests.post(self.web.url + path, json=body, headers=headers, timeout=LIMIT_S).status_code
+
+    def play(self, game: str, contest: str | None = None) -> None:
+        """Two original clients play a match to its end."""
+        clients = [
+            OriginalClient(
+                self.web.ws, self.web.register(new_name("honest"), game), _first_free(game), contest=contest, limit_s=30
+            )
+            for _ in range(2)
+        ]
+        threads = [threading.Thread(target=client.play_once) for client in clients]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(40)
+        for client in clients:
+            assert [state["reason"] for state in client.finished] == ["complete"], (client.errors, client.finished)
+
+    def _ended(self, opponent: Peer) -> None:
+        """An honest opponent is told the end of its match, and that is no error of the server's."""
+        end = opponent.final()["state"]
+        assert end["reason"] in ENDS, end
+        opponent.sock.close()
+
+
+def _first_free(game: str) -> Any:
+    def choose(state: dict[str, Any]) -> dict[str, Any]:
+        if game == "numberwang":
+            return {"n": 1}
+        if game == "connectfour":
+            return {"column": next(c for c in range(7) if not state["board"][0][c])}
+        mark = next(mark for mark, bot in state["marks"].items() if bot == state["nextPlayer"])
+        free = next([r, c] for r in range(3) for c in range(3) if state["board"][r][c] == "")
+        return {"mark": mark, "space": free}
+
+    return choose
+
+
+def _is_wrong(line: bytes) -> bool:
+    try:
+        return json.loads(line)["level"] in ("error", "critical")
+    except (ValueError, KeyError, TypeError):
+        return bool(line.strip())
+
+
+def hang_up(peer: Peer, how: str) -> None:
+    """Ends a conversation in one of the ways there are."""
+    with suppress(OSError, Closed):
+        if how == "reset":
+            peer.reset()
+        elif how == "goodbye":
+            peer.frame(0x8, b"\x03\xe8")
+    peer.sock.close()
