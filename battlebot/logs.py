@@ -21,9 +21,12 @@ SECRET_KEYS = frozenset({"pass_hash", "login_hash", "secret_key", "password", "t
 MASK = "***"
 
 _URL_PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^@/\s]+@")
-# C0, DEL, C1 and the two Unicode line ends: what could forge a line or drive a terminal
+# C0, DEL, C1, the two Unicode line ends, and what turns text around or is not seen: what could forge a line or drive a
+# terminal
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
 _CONTROL |= {0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+_UNSEEN = (0xAD, 0x61C, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070))
+_CONTROL |= {code: f"\\u{code:04x}" for code in _UNSEEN}
 _DEPTH = 8
 
 # They tell of every task, tick or request: thousands of lines that say nothing unless one is looking for something

@@ -38,7 +38,9 @@ def test_ours_and_the_standard_librarys_events_look_alike(capsys: pytest.Capture
 
 
 @pytest.mark.parametrize("log_format", ["json", "console"])
-@pytest.mark.parametrize("bad", ["a\nb", "a\r\nb", "a\x1b[2Jb", "a\x00b", "a\x85b", "a\u2028b"])
+@pytest.mark.parametrize(
+    "bad", ["a\nb", "a\r\nb", "a\x1b[2Jb", "a\x00b", "a\x85b", "a\u2028b", "a\u202eb", "a\u2066b", "a\u200bb"]
+)
 def test_no_value_can_forge_a_line(log_format: str, bad: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Wherever it stands: in the event, in a value, in a list, in a key."""
     configure_logs(Settings(log_format=log_format))
