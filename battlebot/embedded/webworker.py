@@ -7,14 +7,24 @@ address. The class is loaded in the arbiter, so nothing here may import what gev
 from __future__ import annotations
 
 import _socket
+import json
 import os
 import socket
 from collections import Counter
 from contextlib import closing
+from http import HTTPStatus
 from typing import Any
 
 import gevent
 from gunicorn import util
+from gunicorn.http.errors import (
+    ConfigurationProblem,
+    InvalidResponseHeader,
+    InvalidResponseHeaderName,
+    LimitRequestHeaders,
+    LimitRequestLine,
+    ParseException,
+)
 from gunicorn.workers.base_async import AsyncWorker
 from gunicorn.workers.ggevent import GeventWorker
 
@@ -22,11 +32,13 @@ from battlebot.config import load_settings
 from battlebot.wire.addresses import household
 
 CHECK_S = 0.1
-REFUSAL = b'{"error":"Too many connections of your address; close one and try again.","code":"too-many-connections"}'
-REFUSED = (
-    b"HTTP/1.1 429 Too Many Requests\r\nConnection: close\r\nRetry-After: 2\r\n"
-    b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(REFUSAL), REFUSAL)
-)
+TOO_MANY = (HTTPStatus.TOO_MANY_REQUESTS, "too-many-connections", "Too many connections of your address; close one.")
+BAD = (HTTPStatus.BAD_REQUEST, "bad-request", "This is not a request that the server understands.")
+OURS = (ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeaderName)  # no fault of the request's
+TOO_LARGE = {
+    LimitRequestLine: (HTTPStatus.REQUEST_URI_TOO_LONG, "too-large", "The address is too long."),
+    LimitRequestHeaders: (HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "too-large", "The headers are too large."),
+}
 
 
 class WebWorker(GeventWorker):
@@ -48,7 +60,7 @@ class WebWorker(GeventWorker):
         key = household(addr[0]) if addr and not self._settings.trusted_proxies else None
         limit = self._settings.max_http_per_address + self._settings.max_connections_per_address
         if key is not None and self._held[key] >= limit:
-            util.write_nonblock(client, REFUSED)
+            util.write_nonblock(client, _refusal(*TOO_MANY))
             util.close(client)
             return
         if key is not None:
@@ -76,9 +88,14 @@ class WebWorker(GeventWorker):
             self._idle.add(sock)
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
-        """What went wrong is answered and logged; that a connection ends with the worker is nothing wrong."""
-        if not isinstance(exc, gevent.GreenletExit):
-            super().handle_error(req, client, addr, exc)
+        """What is no HTTP is refused in our form; a connection that ends with its worker is nothing to log."""
+        if isinstance(exc, gevent.GreenletExit):
+            return
+        if isinstance(exc, ParseException) and not isinstance(exc, OURS):
+            self.log.info("Not a request: %s from %s", type(exc).__name__, addr[0] if addr else "")
+            util.write_nonblock(client, _refusal(*TOO_LARGE.get(type(exc), BAD)))
+            return
+        super().handle_error(req, client, addr, exc)
 
     def stop_waiting(self) -> None:
         """From now on connections that wait for a request are ended: the worker is going to stop."""
@@ -96,6 +113,20 @@ class WebWorker(GeventWorker):
         if client.family in (socket.AF_INET, socket.AF_INET6) and hasattr(socket, "TCP_USER_TIMEOUT"):
             wait_ms = int(1000 * self._settings.response_timeout_s)
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, wait_ms)
+
+
+def _refusal(status: HTTPStatus, code: str, sentence: str) -> bytes:
+    """An answer in the form of the application's errors, for what never reaches the application."""
+    body = json.dumps({"error": sentence, "code": code})
+    head = (
+        f"HTTP/1.1 {status.value} {status.phrase}",
+        "Connection: close",
+        "Content-Type: application/json",
+        "X-Content-Type-Options: nosniff",
+        f"Content-Length: {len(body)}",
+        *(("Retry-After: 2",) if status is HTTPStatus.TOO_MANY_REQUESTS else ()),
+    )
+    return "\r\n".join((*head, "", body)).encode()
 
 
 def _say_end(client: Any) -> None:
