@@ -174,7 +174,7 @@ class Pump:
             entering = self._entering.pop(player, None)
             if entering is not None:
                 entering.join()  # else its ticket could be there after we have left
-            # first what stops its clock: Redis may be slow to answer
+            # first of all: Redis may be slow to answer, and while the ticket is taken away a match may begin with it
             if channel.dismissed:
                 self._arena.orphaned(player, how)
             else:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from cluster import Web
-from peer import BINARY, CLOSE, PING, Peer
+from peer import BINARY, CLOSE, PING, Peer, login_for
 from switchboard import Switchboard
 
 SETTINGS = {"waiting_timeout_s": 2.0, "relogin_free": 3, "relogin_delay_max_s": 0.4}
@@ -143,3 +143,18 @@ def test_other_bots_of_the_address_are_not_slowed_down(web: Web, meet: Switchboa
     began_s = time.monotonic()
     meet.login(meet.auth())
     assert time.monotonic() - began_s < web.settings.relogin_delay_max_s
+
+
+def test_who_hangs_up_while_its_match_is_made_has_left_by_itself(web: Web, meet: Switchboard) -> None:
+    """The server has not lost its place: whoever meets it must not wait for it as for one that the server lost."""
+    for round_ in range(60):
+        leaver = meet.login(meet.auth())
+        comer = meet()
+        comer.send(login_for(meet.auth(), comer.message()["salt"]))
+        # a moment earlier or later, so that some of them hit the moment
+        time.sleep(round_ % 12 / 4000)
+        leaver.reset()
+        comer.message()
+        comer.reset()
+        meet.until_waiting(0)
+    assert "unknown-place" not in web.log.read_text()

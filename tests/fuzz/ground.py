@@ -107,9 +107,14 @@ class Ground:
 
     def _ended(self, opponent: Peer) -> None:
         """An honest opponent is told the end of its match, and that is no error of the server's."""
-        end = opponent.final()["state"]
-        assert end["reason"] in ENDS, end
+        end = opponent.final()
+        match = end["match"]["id"]
+        assert end["state"]["reason"] in ENDS, (end, self._told_of(match))
         opponent.sock.close()
+
+    def _told_of(self, match: str) -> list[str]:
+        """The lines in all logs in which the match is named."""
+        return [line for line in self.parts.logs().splitlines() if match in line]
 
 
 def _first_free(game: str) -> Any:
