@@ -11,7 +11,7 @@ from battlebot.api.schemas import AsItIs, StandingRow
 class Progress(AsItIs):
     """How far a contest is."""
 
-    played = fields.Integer(required=True, metadata={"description": "meetings that count, absences included"})
+    played = fields.Integer(required=True, metadata={"description": "meetings that are over, absences included"})
     planned = fields.Integer(required=True, allow_none=True, metadata={"description": "null where nobody knows"})
     live = fields.Integer(required=True, metadata={"description": "meetings being played"})
     winner = fields.String(allow_none=True, metadata={"description": "where the format names one"})

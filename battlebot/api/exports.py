@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from unicodedata import normalize
 from urllib.parse import quote
 
 from flask import Response, current_app, request
@@ -23,8 +24,10 @@ COLUMNS = (
     *("match", "game", "contest", "first", "second", "victor", "reason", "fault", "void", "turns"),
     *("startTime", "endTime", "seq"),
 )
-# what a spreadsheet would take for a formula
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# What a spreadsheet takes for the beginning of a formula, at the beginning of a cell (also in full width, where it is
+# set for East Asia), and what ends a cell, in one of the ways in which a spreadsheet may read the file.
+FORMULA = frozenset("=+-@\t\r")
+SEPARATORS = frozenset(";,|\t")
 TEXT = {"schema": {"type": "string"}}
 
 Dumps = Callable[[Any], str]
@@ -40,7 +43,8 @@ exports.url_value_preprocessor(check_game)
 def export_csv(asked: dict[str, Any], game: str, name: str) -> Response:
     """All matches without their turns, as CSV
 
-    A text that a spreadsheet would take for a formula has an apostrophe before it.
+    What a spreadsheet would take for the beginning of a formula has an apostrophe before it, inside of a text too where
+    a separator stands before it.
     """
     stored_contest(game, name)
     kept, void = current_context().storage.games, asked["void"] == "true"
@@ -109,9 +113,18 @@ def _taken(buffer: io.StringIO) -> bytes:
 
 
 def _plain(text: str | None) -> str:
-    if text is None:
-        return ""
-    return f"'{text}" if text.startswith(FORMULA) else text
+    """The text, with an apostrophe before each sign that could begin a formula."""
+    signs, begins = list[str](), True
+    for sign in text or "":
+        if begins and normalize("NFKC", sign) in FORMULA:
+            signs.append("'")
+            begins = False
+        else:
+            # quotes and blanks may be taken away before the cell is looked at
+            begins = begins and (sign.isspace() or sign == '"')
+        signs.append(sign)
+        begins = begins or sign in SEPARATORS
+    return "".join(signs)
 
 
 def _file(pieces: Iterator[bytes], mimetype: str, name: str) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -12,12 +12,16 @@ from battlebot.contests.formats.situation import Due, Situation
 
 
 def by_pairs(
-    situation: Situation, rows: Iterable[Mapping[str, Any]], due: Iterable[Due], over: bool, of: str | None = None
+    situation: Situation,
+    rows: Iterable[Mapping[str, Any]],
+    due: Iterable[Due],
+    may_meet: Callable[[str, str], bool],
+    of: str | None = None,
 ) -> list[dict[str, Any]]:
     """`[{"bots", "played", "absent", "open", "due", "left", "meetings"}]` of all pairs, or of those of one bot.
 
-    `rows` are stored meetings, oldest first. `left`: how often the pair may still meet, none where the contest is
-    `over` or one has withdrawn; `due`: whether the format wants them to meet now.
+    `rows` are stored meetings, oldest first. `left`: how often the pair may still meet, none where `may_meet` says so
+    or one has withdrawn; `due`: whether the format wants them to meet now.
     """
     met: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -25,7 +29,7 @@ def by_pairs(
     wanted = {pair_of(one.first, one.second) for one in due}
     known = dict.fromkeys([*situation.entrants, *(bot for pair in sorted(met) for bot in pair)])
     pairs = combinations(known, 2) if of is None else ((of, bot) for bot in known if bot != of)
-    return [_pair(two, met[pair_of(*two)], pair_of(*two) in wanted, situation, over) for two in pairs]
+    return [_pair(two, met[pair_of(*two)], pair_of(*two) in wanted, situation, may_meet) for two in pairs]
 
 
 def by_rounds(rows: Iterable[Mapping[str, Any]], due: Iterable[Due]) -> list[dict[str, Any]]:
@@ -59,9 +63,15 @@ def described(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _pair(two: Sequence[str], met: list[dict[str, Any]], due: bool, situation: Situation, over: bool) -> dict[str, Any]:
+def _pair(
+    two: Sequence[str],
+    met: list[dict[str, Any]],
+    due: bool,
+    situation: Situation,
+    may_meet: Callable[[str, str], bool],
+) -> dict[str, Any]:
     states = [one["state"] for one in met]
-    gone = over or not situation.withdrawn.isdisjoint(two)
+    gone = not situation.withdrawn.isdisjoint(two) or not may_meet(*two)
     return {
         "bots": list(two),
         "played": states.count("played"),

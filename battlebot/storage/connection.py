@@ -48,6 +48,8 @@ INDEXES = {
         IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("bots", ASCENDING)]),
         IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("state", ASCENDING), ("round", ASCENDING)]),
         IndexModel([("state", ASCENDING), ("at", ASCENDING)]),
+        # few, and counted whenever somebody asks how far a contest is
+        IndexModel([("game", ASCENDING), ("contest", ASCENDING)], partialFilterExpression={"counts": "void"}),
     ],
     "standings": [IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("bot_id", ASCENDING)], unique=True)],
     "pairs": [

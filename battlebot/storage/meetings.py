@@ -105,6 +105,11 @@ class Meetings:
         with mongo_errors():
             return self._meetings.count_documents({"game": game, "contest": contest, "state": "open"})
 
+    def uncounted(self, game: str, contest: str) -> int:
+        """How many meetings of a contest were missed and count for nobody. Raises Unavailable."""
+        with mongo_errors():
+            return self._meetings.count_documents({"game": game, "contest": contest, "counts": "void"})
+
     def open_since(self, seconds: float) -> list[dict[str, Any]]:
         """Open meetings reserved at least so many seconds ago: `[{"_id", "game", "contest"}]`. Raises Unavailable."""
         before = datetime.now(UTC) - timedelta(seconds=seconds)

@@ -67,6 +67,29 @@ def test_no_name_becomes_a_formula(home: House) -> None:
     assert lines(home)[0]["players"] == [hostile, "a"]
 
 
+HIDDEN = [
+    ("x;=1+1", "x;'=1+1"),
+    ("x; =1", "x; '=1"),
+    ('x;"=1', "x;\"'=1"),
+    ("x|@y;-z", "x|'@y;'-z"),
+    ("\uff1dcmd", "'\uff1dcmd"),
+    ("a\uff1bb;\uff0b1", "a\uff1bb;'\uff0b1"),
+    ("\ufe62x", "'\ufe62x"),
+    ("a-b=c;d", "a-b=c;d"),
+    ("'=x", "'=x"),
+    ("--x", "'--x"),
+]
+
+
+@pytest.mark.parametrize(("name", "shown"), HIDDEN)
+def test_no_part_of_a_name_becomes_a_formula(home: House, name: str, shown: str) -> None:
+    """Where a spreadsheet splits at another sign than a comma, or takes signs of full width; all else stays."""
+    home.contest("cup", bots=("a", name))
+    home.play(name, "a", name, "cup")
+    assert (rows(home)[0]["first"], rows(home)[0]["victor"]) == (shown, shown)
+    assert lines(home)[0]["players"] == [name, "a"]
+
+
 def test_an_empty_contest_is_an_empty_file(home: House) -> None:
     """With the head of the table; a download by name."""
     home.contest("cup")

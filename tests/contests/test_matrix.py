@@ -21,9 +21,14 @@ ROWS = [
 SITUATION = Situation(("a", "b", "c", "d"), frozenset("d"), 3, {}, ())
 
 
+def anybody(a: str, b: str) -> bool:
+    """Whether the two may meet."""
+    return True
+
+
 def test_every_pair_is_counted() -> None:
     """Played, absent, open, due, left; who withdrew has nothing left."""
-    pairs = by_pairs(SITUATION, ROWS, [Due(2, 1, "b", "c")], over=False)
+    pairs = by_pairs(SITUATION, ROWS, [Due(2, 1, "b", "c")], anybody)
     assert {
         "".join(pair["bots"]): tuple(pair[name] for name in ("played", "absent", "open", "due", "left"))
         for pair in pairs
@@ -44,12 +49,24 @@ def test_every_pair_is_counted() -> None:
 
 def test_one_bots_pairs() -> None:
     """With all others, whether they have met or not."""
-    assert [pair["bots"] for pair in by_pairs(SITUATION, [], [], False, of="c")] == [["c", "a"], ["c", "b"], ["c", "d"]]
+    assert [pair["bots"] for pair in by_pairs(SITUATION, [], [], anybody, of="c")] == [
+        ["c", "a"],
+        ["c", "b"],
+        ["c", "d"],
+    ]
 
 
-def test_when_it_is_over_nothing_is_left() -> None:
+def test_who_may_not_meet_has_nothing_left() -> None:
     """However little was played."""
-    assert {pair["left"] for pair in by_pairs(SITUATION, ROWS, [], over=True)} == {0}
+    pairs = by_pairs(SITUATION, ROWS, [], lambda a, b: "c" in (a, b))
+    assert {"".join(pair["bots"]): pair["left"] for pair in pairs} == {
+        "ab": 0,
+        "ac": 2,
+        "ad": 0,
+        "bc": 3,
+        "bd": 0,
+        "cd": 0,
+    }
 
 
 def test_rounds_hold_what_is_due_too() -> None:

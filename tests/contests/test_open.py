@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from battlebot.contests.formats.open import complete, due, pair, planned
 from battlebot.contests.formats.record import Record, Waiter, pair_of
-from battlebot.contests.formats.situation import Met, Situation
+from battlebot.contests.formats.situation import Due, Met, Situation
 
 
 def waiters(names: str) -> list[Waiter]:
@@ -75,6 +76,34 @@ def test_a_void_meetings_number_is_played_again_with_the_same_first_mover() -> N
     met = [Met(0, n, "a", "b", "played", None) for n in (1, 3)]
     (pairing,) = pair(situation(met), waiters("ab"))
     assert (pairing.n, pairing.first.bot, pairing.round) == (2, "b", 0)
+
+
+def test_a_pairs_only_meeting_is_played_again_with_the_same_first_mover() -> None:
+    """Whoever has moved first less often by then; the next one alternates from it."""
+    met = played(["ab", "ca", "da", "be", "bf"])
+    now = situation(met[1:], entrants="abcdef")
+    (balanced,) = pair(now, waiters("ab"))
+    (again,) = pair(replace(now, void=(Due(0, 1, "b", "a"),)), waiters("ab"))
+    assert [(one.n, one.first.bot) for one in (balanced, again)] == [(1, "a"), (1, "b")]
+    follows = replace(situation(met[1:]), void=(Due(0, 2, "a", "b"), Due(0, 1, "b", "a")))
+    (again,) = pair(follows, waiters("ab"))
+    assert (again.n, again.first.bot) == (1, "b")
+
+
+@given(st.integers(0, 2**32))
+def test_whatever_is_void_is_played_again_as_it_was(seed: int) -> None:
+    """Any past of five bots, any of its meetings."""
+    dice = random.Random(seed)
+    met: list[Met] = []
+    for _ in range(dice.randint(1, 12)):
+        for one in pair(situation(met), waiters("".join(dice.sample("abcde", 2)))):
+            met.append(Met(0, one.n, one.first.bot, one.second.bot, "played", None))
+    for gone in met:
+        now = situation([one for one in met if one != gone])
+        (again,) = pair(
+            replace(now, void=(Due(0, gone.n, gone.first, gone.second),)), waiters(gone.second + gone.first)
+        )
+        assert (again.n, again.first.bot) == (gone.n, gone.first)
 
 
 def test_due_is_every_pairs_next_meeting_fewest_meetings_first() -> None:

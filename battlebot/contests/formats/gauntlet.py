@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from battlebot.contests.formats.record import Pairing, Record, Waiter
@@ -64,6 +64,12 @@ def planned(situation: Situation) -> int | None:
     staying = sum(bot not in situation.withdrawn for bot in challengers)
     of_the_gone = sum(not situation.withdrawn.isdisjoint((met.first, met.second)) for met in situation.met)
     return situation.meetings * staying + of_the_gone
+
+
+def may_meet(situation: Situation) -> Callable[[str, str], bool]:
+    """Whether one of the two is the champion."""
+    champion, _ = _sides(situation)
+    return lambda a, b: champion in (a, b)
 
 
 def _sides(situation: Situation) -> tuple[str, list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +86,12 @@ def built_upon(situation: Situation, met: Met) -> bool:
     """Whether a bot of that meeting has begun a later round: its pair is decided for good, whatever becomes of it."""
     two = {met.first, met.second}
     return any(later.round > met.round and not two.isdisjoint((later.first, later.second)) for later in situation.met)
+
+
+def may_meet(situation: Situation) -> Callable[[str, str], bool]:
+    """Whether neither of the two is out: no more meetings for them, against whomever."""
+    out = knocked_out(situation)
+    return lambda a, b: a not in out and b not in out
 
 
 def bracket(situation: Situation) -> list[Pair]:

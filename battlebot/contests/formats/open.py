@@ -65,7 +65,8 @@ def planned(situation: Situation) -> int | None:
 
 
 def _record(situation: Situation) -> Record:
-    return Record.of((met.first, met.second, met.n) for met in situation.met)
+    met = ((met.first, met.second, met.n) for met in situation.met)
+    return Record.of(met, ((void.first, void.second, void.n) for void in situation.void))
 
 
 def _next(record: Record, a: str, b: str) -> Due:

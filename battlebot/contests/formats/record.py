@@ -35,17 +35,20 @@ class Record:
     """The meetings of a contest so far, reserved ones included.
 
     `numbers`: bot -> opponent -> number of the meeting -> who moved first, both ways round; `last`: bot -> its latest
-    opponent; `firsts`: bot -> how often it moved first.
+    opponent; `firsts`: bot -> how often it moved first; `void`: pair -> number -> who moved first in what was void.
     """
 
     numbers: dict[str, dict[str, dict[int, str]]] = field(default_factory=lambda: defaultdict(dict))
     last: dict[str, str] = field(default_factory=dict)
     firsts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    void: dict[tuple[str, str], dict[int, str]] = field(default_factory=lambda: defaultdict(dict))
 
     @classmethod
-    def of(cls, meetings: Iterable[tuple[str, str, int]]) -> Record:
-        """The record of meetings `(first mover, other, n)` in the order of time."""
+    def of(cls, meetings: Iterable[tuple[str, str, int]], void: Iterable[tuple[str, str, int]] = ()) -> Record:
+        """The record of meetings `(first mover, other, n)` in the order of time, and of void ones in any order."""
         record = cls()
+        for first, second, n in void:
+            record.void[pair_of(first, second)][n] = first
         for first, second, n in meetings:
             record.add(first, second, n)
         return record
@@ -74,8 +77,11 @@ class Record:
         return next(n for n in range(1, len(used) + 2) if n not in used)
 
     def first_mover(self, a: str, b: str, n: int) -> str:
-        """Who moves first in the n-th meeting: alternating within a pair, at its first whoever did so less often."""
-        for number, first in self.between(a, b).items():
+        """Who moves first in the n-th meeting: alternating within a pair, at its first whoever did so less often.
+
+        Where the first was void, whoever moved first in that.
+        """
+        for number, first in (self.between(a, b) or self.void.get(pair_of(a, b), {})).items():
             other = b if first == a else a
             return first if (number - n) % 2 == 0 else other
         return min(a, b, key=lambda bot: (self.firsts.get(bot, 0), bot))

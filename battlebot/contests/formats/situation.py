@@ -14,7 +14,8 @@ class Met:
     """A meeting so far, reserved ones included.
 
     `state`: "open" (being played), "played", or "absent" (it did not take place). `victor`: of a played one the winner,
-    None for a draw; of an absent one who was there, None for neither; None while open.
+    None for a draw; of an absent one who was there, None for neither; None while open. `counts`: whether it moves the
+    standings; an absent one may not.
     """
 
     round: int
@@ -23,26 +24,7 @@ class Met:
     second: str
     state: str
     victor: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """All that a format may know of a contest.
-
-    `entrants` in seeding order; of an open contest whoever has entered. `meetings`: at most so many of a pair, 1 to 5.
-    `config`: as the format's `checked_config` returned it. `met` in the order in which they were reserved; void
-    meetings are not among them, for they are played again. `points`: of a win, a draw, a loss. `settled`: of the rounds
-    up to this one, all of which are over but for bots that withdrew, `met` has the open meetings only; 0 unless the
-    format has `settled`.
-    """
-
-    entrants: tuple[str, ...]
-    withdrawn: frozenset[str]
-    meetings: int
-    config: Mapping[str, Any]
-    met: tuple[Met, ...]
-    points: tuple[int, int, int] = (3, 1, 0)
-    settled: int = 0
+    counts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +37,33 @@ class Due:
     second: str
 
 
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """All that a format may know of a contest.
+
+    `entrants` in seeding order; of an open contest whoever has entered. `meetings`: at most so many of a pair, 1 to 5.
+    `config`: as the format's `checked_config` returned it. `met` in the order in which they were reserved; void
+    meetings are not among them, for they are played again: `void` are those, whose first movers move first again where
+    number and round are the same. `points`: of a win, a draw, a loss. `settled`: of the rounds up to this one, all of
+    which are over but for bots that withdrew, `met` has the open meetings only; 0 unless the format has `settled`.
+    """
+
+    entrants: tuple[str, ...]
+    withdrawn: frozenset[str]
+    meetings: int
+    config: Mapping[str, Any]
+    met: tuple[Met, ...]
+    points: tuple[int, int, int] = (3, 1, 0)
+    void: tuple[Due, ...] = ()
+    settled: int = 0
+
+
 class Format(Protocol):
     """What a module of this folder defines, to be found as a format by its NAME. Its functions are pure.
 
     Some define more: `byes`, `winner`; `settled(situation)`, where `due`, `pair` and `complete` need not be told what
-    lies behind; `built_upon(situation, met)`, where a result cannot be taken back at any time.
+    lies behind; `built_upon(situation, met)`, where a result cannot be taken back at any time; `may_meet(situation)`,
+    where not every two bots may: a function of two bots, whether they still may meet.
     """
 
     NAME: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, combinations
 from typing import Any
 
@@ -72,6 +72,15 @@ def planned(situation: Situation) -> int | None:
     return len(situation.met) + len(ahead) + max(0, _rounds(situation) - begun) * (staying // 2)
 
 
+def may_meet(situation: Situation) -> Callable[[str, str], bool]:
+    """Whether there is a round left in which the two may meet."""
+    ahead = due(situation)
+    if max((one.round for one in (*situation.met, *ahead)), default=0) < _rounds(situation):
+        return lambda a, b: True
+    pairs = {pair_of(one.first, one.second) for one in ahead}
+    return lambda a, b: pair_of(a, b) in pairs
+
+
 def byes(situation: Situation) -> dict[str, int]:
     """Bot -> 1, of those that had a bye, which scores a win: from the beginning of the first round that it sits out.
 
@@ -95,6 +104,7 @@ class _Book:
         self.situation = situation
         self.active = [bot for bot in situation.entrants if bot not in situation.withdrawn]
         self.record = _record(situation.met)
+        self.void = {(one.round, one.n, pair_of(one.first, one.second)): one.first for one in situation.void}
         begun = max((met.round for met in situation.met), default=0)
         self.rounds: list[list[Met]] = [[] for _ in range(begun)]
         self.last = dict.fromkeys(self.active, begun)
@@ -146,7 +156,10 @@ class _Book:
     def _due(self, number: int, a: str, b: str, balance: Mapping[str, int]) -> Due:
         """First moves alternate within a pair; at its first meeting by the balance, then the higher seed (`a`)."""
         n = self.record.next_number(a, b)
-        first = self.record.first_mover(a, b, n) if self.record.met(a, b) else min(a, b, key=balance.__getitem__)
+        if self.record.met(a, b):
+            first = self.record.first_mover(a, b, n)
+        else:
+            first = self.void.get((number, n, pair_of(a, b))) or min(a, b, key=balance.__getitem__)
         return Due(number, n, first, b if first == a else a)
 
     def _paired(self, bots: Sequence[str], number: int, record: Record) -> list[tuple[str, str]]:
@@ -171,7 +184,7 @@ class _Book:
         win, draw, loss = self.situation.points
         scores: dict[str, int] = defaultdict(int)
         for met in self.situation.met:
-            if met.round < number and met.state != "open":
+            if met.round < number and met.state != "open" and met.counts:
                 for bot in (met.first, met.second):
                     drawn = met.state == "played" and met.victor is None
                     scores[bot] += draw if drawn else win if met.victor == bot else loss

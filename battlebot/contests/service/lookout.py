@@ -51,15 +51,19 @@ class Lookout:
     def progress(self, contest: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """`{"played", "planned", "live"}`, and where the format names one a `winner`; `rows` are the ranking's.
 
-        `played`: meetings that count, those with an absent bot included. `planned` is None where nobody knows.
+        `played`: meetings that are over, those with an absent bot included. `planned` is None where nobody knows.
         """
         foreseen = self._foreseen(contest, rows)
-        live = self.storage.meetings.open_count(contest["game"], contest["name"])
-        progress = {"played": _played(rows), "planned": foreseen["planned"], "live": live}
+        where = (contest["game"], contest["name"])
+        played = _played(rows) + self.storage.meetings.uncounted(*where)
+        progress = {"played": played, "planned": foreseen["planned"], "live": self.storage.meetings.open_count(*where)}
         return {**progress, "winner": foreseen["winner"]} if "winner" in foreseen else progress
 
     def meetings(self, contest: Mapping[str, Any], bot: str | None = None) -> dict[str, Any]:
-        """`{"pairs", "rounds"}` as `contests.matrix` has them: of all, or of one bot. Raises Refused for too many."""
+        """`{"pairs", "rounds"}` as `contests.matrix` has them: of all, or of one bot.
+
+        Raises Refused for too many bots, and for one that is not in the contest.
+        """
         situation, rows = self._situation(contest)
         if bot is None and len(situation.entrants) > MOST_BOTS:
             raise Refused(f"With more than {MOST_BOTS} bots, say whose meetings: ?bot=.", field="bot", rule="required")
@@ -67,8 +71,10 @@ class Lookout:
         if bot is not None:
             rows = [row for row in rows if bot in row["bots"]]
             due = [one for one in due if bot in (one.first, one.second)]
-        over = contest["state"] in ("finished", "cancelled")
-        return {"pairs": by_pairs(situation, rows, due, over, bot), "rounds": by_rounds(rows, due)}
+            if not rows and bot not in situation.entrants:
+                raise Refused(f"The bot {bot!r} is not in the contest.", field="bot", rule="known")
+        may_meet = _may_meet(contest, situation)
+        return {"pairs": by_pairs(situation, rows, due, may_meet, bot), "rounds": by_rounds(rows, due)}
 
     def rounds(self, contest: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The rounds alone; none of an open contest."""
@@ -170,6 +176,14 @@ class Lookout:
             twice = sum((_met(pair) if pair["opponent"] in gone else 2 * _met(pair)) for pair in pairs)
             planned += twice // 2
         return planned
+
+
+def _may_meet(contest: Mapping[str, Any], situation: Situation) -> Callable[[str, str], bool]:
+    """Whether two bots that have not met often enough may meet once more, now or later."""
+    if contest["state"] in ("finished", "cancelled"):
+        return lambda a, b: False
+    kind: Any = format_named(contest["format"])
+    return kind.may_meet(situation) if hasattr(kind, "may_meet") else lambda a, b: True
 
 
 def _met(pair: Mapping[str, Any]) -> int:

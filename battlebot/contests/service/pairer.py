@@ -52,7 +52,8 @@ def situation_of(
 def met_of(row: Mapping[str, Any]) -> Met:
     """A stored meeting as a format sees it."""
     first, second = row["bots"]
-    return Met(row.get("round", 0), row["n"], first, second, row["state"], row.get("victor"))
+    counts = row.get("counts") != "void"
+    return Met(row.get("round", 0), row["n"], first, second, row["state"], row.get("victor"), counts)
 
 
 @dataclass

@@ -66,6 +66,7 @@ class Playing:
             assert 1 <= one.n <= now.meetings
             assert one.first != one.second
             assert {one.first, one.second} <= set(now.entrants) - now.withdrawn
+            assert Due(one.round, one.n, one.second, one.first) not in now.void, "played again with the other first"
 
     def check_without_what_is_settled(self, due: list[Due]) -> None:
         """A format that may forget rounds answers the same without them, those that were over earlier and by now."""
@@ -134,7 +135,9 @@ class Playing:
         """It is void."""
         self.events.append(f"void {met}")
         self.settled = 0
-        self.situation = replace(self.situation, met=tuple(one for one in self.situation.met if one != met))
+        now = self.situation
+        void = (*now.void, Due(met.round, met.n, met.first, met.second))
+        self.situation = replace(now, met=tuple(one for one in now.met if one != met), void=void)
 
     def withdraw(self, bot: str) -> None:
         """The bot withdraws: its open meetings are void."""

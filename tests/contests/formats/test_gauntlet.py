@@ -9,7 +9,7 @@ import pytest
 from playing import CALM, Playing, Trouble, contest, first_moves, results, times_met
 
 from battlebot.contests.formats import format_named
-from battlebot.contests.formats.gauntlet import complete, due, planned
+from battlebot.contests.formats.gauntlet import complete, due, may_meet, planned
 
 FORM = format_named("gauntlet")
 
@@ -33,6 +33,12 @@ def test_what_is_due(met: str, gone: str, expected: list[str]) -> None:
     assert [f"{one.n}{one.first}{one.second}" for one in due(now)] == expected
     assert all(one.round == one.n for one in due(now))
     assert complete(now) == (not expected)
+
+
+def test_challengers_may_not_meet() -> None:
+    """Only the champion and one of them."""
+    now = contest(FORM, 3, 2, {"champion": "b"})
+    assert [two for two in ("ab", "ac", "bc") if may_meet(now)(*two)] == ["ab", "bc"]
 
 
 def test_a_void_number_comes_again() -> None:

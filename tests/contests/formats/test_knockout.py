@@ -9,7 +9,7 @@ import pytest
 from playing import CALM, STORMY, Playing, Trouble, contest, results
 
 from battlebot.contests.formats import format_named
-from battlebot.contests.formats.knockout import bracket, complete, due, knocked_out, planned, winner
+from battlebot.contests.formats.knockout import bracket, complete, due, knocked_out, may_meet, planned, winner
 from battlebot.contests.formats.situation import Due, Situation
 
 FORM = format_named("knockout")
@@ -92,6 +92,12 @@ def test_who_withdraws_before_its_next_pair_leaves_it_to_the_opponent() -> None:
     """Nobody whom it has beaten comes back."""
     assert winner(four("ad+ bc+", gone="a")) == "b"
     assert knocked_out(four("ad+ bc+", gone="a")) == {"d": 1, "c": 1, "a": 2}
+
+
+def test_who_is_out_may_meet_nobody() -> None:
+    """Neither the one that knocked it out, nor another that is out."""
+    now = replace(contest(FORM, 4, 1), met=results("ad+", 1))
+    assert [two for two in ("ab", "ac", "ad", "bc", "bd", "cd") if may_meet(now)(*two)] == ["ab", "ac", "bc"]
 
 
 def test_one_that_went_on_stays_on() -> None:

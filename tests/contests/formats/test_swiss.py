@@ -12,7 +12,7 @@ from playing import CALM, STORMY, Playing, Trouble, contest, first_moves, result
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import pair_of
 from battlebot.contests.formats.situation import Due, Met, Situation
-from battlebot.contests.formats.swiss import byes, complete, due, planned
+from battlebot.contests.formats.swiss import byes, complete, due, may_meet, planned
 
 FORM = format_named("swiss")
 
@@ -59,6 +59,31 @@ def test_what_is_due(size: int, rounds: list[str], gone: str, expected: list[str
     assert [f"{one.round}{min(one.first, one.second)}{max(one.first, one.second)}" for one in due(now)] == expected
     if not expected and all(met.state != "open" for met in now.met):
         assert complete(now)
+
+
+def test_what_counts_for_nobody_scores_nothing_in_the_pairing() -> None:
+    """Of six, d is absent in the first round: as a loss its opponent a has won, as void it has not."""
+    counts = after(6, "ad! be- cf-")
+    assert words(due(counts)) == ["2ea", "2fb", "2dc"]
+    void = replace(counts, met=tuple(replace(one, counts=one.state != "absent") for one in counts.met))
+    assert words(due(void)) == ["2ef", "2ac", "2db"]
+
+
+def test_pairs_may_meet_as_long_as_there_are_rounds() -> None:
+    """In the last round only those that are due."""
+    first = after(4, "ac+ bd?", number=2)
+    assert may_meet(first)("a", "b")
+    last = after(4, "ac+ bd+", "ab?", number=2)
+    assert [two for two in ("ab", "cd", "ad", "bc") if may_meet(last)(*two)] == ["cd"]
+
+
+def test_a_void_first_meeting_is_played_again_with_its_first_mover() -> None:
+    """Though by the balance, or the seeds, the other would be due to move first; in another round it would."""
+    now = after(4, "bd+")
+    (again,) = due(replace(now, void=(Due(1, 1, "c", "a"),)))
+    assert (again.round, again.n, again.first) == (1, 1, "c")
+    (other,) = due(replace(now, void=(Due(2, 1, "c", "a"),)))
+    assert other.first == "a"
 
 
 def test_the_first_move_goes_to_who_had_it_less_often() -> None:
