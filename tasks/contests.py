@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import structlog
 from celery import shared_task
 
@@ -44,7 +47,19 @@ def _look_after(bench: Workbench) -> int:
         if contest:
             # its own task: a long pairing must not hold up the clock of other contests
             bench.organiser.ask_pairing(game, contest)
-    return sum(bench.absences.look_at(contest) for contest in bench.storage.contests.running_closed())
+    bench.organiser.stop_void()
+    return sum(_look_at(bench, contest) for contest in bench.storage.contests.running_closed())
+
+
+def _look_at(bench: Workbench, contest: Mapping[str, Any]) -> int:
+    try:
+        return bench.absences.look_at(contest)
+    except Unavailable:
+        raise
+    except Exception:
+        # what is wrong with one contest must not keep the others from going on
+        log.exception("contest.not_looked_after", game=contest["game"], contest=contest["name"])
+        return 0
 
 
 def _release_abandoned(bench: Workbench) -> None:
@@ -55,5 +70,5 @@ def _release_abandoned(bench: Workbench) -> None:
     if abandoned:
         stored = bench.storage.games.archived(abandoned)
         released = [match_id for match_id in abandoned if match_id not in stored]
-        bench.storage.meetings.release(released)
+        bench.storage.meetings.lost(released)
         log.warning("meetings.released", matches=released)

@@ -84,7 +84,7 @@ def _workbench(_pid: int) -> Workbench:
         conductor=conductor,
         pairer=pairer,
         organiser=organiser,
-        absences=Absences(store, queues, pairer, organiser),
+        absences=Absences(store, queues, pairer, organiser, most_s=max(5.0, 3 * settings.sweep_interval_s)),
         rater=Rater(storage),
         sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s),
         bus=bus,

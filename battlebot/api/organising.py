@@ -96,7 +96,7 @@ def move_contest(game: str, name: str, action: str) -> dict[str, Any]:
 def add_entrants(body: dict[str, Any], game: str, name: str) -> dict[str, Any]:
     """Add a bot or several to the list
 
-    Before the start only; a bot that was withdrawn comes back at any time.
+    Before the start only; a bot that was withdrawn comes back until the end, also into an open contest.
     """
     if len(body) != 1:
         raise BadMessage("Give either bot or bots.", field="bot", rule="required")

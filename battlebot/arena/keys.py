@@ -67,8 +67,8 @@ def lock(work: str) -> str:
 
 
 def missed(game: str, contest: str) -> str:
-    """Hash of a contest: bot that is waited for -> since when (epoch)."""
-    return f"{TAG}:missed:{game}/{contest}"
+    """Hash of a contest: bot that is waited for -> the contest's run, since when (epoch), for how many seconds."""
+    return f"{TAG}:missing:{game}/{contest}"
 
 
 def mailbox(node: str) -> str:

@@ -24,9 +24,7 @@ def recompute_standings(settings: Settings, game: str, name: str, mend: bool) ->
     with open_storage(settings) as storage:
         if storage.contests.find(game, name) is None:
             raise UnknownContest(f"There is no contest {name!r} of {game}.")
-        rows = storage.ledger.recount(game, name, mend)
-        if rows and mend:
-            storage.audit.add(game, name, BY, "recompute", {"differences": rows[:_MOST_NOTED], "of": len(rows)})
+        rows = storage.ledger.recount(game, name, BY if mend else None)
     for row in rows:
         click.echo(_line(row))
     if not rows:
@@ -35,9 +33,6 @@ def recompute_standings(settings: Settings, game: str, name: str, mend: bool) ->
         rest = "mended" if mend else "left as they are; --mend puts them right"
         click.echo(f"{plain(name)}: {len(rows)} {'row differs' if len(rows) == 1 else 'rows differ'}, {rest}.")
     return len(rows)
-
-
-_MOST_NOTED = 100  # rows in the audit: a document has its limit
 
 
 def _line(row: dict[str, Any]) -> str:

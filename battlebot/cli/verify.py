@@ -113,7 +113,7 @@ class Verifier:
         for _ in range(TRIES):
             games = self._storage.games.each_of_contest(game, name, void=True)
             found = check_contest(contest, games, self._storage.meetings.of_contest(game, name))
-            rows = self._storage.ledger.recount(game, name, mend=False)
+            rows = self._storage.ledger.recount(game, name)
             found += [{"code": "standings", "sentence": _difference(row)} for row in rows]
             if not found:
                 break

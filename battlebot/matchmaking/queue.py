@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 import redis
 
 from battlebot.arena import keys
@@ -18,6 +19,7 @@ AGAIN = Script("battlebot.matchmaking", "again.lua")
 LEAVE = Script("battlebot.matchmaking", "leave.lua")
 
 HELD_MS = 5000  # how long taken tickets are kept from others, should who took them die
+LOOKED = "/"  # beside the bots that are missed, and no bot's name: when they were last looked for
 BY_A_TASK = -1  # others wanted: none, a task pairs
 
 
@@ -109,25 +111,32 @@ class Queues:
         with redis_errors():
             return sorted(texts(self._client.smembers(keys.QUEUES)))
 
-    def missed_since(self, game: str, contest: str, missing: Collection[str], now_s: float) -> dict[str, float]:
-        """Bot -> since when (epoch) a contest has waited for it in vain; `missing` are all that are not there now."""
+    def note_missing(
+        self, game: str, contest: str, missing: Collection[str], run: str, now_s: float, most_s: float
+    ) -> dict[str, float]:
+        """Bot -> for how many seconds a contest has waited for it in vain; `missing` are all that are not there now.
+
+        Counts the time since it was last asked, `most_s` at most, and forgets all of another `run` of the contest.
+        """
         key = keys.missed(game, contest)
         with redis_errors():
-            known: Any = self._client.hgetall(key)
-            since = {bot.decode(): float(moment) for bot, moment in known.items()}
-            back = [bot for bot in since if bot not in missing]
-            fresh = {bot: now_s for bot in missing if bot not in since}
-            if back:
-                self._client.hdel(key, *back)
-            if fresh:
-                self._client.hset(key, mapping=dict[Any, Any](fresh))
-        return {bot: moment for bot, moment in (since | fresh).items() if bot in missing}
+            known = _missed(self._client.hgetall(key), run)
+            _, looked_s = known.pop(LOOKED, (now_s, now_s))
+            passed_s = min(max(0.0, now_s - looked_s), most_s)
+            noted = {bot: known.get(bot, (now_s, -passed_s)) for bot in missing}
+            noted = {bot: (since_s, missed_s + passed_s) for bot, (since_s, missed_s) in noted.items()}
+            rows: dict[Any, Any] = {bot: orjson.dumps([run, *times]) for bot, times in noted.items()}
+            pipeline = self._client.pipeline(transaction=True)
+            pipeline.delete(key)
+            pipeline.hset(key, mapping={**rows, LOOKED: orjson.dumps([run, now_s, now_s])})
+            pipeline.execute()
+        return {bot: missed_s for bot, (_, missed_s) in noted.items()}
 
-    def missed(self, game: str, contest: str) -> dict[str, float]:
-        """What `missed_since` has noted last, looked at only."""
+    def missed(self, game: str, contest: str, run: str) -> dict[str, float]:
+        """Bot -> since when (epoch) a run of a contest has waited for it, as `note_missing` has noted."""
         with redis_errors():
-            known: Any = self._client.hgetall(keys.missed(game, contest))
-        return {bot.decode(): float(moment) for bot, moment in known.items()}
+            known = _missed(self._client.hgetall(keys.missed(game, contest)), run)
+        return {bot: since_s for bot, (since_s, _) in known.items() if bot != LOOKED}
 
     def drop_node(self, node: str) -> int:
         """Takes the tickets of a dead node out of all queues; answers how many."""
@@ -142,3 +151,8 @@ class Queues:
 def _ticket(text: str, since_s: float) -> Ticket:
     place, bot = place_and_bot(text)
     return Ticket(place, bot, since_s)
+
+
+def _missed(kept: Any, run: str) -> dict[str, tuple[float, float]]:
+    rows = {bot.decode(): orjson.loads(row) for bot, row in dict(kept).items()}
+    return {bot: (since_s, missed_s) for bot, (of_run, since_s, missed_s) in rows.items() if of_run == run}

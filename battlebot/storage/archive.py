@@ -16,6 +16,7 @@ from pymongo.database import Database
 from battlebot.storage.connection import mongo_errors, session_of
 from battlebot.storage.games import PER_TURN
 from battlebot.storage.moves import pair_moves, standing_moves
+from battlebot.storage.voids import SERVER, Voids, Why
 
 PART_BYTES = 4_000_000  # a document holds 16 MB at most; endless matches are longer
 
@@ -23,8 +24,9 @@ PART_BYTES = 4_000_000  # a document holds 16 MB at most; endless matches are lo
 class Archive:
     """Writes finished matches as `Games` describes them."""
 
-    def __init__(self, client: MongoClient[dict[str, Any]], database: Database[dict[str, Any]]) -> None:
+    def __init__(self, client: MongoClient[dict[str, Any]], database: Database[dict[str, Any]], voids: Voids) -> None:
         self._client = client
+        self._voids = voids
         self._games = database["games"]
         self._turns = database["turns"]
         self._meetings = database["meetings"]
@@ -34,7 +36,8 @@ class Archive:
     def store(self, games: Sequence[dict[str, Any]]) -> list[str]:
         """Stores the matches that are not stored yet; returns their ids. Raises Unavailable: nothing was stored then.
 
-        A match of a contest whose meeting is not open any more (another match took its place) is stored as void.
+        A match of a contest whose meeting is not open any more (it was taken back, or another match took its place) is
+        stored as void.
         """
         with mongo_errors():
             documents = [self._without_overlong_turns(game) for game in games]
@@ -50,19 +53,22 @@ class Archive:
         fresh_ids = [document["_id"] for document in fresh]
         query = {"_id": {"$in": fresh_ids}, "state": "open"}
         met = {row["_id"] for row in self._meetings.find(query, {"_id": 1}, session=session)}
-        counted: list[dict[str, Any]] = []
-        void: list[dict[str, Any]] = []
+        unmet = [row["_id"] for row in fresh if row["contest"] is not None and row["_id"] not in met]
+        voided = self._voids.why(unmet, session) if unmet else {}
         for index, document in enumerate(fresh):
             if document["contest"] is not None and document["_id"] not in met:
-                fresh[index] = document = {**document, "match": {**document["match"], "void": True}}
-            (void if document["match"]["void"] else counted).append(document)
+                mark = {"voided": voided[document["_id"]]} if document["_id"] in voided else {}
+                fresh[index] = {**document, "match": {**document["match"], "void": True, **mark}}
+        counted = [document for document in fresh if not document["match"]["void"]]
+        void = [document["_id"] for document in fresh if document["match"]["void"]]
         self._games.bulk_write([InsertOne(document) for document in fresh], session=session, ordered=False)
         if any(document["contest"] is not None for document in counted):
             self._meetings.bulk_write(_closings(counted), session=session, ordered=False)
             self._standings.bulk_write(standing_moves(counted), session=session, ordered=False)
             self._pairs.bulk_write(pair_moves(counted), session=session, ordered=False)
-        # a void meeting is played again: its number becomes free
-        self._meetings.delete_many({"_id": {"$in": [document["_id"] for document in void]}}, session=session)
+        if not met.isdisjoint(void):
+            query = {"_id": {"$in": void}, "state": "open"}
+            self._voids.take_back(query, Why(SERVER, "the match ended by the server's fault"), session)
         return fresh_ids
 
     def _without_overlong_turns(self, game: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -23,27 +23,24 @@ class Note:
 
 
 class Audit:
-    """Documents `{game, contest, at, by, action, details}`."""
+    """Documents `{game, contest, revision, at, by, action, details}`; `revision`: the contest's, with that change."""
 
     def __init__(self, database: Database[dict[str, Any]]) -> None:
         self._audit = database["audit"]
 
-    def add(self, game: str, contest: str, by: str, action: str, details: Mapping[str, Any]) -> None:
-        """Writes down who did what, now. Raises Unavailable."""
-        with mongo_errors():
-            self._audit.insert_one(_entry(game, contest, Note(by, action, details)))
+    def add(self, session: ClientSession, contest: Mapping[str, Any], notes: Iterable[Note]) -> None:
+        """Writes down who did what, in the transaction that changes the contest, which sees to the driver's errors.
 
-    def add_in(self, session: ClientSession, game: str, contest: str, note: Note) -> None:
-        """As `add`, as part of a transaction, which sees to the driver's errors itself."""
-        self._audit.insert_one(_entry(game, contest, note), session=session)
+        `contest` as it is after the change: so the entries have the order of the changes, whosever clock is late.
+        """
+        about = {"game": contest["game"], "contest": contest["name"], "revision": contest["revision"]}
+        for note in notes:
+            what = {"at": datetime.now(UTC), "by": note.by, "action": note.action, "details": dict(note.details)}
+            self._audit.insert_one({**about, **what}, session=session)
 
     def of_contest(self, game: str, contest: str, limit: int = 1000) -> list[dict[str, Any]]:
         """`[{"at", "by", "action", "details"}]` of a contest, newest first. Raises Unavailable."""
         with mongo_errors():
-            found = self._audit.find({"game": game, "contest": contest}, {"_id": 0, "game": 0, "contest": 0})
-            return list(found.sort([("at", -1), ("_id", -1)]).limit(limit))
-
-
-def _entry(game: str, contest: str, note: Note) -> dict[str, Any]:
-    about = {"game": game, "contest": contest, "at": datetime.now(UTC)}
-    return {**about, "by": note.by, "action": note.action, "details": dict(note.details)}
+            shown = {"_id": 0, "at": 1, "by": 1, "action": 1, "details": 1}
+            found = self._audit.find({"game": game, "contest": contest}, shown)
+            return list(found.sort([("revision", -1), ("at", -1), ("_id", -1)]).limit(limit))

@@ -51,6 +51,11 @@ INDEXES = {
         # few, and counted whenever somebody asks how far a contest is
         IndexModel([("game", ASCENDING), ("contest", ASCENDING)], partialFilterExpression={"counts": "void"}),
     ],
+    "voids": [
+        IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("bots", ASCENDING)]),
+        # few, and asked for with each sweep
+        IndexModel([("playing", ASCENDING)], partialFilterExpression={"playing": True}),
+    ],
     "standings": [IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("bot_id", ASCENDING)], unique=True)],
     "pairs": [
         IndexModel(
@@ -62,7 +67,17 @@ INDEXES = {
         IndexModel([("game", ASCENDING), ("ordinal", DESCENDING), ("bot_id", ASCENDING)]),
         IndexModel([("game", ASCENDING), ("elo", DESCENDING), ("bot_id", ASCENDING)]),
     ],
-    "audit": [IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("at", ASCENDING)])],
+    "audit": [
+        IndexModel(
+            [
+                ("game", ASCENDING),
+                ("contest", ASCENDING),
+                ("revision", ASCENDING),
+                ("at", ASCENDING),
+                ("_id", ASCENDING),
+            ]
+        )
+    ],
     "tokens": [IndexModel([("name", ASCENDING)], unique=True)],
     "turns": [IndexModel([("match", ASCENDING), ("part", ASCENDING)], unique=True)],
 }
@@ -125,6 +140,7 @@ class Storage:
         from battlebot.storage.room import Room
         from battlebot.storage.standings import Standings
         from battlebot.storage.tokens import Tokens
+        from battlebot.storage.voids import Voids
 
         timeout_ms = int(answer_within_s * 1000)
         try:
@@ -147,14 +163,15 @@ class Storage:
         self.bots = Bots(self.database, self.room)
         self.games = Games(self.database)
         self.audit = Audit(self.database)
-        self.contests = Contests(self.client, self.database, self.room, self.audit)
-        self.meetings = Meetings(self.database)
+        self.voids = Voids(self.database)
+        self.contests = Contests(self.client, self.database, self.room, self.audit, self.voids)
+        self.meetings = Meetings(self.database, self.voids)
         self.standings = Standings(self.database)
         self.tokens = Tokens(self.database)
         self.players = Players(self.database)
         self.ratings = Ratings(self.client, self.database)
-        self.archive = Archive(self.client, self.database)
-        self.ledger = Ledger(self.client, self.database, self.audit)
+        self.archive = Archive(self.client, self.database, self.voids)
+        self.ledger = Ledger(self.client, self.database, self.contests, self.voids)
 
     def ensure_indexes(self) -> None:
         """Creates the indexes that are missing. Run twice, it changes nothing. Raises Unavailable."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +16,7 @@ from battlebot.errors import NameTaken
 from battlebot.storage.audit import Audit, Note
 from battlebot.storage.connection import mongo_errors, session_of
 from battlebot.storage.room import Room
+from battlebot.storage.voids import Voids, Why
 
 STATES = ("scheduled", "running", "paused", "finished", "cancelled")
 
@@ -33,22 +35,58 @@ DEFAULTS: Mapping[str, Any] = {
     "endsAt": None,
     "startedAt": None,
     "endedAt": None,
+    "runsSince": None,
     "revision": 0,
     "settled": 0,
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """That what is being played is taken back: all of it, or what one bot plays."""
+
+    why: Why
+    bot: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of a contest: new values of fields, what is written down about it, what is taken back with it."""
+
+    fields: Mapping[str, Any]
+    notes: Sequence[Note]
+    stop: Stop | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A contest after a decision, what was written down, and which matches must be stopped, with the reason."""
+
+    contest: dict[str, Any]
+    notes: Sequence[Note] = ()
+    stopped: Mapping[str, str] = field(default_factory=dict)
+
+
+Decide = Callable[[dict[str, Any]], Change | None]
+
+
 class Contests:
     """Documents `{game, name, title, state, meetings, openedBy, createdAt}` and the fields of `DEFAULTS`.
 
-    `revision` grows with each change, and with each match that is taken back; `settled` is the last of the rounds that
-    are over, as far as anybody has looked. What is written down in the audit is written in the change's transaction.
+    `revision` grows with each change, and with each match that is taken back; `runsSince`: when it was started, resumed
+    or opened again, the last of these; `settled` is the last of the rounds that are over, as far as anybody has looked.
     """
 
     def __init__(
-        self, client: MongoClient[dict[str, Any]], database: Database[dict[str, Any]], room: Room, audit: Audit
+        self,
+        client: MongoClient[dict[str, Any]],
+        database: Database[dict[str, Any]],
+        room: Room,
+        audit: Audit,
+        voids: Voids,
     ) -> None:
         self._client = client
+        self._voids = voids
         self._room = room
         self._contests = database["contests"]
         self._audit = audit
@@ -75,6 +113,7 @@ class Contests:
             "createdAt": now,
             "startsAt": now,
             "startedAt": now,
+            "runsSince": now,
         }
         with mongo_errors():
             found = self._contests.find_one_and_update(
@@ -86,15 +125,14 @@ class Contests:
         assert found is not None
         return {**DEFAULTS, **found}
 
-    def create(self, contest: Mapping[str, Any], note: Note | None = None) -> dict[str, Any]:
+    def create(self, contest: Mapping[str, Any], notes: Sequence[Note] = ()) -> dict[str, Any]:
         """Stores a new contest with all its fields. Raises NameTaken, DiskFull, Unavailable."""
         self._room.check()
         document = {**DEFAULTS, **contest, "createdAt": datetime.now(UTC)}
 
         def in_transaction(session: ClientSession) -> None:
             self._contests.insert_one(document, session=session)
-            if note is not None:
-                self._audit.add_in(session, document["game"], document["name"], note)
+            self._audit.add(session, document, notes)
 
         with session_of(self._client) as session:
             try:
@@ -103,35 +141,53 @@ class Contests:
                 raise NameTaken(f"There is a contest {contest['name']!r} already.", field="name") from None
         return document
 
-    def change(
-        self,
-        contest: Mapping[str, Any],
-        states: Sequence[str],
-        update: Mapping[str, Mapping[str, Any]],
-        note: Note | None = None,
-        unchanged: bool = False,
-    ) -> dict[str, Any] | None:
-        """Applies `update` (MongoDB's operators) if the contest is in one of `states`; else None. Raises Unavailable.
+    def find_in(self, session: ClientSession, game: str, name: str) -> dict[str, Any] | None:
+        """As `find`, as part of a transaction."""
+        found = self._contests.find_one({"game": game, "name": name}, session=session)
+        return None if found is None else {**DEFAULTS, **found}
 
-        The condition and the change are one operation: of several processes exactly one makes a transition. With
-        `unchanged` nobody may have changed anything since `contest` was read, nor taken a match back.
+    def change(self, game: str, name: str, decide: Decide) -> Changed | None:
+        """Makes the change that `decide` makes of the contest as it stands, with its notes; None: no such contest.
+
+        All of it is one transaction, so that what was decided upon is what is changed: whoever comes second decides
+        again, and may be asked several times. Raises what `decide` raises, and Unavailable: nothing was changed then.
         """
-        query = {"_id": contest["_id"], "state": {"$in": list(states)}}
-        if unchanged:
-            query["revision"] = _revision(contest)
-        operators = {**update, "$inc": {"revision": 1, **update.get("$inc", {})}}
 
-        def in_transaction(session: ClientSession) -> dict[str, Any] | None:
-            found = self._contests.find_one_and_update(
-                query, operators, return_document=ReturnDocument.AFTER, session=session
-            )
-            if found is not None and note is not None:
-                self._audit.add_in(session, found["game"], found["name"], note)
-            return found
+        def in_transaction(session: ClientSession) -> Changed | None:
+            contest = self.find_in(session, game, name)
+            if contest is None:
+                return None
+            change = decide(contest)
+            return Changed(contest) if change is None else self.change_in(session, contest, change)
 
         with session_of(self._client) as session:
-            found = session.with_transaction(in_transaction)
-        return None if found is None else {**DEFAULTS, **found}
+            return session.with_transaction(in_transaction)
+
+    def change_in(self, session: ClientSession, contest: Mapping[str, Any], change: Change) -> Changed:
+        """Changes the contest as it was read in this transaction."""
+        update = {"$set": dict(change.fields), "$inc": {"revision": 1}}
+        if not change.fields:
+            del update["$set"]
+        after = self._contests.find_one_and_update(
+            {"_id": contest["_id"]}, update, return_document=ReturnDocument.AFTER, session=session
+        )
+        assert after is not None
+        after = {**DEFAULTS, **after}
+        self._audit.add(session, after, change.notes)
+        stopped = self._take_back(session, after, change.stop) if change.stop is not None else {}
+        return Changed(after, change.notes, stopped)
+
+    def hold(self, session: ClientSession, contest: Mapping[str, Any]) -> bool:
+        """Whether the contest runs and is as it was read; it stays so until the transaction is committed."""
+        query = {"_id": contest["_id"], "state": "running", "revision": _revision(contest)}
+        # only what is written to is kept from others
+        return bool(self._contests.update_one(query, {"$inc": {"held": 1}}, session=session).matched_count)
+
+    def _take_back(self, session: ClientSession, contest: Mapping[str, Any], stop: Stop) -> dict[str, str]:
+        query = {"game": contest["game"], "contest": contest["name"], "state": "open"}
+        if stop.bot is not None:
+            query["bots"] = stop.bot
+        return dict.fromkeys(self._voids.take_back(query, stop.why, session, playing=True), stop.why.reason)
 
     def settle(self, contest: Mapping[str, Any], rounds: int) -> None:
         """Notes that all rounds up to this one were over when `contest` was read, if it is as it was then.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,55 +12,105 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
-from battlebot.storage.audit import Audit, Note
+from battlebot.storage.audit import Note
 from battlebot.storage.connection import session_of
-from battlebot.storage.meetings import pair_key
+from battlebot.storage.contests import Change, Changed, Contests
+from battlebot.storage.meetings import pair_key, reservations
 from battlebot.storage.moves import counted, counted_by_pair, pair_moves, standing_moves
+from battlebot.storage.voids import Voids, Why
 
+MOST_NOTED = 100  # rows in the audit: a document has its limit
 RESULT = {"game": 1, "contest": 1, "players": 1, "victor": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Voided:
+    """A match that was taken back: what became of its contest, and whether it was stored (else it may still go on)."""
+
+    changed: Changed
+    stored: bool
 
 
 class Ledger:
     """Each method is one transaction; run twice, it changes nothing the second time."""
 
-    def __init__(self, client: MongoClient[dict[str, Any]], database: Database[dict[str, Any]], audit: Audit) -> None:
+    def __init__(
+        self,
+        client: MongoClient[dict[str, Any]],
+        database: Database[dict[str, Any]],
+        contests: Contests,
+        voids: Voids,
+    ) -> None:
         self._client = client
         self._games = database["games"]
         self._meetings = database["meetings"]
         self._standings = database["standings"]
         self._pairs = database["pairs"]
-        self._contests = database["contests"]
-        self._audit = audit
+        self._contests = contests
+        self._voids = voids
 
-    def void(self, game: str, contest: str, match_id: str, reason: str, by: str) -> bool:
-        """Takes a stored match of the contest back: its meeting is free again, the standings follow.
+    def reserve(self, contest: Mapping[str, Any], wanted: Sequence[Mapping[str, Any]]) -> set[str] | None:
+        """Reserves meetings as `Meetings.reserve`; None, and none of them, unless the contest is as it was read.
 
-        False if there is no such match, or it is void already. Raises Unavailable.
+        Whoever pauses, ends or changes a contest finds all that was reserved before, and nothing is afterwards.
+        Raises Unavailable.
         """
+        game, name = contest["game"], contest["name"]
+        documents = reservations(game, name, wanted)
 
-        def in_transaction(session: ClientSession) -> bool:
-            query = {"_id": match_id, "game": game, "contest": contest, "match.void": False}
-            mark = {"match.void": True, "match.voided": {"by": by, "reason": reason, "at": datetime.now(UTC)}}
-            found = self._games.find_one_and_update(query, {"$set": mark}, RESULT, session=session)
-            if found is None:
-                return False
-            self._meetings.delete_one({"_id": match_id}, session=session)
-            self._standings.bulk_write(standing_moves([found], -1), session=session)
-            self._pairs.bulk_write(pair_moves([found], -1), session=session)
-            # whoever has seen the contest without this must look again before it says that something is over
-            undone = {"$inc": {"revision": 1}, "$set": {"settled": 0}}
-            self._contests.update_one({"game": game, "name": contest}, undone, session=session)
-            self._audit.add_in(session, game, contest, Note(by, "void", {"match": match_id, "reason": reason}))
-            return True
+        def in_transaction(session: ClientSession) -> set[str] | None:
+            if not self._contests.hold(session, contest):
+                return None
+            query = {"game": game, "contest": name, "pair": {"$in": [row["pair"] for row in documents]}}
+            taken = {
+                (row["pair"], row["n"]) for row in self._meetings.find(query, {"pair": 1, "n": 1}, session=session)
+            }
+            free = [row for row in documents if (row["pair"], row["n"]) not in taken]
+            if free:
+                self._meetings.insert_many(free, session=session)
+            return {row["_id"] for row in free}
 
         with session_of(self._client) as session:
-            return bool(session.with_transaction(in_transaction))
+            return session.with_transaction(in_transaction)
+
+    def void(
+        self, game: str, contest: str, match_id: str, why: Why, decide: Callable[[dict[str, Any]], Change]
+    ) -> Voided | None:
+        """Takes a match of the contest back, stored or not: its meeting is free again, the standings follow.
+
+        `decide` makes the change of the contest that goes with it, or raises. None if there is no such match, or it is
+        void already. Raises Unavailable.
+        """
+
+        def in_transaction(session: ClientSession) -> Voided | None:
+            query = {"_id": match_id, "game": game, "contest": contest}
+            stored = self._games.find_one({**query, "match.void": False}, RESULT, session=session)
+            meeting = {**query, "state": "open" if stored is None else "played"}
+            found = self._contests.find_in(session, game, contest)
+            if found is None or (stored is None and self._meetings.find_one(meeting, session=session) is None):
+                return None
+            change = decide(found)
+            # whoever has seen the contest without this must look again before it says that something is over
+            change = replace(change, fields={**change.fields, "settled": 0})
+            changed = self._contests.change_in(session, found, change)
+            self._voids.take_back(meeting, why, session, playing=stored is None)
+            if stored is None:
+                return Voided(replace(changed, stopped={match_id: why.reason}), False)
+            mark = {"by": why.by, "reason": why.reason, "at": datetime.now(UTC)}
+            update = {"$set": {"match.void": True, "match.voided": mark}}
+            self._games.update_one({"_id": match_id}, update, session=session)
+            self._standings.bulk_write(standing_moves([stored], -1), session=session)
+            self._pairs.bulk_write(pair_moves([stored], -1), session=session)
+            return Voided(changed, True)
+
+        with session_of(self._client) as session:
+            return session.with_transaction(in_transaction)
 
     def absent(self, contest: Mapping[str, Any], meeting: Mapping[str, Any], victor: str | None) -> bool:
-        """Closes a meeting `{match, bots, n, round}` that did not take place; False if its number is taken.
+        """Closes a meeting `{match, bots, n, round}` that did not take place.
 
-        `victor` is who was there. Where the contest's absences count as void, nobody's standing moves. Raises
-        Unavailable.
+        `victor` is who was there. Where the contest's absences count as void, nobody's standing moves. False, and
+        nothing is changed, if its number is taken or the contest is not as it was read. Raises Unavailable.
         """
         bots = list(meeting["bots"])
         document = {
@@ -84,23 +135,26 @@ class Ledger:
             "absent": True,
         }
 
-        def in_transaction(session: ClientSession) -> None:
+        def in_transaction(session: ClientSession) -> bool:
+            if not self._contests.hold(session, contest):
+                return False
             self._meetings.insert_one(document, session=session)
             if contest["absentCounts"] == "loss":
                 self._standings.bulk_write(standing_moves([result]), session=session)
                 self._pairs.bulk_write(pair_moves([result]), session=session)
+            return True
 
         with session_of(self._client) as session:
             try:
-                session.with_transaction(in_transaction)
+                return session.with_transaction(in_transaction)
             except DuplicateKeyError:
                 return False
-        return True
 
-    def recount(self, game: str, contest: str, mend: bool) -> list[dict[str, Any]]:
+    def recount(self, game: str, contest: str, mend_by: str | None = None) -> list[dict[str, Any]]:
         """Counts the contest's standings from its games and meetings; answers where the kept ones differ.
 
-        Rows `{bot_id, opponent?, kept, counted}`. `mend` replaces the kept ones. Raises Unavailable.
+        Rows `{bot_id, opponent?, kept, counted}`. If somebody mends them the kept ones are replaced, and it is written
+        down. Raises Unavailable.
         """
 
         def in_transaction(session: ClientSession) -> list[dict[str, Any]]:
@@ -109,7 +163,11 @@ class Ledger:
                 *_differences(self._kept(self._standings, game, contest, session), counted(results)),
                 *_differences(self._kept(self._pairs, game, contest, session), counted_by_pair(results)),
             ]
-            if mend and rows:
+            if mend_by is not None and rows:
+                found = self._contests.find_in(session, game, contest)
+                if found is not None:
+                    note = Note(mend_by, "recompute", {"differences": rows[:MOST_NOTED], "of": len(rows)})
+                    self._contests.change_in(session, found, Change({}, [note]))
                 query = {"game": game, "contest": contest}
                 self._standings.update_many(query, {"$set": dict.fromkeys(_COUNTED, 0)}, session=session)
                 self._pairs.delete_many(query, session=session)

@@ -10,16 +10,37 @@ from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
 from battlebot.storage.connection import mongo_errors
+from battlebot.storage.voids import SERVER, Voids, Why
 
 DUPLICATE_KEY = 11000
 FEW = 32  # bots whose meetings are looked up one bot after the other
 OF_A_BOT = [("game", 1), ("contest", 1), ("bots", 1)]  # the index for that
-TOLD = ("n", "round", "bots", "state", "victor")
+TOLD = ("n", "round", "bots", "state", "victor", "counts")
 
 
 def pair_key(bots: Iterable[str]) -> str:
     """One text for a pair, whoever moves first. A slash cannot be part of a name."""
     return "/".join(sorted(bots))
+
+
+def reservations(game: str, contest: str, wanted: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The documents of meetings `{match, bots: [first mover, other], n, round?}` that are to be reserved."""
+    now = datetime.now(UTC)
+    return [
+        {
+            "_id": row["match"],
+            "game": game,
+            "contest": contest,
+            "pair": pair_key(row["bots"]),
+            "n": row["n"],
+            "round": row.get("round", 0),
+            "bots": list(row["bots"]),
+            "first": row["bots"][0],
+            "state": "open",
+            "at": now,
+        }
+        for row in wanted
+    ]
 
 
 class Meetings:
@@ -29,35 +50,21 @@ class Meetings:
     a sixth time, whatever runs twice or races.
     """
 
-    def __init__(self, database: Database[dict[str, Any]]) -> None:
+    def __init__(self, database: Database[dict[str, Any]], voids: Voids) -> None:
         self._meetings = database["meetings"]
+        self._voids = voids
 
-    def reserve(self, game: str, contest: str, wanted: Sequence[dict[str, Any]]) -> set[str]:
+    def reserve(self, game: str, contest: str, wanted: Sequence[Mapping[str, Any]]) -> set[str]:
         """Inserts meetings `{match, bots: [first mover, other], n, round?}`; returns the match ids that were inserted.
 
-        Those missing from the answer were reserved by somebody else. Raises Unavailable.
+        Those missing from the answer were reserved by somebody else. Does not look at the contest: the ledger does.
+        Raises Unavailable.
         """
-        now = datetime.now(UTC)
-        documents = [
-            {
-                "_id": row["match"],
-                "game": game,
-                "contest": contest,
-                "pair": pair_key(row["bots"]),
-                "n": row["n"],
-                "round": row.get("round", 0),
-                "bots": list(row["bots"]),
-                "first": row["bots"][0],
-                "state": "open",
-                "at": now,
-            }
-            for row in wanted
-        ]
         refused: set[str] = set()
-        if documents:
+        if wanted:
             with mongo_errors():
                 try:
-                    self._meetings.insert_many(documents, ordered=False)
+                    self._meetings.insert_many(reservations(game, contest, wanted), ordered=False)
                 except BulkWriteError as error:
                     failures = error.details["writeErrors"]
                     if any(failure["code"] != DUPLICATE_KEY for failure in failures):
@@ -70,8 +77,14 @@ class Meetings:
         with mongo_errors():
             self._meetings.delete_many({"_id": {"$in": list(match_ids)}, "state": "open"})
 
+    def lost(self, match_ids: Iterable[str]) -> None:
+        """Gives up reservations whose match is nowhere any more: it is played again. Raises Unavailable."""
+        with mongo_errors():
+            query = {"_id": {"$in": list(match_ids)}, "state": "open"}
+            self._voids.take_back(query, Why(SERVER, "the match was lost"))
+
     def among(self, game: str, contest: str, bots: Sequence[str]) -> list[dict[str, Any]]:
-        """`[{"n", "round", "bots", "state", "victor"}]` of meetings in which any of these plays, oldest first.
+        """`[{"n", "round", "bots", "state", "victor", "counts"?}]` of meetings in which any of these is, oldest first.
 
         Raises Unavailable.
         """

@@ -32,8 +32,15 @@ class Standings:
         with mongo_errors():
             return list(self._pairs.find(query, {"_id": 0, "game": 0, "contest": 0}))
 
-    def enter(self, game: str, contest: str, bot_id: str) -> None:
-        """Gives a bot its row of zeroes, if it has none. Raises Unavailable."""
+    def enter(self, game: str, contest: str, bot_id: str) -> bool:
+        """Gives a bot its row of zeroes; False if it has a row. Raises Unavailable."""
         key = {"game": game, "contest": contest, "bot_id": bot_id}
         with mongo_errors():
-            self._standings.update_one(key, {"$setOnInsert": dict.fromkeys(COUNTS, 0)}, upsert=True)
+            done = self._standings.update_one(key, {"$setOnInsert": dict.fromkeys(COUNTS, 0)}, upsert=True)
+        return done.upserted_id is not None
+
+    def leave(self, game: str, contest: str, bot_id: str) -> None:
+        """Takes a bot's row away again, if it is one of zeroes. Raises Unavailable."""
+        key = {"game": game, "contest": contest, "bot_id": bot_id}
+        with mongo_errors():
+            self._standings.delete_one({**key, **dict.fromkeys(COUNTS, 0)})

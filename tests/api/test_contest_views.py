@@ -10,6 +10,8 @@ from webhouse import CONTESTS, House
 from battlebot.arena import keys
 from battlebot.arena.making import ticket_of
 from battlebot.contests.service import lookout
+from battlebot.contests.service.pairer import run_of
+from battlebot.matchmaking.queue import Queues
 
 GAME = "noughtsandcrosses"
 
@@ -19,7 +21,7 @@ def closed(home: House, *bots: str, **fields: Any) -> None:
     home.register(*bots)
     body = {"name": "cup", "format": "round-robin", "entrants": list(bots), "meetings": 2, **fields}
     assert home.organise("POST", "", body).status_code == 201
-    assert home.organise("POST", "/cup/start").status_code == 200
+    assert home.organise("POST", f"/{body['name']}/start").status_code == 200
 
 
 def absent(home: House, first: str, second: str, victor: str | None, n: int = 1) -> None:
@@ -135,6 +137,35 @@ def test_the_page_of_a_contests_matches_is_found_by_the_index_alone(home: House)
     assert (stats["nReturned"], stats["totalDocsExamined"]) == (1, 0)
 
 
+def test_absences_that_count_for_nobody_are_over_all_the_same(home: House) -> None:
+    """Nobody's standing moves; the contest is played as far as it is planned."""
+    closed(home, "a", "b", "c", absentCounts="void", meetings=1)
+    absent(home, "a", "b", "a")
+    absent(home, "a", "c", None)
+    home.play("b", "c", "b", "cup", n=1)
+    assert home.client.get(f"{CONTESTS}/cup").json["progress"] == {"played": 3, "planned": 3, "live": 0}
+    rows = home.client.get(f"/games/{GAME}/contest/cup").json["bots"]
+    assert {row["bot_id"]: row["played"] for row in rows} == {"a": 0, "b": 1, "c": 1}
+
+
+def test_the_meetings_of_a_stranger_are_refused(home: House) -> None:
+    """By its name; those of a bot that has not met anybody yet are not."""
+    home.contest("cup", bots=("a", "b"))
+    closed(home, "c", "d", name="closed")
+    for path in (f"{CONTESTS}/cup/meetings", f"{CONTESTS}/closed/meetings"):
+        answer = home.client.get(path, query_string={"bot": "nobody"})
+        assert (answer.status_code, answer.json["field"], answer.json["rule"]) == (400, "bot", "known")
+    assert home.client.get(f"{CONTESTS}/cup/meetings?bot=a").json["pairs"][0]["left"] == 5
+    assert home.client.get(f"{CONTESTS}/closed/meetings?bot=d").status_code == 200
+
+
+def test_challengers_of_a_gauntlet_have_nothing_left(home: House) -> None:
+    """They do not meet one another."""
+    closed(home, "a", "b", "c", format="gauntlet")
+    pairs = home.client.get(f"{CONTESTS}/cup/meetings").json["pairs"]
+    assert {"".join(pair["bots"]): pair["left"] for pair in pairs} == {"ab": 2, "ac": 2, "bc": 0}
+
+
 def test_the_meetings_of_all_pairs(home: House) -> None:
     """Played, left, and who moved first; the rounds with what is due."""
     closed(home, "a", "b", "c")
@@ -188,7 +219,10 @@ def test_why_in_a_closed_contest(home: House) -> None:
     assert why(home, "nobody")["code"] == "not-registered"
     assert why(home, "stranger")["code"] == "not-an-entrant"
     assert why(home, "a")["code"] == "not-connected"
-    home.context.redis.hset(keys.missed(GAME, "cup"), "a", 1_700_000_000)
+    contest = home.storage.contests.find(GAME, "cup")
+    assert contest is not None
+    for now_s in (1_700_000_000, 1_700_000_004):
+        Queues(home.context.redis).note_missing(GAME, "cup", {"a"}, run_of(contest), now_s, 5.0)
     assert why(home, "a")["since"] == "2023-11-14T22:13:20.000Z"
     wait(home, "a")
     assert (why(home, "a")["code"], why(home, "a")["left"]) == ("all-away", ["b", "c"])

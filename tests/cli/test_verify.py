@@ -14,6 +14,8 @@ from records import won
 from battlebot.config import Settings
 from battlebot.embedded.stores import embedded_stores
 from battlebot.storage import Storage
+from battlebot.storage.contests import Change
+from battlebot.storage.voids import Why
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 BOTS = ("ada", "bob", "cat")
@@ -82,7 +84,7 @@ def test_what_is_not_as_recorded_is_told_with_its_match(verify: Verify, storage:
 def test_json_counts_what_was_looked_at(verify: Verify, storage: Storage) -> None:
     """Void matches are replayed too, and counted apart."""
     match_id = fill(storage)[0]
-    storage.ledger.void("numberwang", "cup é", match_id, "a cable", "me")
+    assert storage.ledger.void("numberwang", "cup é", match_id, Why("me", "a cable"), lambda _: Change({}, []))
     status, out, _ = verify("cup é", match_id, "--json")
     report: Any = json.loads(out)
     assert (status, report["ok"]) == (0, True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,9 +14,7 @@ import redis
 
 from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
-from battlebot.arena.connection import connect
 from battlebot.arena.store import MatchStore
-from battlebot.config import Settings
 from battlebot.contests.service.organiser import Organiser
 from battlebot.errors import Refused, TooLate, UnknownMatch, WrongState
 from battlebot.rules.registry import discover
@@ -22,14 +22,6 @@ from battlebot.storage import Storage
 
 GAME = "numberwang"
 BOTS = [f"bot{index}" for index in range(24)]
-
-
-@pytest.fixture
-def client(settings: Settings) -> Iterator[redis.Redis]:
-    """A client of the emptied Valkey."""
-    made = connect(settings.redis_url)
-    yield made
-    made.close()
 
 
 @pytest.fixture
@@ -176,3 +168,112 @@ def test_rounds_that_were_over_are_looked_at_again_when_a_bot_is_back(organiser:
     organiser.enter(GAME, "cup", [BOTS[0]], "ann")
     storage.contests.settle(before, 8)
     assert organiser.contest(GAME, "cup")["settled"] == 0
+
+
+def test_of_two_changes_that_do_not_go_together_the_second_is_refused(organiser: Organiser, storage: Storage) -> None:
+    """It was checked upon what the first then changed: an even number of meetings, and a knockout."""
+    create(organiser, BOTS[:4], format="round-robin")
+    real, asked = storage.bots.known, []
+
+    def known_and_changed(*arguments: Any) -> Any:
+        if not asked:
+            asked.append(True)
+            organiser.change(GAME, "cup", {"meetings": 4}, "bob")
+        return real(*arguments)
+
+    storage.bots.known = known_and_changed  # type: ignore[method-assign]
+    with pytest.raises(Refused) as refused:
+        organiser.change(GAME, "cup", {"format": "knockout"}, "ann")
+    storage.bots.known = real  # type: ignore[method-assign]
+    assert refused.value.details["field"] == "meetings"
+    contest = organiser.contest(GAME, "cup")
+    assert (contest["format"], contest["meetings"]) == ("round-robin", 4)
+    assert [row["by"] for row in storage.audit.of_contest(GAME, "cup")] == ["bob", "ann"]
+
+
+def test_an_end_that_is_put_off_while_the_clock_looks_is_kept(organiser: Organiser, storage: Storage) -> None:
+    """The clock has read that the contest is due; then its end is moved."""
+    contest = create(organiser, BOTS[:2], format="round-robin")
+    organiser.transition("start", GAME, "cup", "ann")
+    storage.database["contests"].update_one({"name": "cup"}, {"$set": {"endsAt": contest["createdAt"]}})
+    real = storage.contests.due
+
+    def due_and_put_off(now: Any) -> Any:
+        found = real(now)
+        organiser.change(GAME, "cup", {"endsAt": now.replace(year=now.year + 1)}, "ann")
+        return found
+
+    storage.contests.due = due_and_put_off  # type: ignore[method-assign]
+    organiser.tick()
+    assert organiser.contest(GAME, "cup")["state"] == "running"
+    assert [row["action"] for row in storage.audit.of_contest(GAME, "cup")] == ["change", "start", "create"]
+
+
+def test_a_contest_that_the_clock_stumbles_over_keeps_no_other_from_its_time(
+    organiser: Organiser, storage: Storage
+) -> None:
+    """The first of three cannot be changed, whatever the reason."""
+    for name in ("bad", "good", "better"):
+        made = organiser.create(GAME, {"name": name, "meetings": 1}, "ann")
+        storage.database["contests"].update_one({"name": name}, {"$set": {"startsAt": made["createdAt"]}})
+    real = storage.contests.change
+
+    def stumble(game: str, name: str, decide: Any) -> Any:
+        if name == "bad":
+            raise KeyError(name)
+        return real(game, name, decide)
+
+    storage.contests.change = stumble  # type: ignore[method-assign]
+    organiser.tick()
+    assert [organiser.contest(GAME, name)["state"] for name in ("good", "better")] == ["running", "running"]
+
+
+def test_of_twenty_withdrawals_at_once_one_is_written_down(organiser: Organiser, storage: Storage) -> None:
+    """All of them succeed: the bot is out."""
+    create(organiser, BOTS[:4], format="round-robin")
+    with ThreadPoolExecutor(20) as pool:
+        found = list(pool.map(lambda _: organiser.withdraw(GAME, "cup", BOTS[0], "ann"), range(20)))
+    assert [row["withdrawn"] for row in found] == [[BOTS[0]]] * 20
+    assert [row["action"] for row in storage.audit.of_contest(GAME, "cup")] == ["withdraw", "create"]
+
+
+def test_the_audit_has_the_order_of_the_changes(organiser: Organiser, storage: Storage) -> None:
+    """Of twenty at once, each of which only one state allows; also where clocks differ."""
+    create(organiser, BOTS[:2], format="round-robin")
+    organiser.transition("start", GAME, "cup", "ann")
+
+    def move(index: int) -> None:
+        with contextlib.suppress(WrongState):
+            organiser.transition(("pause", "resume")[index % 2], GAME, "cup", f"organiser {index}")
+
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(move, range(20)))
+    actions = [row["action"] for row in storage.audit.of_contest(GAME, "cup")][::-1]
+    assert actions[:2] == ["create", "start"]
+    assert set(actions[2::2]) <= {"pause"}
+    assert set(actions[3::2]) <= {"resume"}
+    late = datetime.now(UTC) + timedelta(hours=1)
+    storage.database["audit"].update_one({"action": "start"}, {"$set": {"at": late}})
+    assert [row["action"] for row in storage.audit.of_contest(GAME, "cup")][::-1] == actions
+
+
+def test_who_starts_a_contest_early_may_end_it_early(organiser: Organiser) -> None:
+    """Before the moment for which its start had been planned."""
+    now = datetime.now(UTC)
+    create(organiser, BOTS[:2], format="round-robin", startsAt=now + timedelta(days=7))
+    with pytest.raises(Refused):
+        organiser.change(GAME, "cup", {"endsAt": now + timedelta(days=1)}, "ann")
+    organiser.transition("start", GAME, "cup", "ann")
+    ends = organiser.change(GAME, "cup", {"endsAt": now + timedelta(days=1)}, "ann")["endsAt"]
+    assert abs(ends - now - timedelta(days=1)) < timedelta(seconds=1)
+
+
+def test_a_withdrawn_bot_of_an_open_contest_comes_back(organiser: Organiser, storage: Storage) -> None:
+    """One that has never come needs nobody to enter it."""
+    organiser.create(GAME, {"name": "cup", "meetings": 3}, "ann")
+    organiser.transition("start", GAME, "cup", "ann")
+    storage.standings.enter(GAME, "cup", BOTS[0])
+    organiser.withdraw(GAME, "cup", BOTS[0], "ann")
+    assert organiser.enter(GAME, "cup", [BOTS[0]], "ann")["withdrawn"] == []
+    with pytest.raises(WrongState):
+        organiser.enter(GAME, "cup", [BOTS[1]], "ann")

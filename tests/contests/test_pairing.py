@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import redis
+from hall import Hall
 
 from battlebot.arena.archiving import game_document
 from battlebot.arena.bus import Bus
@@ -26,17 +27,11 @@ from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.referee.events import Failed, Turned
 from battlebot.rules.registry import discover
 from battlebot.storage import Storage
+from battlebot.storage.contests import Change
+from battlebot.storage.voids import Why
 
 BOTS = [f"bot{index}" for index in range(6)]
 QUEUE = "numberwang/cup"
-
-
-@pytest.fixture
-def client(settings: Settings) -> Iterator[redis.Redis]:
-    """A client of the emptied Valkey."""
-    made = connect(settings.redis_url)
-    yield made
-    made.close()
 
 
 @pytest.fixture
@@ -114,16 +109,16 @@ def test_four_pairers_at_once_never_let_a_pair_meet_once_too_often(
 def test_a_reservation_whose_bot_left_is_released(pairer: Pairer, storage: Storage, client: redis.Redis) -> None:
     """Between reserving and beginning the bot goes: nobody has met, the other waits on."""
     wait_in_cup(pairer, ["a", "b"])
-    real = storage.meetings.reserve
+    real = storage.ledger.reserve
 
-    def reserve_and_lose_b(*arguments: object) -> set[str]:
+    def reserve_and_lose_b(*arguments: object) -> set[str] | None:
         reserved = real(*arguments)  # type: ignore[arg-type]
         pairer.queues.leave(QUEUE, Ticket("n/b.0", "b", 0.0))
         return reserved
 
-    storage.meetings.reserve = reserve_and_lose_b  # type: ignore[method-assign, assignment]
+    storage.ledger.reserve = reserve_and_lose_b  # type: ignore[method-assign, assignment]
     assert pairer.pair("numberwang", "cup") == 0
-    storage.meetings.reserve = real  # type: ignore[method-assign]
+    storage.ledger.reserve = real  # type: ignore[method-assign]
     assert storage.meetings.among("numberwang", "cup", ["a", "b"]) == []
     wait_in_cup(pairer, ["c"])
     assert pairer.pair("numberwang", "cup") == 1
@@ -206,7 +201,7 @@ def test_bots_that_have_all_met_are_not_looked_at_again_and_again(pairer: Pairer
     assert [pairer.pair("numberwang", "cup") for _ in range(5)] == [0] * 5
     assert len(looks) == 2
     (one, _) = storage.games.of_contest("numberwang", "cup")
-    assert storage.ledger.void("numberwang", "cup", one["_id"], "a cable", "ann")
+    assert storage.ledger.void("numberwang", "cup", one["_id"], Why("ann", "a cable"), lambda _: Change({}, []))
     assert pairer.pair("numberwang", "cup") == 1
     wait_in_cup(pairer, ["c", "d"], 3)
     assert pairer.pair("numberwang", "cup") == 1
@@ -238,5 +233,131 @@ def test_a_round_robin_reads_only_what_is_not_over_and_pairs_the_same(pairer: Pa
         {"_id": "m0", "game": "numberwang", "contest": "robin", "players": wanted[0]["bots"], "victor": None}
         | {"match": {"void": False, "seq": 1}}
     )
-    assert storage.ledger.void("numberwang", "robin", "m0", "a cable", "ann")
+    assert storage.ledger.void("numberwang", "robin", "m0", Why("ann", "a cable"), lambda _: Change({}, []))
     assert due(look())[0] == schedule.meetings[0]
+
+
+def cancel(hall: Hall) -> None:
+    """The contest is called off."""
+    hall.do("cancel")
+
+
+def pause(hall: Hall) -> None:
+    """It is paused."""
+    hall.do("pause")
+
+
+def finish(hall: Hall) -> None:
+    """It is ended."""
+    hall.do("finish")
+
+
+def withdraw(hall: Hall) -> None:
+    """One of the two leaves."""
+    hall.organiser.withdraw("numberwang", "cup", "a", "ann")
+
+
+@pytest.mark.parametrize("change", [cancel, pause, finish, withdraw])
+def test_nothing_is_reserved_in_a_contest_that_changed_since_it_was_read(
+    hall: Hall, change: Callable[[Hall], None]
+) -> None:
+    """The pairer has read it as running, with both bots in it; then an organiser is quicker."""
+    hall.begin("ab")
+    hall.wait("ab")
+    real = hall.storage.ledger.reserve
+
+    def reserve_late(*arguments: object) -> set[str] | None:
+        hall.storage.ledger.reserve = real  # type: ignore[method-assign]
+        change(hall)
+        return real(*arguments)  # type: ignore[arg-type]
+
+    hall.storage.ledger.reserve = reserve_late  # type: ignore[method-assign, assignment]
+    assert hall.pair() == []
+    assert hall.meetings() == []
+
+
+def test_a_contest_that_changed_in_some_other_way_is_looked_at_again_and_paired(hall: Hall) -> None:
+    """It got another title meanwhile."""
+    hall.begin("ab")
+    hall.wait("ab")
+    real = hall.storage.ledger.reserve
+
+    def reserve_late(*arguments: object) -> set[str] | None:
+        hall.storage.ledger.reserve = real  # type: ignore[method-assign]
+        hall.organiser.change("numberwang", "cup", {"title": "The Cup"}, "ann")
+        return real(*arguments)  # type: ignore[arg-type]
+
+    hall.storage.ledger.reserve = reserve_late  # type: ignore[method-assign, assignment]
+    assert len(hall.pair()) == 1
+
+
+@pytest.mark.parametrize("change", [pause, finish])
+def test_what_was_reserved_before_a_pause_or_an_end_has_begun_before_it(
+    hall: Hall, change: Callable[[Hall], None]
+) -> None:
+    """It is played to its end, and counts."""
+    hall.begin("ab")
+    hall.wait("ab")
+    real = hall.store.begin_all
+
+    def begin_late(*arguments: Any) -> list[bool]:
+        change(hall)
+        return real(*arguments)
+
+    hall.store.begin_all = begin_late  # type: ignore[method-assign]
+    (match,) = hall.pair()
+    entry = hall.storage.audit.of_contest("numberwang", "cup")[0]
+    assert match.started_s <= entry["at"].timestamp() + 0.001  # MongoDB keeps milliseconds
+    hall.end(match)
+    hall.archive()
+    assert hall.played() == {"a": 1, "b": 1}
+
+
+def test_the_only_meeting_of_a_pair_is_played_again_with_the_same_first_mover(hall: Hall) -> None:
+    """In an open contest, though others have met since; whether an organiser, the server or a lost Redis took it."""
+    hall.begin("abc", format="open", entrants="open", meetings=5)
+    (match,) = hall.play("ab")
+    first = hall.storage.games.find(match)["players"][0]  # type: ignore[index]
+    other = "b" if first == "a" else "a"
+    # by now the other one has moved first less often
+    while hall.storage.games.find(hall.play(f"{first}c")[0])["players"][0] != first:  # type: ignore[index]
+        pass
+    hall.void(match)
+    hall.wait(first + other)
+    (again,) = hall.pair()
+    assert [seat.bot for seat in again.seats] == [first, other]
+    hall.conductor.conduct(again, Failed("the disk is full"))
+    hall.archive()
+    hall.wait(other + first)
+    (again,) = hall.pair()
+    assert [seat.bot for seat in again.seats] == [first, other]
+    hall.client.flushall()
+    hall.storage.meetings.lost([again.id])
+    hall.wait(first + other)
+    (again,) = hall.pair()
+    assert [seat.bot for seat in again.seats] == [first, other]
+
+
+@pytest.mark.parametrize("state", ["finished", "cancelled"])
+def test_a_login_changes_nothing_in_the_ranking_of_a_contest_that_is_over(
+    hall: Hall, with_settings: Callable[..., Settings], state: str
+) -> None:
+    """Whether the node knows that it is, or has known it as running; opened again it lets them in."""
+    hall.begin("ab", format="open", entrants="open")
+    doors = [Entrance(hall.storage, Bus(hall.client), with_settings()) for _ in range(2)]
+    doors[0].enter("numberwang", "cup", "a")
+    hall.do("finish" if state == "finished" else "cancel")
+    for door in doors:
+        door.enter("numberwang", "cup", "b")
+
+    def names() -> set[str]:
+        return {row["bot_id"] for row in hall.storage.standings.of_contest("numberwang", "cup")}
+
+    assert names() == {"a"}
+    hall.storage.database["contests"].update_one({}, {"$set": {"state": "running"}})
+    again = Entrance(hall.storage, Bus(hall.client), with_settings())
+    again.enter("numberwang", "cup", "b")
+    assert names() == {"a", "b"}
+    for door in doors:
+        door.enter("numberwang", "cup", "b")
+    assert names() == {"a", "b"}

@@ -83,6 +83,6 @@ def organiser_of(settings: Settings) -> str:
 def differences(settings: Settings, contest: str = "cup") -> list[dict[str, Any]]:
     """What `battlebot contest recompute` finds."""
     storage = Storage(settings)
-    found = storage.ledger.recount(GAME, contest, mend=False)
+    found = storage.ledger.recount(GAME, contest)
     storage.close()
     return found

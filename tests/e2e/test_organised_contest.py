@@ -85,7 +85,7 @@ def test_a_contest_is_scheduled_played_corrected_and_published(parts: Cluster) -
     assert actions["start"] == 1
     assert (actions["finish"], actions["reopen"], actions["void"]) == (3, 2, 2)
     assert desk.ask("GET", "/cup/audit")[-2]["by"] == "clock"
-    assert storage.ledger.recount(GAME, "cup", mend=False) == []
+    assert storage.ledger.recount(GAME, "cup") == []
     storage.close()
     assert desk.token not in parts.logs()
     assert "Traceback" not in parts.logs()

@@ -16,6 +16,8 @@ from battlebot.ratings import progress, service
 from battlebot.ratings.rating import Rating
 from battlebot.ratings.service import Rater
 from battlebot.storage import Storage
+from battlebot.storage.contests import Change
+from battlebot.storage.voids import Why
 
 
 @pytest.fixture(autouse=True)
@@ -126,11 +128,12 @@ def test_a_match_that_becomes_void_after_it_was_rated_is_taken_out(told: bool, s
 def test_a_voiding_by_the_ledger_is_noticed(storage: Storage, rater: Rater) -> None:
     """The real way of an organiser's void, without anybody telling the ratings."""
     meetings = [{"match": f"{seq:024x}", "bots": ["a", "b"], "n": seq} for seq in (1, 2)]
+    storage.contests.open(GAME, "cup", 2)
     storage.meetings.reserve(GAME, "cup", meetings)
     games = [{**stored(seq), "contest": "cup"} for seq in (1, 2)]
     storage.archive.store(games)
     rater.rate_new(GAME)
-    assert storage.ledger.void(GAME, "cup", games[0]["_id"], "unfair", "me")
+    assert storage.ledger.void(GAME, "cup", games[0]["_id"], Why("me", "unfair"), lambda _: Change({}, []))
     rater.rate_new(GAME)
     assert kept(storage) == right(games[1:])
 

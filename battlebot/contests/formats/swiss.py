@@ -75,7 +75,8 @@ def planned(situation: Situation) -> int | None:
 def may_meet(situation: Situation) -> Callable[[str, str], bool]:
     """Whether there is a round left in which the two may meet."""
     ahead = due(situation)
-    if max((one.round for one in (*situation.met, *ahead)), default=0) < _rounds(situation):
+    rounds = [met.round for met in situation.met] + [meeting.round for meeting in ahead]
+    if max(rounds, default=0) < _rounds(situation):
         return lambda a, b: True
     pairs = {pair_of(one.first, one.second) for one in ahead}
     return lambda a, b: pair_of(a, b) in pairs

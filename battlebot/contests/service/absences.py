@@ -15,7 +15,7 @@ from battlebot.arena.store import MatchStore
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.situation import Due
 from battlebot.contests.service.organiser import Organiser
-from battlebot.contests.service.pairer import Pairer
+from battlebot.contests.service.pairer import Pairer, run_of
 from battlebot.matchmaking.queue import Queues
 
 log = structlog.get_logger()
@@ -23,12 +23,17 @@ log = structlog.get_logger()
 
 @dataclass
 class Absences:
-    """Since when each entrant with a meeting due has not been there, kept in Redis; and what follows from it."""
+    """How long each entrant with a meeting due has not been there, kept in Redis; and what follows from it.
+
+    Only that time counts in which the contest runs and somebody looks: `most_s` at most from one look to the next, so
+    that no bot is charged for a server that was down. It begins anew when the contest is resumed or opened again.
+    """
 
     store: MatchStore
     queues: Queues
     pairer: Pairer
     organiser: Organiser
+    most_s: float = 5.0
     now_s: Callable[[], float] = time.time
 
     def look_at(self, contest: Mapping[str, Any]) -> int:
@@ -46,9 +51,10 @@ class Absences:
         due = kind.due(situation)
         waiting, playing = self._present(contest)
         missing = {bot for row in due for bot in (row.first, row.second)} - waiting - playing
-        missed_since = self.queues.missed_since(contest["game"], contest["name"], missing, self.now_s())
-        before_s = self.now_s() - contest["absentAfterS"]
-        gone = {bot for bot, since_s in missed_since.items() if since_s <= before_s}
+        missed_s = self.queues.note_missing(
+            contest["game"], contest["name"], missing, run_of(contest), self.now_s(), self.most_s
+        )
+        gone = {bot for bot, seconds in missed_s.items() if seconds >= contest["absentAfterS"]}
         closed, busy = 0, set(playing)
         for row in due:
             pair = {row.first, row.second}

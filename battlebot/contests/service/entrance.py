@@ -17,6 +17,7 @@ from battlebot.storage import Storage
 log = structlog.get_logger()
 
 KNOWN_FOR_S = 2.0  # how long a contest's state may be old at a login
+OVER = ("finished", "cancelled")
 REMEMBERED = 50_000  # contests, and bots in contests; then all are looked up again
 
 
@@ -33,23 +34,32 @@ class Entrance:
     def enter(self, game: str, contest: str, bot: str) -> None:
         """Lets the bot into the contest; opens it if nobody has, and the operator allows that.
 
-        A contest that is over or has not begun lets its bots wait. Raises ContestClosed for one that nobody opened,
-        where logins may not, and for a bot that is not on a closed contest's list; Unavailable.
+        A contest that is over or has not begun lets its bots wait; into the ranking of one that is over nobody comes.
+        Raises ContestClosed for one that nobody opened, where logins may not, and for a bot that is not on a closed
+        contest's list; Unavailable.
         """
         try:
             found = self._contest(game, contest)
             if found["entrants"] != "open" and bot not in found["entrants"]:
                 raise ContestClosed(f"{bot!r} is no entrant of the contest {contest!r}.", contest=contest)
-            if (game, contest, bot) not in self._entered:
-                self._storage.standings.enter(game, contest, bot)
-                if len(self._entered) >= REMEMBERED:
-                    self._entered.clear()
-                self._entered.add((game, contest, bot))
-                self._bus.publish(keys.contest_events(game, contest), b"entered")
+            if (game, contest, bot) not in self._entered and found["state"] not in OVER:
+                self._rank(game, contest, bot)
         except Unavailable:
             if (game, contest) not in self._known:
                 raise
             log.warning("contest.entered_unseen", game=game, contest=contest, bot=bot)
+
+    def _rank(self, game: str, contest: str, bot: str) -> None:
+        if self._storage.standings.enter(game, contest, bot):
+            # it may have ended since it was seen, or just now
+            found = self._storage.contests.find(game, contest)
+            if found is not None and found["state"] in OVER:
+                self._storage.standings.leave(game, contest, bot)
+                return
+        if len(self._entered) >= REMEMBERED:
+            self._entered.clear()
+        self._entered.add((game, contest, bot))
+        self._bus.publish(keys.contest_events(game, contest), b"entered")
 
     def _contest(self, game: str, contest: str) -> dict[str, Any]:
         seen_s, document = self._known.get((game, contest), (0.0, {}))

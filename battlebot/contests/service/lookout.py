@@ -13,7 +13,7 @@ from battlebot.arena.store import MatchStore
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.situation import Due, Situation
 from battlebot.contests.matrix import by_pairs, by_rounds
-from battlebot.contests.service.pairer import situation_of
+from battlebot.contests.service.pairer import run_of, situation_of
 from battlebot.contests.standings import ranking
 from battlebot.contests.why import Look, comes_later, why
 from battlebot.errors import Refused
@@ -90,7 +90,7 @@ class Lookout:
         waiting = {ticket.bot for ticket in self.queues.tickets(keys.queue_name(game, name))}
         playing = self._playing(game, name)
         left, later = self._left(contest, bot, entered)
-        since_s = self.queues.missed(game, name).get(bot)
+        since_s = self.queues.missed(game, name, run_of(contest)).get(bot)
         look = Look(
             bot=bot,
             state=contest["state"],
@@ -138,7 +138,7 @@ class Lookout:
         game, name = contest["game"], contest["name"]
         rows = self.storage.meetings.of_contest(game, name)
         came = sorted(row["bot_id"] for row in self.storage.standings.of_contest(game, name))
-        return situation_of(contest, rows, came), rows
+        return situation_of(contest, rows, came, self.storage.voids.of_contest(game, name)), rows
 
     def _due(self, contest: Mapping[str, Any], situation: Situation) -> list[Due]:
         kind = format_named(contest["format"])

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
 import structlog
 
 from battlebot.arena import keys
@@ -15,7 +16,7 @@ from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import Pairing, Waiter
-from battlebot.contests.formats.situation import Met, Situation
+from battlebot.contests.formats.situation import Due, Met, Situation
 from battlebot.matchmaking.queue import Queues, Ticket
 from battlebot.referee.match import Match
 from battlebot.rules.contract import Game
@@ -29,12 +30,20 @@ WORTH_FORGETTING = 1000  # meetings that were read; of fewer the next pairing ma
 IN_VAIN_S = 10.0  # how long nobody looks again at bots of an open contest that have all met
 MOST_IN_VAIN = 1000
 BEGIN_WITHIN_MS = 10_000  # of reserving; later the meeting may have been released already
+ATTEMPTS = 5  # to pair in a contest that is being changed; then the sweep asks again
 
 
 def situation_of(
-    contest: Mapping[str, Any], meetings: Sequence[Mapping[str, Any]], came: Sequence[str], settled: int = 0
+    contest: Mapping[str, Any],
+    meetings: Sequence[Mapping[str, Any]],
+    came: Sequence[str],
+    voids: Sequence[Mapping[str, Any]] = (),
+    settled: int = 0,
 ) -> Situation:
-    """The contest as its format sees it. `came`: who has entered, which is of use in an open one only."""
+    """The contest as its format sees it. `came`: who has entered, which is of use in an open one only.
+
+    `voids`: the meetings that were taken back, where it matters who moves first when they are played again.
+    """
     entrants = tuple(came) if contest["entrants"] == "open" else tuple(contest["entrants"])
     count = min(int(contest["meetings"]), CAP)
     points = contest["points"]
@@ -45,6 +54,7 @@ def situation_of(
         config=format_named(contest["format"]).checked_config(contest["config"], entrants, count),
         met=tuple(met_of(row) for row in meetings),
         points=(points["win"], points["draw"], points["loss"]),
+        void=tuple(Due(row["round"], row["n"], *row["bots"]) for row in voids),
         settled=settled,
     )
 
@@ -54,6 +64,11 @@ def met_of(row: Mapping[str, Any]) -> Met:
     first, second = row["bots"]
     counts = row.get("counts") != "void"
     return Met(row.get("round", 0), row["n"], first, second, row["state"], row.get("victor"), counts)
+
+
+def run_of(contest: Mapping[str, Any]) -> str:
+    """A name of the time since the contest was started, resumed or opened again, whichever was last."""
+    return str(contest["runsSince"] or contest["startedAt"])
 
 
 @dataclass
@@ -70,17 +85,27 @@ class Pairer:
 
     def pair(self, game_name: str, contest_name: str) -> int:
         """Lets those meet who may; answers how many matches began. Raises Unavailable."""
+        begun = 0
+        for _ in range(ATTEMPTS):
+            done, changed = self._pair(game_name, contest_name)
+            begun += done
+            if not changed:
+                break
+        return begun
+
+    def _pair(self, game_name: str, contest_name: str) -> tuple[int, bool]:
+        """How many matches began, and whether the contest was changed meanwhile, so that it must be looked at again."""
         queue = keys.queue_name(game_name, contest_name)
         tickets = {ticket.text: ticket for ticket in self.queues.tickets(queue)}
         if len(tickets) < 2:
-            return 0
+            return 0, False
         contest = self.storage.contests.find(game_name, contest_name)
         if contest is None or contest["state"] != "running":
-            return 0
+            return 0, False
         kind = format_named(contest["format"])
         sight = (contest["_id"], contest["revision"], frozenset(tickets))
         if not kind.CLOSED and self._was_in_vain(queue, sight):
-            return 0
+            return 0, False
         withdrawn = set(contest["withdrawn"])
         waiting = [Waiter(ticket.bot, text) for text, ticket in tickets.items() if ticket.bot not in withdrawn]
         situation = self.situation(contest, sorted({waiter.bot for waiter in waiting}))
@@ -96,11 +121,13 @@ class Pairer:
         """
         where, kind = (contest["game"], contest["name"]), format_named(contest["format"])
         if not kind.CLOSED:
-            return situation_of(contest, self.storage.meetings.among(*where, waiting), waiting)
+            # the void ones last: what is taken back meanwhile must not be missing in both
+            rows = self.storage.meetings.among(*where, waiting)
+            return situation_of(contest, rows, waiting, self.storage.voids.of_contest(*where, waiting))
         settled = getattr(kind, "settled", None)
         before = contest["settled"] if settled else 0
         rows = self.storage.meetings.unsettled(*where, before)
-        situation = situation_of(contest, rows, waiting, before)
+        situation = situation_of(contest, rows, waiting, self.storage.voids.of_contest(*where), before)
         if settled and len(rows) >= WORTH_FORGETTING and (now := settled(situation)) > before:
             self.storage.contests.settle(contest, now)
         return situation
@@ -120,25 +147,32 @@ class Pairer:
 
     def _begin(
         self, contest: dict[str, Any], queue: str, tickets: dict[str, Ticket], pairings: Sequence[Pairing]
-    ) -> int:
+    ) -> tuple[int, bool]:
         """Some at a time: so the first need not wait for the last, and none is begun long after it was reserved."""
-        return sum(
-            self._begin_some(contest, queue, tickets, pairings[at : at + TOGETHER])
-            for at in range(0, len(pairings), TOGETHER)
-        )
+        begun = 0
+        for at in range(0, len(pairings), TOGETHER):
+            some = self._begin_some(contest, queue, tickets, pairings[at : at + TOGETHER])
+            if some is None:
+                return begun, True
+            begun += some
+        return begun, False
 
     def _begin_some(
         self, contest: dict[str, Any], queue: str, tickets: dict[str, Ticket], pairings: Sequence[Pairing]
-    ) -> int:
+    ) -> int | None:
+        """How many began; None, and none of them, if the contest has changed since it was read."""
         planned = {new_match_id(self.now_s()): pairing for pairing in pairings}
         wanted = [
             {"match": match_id, "bots": [pairing.first.bot, pairing.second.bot], "n": pairing.n, "round": pairing.round}
             for match_id, pairing in planned.items()
         ]
         not_after_ms = self.store.now_ms() + BEGIN_WITHIN_MS
-        reserved = self.storage.meetings.reserve(contest["game"], contest["name"], wanted)
+        before_s = self.now_s()
+        reserved = self.storage.ledger.reserve(contest, wanted)
+        if reserved is None:
+            return None
         ids = [match_id for match_id in planned if match_id in reserved]
-        matches = [self._made(contest, tickets, match_id, planned[match_id]) for match_id in ids]
+        matches = [self._made(contest, tickets, match_id, planned[match_id], before_s) for match_id in ids]
         game = self.registry[contest["game"]]
         begun = self.store.begin_all([beginning(game, match) for match in matches], queue, not_after_ms)
         unbegun = [match_id for match_id, done in zip(ids, begun, strict=True) if not done]
@@ -152,9 +186,13 @@ class Pairer:
                 log.info("match.begun", **about, n=pairing.n, round=pairing.round, players=players)
         return len(ids) - len(unbegun)
 
-    def _made(self, contest: dict[str, Any], tickets: dict[str, Ticket], match_id: str, pairing: Pairing) -> Match:
+    def _made(
+        self, contest: dict[str, Any], tickets: dict[str, Ticket], match_id: str, pairing: Pairing, started_s: float
+    ) -> Match:
         seats = [(waiter.bot, tickets[waiter.ticket].place) for waiter in (pairing.first, pairing.second)]
         timeout_ms = contest["turnTimeoutMs"] or self.settings.turn_timeout_ms
         settings = replace(self.settings, turn_timeout_ms=timeout_ms)
         game = self.registry[contest["game"]]
-        return new_match(game, seats, settings, self.now_s(), contest["name"], contest["options"], match_id=match_id)
+        made = new_match(game, seats, settings, self.now_s(), contest["name"], contest["options"], match_id=match_id)
+        # what was reserved before a pause or an end has begun before it
+        return msgspec.structs.replace(made, started_s=started_s)

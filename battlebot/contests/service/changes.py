@@ -1,0 +1,132 @@
+"""What becomes of a contest by whatever is done to it: from its document to a `Change`. Carried out by `organiser`.
+
+A decision may be made several times, each upon the document as it then is; so it reads nothing else and does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from battlebot.errors import Refused, WrongState
+from battlebot.storage.audit import Note
+from battlebot.storage.contests import Change, Stop
+from battlebot.storage.voids import Why
+
+CLOCK = "clock"  # who starts and ends contests at their time, in the audit
+
+OPEN_STATES = ("scheduled", "running", "paused")
+# action -> (the states in which it may be taken, the state after it)
+TRANSITIONS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "start": (("scheduled",), "running"),
+    "pause": (("running",), "paused"),
+    "resume": (("paused",), "running"),
+    "finish": (("running", "paused"), "finished"),
+    "cancel": (OPEN_STATES, "cancelled"),
+    "reopen": (("finished",), "running"),
+}
+CHANGEABLE_BEFORE_THE_START = frozenset(
+    {"format", "config", "meetings", "entrants", "options", "turnTimeoutMs", "points", "startsAt"}
+)
+
+Contest = Mapping[str, Any]
+
+
+def moved(contest: Contest, action: str, by: str, now: datetime) -> Change:
+    """The contest after an action of `TRANSITIONS`. Raises WrongState if its state does not allow that."""
+    states, after = TRANSITIONS[action]
+    if contest["state"] not in states:
+        raise WrongState(f"One cannot {action} a contest that is {contest['state']}.", state=contest["state"])
+    fields: dict[str, Any] = {"state": after}
+    if action == "start":
+        fields["startedAt"] = now
+    if after == "running":
+        fields |= {"runsSince": now, "endedAt": None}
+    if after in ("finished", "cancelled"):
+        fields["endedAt"] = now
+    stop = Stop(Why(by, "the contest was cancelled")) if action == "cancel" else None
+    return Change(fields, [Note(by, action)], stop)
+
+
+def on_time(contest: Contest, now: datetime) -> Change | None:
+    """What the clock does to a contest now; None where it is not due.
+
+    One whose start and end have both been slept through is started and finished; one that waited for its organiser to
+    start it, and was not by its end, is cancelled.
+    """
+    state, starts, ends = contest["state"], contest["startsAt"], contest["endsAt"]
+    begins = state == "scheduled" and starts is not None and starts <= now
+    if state not in OPEN_STATES or ends is None or ends > now:
+        return moved(contest, "start", CLOCK, now) if begins else None
+    if not begins:
+        return moved(contest, "cancel" if state == "scheduled" else "finish", CLOCK, now)
+    start = moved(contest, "start", CLOCK, now)
+    finish = moved({**contest, **start.fields}, "finish", CLOCK, now)
+    return Change({**start.fields, **finish.fields}, [*start.notes, *finish.notes])
+
+
+def changed(contest: Contest, changes: Mapping[str, Any], by: str) -> Change:
+    """The contest with these fields. Raises WrongState for what may not change any more.
+
+    Who is listed as an entrant takes part, though it was withdrawn before.
+    """
+    late = sorted(set(changes) & CHANGEABLE_BEFORE_THE_START)
+    if contest["state"] not in (("scheduled",) if late else OPEN_STATES):
+        what = f"{', '.join(late)} may change only before the start" if late else "nothing may change any more"
+        raise WrongState(f"The contest {contest['name']!r} is {contest['state']}: {what}.", state=contest["state"])
+    fields = dict(changes)
+    if isinstance(changes.get("entrants"), list) and contest["withdrawn"]:
+        fields["withdrawn"] = []
+    return Change(fields, [Note(by, "change", fields)])
+
+
+def entered(contest: Contest, bots: Sequence[str], came: Sequence[str], by: str) -> Change | None:
+    """The contest with these bots in it, all or none; None where all of them are. `came`: who is in an open one.
+
+    New ones before the start of a contest with a list; who was withdrawn comes back at any time. Raises WrongState.
+    """
+    _still_going_on(contest)
+    is_open = contest["entrants"] == "open"
+    known = came if is_open else contest["entrants"]
+    back = [bot for bot in contest["withdrawn"] if bot in bots]
+    fresh = [bot for bot in dict.fromkeys(bots) if bot not in known and bot not in back]
+    if fresh and is_open:
+        raise WrongState("An open contest takes whoever comes; it has no list of entrants.", state=contest["state"])
+    if fresh and contest["state"] != "scheduled":
+        what = "takes new bots only before its start"
+        raise WrongState(f"The contest {contest['name']!r} is {contest['state']}: it {what}.", state=contest["state"])
+    if not fresh and not back:
+        return None
+    # what a bot that is back had left is due again, in rounds that were over without it
+    fields: dict[str, Any] = {"withdrawn": [bot for bot in contest["withdrawn"] if bot not in back], "settled": 0}
+    if fresh:
+        fields["entrants"] = [*contest["entrants"], *fresh]
+    return Change(fields, [Note(by, "enter", {"bots": list(bots)})])
+
+
+def withdrawn(contest: Contest, bot: str, came: Sequence[str], by: str) -> Change | None:
+    """The contest without the bot; None where it was withdrawn before. Raises WrongState, Refused for a stranger."""
+    _still_going_on(contest)
+    if bot not in (came if contest["entrants"] == "open" else contest["entrants"]):
+        raise Refused(f"The bot {bot!r} is no entrant of {contest['name']!r}.", field="bot")
+    if bot in contest["withdrawn"]:
+        return None
+    stop = Stop(Why(by, f"{bot} was withdrawn"), bot)
+    return Change({"withdrawn": [*contest["withdrawn"], bot]}, [Note(by, "withdraw", {"bot": bot})], stop)
+
+
+def taken_back(contest: Contest, match_id: str, why: Why, now: datetime) -> Change:
+    """The contest of which a match is taken back: one that was finished goes on, unless its end has passed."""
+    note = Note(why.by, "void", {"match": match_id, "reason": why.reason})
+    over = contest["endsAt"] is not None and contest["endsAt"] <= now
+    if contest["state"] != "finished" or over:
+        return Change({}, [note])
+    reopened = moved(contest, "reopen", why.by, now)
+    return Change(reopened.fields, [note, *reopened.notes])
+
+
+def _still_going_on(contest: Contest) -> None:
+    if contest["state"] not in OPEN_STATES:
+        what = f"The contest {contest['name']!r} is {contest['state']}: nothing may change any more."
+        raise WrongState(what, state=contest["state"])

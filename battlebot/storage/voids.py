@@ -1,0 +1,88 @@
+"""The collection `voids`: meetings that were taken back. Each is played again with its number and its first mover."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pymongo import UpdateOne
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from battlebot.storage.connection import mongo_errors
+
+SERVER = "server"  # who takes back what ended by its own fault, or was lost with Redis
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Who took a meeting back, and for what reason."""
+
+    by: str
+    reason: str
+
+
+class Voids:
+    """Documents `{_id: match id, game, contest, pair, n, round, bots: [first mover, other], by, reason, at, playing}`.
+
+    `playing`: its match may still be going on, and must be stopped. A meeting that is open is taken back by taking it
+    out of `meetings`: however its match goes on or ends, the archive stores it as void.
+    """
+
+    def __init__(self, database: Database[dict[str, Any]]) -> None:
+        self._voids = database["voids"]
+        self._meetings = database["meetings"]
+
+    def take_back(
+        self,
+        query: Mapping[str, Any],
+        why: Why,
+        session: ClientSession | None = None,
+        playing: bool = False,
+    ) -> list[str]:
+        """Makes the numbers of the meetings of `query` free; answers their ids. Run twice, it changes nothing.
+
+        As part of a transaction it leaves the driver's errors to that.
+        """
+        rows = list(self._meetings.find(dict(query), session=session))
+        ids = [row["_id"] for row in rows]
+        if rows:
+            self._voids.bulk_write([_kept(row, why, playing) for row in rows], session=session)
+            self._meetings.delete_many({**query, "_id": {"$in": ids}}, session=session)
+        return ids
+
+    def of_contest(self, game: str, contest: str, bots: Collection[str] | None = None) -> list[dict[str, Any]]:
+        """`[{"n", "round", "bots"}]` of a contest, or of these bots, in the order in which they were taken back.
+
+        Raises Unavailable.
+        """
+        query: dict[str, Any] = {"game": game, "contest": contest}
+        if bots is not None:
+            query["bots"] = {"$in": list(bots)}
+        with mongo_errors():
+            return list(self._voids.find(query, {"n": 1, "round": 1, "bots": 1}).sort("at", 1))
+
+    def playing(self) -> list[dict[str, Any]]:
+        """`[{"_id", "game", "contest", "reason", "at"}]` of those whose match may still be going on. Unavailable."""
+        with mongo_errors():
+            wanted = {"game": 1, "contest": 1, "reason": 1, "at": 1}
+            return list(self._voids.find({"playing": True}, wanted))
+
+    def stopped(self, match_ids: Sequence[str]) -> None:
+        """Notes that these matches do not go on any more. Raises Unavailable."""
+        with mongo_errors():
+            self._voids.update_many({"_id": {"$in": list(match_ids)}}, {"$unset": {"playing": ""}})
+
+    def why(self, match_ids: Iterable[str], session: ClientSession | None = None) -> dict[str, dict[str, Any]]:
+        """Match -> `{"by", "reason", "at"}` of those that were taken back. As part of a transaction."""
+        found = self._voids.find({"_id": {"$in": list(match_ids)}}, {"by": 1, "reason": 1, "at": 1}, session=session)
+        return {row.pop("_id"): row for row in found}
+
+
+def _kept(row: Mapping[str, Any], why: Why, playing: bool) -> UpdateOne:
+    kept = {name: row[name] for name in ("game", "contest", "pair", "n", "bots")}
+    about = {"round": row.get("round", 0), "by": why.by, "reason": why.reason, "at": datetime.now(UTC)}
+    flag = {"playing": True} if playing else {}
+    return UpdateOne({"_id": row["_id"]}, {"$setOnInsert": {**kept, **about, **flag}}, upsert=True)

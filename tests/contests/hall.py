@@ -1,0 +1,120 @@
+"""A contest in motion over real stores, one step at a time: waiting, pairing, playing, the archive, an organiser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import redis
+
+from battlebot.arena.archiving import game_document
+from battlebot.arena.bus import Bus
+from battlebot.arena.conduct import Conductor
+from battlebot.arena.store import MatchStore
+from battlebot.config import Settings
+from battlebot.contests.service.absences import Absences
+from battlebot.contests.service.organiser import Organiser
+from battlebot.contests.service.pairer import Pairer
+from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
+from battlebot.referee.events import Turned
+from battlebot.referee.match import Match
+from battlebot.rules.registry import discover
+from battlebot.storage import Storage
+
+GAME = "numberwang"
+REGISTRY = discover()
+
+
+@dataclass
+class Hall:
+    """The contest `cup` of numberwang; `now_s` is the clock of whoever looks for absent bots."""
+
+    settings: Settings
+    storage: Storage
+    client: redis.Redis
+    now_s: float = 1_800_000_000.0
+    asked: list[str] = field(default_factory=list)  # which ratings were asked for
+    _tickets: int = 0
+
+    def __post_init__(self) -> None:
+        self.store, self.queues = MatchStore(self.client), Queues(self.client)
+        self.conductor = Conductor(REGISTRY, self.store)
+        self.organiser = Organiser(
+            REGISTRY, self.storage, self.conductor, Bus(self.client), lambda game, contest: None, self.asked.append
+        )
+        self.pairer = Pairer(REGISTRY, self.settings, self.storage, self.store, self.queues)
+        self.absences = Absences(self.store, self.queues, self.pairer, self.organiser, now_s=lambda: self.now_s)
+
+    def begin(self, bots: str, **fields: Any) -> None:
+        """Registers the bots, and starts a contest of them: a round-robin of one meeting unless said otherwise."""
+        for bot in bots:
+            self.storage.bots.register(GAME, bot, "owner", b"sealed")
+        given = {"name": "cup", "format": "round-robin", "meetings": 1, "entrants": list(bots), **fields}
+        self.organiser.create(GAME, given, "ann")
+        self.do("start")
+
+    def do(self, action: str) -> dict[str, Any]:
+        """An organiser's action."""
+        return self.organiser.transition(action, GAME, "cup", "ann")
+
+    def void(self, match: str, reason: str = "a cable") -> None:
+        """An organiser takes a match back."""
+        self.organiser.void(GAME, "cup", match, reason, "ann")
+
+    def contest(self) -> dict[str, Any]:
+        """The contest's document."""
+        return self.organiser.contest(GAME, "cup")
+
+    def wait(self, bots: str) -> None:
+        """The bots begin to wait."""
+        for bot in bots:
+            self._tickets += 1
+            ticket = Ticket(f"n/{self._tickets}", bot, 100.0 + self._tickets)
+            self.queues.wait(f"{GAME}/cup", ticket, BY_A_TASK)
+
+    def pair(self) -> list[Match]:
+        """Those who wait are paired; what is being played then."""
+        self.pairer.pair(GAME, "cup")
+        return self.live()
+
+    def live(self) -> list[Match]:
+        """What is being played."""
+        return list(self.store.load_many(self.store.live_ids()).values())
+
+    def end(self, match: Match) -> str:
+        """Whoever is on turn wins; answers its name."""
+        victor = str(match.state["nextPlayer"])
+        self.conductor.conduct(match, Turned(victor, {"n": 10}, 0.1))
+        return victor
+
+    def archive(self) -> None:
+        """Stores what has ended."""
+        ended = self.store.ended(self.store.finished_ids(1000))
+        self.storage.archive.store([game_document(row) for row in ended])
+        self.store.retire([row.match.id for row in ended])
+
+    def play(self, bots: str) -> list[str]:
+        """The bots wait, meet and play; the matches are archived. Their ids."""
+        self.wait(bots)
+        matches = self.pair()
+        for match in matches:
+            self.end(match)
+        self.archive()
+        return [match.id for match in matches]
+
+    def look(self) -> int:
+        """A look for absent bots; how many meetings it closed."""
+        return self.absences.look_at(self.contest())
+
+    def meetings(self) -> list[tuple[str, str]]:
+        """The meetings as (state, bots, the first mover first)."""
+        rows = self.storage.meetings.of_contest(GAME, "cup")
+        return [(row["state"], "".join(row["bots"])) for row in rows]
+
+    def audit(self) -> list[str]:
+        """What was written down, the oldest first."""
+        return [row["action"] for row in self.storage.audit.of_contest(GAME, "cup")][::-1]
+
+    def played(self) -> dict[str, int]:
+        """Bot -> its matches in the standings."""
+        return {row["bot_id"]: row["played"] for row in self.storage.standings.of_contest(GAME, "cup") if row["played"]}

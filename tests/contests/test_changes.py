@@ -1,0 +1,154 @@
+"""What becomes of a contest by whatever is done to it: decisions alone, without any store."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from battlebot.contests.service.changes import changed, entered, moved, on_time, taken_back, withdrawn
+from battlebot.errors import Refused, WrongState
+from battlebot.storage.contests import DEFAULTS, Change
+from battlebot.storage.voids import Why
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+BEFORE, LONG_BEFORE, LATER = NOW - timedelta(hours=1), NOW - timedelta(hours=2), NOW + timedelta(hours=1)
+
+
+def contest(state: str = "scheduled", **fields: Any) -> dict[str, Any]:
+    """A contest's document, a list of a, b and c unless said otherwise."""
+    about = {"game": "numberwang", "name": "cup", "meetings": 1, "entrants": ["a", "b", "c"]}
+    return {**DEFAULTS, **about, "state": state, **fields}
+
+
+def actions(change: Change | None) -> list[str]:
+    """What is written down."""
+    return [] if change is None else [note.action for note in change.notes]
+
+
+# the state, the start, the end; what the clock does, the state after that
+MOMENTS = [
+    ("scheduled", None, None, [], None),
+    ("scheduled", LATER, None, [], None),
+    ("scheduled", BEFORE, None, ["start"], "running"),
+    ("scheduled", BEFORE, LATER, ["start"], "running"),
+    ("scheduled", LONG_BEFORE, BEFORE, ["start", "finish"], "finished"),
+    ("scheduled", None, BEFORE, ["cancel"], "cancelled"),
+    ("running", BEFORE, LATER, [], None),
+    ("running", LONG_BEFORE, BEFORE, ["finish"], "finished"),
+    ("running", None, BEFORE, ["finish"], "finished"),
+    ("paused", LONG_BEFORE, BEFORE, ["finish"], "finished"),
+    ("finished", LONG_BEFORE, BEFORE, [], None),
+    ("cancelled", LONG_BEFORE, BEFORE, [], None),
+]
+
+
+@pytest.mark.parametrize(("state", "starts", "ends", "does", "after"), MOMENTS)
+def test_what_the_clock_does(
+    state: str, starts: datetime | None, ends: datetime | None, does: list[str], after: str | None
+) -> None:
+    """By what the document says now; one that was slept through from start to end is started and finished."""
+    change = on_time(contest(state, startsAt=starts, endsAt=ends), NOW)
+    assert actions(change) == does
+    assert (None if change is None else change.fields["state"]) == after
+    if does == ["start", "finish"]:
+        assert change is not None
+        assert (change.fields["startedAt"], change.fields["endedAt"]) == (NOW, NOW)
+
+
+def test_a_contest_that_goes_on_again_has_not_ended() -> None:
+    """Nor has it been running all the time."""
+    ended = contest("finished", endedAt=BEFORE, startedAt=LONG_BEFORE, runsSince=LONG_BEFORE)
+    change = taken_back(ended, "m", Why("ann", "a cable"), NOW)
+    assert actions(change) == ["void", "reopen"]
+    assert {name: change.fields[name] for name in ("state", "endedAt", "runsSince")} == {
+        "state": "running",
+        "endedAt": None,
+        "runsSince": NOW,
+    }
+    assert "startedAt" not in change.fields
+
+
+@pytest.mark.parametrize(
+    "fields", [{"state": "finished", "endsAt": BEFORE}, {"state": "cancelled"}, {"state": "running"}]
+)
+def test_a_match_is_taken_back_without_the_contest_going_on(fields: dict[str, Any]) -> None:
+    """Its end has passed, or it was called off, or it runs anyway."""
+    change = taken_back(contest(**fields), "m", Why("ann", "a cable"), NOW)
+    assert actions(change) == ["void"]
+    assert "state" not in change.fields
+
+
+def test_a_resumed_contest_runs_anew() -> None:
+    """So that nobody was absent during the pause."""
+    assert moved(contest("paused", runsSince=BEFORE), "resume", "ann", NOW).fields["runsSince"] == NOW
+    assert "runsSince" not in moved(contest("running"), "pause", "ann", NOW).fields
+
+
+def test_what_is_cancelled_is_stopped_and_what_is_finished_is_not() -> None:
+    """All that is played, and of a withdrawn bot what it plays."""
+    stop = moved(contest("running"), "cancel", "ann", NOW).stop
+    assert stop is not None
+    assert (stop.bot, stop.why.by) == (None, "ann")
+    assert moved(contest("running"), "finish", "ann", NOW).stop is None
+    out = withdrawn(contest("running"), "b", [], "ann")
+    assert out is not None
+    assert out.stop is not None
+    assert (out.stop.bot, out.fields) == ("b", {"withdrawn": ["b"]})
+
+
+# the state, the entrants, who was withdrawn, who enters; the withdrawn and the entrants after it, or None: refused
+ENTRIES = [
+    ("scheduled", ["a"], [], "b", ([], ["a", "b"])),
+    ("scheduled", ["a", "b"], ["a"], "ac", ([], ["a", "b", "c"])),
+    ("running", ["a", "b"], ["a"], "a", ([], None)),
+    ("running", ["a", "b"], ["a", "b"], "ab", ([], None)),
+    ("running", ["a", "b"], ["a"], "ac", None),
+    ("paused", ["a", "b"], [], "c", None),
+    ("finished", ["a", "b"], ["a"], "a", None),
+    ("finished", ["a", "b"], [], "a", None),
+    ("cancelled", ["a", "b"], ["a"], "a", None),
+    ("running", "open", ["a"], "a", ([], None)),
+    ("running", "open", ["a", "x"], "ab", (["x"], None)),
+    ("running", "open", ["a"], "ay", None),
+    ("finished", "open", ["a"], "a", None),
+]
+
+
+@pytest.mark.parametrize(("state", "entrants", "gone", "bots", "expected"), ENTRIES)
+def test_who_enters(state: str, entrants: Any, gone: list[str], bots: str, expected: Any) -> None:
+    """All or nobody; a withdrawn bot of an open contest too. There a, b and x have come."""
+    now = contest(state, entrants=entrants, withdrawn=gone)
+    if expected is None:
+        with pytest.raises(WrongState):
+            entered(now, list(bots), ["a", "b", "x"], "ann")
+        return
+    change = entered(now, list(bots), ["a", "b", "x"], "ann")
+    assert change is not None
+    assert (change.fields["withdrawn"], change.fields.get("entrants")) == expected
+    assert actions(change) == ["enter"]
+
+
+def test_who_is_in_enters_once() -> None:
+    """Nothing changes, and nothing is written down; so it is with who has left."""
+    assert entered(contest("running"), ["a", "b"], [], "ann") is None
+    assert entered(contest("running", entrants="open"), ["a"], ["a"], "ann") is None
+    assert withdrawn(contest("running", withdrawn=["a"]), "a", [], "ann") is None
+
+
+def test_who_is_listed_again_is_in_again() -> None:
+    """And it is written down; what else is changed leaves the withdrawn where they are."""
+    now = contest("scheduled", withdrawn=["a"])
+    change = changed(now, {"entrants": ["a", "b"]}, "ann")
+    assert change.fields == {"entrants": ["a", "b"], "withdrawn": []}
+    assert change.notes[0].details == change.fields
+    assert changed(now, {"title": "x"}, "ann").fields == {"title": "x"}
+
+
+def test_a_stranger_cannot_be_withdrawn() -> None:
+    """Nor anybody from a contest that is over."""
+    with pytest.raises(Refused):
+        withdrawn(contest("running"), "x", ["x"], "ann")
+    with pytest.raises(WrongState):
+        withdrawn(contest("finished"), "a", [], "ann")

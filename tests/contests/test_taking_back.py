@@ -1,0 +1,212 @@
+"""Matches that are taken back while they are played, after their end, while others look: once, and none counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hall import GAME, Hall
+
+from battlebot.errors import Unavailable, UnknownMatch
+from battlebot.referee.match import Match, Reason
+
+
+def begun(hall: Hall, bots: str = "ab", **fields: Any) -> Match:
+    """A contest of two, and their match."""
+    hall.begin(bots, **fields)
+    hall.wait(bots)
+    (match,) = hall.pair()
+    return match
+
+
+def check_taken_back(hall: Hall, match: Match) -> None:
+    """It is stored as void with its reason, moved nothing, is written down once, and cannot be taken back again."""
+    hall.archive()
+    stored = hall.storage.games.find(match.id)
+    assert stored is not None
+    assert stored["match"]["void"] is True
+    assert (stored["match"]["voided"]["by"], stored["match"]["voided"]["reason"]) == ("ann", "a cable")
+    assert (hall.played(), hall.meetings()) == ({}, [])
+    assert hall.audit().count("void") == 1
+    with pytest.raises(UnknownMatch):
+        hall.void(match.id)
+    assert hall.audit().count("void") == 1
+
+
+def before_the_end(hall: Hall, match: Match) -> None:
+    """It is being played."""
+    hall.void(match.id)
+    assert hall.live() == []
+    assert hall.store.load(match.id).verdict.reason is Reason.VOID  # type: ignore[union-attr]
+
+
+def at_the_end(hall: Hall, match: Match) -> None:
+    """It ends after the organiser has seen it being played."""
+    real, ended = hall.store.load, []
+
+    def load(match_id: str) -> Match:
+        found = real(match_id)
+        if not ended:
+            ended.append(hall.end(found))
+        return found
+
+    hall.store.load = load  # type: ignore[method-assign]
+    hall.void(match.id)
+    hall.store.load = real  # type: ignore[method-assign]
+    assert ended
+    assert real(match.id).verdict.reason is Reason.COMPLETE  # type: ignore[union-attr]
+
+
+def after_the_end(hall: Hall, match: Match) -> None:
+    """It has ended, and is not archived yet."""
+    hall.end(match)
+    hall.void(match.id)
+
+
+def after_the_archive(hall: Hall, match: Match) -> None:
+    """It has counted."""
+    hall.end(match)
+    hall.archive()
+    hall.void(match.id)
+    assert hall.asked == [GAME]
+
+
+@pytest.mark.parametrize("when", [before_the_end, at_the_end, after_the_end, after_the_archive])
+def test_whenever_a_match_is_taken_back_it_is_once_and_for_all(hall: Hall, when: Callable[[Hall, Match], None]) -> None:
+    """Each moment of a match; then its meeting is played again, with the same first mover, and counts."""
+    match = begun(hall)
+    when(hall, match)
+    check_taken_back(hall, match)
+    hall.play("ba")
+    assert hall.meetings() == [("played", match.seats[0].bot + match.seats[1].bot)]
+    assert hall.played() == {"a": 1, "b": 1}
+
+
+@pytest.mark.parametrize("when", [before_the_end, at_the_end, after_the_end, after_the_archive])
+def test_a_finished_contest_goes_on_whenever_its_match_is_taken_back(
+    hall: Hall, when: Callable[[Hall, Match], None]
+) -> None:
+    """It has not ended then, until it has again."""
+    match = begun(hall)
+    assert hall.do("finish")["endedAt"] is not None
+    when(hall, match)
+    assert (hall.contest()["state"], hall.contest()["endedAt"]) == ("running", None)
+    assert hall.audit() == ["create", "start", "finish", "void", "reopen"]
+    hall.archive()
+    hall.play("ab")
+    hall.look()
+    assert hall.contest()["state"] == "finished"
+    assert hall.contest()["endedAt"] is not None
+
+
+def test_a_match_taken_back_between_a_look_and_its_finish_is_played_again(hall: Hall) -> None:
+    """The look found nothing left to play; the contest does not end by it, neither before nor after."""
+    hall.begin("ab")
+    (match,) = hall.play("ab")
+    real = hall.pairer.situation
+
+    def situation(*arguments: Any) -> Any:
+        seen = real(*arguments)
+        hall.void(match)
+        return seen
+
+    hall.pairer.situation = situation  # type: ignore[method-assign]
+    hall.look()
+    hall.pairer.situation = real  # type: ignore[method-assign]
+    assert hall.contest()["state"] == "running"
+    hall.play("ab")
+    hall.look()
+    assert hall.contest()["state"] == "finished"
+    assert hall.audit() == ["create", "start", "void", "finish"]
+
+
+def test_a_match_taken_back_just_after_the_finish_opens_the_contest_again(hall: Hall) -> None:
+    """The contest ended after its organiser had seen it running."""
+    hall.begin("ab")
+    (match,) = hall.play("ab")
+    real = hall.organiser._check_not_built_upon
+
+    def finish_meanwhile(*arguments: Any) -> None:
+        hall.organiser._check_not_built_upon = real  # type: ignore[method-assign]
+        hall.look()
+        real(*arguments)
+
+    hall.organiser._check_not_built_upon = finish_meanwhile  # type: ignore[method-assign]
+    hall.void(match)
+    assert hall.contest()["state"] == "running"
+    assert hall.audit() == ["create", "start", "finish", "void", "reopen"]
+
+
+def cancel(hall: Hall) -> None:
+    """The contest is called off."""
+    hall.do("cancel")
+
+
+def withdraw(hall: Hall) -> None:
+    """One of the two leaves."""
+    hall.organiser.withdraw(GAME, "cup", "a", "ann")
+
+
+@pytest.mark.parametrize("stop", [cancel, withdraw])
+def test_what_ends_while_it_is_called_off_does_not_count(hall: Hall, stop: Callable[[Hall], None]) -> None:
+    """It had ended, and was not archived: whatever comes after, it is void."""
+    match = begun(hall)
+    hall.end(match)
+    stop(hall)
+    hall.archive()
+    assert hall.played() == {}
+    stored = hall.storage.games.find(match.id)
+    assert stored is not None
+    assert (stored["match"]["void"], stored["match"]["voided"]["by"]) == (True, "ann")
+
+
+@pytest.mark.parametrize("stop", [cancel, withdraw])
+def test_what_nobody_stopped_is_stopped_by_the_sweep(hall: Hall, stop: Callable[[Hall], None]) -> None:
+    """Who cancelled died, or Redis was away, right after the change: it is made, and the match goes on for a while."""
+    match = begun(hall)
+
+    def away(match_id: str) -> Match:
+        raise Unavailable("Redis does not answer now.")
+
+    real = hall.store.load
+    hall.store.load = away  # type: ignore[method-assign]
+    stop(hall)
+    hall.store.load = real  # type: ignore[method-assign]
+    assert [one.id for one in hall.live()] == [match.id]
+    hall.organiser.stop_void()
+    assert hall.live() == []
+    assert hall.storage.voids.playing() == []
+    hall.archive()
+    assert hall.played() == {}
+
+
+def test_a_reserved_match_that_begins_after_a_cancel_is_stopped_by_the_sweep(hall: Hall) -> None:
+    """It was reserved before; its worker is slow."""
+    hall.begin("ab")
+    hall.wait("ab")
+    real = hall.store.begin_all
+
+    def begin_late(*arguments: Any) -> list[bool]:
+        hall.do("cancel")
+        hall.organiser.stop_void()
+        return real(*arguments)
+
+    hall.store.begin_all = begin_late  # type: ignore[method-assign]
+    assert len(hall.pair()) == 1
+    hall.organiser.stop_void()
+    assert hall.live() == []
+    hall.archive()
+    assert (hall.played(), hall.meetings(), hall.storage.voids.playing()) == ({}, [], [])
+
+
+def test_a_match_that_never_begins_is_not_waited_for_for_ever(hall: Hall) -> None:
+    """Its bot left after the reservation."""
+    match = begun(hall)
+    hall.client.flushall()
+    hall.do("cancel")
+    hall.organiser.stop_void()
+    assert [row["_id"] for row in hall.storage.voids.playing()] == [match.id]
+    hall.storage.database["voids"].update_one({}, {"$set": {"at": hall.contest()["createdAt"].replace(year=2020)}})
+    hall.organiser.stop_void()
+    assert hall.storage.voids.playing() == []
