@@ -1,0 +1,46 @@
+"""The words that count, by the name of their list: files of lexica/, each loaded once a process as a word graph."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import dawg
+
+FOLDER = Path(__file__).parent / "lexica"
+WORD = re.compile(r"[A-Z]{2,15}")
+
+
+def names() -> list[str]:
+    """The lists that there are."""
+    return sorted({path.name.split(".")[0] for path in FOLDER.glob("*.txt*")})
+
+
+@cache
+def load(name: str) -> dawg.DAWG:
+    """The word graph of a list: `word in graph`, for a word in capitals.
+
+    Raises FileNotFoundError if there is no such list.
+    """
+    built = FOLDER / f"{name}.dawg"
+    if built.exists():
+        return dawg.DAWG().load(str(built))
+    return dawg.DAWG(words(name))
+
+
+def words(name: str) -> Iterator[str]:
+    """The words of a list, in capitals and in the order of the file. Raises FileNotFoundError."""
+    plain, packed = FOLDER / f"{name}.txt", FOLDER / f"{name}.txt.gz"
+    with gzip.open(packed, "rt") if packed.exists() else plain.open() as file:
+        for line in file:
+            word = line.strip().upper()
+            if WORD.fullmatch(word):
+                yield word
+
+
+if __name__ == "__main__":
+    dawg.DAWG(words(sys.argv[1])).save(str(FOLDER / f"{sys.argv[1]}.dawg"))

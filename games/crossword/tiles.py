@@ -1,0 +1,32 @@
+"""Racks and the bag. All chance comes from the match's seed and the number of its events."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from games.crossword.board import RACK
+
+State = dict[str, Any]
+
+
+def with_rack(state: State, player: int, rack: str) -> State:
+    """The state with another rack for a player (0 or 1)."""
+    racks = list(state["racks"])
+    racks[player] = rack
+    return {**state, "racks": racks}
+
+
+def drawn(state: State, player: int) -> State:
+    """The player's rack filled up to seven from the front of the bag, as far as that goes."""
+    rack, bag = state["racks"][player], state["bag"]
+    missing = RACK - len(rack)
+    after = with_rack(state, player, rack + bag[:missing])
+    return {**after, "bag": bag[missing:], "bagCount": len(bag[missing:])}
+
+
+def put_back(state: State, tiles: str) -> State:
+    """The bag with those tiles in it again, shuffled."""
+    bag = list(state["bag"] + tiles)
+    Random(f"{state['seed']}/{len(state['events'])}").shuffle(bag)  # noqa: S311 - it must repeat itself
+    return {**state, "bag": "".join(bag), "bagCount": len(bag)}
