@@ -62,7 +62,7 @@ class Host:
                 continue
             if isinstance(event, Joined) and event.bot == update.bot:
                 # also where the match is over, and nobody has a place in it any more
-                self.deliver(table, player, self._with_missed(player, update), answer.reply)
+                self.deliver(table, player, self._with_missed(player, update, answer.match), answer.reply)
             elif seat.place in (None, player.place):
                 # who sits here while its seat stands empty was taken for gone, wrongly
                 if player.table is not table:
@@ -103,13 +103,18 @@ class Host:
             self.tables.unseat(table, player)
             player.channel.close(closing.TAKEN_OVER)
 
-    def _with_missed(self, player: Player, update: Update) -> Update:
+    def _with_missed(self, player: Player, update: Update, match: Match) -> Update:
         seen, player.seen_version = player.seen_version, None
         if player.login.resume != update.match_id or seen is None:
             return update
         first = max(seen, update.version - MOST_MISSED)
         missed = self.conductor.store.turns(update.match_id, first, update.version)
-        return update if missed is None else replace(update, missed=tuple(missed))
+        if missed is None:
+            return update
+        game = self.conductor.registry[match.game]
+        return replace(
+            update, missed=tuple(turn if update.final else game.view_turn(turn, update.bot) for turn in missed)
+        )
 
     def deliver(self, table: Table, player: Player, update: Update, reply: bool = False) -> None:
         """Tells a player an update; the last one of a match frees it."""

@@ -30,6 +30,8 @@ def told(
     """
     over = match.verdict is not None
     state = seen_by(game, match, seat.bot) if over else game.view(match.state, seat.bot)
+    if turn is not None and not over:
+        turn = game.view_turn(turn, seat.bot)
     return _update(game, match, seat, state, turn, code, error)
 
 

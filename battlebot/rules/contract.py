@@ -39,6 +39,7 @@ class Rules:
     reducer: Callable[[State, Turn], State]
     explain: Callable[[State, Turn], str] | None = None
     view: Callable[[State, str | None], State] | None = None
+    view_turn: Callable[[Turn, str], Turn] | None = None
     render: Callable[[State], str] | None = None
     check_options: Callable[[dict[str, Any]], str | None] | None = None
     objection: Callable[[list[str], dict[str, Any]], str | None] | None = None
@@ -53,6 +54,7 @@ _ARGUMENTS = {
     "reducer": ("state", "turn"),
     "explain": ("state", "turn"),
     "view": ("state", "player"),
+    "view_turn": ("turn", "player"),
     "render": ("state",),
     "check_options": ("options",),
     "objection": ("players", "options"),
@@ -114,6 +116,12 @@ class Game:
     def view(self, state: State, player: str | None) -> State:
         """What that player may see of the state; None is a viewer. May be the state itself: do not change it."""
         return state if self.rules.view is None else self.rules.view(state, player)
+
+    def view_turn(self, turn: Turn, player: str) -> Turn:
+        """What that player may see of a valid turn while the match goes on: all of its own, and what is no secret."""
+        if self.rules.view_turn is None or turn.get("player") == player:
+            return turn
+        return self.rules.view_turn(turn, player)
 
     def render(self, state: State) -> str:
         """The state as text, for logs and terminals."""

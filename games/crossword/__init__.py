@@ -25,7 +25,7 @@ from games.crossword.board import (
 from games.crossword.ending import after_final_pass, after_scoreless, won_by
 from games.crossword.events import added, event
 from games.crossword.plays import IllegalPlay, Play, read_play
-from games.crossword.sight import seen_by
+from games.crossword.sight import seen_by, without_secrets
 from games.crossword.tiles import drawn, put_back, with_rack
 
 State = dict[str, Any]
@@ -107,6 +107,11 @@ def reducer(state: State, turn: Turn) -> State:
 def view(state: State, player: str | None) -> State:
     """One's own rack; nobody's bag; all of it once the match is over."""
     return seen_by(state, player)
+
+
+def view_turn(turn: Turn, player: str) -> Turn:
+    """Another's turn without the tiles that it holds or has put back."""
+    return without_secrets(turn)
 
 
 def render(state: State) -> str:

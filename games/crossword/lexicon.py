@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import re
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -42,5 +41,6 @@ def words(name: str) -> Iterator[str]:
                 yield word
 
 
-if __name__ == "__main__":
-    dawg.DAWG(words(sys.argv[1])).save(str(FOLDER / f"{sys.argv[1]}.dawg"))
+def build(name: str) -> None:
+    """Writes the word graph of a list beside it. Raises FileNotFoundError."""
+    dawg.DAWG(sorted(words(name)), input_is_sorted=True).save(str(FOLDER / f"{name}.dawg"))

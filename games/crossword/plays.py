@@ -1,4 +1,4 @@
-"""A play, tiles laid in a line: what is wrong with it, which words it forms, what it scores. Nothing of whose turn it is."""
+"""A play, tiles laid in a line: what is wrong with it, which words it forms, its score. Not whose turn it is."""
 
 from __future__ import annotations
 
@@ -90,10 +90,7 @@ def _laid(board: Board, start: Cell, down: bool, played_tiles: str) -> dict[Cell
 
 
 def _check_place(board: Board, start: Cell, down: bool, played_tiles: str, tiles: dict[Cell, str]) -> None:
-    before, after = (
-        _line(start, down, len(played_tiles) + 1, first=-1)[0],
-        _line(start, down, len(played_tiles) + 1)[-1],
-    )
+    before, after = _line(start, down, 1, first=-1)[0], _line(start, down, 1, first=len(played_tiles))[0]
     if at(board, before) != EMPTY or at(board, after) != EMPTY:
         raise IllegalPlay("The position and the tiles must be those of the whole word.")
     if all(row == EMPTY * SIZE for row in board):

@@ -20,9 +20,10 @@ def seen_by(state: State, player: str | None) -> State:
         **{key: value for key, value in state.items() if key not in HIDDEN},
         "racks": [rack if number == own else "" for number, rack in enumerate(state["racks"])],
         "rackCounts": counts,
-        "events": [told if told["player_index"] == own else _public(told) for told in state["events"]],
+        "events": [told if told["player_index"] == own else without_secrets(told) for told in state["events"]],
     }
 
 
-def _public(told: dict[str, Any]) -> dict[str, Any]:
+def without_secrets(told: dict[str, Any]) -> dict[str, Any]:
+    """An event or a turn without the tiles that only its player knows."""
     return {name: value for name, value in told.items() if name not in SECRETS}

@@ -197,6 +197,18 @@ def test_names_of_bots_may_be_odd(game: Game, random_play: Any) -> None:
 
 
 @every_game
+def test_what_a_bot_sees_of_anothers_turn_is_a_part_of_it(game: Game, random_play: Any) -> None:
+    """All of its own; of another's nothing that is not there, and always whose it is."""
+    for state, turn in random_play(game, 5):
+        for player in state["players"] if turn else ():
+            sent = {**turn, "time": 1, "valid": True}
+            seen = game.view_turn(deepcopy(sent), player)
+            assert seen.items() <= sent.items()
+            assert {"player", "time", "valid"} <= seen.keys()
+            assert seen == sent or player != turn["player"]
+
+
+@every_game
 def test_random_play_renders(game: Game, random_play: Any) -> None:
     """Each state can be written as text for logs."""
     for state, _ in random_play(game, 4):

@@ -10,11 +10,36 @@ from battlebot.rules.contract import Game, State, Turn
 
 TRIES = 2000
 
+
 # game -> candidates for the bot on turn, without "player"; they need not all be legal
+def _crossword(state: State, player: str, random: Random) -> Iterator[Turn]:
+    """Any tiles of the rack through a square near the others, mostly no words; challenges, exchanges, passes."""
+    rack, board = state["racks"][state["players"].index(player)], state["board"]
+    kind = random.random()
+    if kind < 0.2:
+        yield {"type": "CHALLENGE"}
+    if kind > 0.9 and rack:
+        yield {"type": "EXCHANGE", "exchanged": "".join(random.sample(rack, random.randint(1, len(rack))))}
+    for _ in range(TRIES if rack and kind < 0.95 else 0):
+        down, count = random.random() < 0.5, random.randint(1, min(4, len(rack)))
+        row, column = random.randrange(15), random.randrange(15)
+        tiles, played = random.sample(rack, count), ""
+        line = board[row][column:] if not down else "".join(one[column] for one in board)[row:]
+        for square in line:
+            if square == "." and not tiles:
+                break
+            tile = tiles.pop().replace("?", random.choice("aeinrst")) if square == "." else "."
+            played += tile
+        position = f"{'ABCDEFGHIJKLMNO'[column]}{row + 1}" if down else f"{row + 1}{'ABCDEFGHIJKLMNO'[column]}"
+        yield {"type": "TILE_PLACEMENT_MOVE", "position": position, "played_tiles": played}
+    yield {"type": "PASS"}
+
+
 GENERATORS: dict[str, Callable[[State, str, Random], Iterator[Turn]]] = {
     "numberwang": lambda state, player, random: iter(
         [{"n": random.choice([0, 1, -1, random.randint(-9, 9), random.uniform(-5, 5)])}]
     ),
+    "crossword": _crossword,
 }
 
 

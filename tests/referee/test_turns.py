@@ -5,9 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from matches import NOUGHTS, START_S, Play, a_match
+from matches import GAMES, NOUGHTS, START_S, Play, a_match
 
 from battlebot.referee.step import update_for
+
+
+def test_what_a_turn_tells_of_secrets_is_told_to_its_bot_alone() -> None:
+    """Until the match is over: then everybody may know what was put back into the bag."""
+    play = Play(GAMES["crossword"])
+    rack = play.match.state["racks"][0]
+    play.turn("a", type="EXCHANGE", exchanged=rack[:2], rack=rack, comment="mine")
+    own, others = (message["turn"] for _, message in play.messages())
+    assert (own["exchanged"], own["rack"]) == (rack[:2], rack)
+    assert others == {key: value for key, value in own.items() if key not in ("exchanged", "rack")}
+    for number in range(4):
+        play.turn("ba"[number % 2], type="PASS")
+    rack = play.match.state["racks"][1]
+    play.turn("b", type="EXCHANGE", exchanged=rack[0])
+    assert play.verdict()[1] == "complete"
+    assert [message["turn"]["exchanged"] for _, message in play.messages()] == [rack[0]] * 2
 
 
 def test_a_match_begins_without_turn_victor_and_reason() -> None:
