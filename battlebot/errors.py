@@ -8,6 +8,7 @@
     │   ├── UnknownGame         no such game
     │   ├── UnknownMatch        no such match
     │   ├── UnknownContest      no such contest
+    │   ├── UnknownPlayer       nobody of that name has played or been there
     │   ├── NameTaken           somebody has registered that name
     │   ├── BadName             a name that is empty, too long or not printable
     │   ├── BadMessage          a frame or body that does not have the shape it must have
@@ -90,6 +91,13 @@ class UnknownContest(Refused):
     """No contest of that name exists in that game."""
 
     code = "unknown-contest"
+    http_status = 404
+
+
+class UnknownPlayer(Refused):
+    """Nobody of that name has played the game, is registered for it, or has been at its door."""
+
+    code = "unknown-player"
     http_status = 404
 
 

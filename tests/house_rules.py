@@ -130,6 +130,11 @@ LAYERS = {
         "pages have no game logic, and enqueue tasks by name",
         *("web", "api", "rules.contract", "arena.keys", "config", "errors"),
     ),
+    "battlebot.web.replay": layer(
+        "a replay is the referee's, which is pure",
+        *("web", "errors", "rules.contract", "referee.replay"),
+        never=PURE,
+    ),
     "battlebot.embedded": layer(
         "the embedded servers are processes: nothing of matches", "embedded", "config", "errors", "logs"
     ),

@@ -63,6 +63,7 @@ BROKEN = [
     ("battlebot/transports/pump.py", "from .websocket import mount", "DOORS"),
     ("battlebot/api/live.py", "from battlebot.referee.match import Match", "battlebot.api"),
     ("battlebot/web/pages.py", "from battlebot.storage import Storage", "battlebot.web"),
+    ("battlebot/web/replay.py", "import battlebot.referee.step", "battlebot.web.replay"),
     ("battlebot/embedded/valkey.py", "from battlebot.arena import keys", "battlebot.embedded"),
     ("battlebot/embedded/webworker.py", "from battlebot.wire import login", "battlebot.embedded.webworker"),
     ("battlebot/client/bot.py", "from battlebot.config import Settings", "battlebot.client"),

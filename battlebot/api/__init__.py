@@ -12,9 +12,11 @@ from battlebot.api.headers import add_headers
 from battlebot.api.health import health
 from battlebot.api.jsonprovider import OrjsonProvider
 from battlebot.api.limits import limit_registrations, limit_requests
+from battlebot.api.livematches import livematches
 from battlebot.api.openapi import DESCRIBED_KEY, register_described
 from battlebot.api.organising import organising
 from battlebot.api.origins import refuse_other_origins
+from battlebot.api.players import players
 from battlebot.api.progress import progress
 from battlebot.api.ratings import ratings
 from battlebot.api.tokens import SCHEME
@@ -35,6 +37,6 @@ def init_api(app: Flask, context: Context) -> None:
     register_described(app)
     described = app.extensions[DESCRIBED_KEY]
     described.spec.components.security_scheme(SCHEME, {"type": "http", "scheme": "bearer"})
-    for blueprint in (ratings, contests, organising, exports, progress):
+    for blueprint in (ratings, players, livematches, contests, organising, exports, progress):
         described.register_blueprint(blueprint)
     app.register_blueprint(health)

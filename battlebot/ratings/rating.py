@@ -63,10 +63,9 @@ def table(rows: Iterable[Mapping[str, Any]], offset: int, above: int) -> list[di
     page: list[dict[str, Any]] = []
     for place, row in enumerate(rows, start=offset + 1):
         rating = Rating.of(row)
-        shared = page[-1]["rank"] if page and page[-1]["ordinal"] == rating.ordinal else place
         page.append(
             {
-                "rank": shared if page else above + 1,
+                "rank": _rank(page, "ordinal", rating.ordinal, place, above),
                 "bot_id": row["bot_id"],
                 "mu": rating.mu,
                 "sigma": rating.sigma,
@@ -77,3 +76,34 @@ def table(rows: Iterable[Mapping[str, Any]], offset: int, above: int) -> list[di
             }
         )
     return page
+
+
+def results(rows: Iterable[Mapping[str, Any]], offset: int, above: int) -> list[dict[str, Any]]:
+    """A page of the duel arena's table of results, of rows of ratings in its order: best Elo first.
+
+    `offset` and `above` as in `table`, by Elo. Rows `{"rank", "player", "rating", "wins", "games", "invalidMoves"}`.
+    """
+    page: list[dict[str, Any]] = []
+    for place, row in enumerate(rows, start=offset + 1):
+        rating = Rating.of(row)
+        page.append({"rank": _rank(page, "rating", rating.elo, place, above), **result(row["bot_id"], rating)})
+    return page
+
+
+def result(player: str, rating: Rating) -> dict[str, Any]:
+    """A row of the table of results, without its rank."""
+    return {
+        "player": player,
+        "rating": rating.elo,
+        "wins": rating.wins,
+        "games": rating.matches,
+        "invalidMoves": rating.invalid,
+    }
+
+
+def _rank(page: list[dict[str, Any]], column: str, value: float, place: int, above: int) -> int:
+    """The rank of the row that comes next on a page: shared with the row before where the values are equal."""
+    if not page:
+        return above + 1
+    shared: int = page[-1]["rank"]
+    return shared if page[-1][column] == value else place

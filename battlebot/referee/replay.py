@@ -33,6 +33,17 @@ def check_match(game: Game, record: Record) -> list[Finding]:
         return [finding("incomplete", f"The record cannot be read ({type(error).__name__}: {error}).")]
 
 
+def states(game: Game, record: Record) -> Iterator[dict[str, Any]]:
+    """The state before the first turn of a stored match, and after each of its turns. Raises what the game raises."""
+    about = record["match"]
+    state = game.initial_state(record["players"], about["seed"], about["options"])
+    marks = {number: mark for mark in MARKS for number in about.get(mark, ())}
+    yield state
+    for number, turn in enumerate(record["turns"], start=1):
+        state = entered(game, state, turn, marks.get(number))
+        yield state
+
+
 def finding(code: str, sentence: str) -> Finding:
     """What is wrong: a stable slug and a sentence."""
     return {"code": code, "sentence": sentence}

@@ -54,6 +54,11 @@ class Ratings:
         with mongo_errors():
             return self._ratings.count_documents({"game": game, "ordinal": {"$gt": ordinal}})
 
+    def better_elo(self, game: str, elo: float) -> int:
+        """How many bots have a better Elo. Raises Unavailable."""
+        with mongo_errors():
+            return self._ratings.count_documents({"game": game, "elo": {"$gt": elo}})
+
     def of_bots(self, game: str, bots: Sequence[str]) -> list[dict[str, Any]]:
         """The ratings of these bots, of those that have one. Raises Unavailable."""
         with mongo_errors():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -20,10 +20,14 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Space:
-    """One space of a grid; `seat` is the index of the player whose mark it bears, where `marks` says so."""
+    """One space of a grid; `seat` is the index of the player whose mark it bears, where `marks` says so.
+
+    `fresh`: the last turn has changed it, where that is known.
+    """
 
     text: str
     seat: int | None = None
+    fresh: bool = False
 
 
 def final_state(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,6 +47,14 @@ def grid(state: Mapping[str, Any]) -> list[list[Space]] | None:
         return None
     seats = _seats(state)
     return [[_space(value, seats) for value in row] for row in board]
+
+
+def with_fresh(spaces: list[list[Space]], before: list[list[Space]] | None) -> list[list[Space]]:
+    """The grid with those spaces marked that were another in the grid before, if that was of the same size."""
+    if before is None or (len(before), len(before[0])) != (len(spaces), len(spaces[0])):
+        return spaces
+    pairs = [zip(row, other, strict=True) for row, other in zip(spaces, before, strict=True)]
+    return [[replace(space, fresh=space != other) for space, other in row] for row in pairs]
 
 
 def text(game: Game, state: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ LONGEST_TURN = 160  # characters shown of a turn; all of it is in the JSON
 
 def register(app: Flask) -> None:
     """Makes the filters known to the app's templates."""
-    for function in (moment, machine_moment, short_json, plural):
+    for function in (moment, machine_moment, short_json, plural, duration):
         app.add_template_filter(function)
 
 
@@ -48,7 +48,11 @@ def span(first: Any, last: Any) -> str:
     begin, end = as_datetime(first), as_datetime(last)
     if begin is None or end is None:
         return ""
-    seconds = max(0.0, (end - begin).total_seconds())
+    return duration(max(0.0, (end - begin).total_seconds()))
+
+
+def duration(seconds: float) -> str:
+    """So many seconds, as `span` writes them."""
     if seconds < 60:
         return f"{seconds:.3f} s" if seconds < 10 else f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -6,11 +6,16 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from werkzeug.wrappers import Response as AnyResponse
 
 from battlebot.api.context import check_game, current_context
+from battlebot.api.reading import stored_match
 from battlebot.api.streams import event_stream
 from battlebot.arena import keys
 from battlebot.web.filters import short_json
+from battlebot.web.people import people
+from battlebot.web.replay import Place, frames
 from battlebot.web.snapshots import (
     MOST_CONTESTS,
+    board_section,
+    boards_snapshot,
     contest_snapshot,
     game_snapshot,
     live_matches,
@@ -24,6 +29,7 @@ MOST_BOTS = 200  # in a game's page; the JSON lists all
 
 blueprint = Blueprint("pages", __name__, template_folder="templates", static_folder="static", static_url_path="/assets")
 blueprint.url_value_preprocessor(check_game)
+blueprint.register_blueprint(people)
 
 
 @blueprint.get("/")
@@ -123,3 +129,35 @@ def _match(game: str, match_id: str) -> str:
 def match_events(game: str, match_id: str) -> Response:
     """The sections of a match's page, as they change; the stream ends with the match's record."""
     return event_stream(keys.match_events(match_id), lambda: match_snapshot(game, match_id))
+
+
+@blueprint.get("/web/<game>/matches/<match_id>/turns/<int:turn>")
+def turn_page(game: str, match_id: str, turn: int) -> str:
+    """The board of a finished match after so many turns."""
+    record = stored_match(game, match_id)
+    rules = current_context().registry[game]
+    before, state = frames(rules, record, turn)
+    facts = {"id": match_id, "game": game, "players": record["players"]}
+    return render_template(
+        "turn.html",
+        game=rules,
+        match=facts,
+        board=board_section(facts, state, Place(turn, len(record["turns"])), before),
+    )
+
+
+@blueprint.get("/web/<game>/live")
+def boards_page(game: str) -> str:
+    """The boards of a game that are being played."""
+    return render_template(
+        "live.html",
+        game=current_context().registry[game],
+        sections=boards_snapshot(game).data["sections"],
+        events=url_for(".boards_events", game=game),
+    )
+
+
+@blueprint.get("/web/<game>/live/events")
+def boards_events(game: str) -> Response:
+    """The boards being played, as they change."""
+    return event_stream(keys.game_events(game), lambda: boards_snapshot(game))

@@ -5,6 +5,7 @@ A page's template places the sections; its stream sends them again when they cha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import structlog
@@ -19,6 +20,7 @@ from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.web import board
 from battlebot.web.crosstable import LARGEST, crosstable
 from battlebot.web.filters import span
+from battlebot.web.replay import Place, can_be_replayed
 from battlebot.web.stale import is_away, stored, without_stored
 
 RECENT = 20  # matches in a page's list
@@ -27,6 +29,7 @@ MOST_TURNS = 500  # in a match's table
 MOST_CONTESTS = 50
 
 LIVE_AGAIN_S = 5.0  # begun matches are announced by nobody
+BOARDS_AGAIN_S = 1.0  # their turns are announced to those only who watch one match
 ENDED_AGAIN_S = 0.5  # until the archive has the match
 
 log = structlog.get_logger(__name__)
@@ -132,8 +135,10 @@ def _finished(match: dict[str, Any]) -> Snapshot:
         "turns": len(match["turns"]),
         "fault": ours.get("fault"),
         "evidence": ours.get("evidence"),
+        "series": ours.get("series"),
     }
-    return _match(facts, state, _turn_rows(match), final=True)
+    place = Place(len(match["turns"]), len(match["turns"])) if can_be_replayed(match) else None
+    return _match(facts, state, _turn_rows(match), place, final=True)
 
 
 def _live(match: dict[str, Any]) -> Snapshot:
@@ -151,15 +156,33 @@ def _live(match: dict[str, Any]) -> Snapshot:
         "started": match["startedAt"],
         "turns": match["version"],
     }
-    return _match(facts, state, None, again_s=ENDED_AGAIN_S if complete else LIVE_AGAIN_S)
+    return _match(facts, state, None, None, again_s=ENDED_AGAIN_S if complete else LIVE_AGAIN_S)
 
 
-def _match(facts: dict[str, Any], state: dict[str, Any], turns: Any, **rest: Any) -> Snapshot:
+def board_section(
+    facts: Mapping[str, Any], state: dict[str, Any], place: Place | None, fresh_since: Any = None
+) -> Markup:
+    """The board in a state; with the way through the match where `place` says that it can be replayed."""
     game = current_context().registry[facts["game"]]
     spaces = board.grid(state)
+    if spaces and fresh_since is not None:
+        spaces = board.with_fresh(spaces, board.grid(fresh_since))
+    text = None if spaces else board.text(game, state)
+    return section("board", grid=spaces, text=text, place=place, match=facts)
+
+
+def boards_snapshot(game: str) -> Snapshot:
+    """The boards of a game that are being played. Raises Unavailable."""
+    live = live_matches(game)
+    shown = [{**match, "board": board_section(match, match["state"], None)} for match in (live or ())[:MOST_LIVE]]
+    boards = section("boards", boards=None if live is None else shown, count=len(live or ()))
+    return Snapshot({"game": game, "sections": {"boards": boards}}, again_s=BOARDS_AGAIN_S)
+
+
+def _match(facts: dict[str, Any], state: dict[str, Any], turns: Any, place: Place | None, **rest: Any) -> Snapshot:
     sections = {
         "facts": section("facts", match=facts),
-        "board": section("board", grid=spaces, text=None if spaces else board.text(game, state)),
+        "board": board_section(facts, state, place),
         "turns": section("turns", turns=turns, count=facts["turns"], match=facts),
     }
     data = {"id": facts["id"], "state": state, "turns": facts["turns"], "final": bool(rest.get("final"))}

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
+from records import played
 from webhouse import House
 from werkzeug.serving import make_server
 
 from battlebot.arena import keys
+from battlebot.referee.events import Turned
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 
@@ -60,4 +62,25 @@ def test_a_contests_page_follows_the_contest(home: House, page: Page, address: s
     expect(page.locator("#standings tbody tr").first).to_contain_text(hostile)
     expect(page.locator("#crosstable")).to_contain_text("1\N{EN DASH}0\N{EN DASH}0")
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert complaints == []
+
+
+def test_a_board_is_replayed_without_leaving_its_page(home: House, page: Page, address: str) -> None:
+    """Back, first, and by itself to the end."""
+    moves = [(0, 0), (7, 7), (1, 0), (8, 7), (2, 0), (9, 7), (3, 0), (10, 7), (4, 0)]
+    record = played([Turned("ab"[n % 2], {"x": x, "y": y}, 0.01) for n, (x, y) in enumerate(moves)], "gomoku")
+    home.storage.archive.store([record])
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(f"{address}/web/gomoku/matches/{record['_id']}")
+    marks = page.locator("#board td.seat-0, #board td.seat-1")
+    expect(marks).to_have_count(9)
+    page.get_by_text("Back", exact=True).click()
+    expect(marks).to_have_count(8)
+    expect(page.locator("#board td.fresh")).to_have_count(1)
+    page.get_by_text("First", exact=True).click()
+    expect(marks).to_have_count(0)
+    page.get_by_role("button", name="Play").click()
+    expect(marks).to_have_count(9, timeout=20_000)
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
     assert complaints == []

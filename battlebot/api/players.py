@@ -1,0 +1,186 @@
+"""`GET /games/<game>/players`: the duel arena's table of results, and the profile of one of its players."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from flask import redirect, request, url_for
+from marshmallow import EXCLUDE, Schema, fields
+from marshmallow.validate import Length
+from werkzeug.wrappers import Response
+
+from battlebot.api.context import check_game, current_context
+from battlebot.api.parsing import Described
+from battlebot.api.ratings import LINK, RatingsPage
+from battlebot.api.schemas import AsItIs, Count, ErrorBody, StoredMatch
+from battlebot.api.verdicts import explained
+from battlebot.errors import BadMessage, Unavailable, UnknownPlayer
+from battlebot.ratings.rating import Rating, result, results
+from battlebot.wire.duel import GAME
+from battlebot.wire.names import MAX_NAME_LENGTH
+
+MOST_MATCHES = 100
+MATCHES = 30
+
+players = Described("players", __name__, description="The duel arena's table of results")
+players.url_value_preprocessor(check_game)
+
+
+class PlayerRow(AsItIs):
+    """A player by all boards of the game that are not void."""
+
+    player = fields.String(required=True)
+    rating = fields.Float(required=True, metadata={"description": "Elo, K = 30, from 1200"})
+    wins = fields.Integer(required=True)
+    games = fields.Integer(required=True)
+    invalidMoves = fields.Integer(required=True, metadata={"description": "time-outs included"})  # noqa: N815
+    registered = fields.Boolean(required=True, metadata={"description": "false: anybody may use the name"})
+    online = fields.Boolean(required=True, allow_none=True, metadata={"description": "at the TCP door; null: unknown"})
+    onlineS = fields.Float(  # noqa: N815
+        required=True, allow_none=True, metadata={"description": "seconds at the TCP door; null: never there"}
+    )
+
+
+class RankedRow(PlayerRow):
+    """A row of the table."""
+
+    rank = fields.Integer(required=True, metadata={"description": "by rating; shared where it is equal"})
+
+
+class PlayersAnswer(AsItIs):
+    """A part of the table of results, best first, and who is at the TCP door now."""
+
+    players = fields.List(fields.Nested(RankedRow), required=True)
+    online = fields.List(fields.String(), required=True, allow_none=True, metadata={"description": "null: unknown"})
+    next = fields.String(metadata={"description": "where the rest is; absent where there is none"})
+
+
+class AboutPlayer(Schema):
+    """Which player, and which part of its history."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    name = fields.String(required=True, validate=Length(1, MAX_NAME_LENGTH))
+    limit = Count(
+        1,
+        MOST_MATCHES,
+        load_default=MATCHES,
+        metadata={"description": "At most so many matches.", "minimum": 1, "maximum": MOST_MATCHES, "type": "integer"},
+    )
+    before = fields.String(
+        load_default=None, metadata={"description": "Only matches that ended before the one with this id."}
+    )
+
+
+class PlayerAnswer(AsItIs):
+    """A player's numbers, and its most recent matches, newest first, without turns."""
+
+    player = fields.Nested(PlayerRow, required=True)
+    games = fields.List(fields.Nested(StoredMatch), required=True)
+    next = fields.String(metadata={"description": "where the older matches are; absent where there are none"})
+
+
+@players.get("/games/<game>/players")
+@players.arguments(RatingsPage, location="query")
+@players.response(200, PlayersAnswer, headers=LINK)
+@players.alt_response(404, schema=ErrorBody)
+def list_players(page: dict[str, Any], game: str) -> Any:
+    """The duel arena's table of results: those who have played, best rating first
+
+    A browser, which asks for HTML, is sent to the page of it.
+    """
+    if request.accept_mimetypes.best_match(("application/json", "text/html")) == "text/html":
+        return _to_the_page(url_for("pages.people.players_page", game=game))
+    limit, offset = page["limit"], page["offset"]
+    rows, online, more = table_of(game, limit, offset)
+    answer: dict[str, Any] = {"players": rows, "online": online}
+    headers = {"Vary": "Accept"}
+    if more:
+        answer["next"] = url_for("players.list_players", game=game, limit=limit, offset=offset + limit)
+        headers["Link"] = f'<{answer["next"]}>; rel="next"'
+    return answer, 200, headers
+
+
+@players.get("/games/<game>/player")
+@players.arguments(AboutPlayer, location="query")
+@players.response(200, PlayerAnswer, headers=LINK)
+@players.alt_response(404, schema=ErrorBody)
+def show_player(asked: dict[str, Any], game: str) -> Any:
+    """A player's profile: its numbers and its history
+
+    The name is an argument, since names at the TCP door may hold slashes. A browser, which asks for HTML, is sent to
+    the page of it.
+    """
+    name, limit, before = asked["name"], asked["limit"], asked["before"]
+    if request.accept_mimetypes.best_match(("application/json", "text/html")) == "text/html":
+        return _to_the_page(url_for("pages.people.player_page", game=game, name=name))
+    kept = current_context().storage.games
+    if before is not None and not kept.archived([before]):
+        raise BadMessage("before must be the id of a finished match.", field="before", rule="known")
+    row, matches, older = profile_of(game, name, limit, before)
+    answer: dict[str, Any] = {"player": row, "games": [explained(match) for match in matches]}
+    headers = {"Vary": "Accept"}
+    if older:
+        answer["next"] = url_for("players.show_player", game=game, name=name, limit=limit, before=matches[-1]["_id"])
+        headers["Link"] = f'<{answer["next"]}>; rel="next"'
+    return answer, 200, headers
+
+
+def table_of(game: str, limit: int, offset: int = 0) -> tuple[list[dict[str, Any]], list[str] | None, bool]:
+    """The rows of a part of the table, who is online (None: unknown), and whether there is more. Raises Unavailable."""
+    kept = current_context().storage.ratings
+    # one more than is asked for tells whether there is more
+    rows = kept.by_elo(game, limit + 1, offset)
+    above = kept.better_elo(game, Rating.of(rows[0]).elo) if rows and offset else 0
+    online = names_online(game)
+    found = results(rows[:limit], offset, above)
+    return _attended(game, found, online), online, len(rows) > limit
+
+
+def profile_of(
+    game: str, name: str, limit: int = MATCHES, before: str | None = None
+) -> tuple[dict[str, Any], list[dict[str, Any]], bool]:
+    """A player's row, its recent matches, and whether there are older ones. Raises UnknownPlayer, Unavailable."""
+    storage = current_context().storage
+    rated = storage.ratings.of_bots(game, [name])
+    [row] = _attended(game, [result(name, Rating.of(rated[0]) if rated else Rating())], names_online(game))
+    matches = storage.games.of_player(game, name, limit + 1, before)
+    if not (rated or matches or row["registered"] or row["online"] or row["onlineS"] is not None):
+        raise UnknownPlayer(f"Nobody called {name!r} has played {game}.")
+    return row, matches[:limit], len(matches) > limit
+
+
+def names_online(game: str) -> list[str] | None:
+    """Who is at the TCP door, in the order of names; None while Redis does not answer."""
+    if game != GAME:
+        return []
+    context = current_context()
+    try:
+        return sorted(context.presence.online(context.settings.node_timeout_s))
+    except Unavailable:
+        return None
+
+
+def _attended(game: str, rows: Sequence[dict[str, Any]], online: list[str] | None) -> list[dict[str, Any]]:
+    storage = current_context().storage
+    names = [row["player"] for row in rows]
+    registered = storage.bots.known(game, names)
+    seconds = storage.players.seconds_online(names) if game == GAME else {}
+    here = set(online or ())
+    return [
+        {
+            **row,
+            "registered": row["player"] in registered,
+            "online": None if online is None else row["player"] in here,
+            "onlineS": seconds.get(row["player"]),
+        }
+        for row in rows
+    ]
+
+
+def _to_the_page(address: str) -> Response:
+    answer = redirect(address, 303)
+    answer.headers["Vary"] = "Accept"
+    return answer

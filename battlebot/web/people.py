@@ -1,0 +1,64 @@
+"""The pages of the duel arena's players: the table of results, and a player's profile."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, render_template, request, url_for
+
+from battlebot.api.context import current_context
+from battlebot.api.players import profile_of, table_of
+from battlebot.api.streams import Snapshot, event_stream
+from battlebot.arena import keys
+from battlebot.errors import UnknownPlayer
+from battlebot.web.snapshots import section
+from battlebot.web.stale import page
+
+MOST_PLAYERS = 200  # in the page; the JSON lists all
+MOST_MATCHES = 100
+MOST_ONLINE = 100
+AGAIN_S = 5.0  # who comes and goes is announced by nobody
+
+people = Blueprint("people", __name__)
+
+
+@people.get("/web/<game>/players")
+def players_page(game: str) -> str:
+    """The table of results, and who is online."""
+    return page(lambda: _players(game), all_stored=True)
+
+
+def _players(game: str) -> str:
+    return render_template(
+        "players.html",
+        game=current_context().registry[game],
+        sections=_snapshot(game).data["sections"],
+        events=url_for(".players_events", game=game),
+    )
+
+
+@people.get("/web/<game>/players/events")
+def players_events(game: str) -> Response:
+    """The table, as it changes."""
+    return event_stream(keys.game_events(game), lambda: _snapshot(game))
+
+
+@people.get("/web/<game>/player")
+def player_page(game: str) -> str:
+    """A player's numbers and its matches; `?name=` says whose."""
+    name = request.args.get("name", "")
+    if not name:
+        raise UnknownPlayer("Which player? The address must end with ?name=...")
+    row, matches, more = profile_of(game, name, MOST_MATCHES)
+    return render_template(
+        "player.html", game=current_context().registry[game], row=row, games=matches, more=more, with_contest=True
+    )
+
+
+def _snapshot(game: str) -> Snapshot:
+    rows, online, more = table_of(game, MOST_PLAYERS)
+    shown = {
+        "online": section(
+            "online", game=game, online=None if online is None else online[:MOST_ONLINE], count=len(online or ())
+        ),
+        "players": section("players", game=game, rows=rows, more=more),
+    }
+    return Snapshot({"game": game, "sections": shown}, again_s=AGAIN_S)
