@@ -15,6 +15,7 @@ import click
 
 from battlebot.cli.contest_commands import contest_commands
 from battlebot.cli.doctor import doctor
+from battlebot.cli.play_tcp import play_tcp
 from battlebot.cli.ratings import ratings_commands
 from battlebot.cli.token import keep_first_token, token_commands
 from battlebot.cli.verify import verify
@@ -49,6 +50,7 @@ def commands() -> None:
 
 commands.add_command(contest_commands)
 commands.add_command(doctor)
+commands.add_command(play_tcp)
 commands.add_command(ratings_commands)
 commands.add_command(token_commands)
 commands.add_command(verify)

@@ -22,6 +22,7 @@ from battlebot.client.errors import (
     Unreachable,
 )
 from battlebot.client.runner import run
+from battlebot.client.tcp import run_tcp
 
 __all__ = [
     "BadAddress",
@@ -38,4 +39,5 @@ __all__ = [
     "load_or_register",
     "register",
     "run",
+    "run_tcp",
 ]

@@ -22,9 +22,14 @@ from battlebot.client.samples.perfect import Perfect
 from battlebot.client.samples.random_player import RandomPlayer
 from battlebot.client.samples.slow import Slow
 from battlebot.client.samples.turns import GAMES, possible_turns
-from games import connectfour, noughtsandcrosses, numberwang
+from games import connectfour, gomoku, noughtsandcrosses, numberwang
 
-MODULES = {"connectfour": connectfour, "noughtsandcrosses": noughtsandcrosses, "numberwang": numberwang}
+MODULES = {
+    "connectfour": connectfour,
+    "gomoku": gomoku,
+    "noughtsandcrosses": noughtsandcrosses,
+    "numberwang": numberwang,
+}
 
 
 def match(game: str, *bots: Bot) -> dict[str, Any]:
@@ -33,7 +38,8 @@ def match(game: str, *bots: Bot) -> dict[str, Any]:
     names = [f"bot {n}" for n in range(len(bots))]
     for name, bot in zip(names, bots, strict=True):
         bot.bot_id, bot.game = name, game
-    state = rules.initial_state(names, 1, {})
+    options = {name: option["default"] for name, option in rules.GAME.get("options", {}).items()}
+    state = rules.initial_state(names, 1, options)
     while not state["complete"]:
         player = state["nextPlayer"]
         turn = {**bots[names.index(player)].choose(json.loads(json.dumps(state))), "player": player}
@@ -53,8 +59,8 @@ def test_random_and_first_free_play_every_game_to_its_end(game: str, kinds: tupl
 
 def test_an_unknown_game_is_named() -> None:
     """Nothing falls back in silence."""
-    with pytest.raises(LookupError, match="gomoku"):
-        possible_turns("gomoku", {}, "Me")
+    with pytest.raises(LookupError, match="battlecube"):
+        possible_turns("battlecube", {}, "Me")
 
 
 def test_perfect_never_loses_and_mostly_beats_random() -> None:

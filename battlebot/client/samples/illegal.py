@@ -13,7 +13,7 @@ from battlebot.client.samples.random_player import RandomPlayer
 
 
 class Illegal(RandomPlayer):
-    """For noughtsandcrosses, connectfour and numberwang."""
+    """For connectfour, gomoku, noughtsandcrosses and numberwang."""
 
     chance = 1 / 6
     chance_again = 1 / 2

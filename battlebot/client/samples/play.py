@@ -13,11 +13,11 @@ from battlebot.client import Bot, ClientError, load_or_register, run
 from battlebot.client.samples.turns import GAMES
 
 
-def arguments(name: str, games: Iterable[str] = GAMES) -> argparse.ArgumentParser:
+def arguments(name: str, games: Iterable[str] = GAMES, game: str = "noughtsandcrosses") -> argparse.ArgumentParser:
     """The options of every sample; a sample adds its own."""
     parser = argparse.ArgumentParser(prog=f"python -m battlebot.client.samples.{name}")
     parser.add_argument("--host", default="localhost:3000", help="localhost:3000, or a URL (default: %(default)s)")
-    parser.add_argument("--game", default="noughtsandcrosses", choices=sorted(games))
+    parser.add_argument("--game", default=game, choices=sorted(games))
     parser.add_argument("--contest", help="play in this contest")
     parser.add_argument("--name", default=name, help="the bot's name, unique on the server (default: %(default)s)")
     parser.add_argument("--owner", help="whose bot it is")

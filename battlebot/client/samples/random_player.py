@@ -11,7 +11,7 @@ from battlebot.client.samples.turns import possible_turns
 
 
 class RandomPlayer(Bot):
-    """For noughtsandcrosses, connectfour and numberwang."""
+    """For connectfour, gomoku, noughtsandcrosses and numberwang."""
 
     def choose(self, state: State) -> Turn:
         """Any valid turn."""

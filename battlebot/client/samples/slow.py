@@ -11,7 +11,7 @@ from battlebot.client.samples.random_player import RandomPlayer
 
 
 class Slow(RandomPlayer):
-    """For noughtsandcrosses, connectfour and numberwang."""
+    """For connectfour, gomoku, noughtsandcrosses and numberwang."""
 
     def __init__(self, shortest_s: float = 0.05, longest_s: float = 0.2) -> None:
         self.shortest_s, self.longest_s = shortest_s, longest_s

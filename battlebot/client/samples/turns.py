@@ -41,8 +41,14 @@ def _numberwang(state: State, bot_id: str) -> list[Turn]:
     return [{"n": n} for n in range(-9, 10)]
 
 
+def _gomoku(state: State, bot_id: str) -> list[Turn]:
+    board: list[list[str]] = state["board"]
+    return [{"x": x, "y": y} for y, row in enumerate(board) for x, taken in enumerate(row) if not taken]
+
+
 GAMES: dict[str, Callable[[State, str], list[Turn]]] = {
     "connectfour": _connectfour,
+    "gomoku": _gomoku,
     "noughtsandcrosses": _noughtsandcrosses,
     "numberwang": _numberwang,
 }

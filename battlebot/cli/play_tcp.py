@@ -1,0 +1,80 @@
+"""`battlebot play-tcp`: plays gomoku at a TCP door with a bot of the SDK. All it does, it does as any author could."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from battlebot.client import Bot
+
+BOTS = {
+    "random": "battlebot.client.samples.random_player:RandomPlayer",
+    "threats": "battlebot.client.samples.threats:Threats",
+}
+
+
+@click.command("play-tcp")
+@click.option("--host", default="localhost:5232", show_default=True, help="Where the TCP door is.")
+@click.option("--name", help="The player's name; of a registered bot that of its auth file. Default: the bot's.")
+@click.option("--bot", "which", default="threats", show_default=True, help="random, threats, or MODULE:CLASS of yours.")
+@click.option("--auth", type=click.Path(path_type=Path), help="The auth file, for a name that is registered.")
+@click.option("--boards", type=click.IntRange(min=1), help="Stop once so many are played and the pairing is over.")
+@click.option("--idle-timeout", type=float, metavar="SECONDS", help="Stop after so long without a board.")
+@click.option("--verbose", is_flag=True, help="Log each board.")
+def play_tcp(
+    host: str,
+    name: str | None,
+    which: str,
+    auth: Path | None,
+    boards: int | None,
+    idle_timeout: float | None,
+    verbose: bool,
+) -> int:
+    """Plays gomoku at a TCP door, pairing after pairing, until Ctrl-C: at this server's, or an original arena's."""
+    from battlebot.client import ClientError, Credentials, run_tcp
+
+    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(message)s")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    bot = _bot(which)
+    try:
+        credentials = None if auth is None else Credentials.load(auth)
+        own = credentials.bot_id if credentials else which.rpartition(":")[2].lower()
+        results = run_tcp(
+            bot,
+            host,
+            name or own,
+            boards=boards,
+            pass_hash=credentials.pass_hash if credentials else None,
+            idle_timeout_s=idle_timeout,
+        )
+    except ClientError as error:
+        click.echo(f"battlebot: {error}", err=True)
+        return 2
+    wins = sum(result.reason == "win" for result in results)
+    click.echo(f"{bot.bot_id}: {len(results)} boards, {wins} won")
+    return 0
+
+
+def _bot(which: str) -> Bot:
+    """The sample of that name, or an author's class. Raises click.ClickException for one that is none."""
+    from battlebot.client import Bot
+
+    module, colon, name = BOTS.get(which, which).partition(":")
+    if not (module and colon and name):
+        raise click.BadParameter(f"{which!r} is none of {', '.join(BOTS)}, and no MODULE:CLASS.", param_hint="--bot")
+    # an author's module lies where the command is called
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        made = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise click.BadParameter(f"{which!r} cannot be loaded: {error}.", param_hint="--bot") from None
+    if not (isinstance(made, type) and issubclass(made, Bot)):
+        raise click.BadParameter(f"{which!r} is no subclass of battlebot.client.Bot.", param_hint="--bot")
+    return made()

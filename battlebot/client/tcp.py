@@ -1,0 +1,188 @@
+"""`run_tcp`: a bot at the TCP door of a server, or of an original duel arena (docs/tcp.md). Plays gomoku only."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from typing import Any
+
+from battlebot.client.backoff import Backoff
+from battlebot.client.bot import Bot, Match, Result, State
+from battlebot.client.errors import BadTurn, ConnectionLost, LoginFailed, Refused
+from battlebot.client.tcp_connection import Message, TcpConnection, parse_tcp_address
+
+log = logging.getLogger("battlebot.client")
+
+GAME = "gomoku"
+TURN_TIMEOUT_MS = 5000  # by the protocol
+HEALTHY_S = 10.0  # a connection that held this long makes the next wait short again
+# codes of errors that a new connection would meet again
+FINAL = frozenset({"bad-name", "bad-message", "too-big", "name-taken"})
+
+
+def run_tcp(
+    bot: Bot | type[Bot],
+    host: str,
+    name: str,
+    *,
+    boards: int | None = None,
+    pass_hash: str | None = None,
+    idle_timeout_s: float | None = None,
+) -> list[Result]:
+    """Connect a bot by its name and play gomoku, pairing after pairing of two boards. Returns the boards' results.
+
+    It ends once `boards` are played and the pairing is over, after `idle_timeout_s` without a board, or by Ctrl-C.
+    `pass_hash` is for a name that is registered on the server. A `Result` is of a board: its number, the victor's name,
+    and the reason `win`, `lose`, `draw` (of which the protocol says nothing), or `missed`. Raises what `choose` raises,
+    and ClientError where going on is of no use.
+    """
+    address = parse_tcp_address(host)
+    bot = bot() if isinstance(bot, type) else bot
+    bot.bot_id, bot.game, bot.contest = name, GAME, None
+    player, backoff = _Player(bot, boards, idle_timeout_s), Backoff()
+    try:
+        while not player.done:
+            began_s, played = time.monotonic(), len(player.results)
+            try:
+                with TcpConnection(*address) as connection:
+                    _log_in(connection, name, pass_hash)
+                    player.converse(connection)
+            except ConnectionLost as lost:
+                # two of one name close one another's connections: then each must wait longer and longer
+                if len(player.results) > played or time.monotonic() - began_s > HEALTHY_S:
+                    backoff.reset()
+                wait_s = min(backoff.next_s(), player.idle_left_s)
+                log.warning("%s; connecting again in %.1f s", lost, wait_s)
+                time.sleep(max(0.0, wait_s))
+                player.done = player.idle_left_s <= 0
+    except KeyboardInterrupt:
+        log.info("stopped after %d boards", len(player.results))
+    return player.results
+
+
+def _log_in(connection: TcpConnection, name: str, pass_hash: str | None) -> None:
+    """Steps 1 and 2 of the conversation; the answer to a salt where the server wants one."""
+    connection.send({"username": name})
+    while (message := _told(connection.receive_within_login())).get("status") != "ok":
+        if "salt" not in message:
+            raise Refused("", f"The server answered {message!r} to the name: no duel arena.")
+        if pass_hash is None:
+            raise LoginFailed("login-failed", f"The name {name!r} is registered: its auth file is needed.")
+        proof = hashlib.sha256((pass_hash + str(message["salt"])).encode()).hexdigest()
+        connection.send({"username": name, "login_hash": proof})
+
+
+def _told(message: Message) -> Message:
+    """The message, if it is no error. Raises LoginFailed, Refused, ConnectionLost."""
+    if message.get("event") != "error":
+        return message
+    code, sentence = str(message.get("code", "")), str(message.get("error", ""))
+    if code == "login-failed":
+        raise LoginFailed(code, sentence)
+    if code in FINAL:
+        raise Refused(code, sentence)
+    raise ConnectionLost(None, f"{code}: {sentence}")
+
+
+class _Player:
+    """What outlives a connection: the results, the board that is being played, whom one plays against."""
+
+    def __init__(self, bot: Bot, boards: int | None, idle_timeout_s: float | None) -> None:
+        self.results: list[Result] = []
+        self.done = False
+        self._bot, self._boards, self._idle_timeout_s = bot, boards, idle_timeout_s
+        self._busy_at_s = time.monotonic()
+        self._against = "the opponent"
+        self._first = True
+        self._board: Message | None = None  # as it was seen last, one's own move included
+
+    @property
+    def idle_left_s(self) -> float:
+        """Seconds that may still pass without a board."""
+        if self._idle_timeout_s is None or self._board is not None:
+            return float("inf")
+        return self._busy_at_s + self._idle_timeout_s - time.monotonic()
+
+    def converse(self, connection: TcpConnection) -> None:
+        """Steps 3 to 10, until all is played. Raises ConnectionLost, BadTurn, and what the bot raises."""
+        while not self.done:
+            message = connection.receive(self.idle_left_s)
+            if message is None:
+                self.done = True
+                return
+            self._heed(connection, _told(message))
+
+    def _heed(self, connection: TcpConnection, message: Message) -> None:
+        event = message.get("event")
+        if event == "player_is_free":
+            self._end(None, "draw")
+            self.done = self._boards is not None and len(self.results) >= self._boards
+            if not self.done:
+                connection.send({"event": "find_opponent"})
+        elif event == "starting_game":
+            self._against = str(message.get("against"))
+            log.info("%s plays against %s", self._bot.bot_id, self._against)
+        elif event == "get_move":
+            self._answer(connection, message)
+        elif event in ("win", "lose"):
+            self._see(message["board"])
+            self._end(self._bot.bot_id if event == "win" else self._against, str(event))
+        elif event == "invalid_move":
+            log.warning("the move %s, %s was not valid, or too late", message.get("x"), message.get("y"))
+
+    def _answer(self, connection: TcpConnection, message: Message) -> None:
+        board = message["board"]
+        new = self._see(board)
+        self._first = len(board["_moves"]) % 2 == 0
+        state = self._state(board)
+        self._bot.match = Match(str(board["_id"]), len(board["_moves"]), TURN_TIMEOUT_MS, TURN_TIMEOUT_MS)
+        if new:
+            self._bot.started(state)
+        turn = self._bot.choose(state)
+        if not isinstance(turn, dict):
+            raise BadTurn(f"choose returned {turn!r}; a turn is a dict, such as {{'x': 7, 'y': 7}}.")
+        move = [turn.get("x"), turn.get("y")]
+        try:
+            connection.send({"event": "make_move", "id": message["id"], "x": move[0], "y": move[1]})
+        except (TypeError, ValueError) as error:
+            raise BadTurn(f"choose returned {turn!r}, which is no JSON: {error}.") from error
+        self._board = {**board, "_moves": [*board["_moves"], move]}
+
+    def _see(self, board: Message) -> bool:
+        """The board as it is now; whether it is another. Of the one before no end was told: a draw, or missed."""
+        new = self._board is None or self._board["_id"] != board["_id"]
+        if new:
+            self._end(None, "draw")
+            self._first = not self._first  # until a question says so
+        self._busy_at_s, self._board = time.monotonic(), board
+        return new
+
+    def _end(self, victor: str | None, reason: str) -> None:
+        if self._board is None:
+            return
+        board, self._board = self._board, None
+        # the opponent's last move may be missing
+        if reason == "draw" and len(board["_moves"]) < board["_size"] ** 2 - 1:
+            reason = "missed"
+        self.results.append(Result(str(board["_id"]), victor, reason))
+        log.info("board %s is over: victor %s, %s", *self.results[-1])
+        self._busy_at_s = time.monotonic()
+        self._bot.finished({**self._state(board), "complete": True, "victor": victor, "reason": reason})
+
+    def _state(self, board: Message) -> State:
+        """The board as a state of gomoku, as a bot of the WebSocket door is told it."""
+        moves, size, me = board["_moves"], board["_size"], self._bot.bot_id
+        players = [me, self._against] if self._first else [self._against, me]
+        rows: list[list[str]] = [[""] * size for _ in range(size)]
+        for number, (x, y) in enumerate(moves):
+            if isinstance(x, int) and isinstance(y, int) and 0 <= x < size and 0 <= y < size:
+                rows[y][x] = rows[y][x] or "XO"[number % 2]
+        state: dict[str, Any] = {"players": players, "nextPlayer": me, "complete": False, "moves": moves}
+        return {
+            **state,
+            "size": size,
+            "winLength": board["_win_length"],
+            "board": rows,
+            "marks": dict(zip("XO", players, strict=True)),
+        }

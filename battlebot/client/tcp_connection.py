@@ -1,0 +1,101 @@
+"""One connection to the TCP door: opened, read and written as JSON objects in frames. Knows nothing of boards."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import socket
+import time
+from typing import Any
+
+from battlebot.client.errors import BadAddress, ConnectionLost, Unreachable
+from battlebot.wire.framing import Decoder, frame
+
+Message = dict[str, Any]
+
+PORT = 5232
+OPEN_TIMEOUT_S = 10.0
+LOGIN_TIMEOUT_S = 20.0  # a server slows down players that come back too often
+# a server whose machine is gone is found out by the system: this protocol has no ping
+KEEPALIVE = {"TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
+
+
+def parse_tcp_address(text: str) -> tuple[str, int]:
+    """Read `localhost`, `localhost:5232` or `[::1]:5232`. Raises BadAddress."""
+    host, colon, port = text.strip().rpartition(":")
+    if not colon or text.strip().endswith("]"):
+        host, port = text.strip(), str(PORT)
+    if ":" in host and not host.startswith("["):
+        host = ""  # an address of IPv6 stands in brackets
+    host = host.removeprefix("[").removesuffix("]")
+    if not host or "/" in host or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        raise BadAddress(f"{text!r} is not an address like localhost:{PORT}.")
+    return host, int(port)
+
+
+class TcpConnection:
+    """An open connection. A context manager."""
+
+    def __init__(self, host: str, port: int) -> None:
+        """Connect. Raises ConnectionLost where trying again may help, Unreachable where it cannot."""
+        try:
+            self._socket = socket.create_connection((host, port), OPEN_TIMEOUT_S)
+        except socket.gaierror as error:
+            raise Unreachable(f"{host} is not known: {error.strerror}.") from None
+        except OSError as error:
+            raise ConnectionLost(None, f"cannot connect to {host}:{port}: {error}") from None
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in KEEPALIVE.items():
+            if hasattr(socket, name):
+                self._socket.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+        self._decoder = Decoder(2**24)  # of a server's messages those with a board grow
+
+    def __enter__(self) -> TcpConnection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def send(self, message: Message) -> None:
+        """Send one JSON object, as one piece. Raises TypeError or ValueError where it is none.
+
+        A broken connection is not raised here: what the server said last may still be unread, and `receive` tells.
+        """
+        data = frame(json.dumps(message, allow_nan=False).encode())
+        self._socket.settimeout(OPEN_TIMEOUT_S)
+        with contextlib.suppress(OSError):
+            self._socket.sendall(data)
+
+    def receive(self, timeout_s: float = math.inf) -> Message | None:
+        """The next object; None where `timeout_s` passed without one. Raises ConnectionLost, Unreachable."""
+        until_s = time.monotonic() + timeout_s
+        while (payload := self._decoder.next()) is None:
+            left_s = until_s - time.monotonic()
+            if left_s <= 0:
+                return None
+            self._socket.settimeout(None if math.isinf(left_s) else left_s)
+            try:
+                data = self._socket.recv(65536)
+            except TimeoutError:
+                return None
+            except OSError as error:
+                raise ConnectionLost(None, f"the connection broke: {error}") from None
+            if not data:
+                raise ConnectionLost(None, "the server closed the connection")
+            self._decoder.feed(data)
+        try:
+            message = json.loads(payload)
+        except ValueError:
+            message = None
+        if not isinstance(message, dict):
+            raise Unreachable("The server sent something that is not a JSON object: no duel arena.")
+        return message
+
+    def receive_within_login(self) -> Message:
+        """The next object while logging in. Raises ConnectionLost, Unreachable."""
+        message = self.receive(LOGIN_TIMEOUT_S)
+        if message is None:
+            raise ConnectionLost(None, f"the server said nothing for {LOGIN_TIMEOUT_S:g} s")
+        return message
