@@ -7,7 +7,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -57,12 +57,12 @@ def running(
     """Within it, a server runs and is ready; what dies is restarted. Stores whose address is given are not started.
 
     `prepare` is called once a mongod of ours runs, with settings that name it, before anything that works on it does.
+    Where another listens on the TCP door's usual port there is no such door: `settings.tcp_port` of the server is 0.
     `logs_in_files`: the parts write to `<data>/logs/<part>.log`, else to our stderr. Raises EmbeddedError: the port is
     in use, the folder cannot be written, a part does not start, or is not ready after `ready_s` seconds.
     """
     check_port(settings.host, settings.port)
-    if settings.tcp_port:
-        check_port(settings.host, settings.tcp_port, TCP_PORT_BY)
+    settings = _with_free_tcp_port(settings)
     stores = Stores(settings)
     supervisor = Supervisor()
     try:
@@ -88,6 +88,19 @@ def serve(settings: Settings, *, wsgi_module: str = "wsgi", prepare: Prepare | N
     with stopped_by_signals(), running(settings, wsgi_module=wsgi_module, prepare=prepare) as server:
         log.info("ready", url=server.url)
         server.wait()
+
+
+def _with_free_tcp_port(settings: Settings) -> Settings:
+    """The usual port is nobody's choice: a second server on this machine goes without. Else raises EmbeddedError."""
+    if settings.tcp_port:
+        try:
+            check_port(settings.host, settings.tcp_port, TCP_PORT_BY)
+        except EmbeddedError as error:
+            if settings.tcp_port != Settings.tcp_port:
+                raise
+            log.warning("no-tcp-door", reason=str(error))
+            return replace(settings, tcp_port=0)
+    return settings
 
 
 def _parts(settings: Settings, wsgi_module: str, logs_in_files: bool) -> list[Program]:

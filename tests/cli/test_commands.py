@@ -12,6 +12,7 @@ from dotenv import dotenv_values
 
 from battlebot.cli.show import setting_rows
 from battlebot.config import Settings
+from tests.cluster import free_port
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 PARTS = {"REDIS_URL": "redis://127.0.0.1:1", "MONGODB_URI": "mongodb://127.0.0.1:1", "SECRET_KEY": "k" * 32}
@@ -103,7 +104,8 @@ def test_a_port_in_use_is_one_clear_line(command: str, battlebot: Run) -> None:
 def test_an_unwritable_data_folder_is_one_clear_line(battlebot: Run, tmp_path: Path) -> None:
     """Here a file stands in its place."""
     (tmp_path / "file").touch()
-    assert "file cannot be written: " in complaint(battlebot("serve", "--data", "file"))
+    finished = battlebot("serve", "--data", "file", BATTLEBOT_PORT=str(free_port()), BATTLEBOT_TCP_PORT="0")
+    assert "file cannot be written: " in complaint(finished)
 
 
 def test_an_unknown_option_is_told_without_a_traceback(battlebot: Run) -> None:

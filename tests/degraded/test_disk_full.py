@@ -51,7 +51,9 @@ def fill(folder: Path, leave_bytes: int = 0) -> None:
 
 def test_a_full_disk_costs_nothing_that_was_acknowledged(small_disk: Path) -> None:
     """Valkey ends itself rather than forget a write; it is started again when there is room, and play goes on."""
-    settings = Settings(data=small_disk / "data", port=free_port(), log_format="json", turn_timeout_ms=60_000)
+    settings = Settings(
+        data=small_disk / "data", port=free_port(), tcp_port=0, log_format="json", turn_timeout_ms=60_000
+    )
     with running(settings, logs_in_files=True) as whole:
         server = Server(settings.port)
         wait_for(lambda: server.request("/readyz")[0] == 200, "a ready server")

@@ -233,7 +233,7 @@ def test_the_exit_status_says_whether_it_could_look(settings: Settings, tmp_path
 
 def test_an_embedded_server_is_found_by_its_data_folder(tmp_path: Path) -> None:
     """And what has been stopped in it."""
-    settings = Settings(data=tmp_path / "data", port=free_port(), log_format="json")
+    settings = Settings(data=tmp_path / "data", port=free_port(), tcp_port=0, log_format="json")
     with running(settings, logs_in_files=True) as server:
         told = wait_for(lambda: (one := command(settings)).returncode == 0 and one, "a healthy server")
         assert "primary of battlebot" in told.stdout

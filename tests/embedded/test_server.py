@@ -8,7 +8,7 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -167,6 +167,29 @@ def test_a_port_in_use_is_one_clear_line(make_settings: Make) -> None:
         with pytest.raises(EmbeddedError, match=rf"^Something listens on 127.0.0.1:{settings.port} already\. .*--port"):
             running(settings, wsgi_module="standin").__enter__()
     assert not settings.data.exists()
+
+
+def test_a_second_server_goes_without_the_tcp_door_of_the_usual_port(make_settings: Make) -> None:
+    """Nobody chose that port: what listens there must not keep a server with a port of its own from starting."""
+    with socket.socket() as taken:
+        with suppress(OSError):  # another's already, as well
+            taken.bind(("127.0.0.1", Settings.tcp_port))
+            taken.listen()
+        with running(make_settings(tcp_port=Settings.tcp_port), wsgi_module="standin", logs_in_files=True) as server:
+            assert server.settings.tcp_port == 0
+            assert fetch(server.url)
+
+
+def test_a_chosen_tcp_port_in_use_is_one_clear_line(make_settings: Make) -> None:
+    """As that of the web node is."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(
+            EmbeddedError, match=rf"^Something listens on 127.0.0.1:{port} already\. .*BATTLEBOT_TCP_PORT"
+        ):
+            running(make_settings(tcp_port=port), wsgi_module="standin").__enter__()
 
 
 def test_a_web_node_that_cannot_start_is_one_clear_line(make_settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
