@@ -12,7 +12,7 @@ ARGS ?=
 FUZZ_EXAMPLES ?= 2000
 SEED ?= $(shell date +%s)
 
-.PHONY: help demo run test chaos soak fuzz bench bench-quick lint clean
+.PHONY: help demo run test chaos soak fuzz bench bench-quick lint stubs clean
 
 help:
 	@echo "make demo   a server, six bots and a contest (ARGS=--exit: end after it)"
@@ -24,6 +24,7 @@ help:
 	@echo "make bench  the benchmarks"
 	@echo "make bench-quick  the same in two minutes"
 	@echo "make lint   style, types, the Docker files"
+	@echo "make stubs  what protoc makes of the .proto files"
 	@echo "make clean  remove what these made, except for the server's data in .battlebot"
 
 demo: $(VENV)/run.stamp
@@ -56,6 +57,9 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/mypy
 	$(BIN)/hadolint docker/Dockerfile
 	SECRET_KEY=any-that-lets-the-file-be-read $(BIN)/docker-compose -f docker/compose.yml config -q
+
+stubs: $(VENV)/dev.stamp
+	cd battlebot/wire/macondo && $(CURDIR)/$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. macondo.proto
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

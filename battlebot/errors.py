@@ -8,6 +8,7 @@
     │   ├── UnknownGame         no such game
     │   ├── UnknownMatch        no such match
     │   ├── UnknownContest      no such contest
+    │   ├── UnknownFormat       a file format that the game's matches do not have
     │   ├── UnknownPlayer       nobody of that name has played or been there
     │   ├── NameTaken           somebody has registered that name
     │   ├── BadName             a name that is empty, too long or not printable
@@ -91,6 +92,13 @@ class UnknownContest(Refused):
     """No contest of that name exists in that game."""
 
     code = "unknown-contest"
+    http_status = 404
+
+
+class UnknownFormat(Refused):
+    """Matches of that game cannot be had in that format."""
+
+    code = "unknown-format"
     http_status = 404
 
 

@@ -158,6 +158,12 @@ LAYERS = {
         theirs=("click",),
         never=SOCKETS,
     ),
+    "battlebot.cli.export": layer(
+        "a match's file is made by wire of what storage has",
+        *("cli", "wire.matchfiles", "config", "errors", "logs"),
+        theirs=("click",),
+        never=PURE - {"pathlib"},
+    ),
     "battlebot.cli.doctor": layer(
         "the doctor's command shows what the doctor finds",
         *("cli.database", "doctor", "config", "logs", "app"),

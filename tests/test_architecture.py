@@ -70,6 +70,7 @@ BROKEN = [
     ("battlebot/client/bot.py", "from battlebot.errors import Refused", "battlebot.client"),
     ("battlebot/cli/show.py", "import battlebot.arena.store", "battlebot.cli"),
     ("battlebot/cli/ratings.py", "import battlebot.arena.solo", "battlebot.cli.ratings"),
+    ("battlebot/cli/export.py", "from battlebot.storage import Storage", "battlebot.cli.export"),
     ("battlebot/cli/doctor.py", "import battlebot.arena.inspection", "battlebot.cli.doctor"),
     ("battlebot/doctor/work.py", "import battlebot.arena.store", "battlebot.doctor"),
     ("battlebot/cli/database.py", "from battlebot.client import run", "battlebot.cli.database"),

@@ -1,4 +1,4 @@
-"""All matches of a contest as CSV or NDJSON, streamed: nobody holds more than a few of them in memory."""
+"""Matches as files: one in a format of its game; all of a contest as CSV or NDJSON, streamed, a few in memory."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from battlebot.api.contestschemas import WithVoid
 from battlebot.api.context import check_game, current_context
 from battlebot.api.jsonprovider import iso
 from battlebot.api.parsing import Described
+from battlebot.api.reading import stored_match
 from battlebot.api.schemas import ErrorBody
 from battlebot.api.verdicts import explained
 from battlebot.storage.games import PER_TURN
+from battlebot.wire.matchfiles import format_of
 
 COLUMNS = (
     *("match", "game", "contest", "first", "second", "victor", "reason", "fault", "void", "turns"),
@@ -32,8 +34,20 @@ TEXT = {"schema": {"type": "string"}}
 
 Dumps = Callable[[Any], str]
 
-exports = Described("exports", __name__, description="Contests as files")
+exports = Described("exports", __name__, description="Matches and contests as files")
 exports.url_value_preprocessor(check_game)
+
+
+@exports.get("/games/<game>/<match_id>/export.<format_name>")
+@exports.doc(responses={200: {"description": "the file", "content": {"*/*": {"schema": {"type": "string"}}}}})
+@exports.alt_response(404, schema=ErrorBody)
+def export_match(game: str, match_id: str, format_name: str) -> Response:
+    """One finished match as a file
+
+    Of `crossword`: `gcg`, `json` and `pb` (a GameHistory in JSON or protobuf). Other games have none.
+    """
+    chosen = format_of(game, format_name)
+    return _file(iter([chosen.write(stored_match(game, match_id))]), chosen.mimetype, f"{match_id}.{chosen.name}")
 
 
 @exports.get(f"{CONTEST}/export.csv")

@@ -15,6 +15,7 @@ import click
 
 from battlebot.cli.contest_commands import contest_commands
 from battlebot.cli.doctor import doctor
+from battlebot.cli.export import export
 from battlebot.cli.play_tcp import play_tcp
 from battlebot.cli.ratings import ratings_commands
 from battlebot.cli.token import keep_first_token, token_commands
@@ -50,6 +51,7 @@ def commands() -> None:
 
 commands.add_command(contest_commands)
 commands.add_command(doctor)
+commands.add_command(export)
 commands.add_command(play_tcp)
 commands.add_command(ratings_commands)
 commands.add_command(token_commands)

@@ -1,0 +1,38 @@
+"""`battlebot export`: a stored match as a file in a format of its game. Reads and writes; the formats are wire's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from battlebot.errors import UnknownMatch
+
+
+@click.command("export")
+@click.argument("match")
+@click.option(
+    "--format", "name", required=True, help="Of crossword: gcg, json or pb (a GameHistory in JSON, protobuf)."
+)
+@click.option("--output", type=click.Path(path_type=Path), help="The file. Default: what is made goes to stdout.")
+@click.option("--data", type=click.Path(path_type=Path), help="Data folder of the server, without a MONGODB_URI.")
+def export(match: str, name: str, output: Path | None, data: Path | None) -> None:
+    """A finished match as a file, in a format of its game's world.
+
+    It works on the database, not by the API: on MONGODB_URI, or the mongod of the data folder; a server may run.
+    """
+    from battlebot.cli.contest_files import destination
+    from battlebot.cli.database import open_storage
+    from battlebot.config import load_settings
+    from battlebot.logs import configure_logs
+    from battlebot.wire.matchfiles import format_of
+
+    settings = load_settings(data=data)
+    configure_logs(settings)
+    with open_storage(settings) as storage:
+        record = storage.games.find(match)
+    if record is None:
+        raise UnknownMatch(f"There is no finished match {match[:64]!r}.")
+    made = format_of(record["game"], name).write(record)
+    with destination(output) as stream:
+        stream.write(made)

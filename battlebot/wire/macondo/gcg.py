@@ -1,0 +1,82 @@
+"""Histories as GCG text, the format in which this game's world keeps its matches: one line an event.
+
+After John Chew's description of the format (poslfit.com/scrabble/gcg); reading it is `gcg_reading`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Event = Mapping[str, Any]
+
+# the format has no line for a turn that a challenge in vain has cost: it is a pass with this note
+TURN_LOST = "challenged in vain"
+RULE = "challenge rule: "
+
+
+def to_gcg(history: Mapping[str, Any]) -> str:
+    """The text of a match, all its events; a match that goes on is marked as incomplete."""
+    nicks = nicknames([player["nickname"] for player in history["players"]])
+    lines = ["#character-encoding UTF-8"]
+    for number, (nick, player) in enumerate(zip(nicks, history["players"], strict=True), start=1):
+        lines.append(f"#player{number} {nick} {_one_line(player.get('real_name') or nick)}")
+    lines += [f"#{name} {_one_line(history[name])}" for name in ("title", "description") if history.get(name)]
+    if history.get("uid"):
+        lines.append(f"#id {history.get('id_auth') or 'unknown'} {history['uid']}")
+    if history.get("lexicon"):
+        lines.append(f"#lexicon {_one_line(history['lexicon'])}")
+    if history.get("play_state") != "GAME_OVER":
+        lines.append("#incomplete")
+    lines.append(f"#note {RULE}{history.get('challenge_rule', 'VOID')}")
+    for event in history.get("events", ()):
+        lines += _lines(event, nicks[event.get("player_index", 0)])
+    return "\n".join(lines) + "\n"
+
+
+def nicknames(names: list[str]) -> list[str]:
+    """Names as the format takes them: without white space, colons and control characters, each another one."""
+    nicks: list[str] = []
+    for name in names:
+        nick = re.sub(r"[\s:\x00-\x1f]+", "_", name) or "_"
+        while nick in nicks:
+            nick += "_"
+        nicks.append(nick)
+    return nicks
+
+
+def _lines(event: Event, nick: str) -> list[str]:
+    kind = event.get("type", "TILE_PLACEMENT_MOVE")
+    what, points = WRITTEN[kind](event)
+    rack = "" if kind == "END_RACK_PTS" else event.get("rack", "")
+    lines = [f">{nick}: {rack} {what} {points:+d} {event.get('cumulative', 0)}"]
+    notes = [TURN_LOST] if kind == "UNSUCCESSFUL_CHALLENGE_TURN_LOSS" else []
+    notes += [_one_line(event["note"])] if event.get("note") else []
+    return [*(line.replace(":  ", ": ") for line in lines), *(f"#note {note}" for note in notes)]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(str(text).split())
+
+
+def _lost(event: Event) -> int:
+    return -int(event.get("lost_score", 0))
+
+
+def _returned(event: Event) -> tuple[str, int]:
+    return "--", _lost(event)
+
+
+# type -> what stands between the rack and the points, and the points
+WRITTEN: dict[str, Callable[[Event], tuple[str, int]]] = {
+    "TILE_PLACEMENT_MOVE": lambda event: (f"{event['position']} {event['played_tiles']}", event.get("score", 0)),
+    "PHONY_TILES_RETURNED": _returned,
+    "PASS": lambda event: ("-", 0),
+    "UNSUCCESSFUL_CHALLENGE_TURN_LOSS": lambda event: ("-", 0),
+    "CHALLENGE_BONUS": lambda event: ("(challenge)", event.get("bonus", 0)),
+    "EXCHANGE": lambda event: (f"-{event.get('exchanged') or event.get('num_tiles_from_rack', 0)}", 0),
+    "END_RACK_PTS": lambda event: (f"({event.get('rack', '')})", event.get("end_rack_points", 0)),
+    "TIME_PENALTY": lambda event: ("(time)", _lost(event)),
+    "END_RACK_PENALTY": lambda event: (f"({event.get('rack', '')})", _lost(event)),
+}

@@ -1,0 +1,121 @@
+"""Histories: made from a state of the crossword game, and to and from protobuf. No rules of the game."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
+from google.protobuf.message import DecodeError, Message
+
+from battlebot.errors import BadMessage
+from battlebot.wire.macondo import macondo_pb2
+
+History = dict[str, Any]
+Event = dict[str, Any]
+
+GAME = "crossword"
+VERSION = 2  # of Macondo's histories: the first in `players` went first
+AUTHORITY = "battlebot"
+TIE = -1
+ALWAYS = {"type": "TILE_PLACEMENT_MOVE", "player_index": 0}  # what an event says although it is zero on the wire
+
+
+def history_of(state: Mapping[str, Any], match_id: str = "") -> History:
+    """The history of a match as `state` tells it: of a player's view its rack alone, of a final state all racks."""
+    players = state["players"]
+    history: History = {
+        "version": VERSION,
+        "id_auth": AUTHORITY,
+        "uid": match_id,
+        "players": [{"nickname": name, "real_name": name, "user_id": name} for name in players],
+        "lexicon": state["lexicon"],
+        "challenge_rule": state["challengeRule"],
+        "play_state": "GAME_OVER" if state["complete"] else state["playState"],
+        "events": [{"nickname": players[event["player_index"]], **event} for event in state["events"]],
+        "last_known_racks": list(state["racks"]),
+        "variant": "classic",
+        "board_layout": "CrosswordGame",
+        "letter_distribution": "english",
+    }
+    if state["complete"]:
+        victor = state["victor"]
+        history |= {"final_scores": list(state["scores"]), "winner": TIE if victor is None else players.index(victor)}
+    return normal(history)
+
+
+def normal(history: Mapping[str, Any]) -> History:
+    """The history without zero and empty fields, but for those in ALWAYS. Raises BadMessage for what is none."""
+    return _history(_message(history, macondo_pb2.GameHistory()))
+
+
+def to_protobuf(history: Mapping[str, Any]) -> bytes:
+    """The bytes of a GameHistory; equal histories give equal bytes. Raises BadMessage."""
+    return _bytes(_message(history, macondo_pb2.GameHistory()))
+
+
+def from_protobuf(data: bytes) -> History:
+    """The history that `to_protobuf` wrote, or another program. Fields not in our .proto are left out.
+
+    Raises BadMessage for what is no GameHistory.
+    """
+    return _history(_read(data, macondo_pb2.GameHistory()))
+
+
+def to_request(history: Mapping[str, Any], millis_remaining: int) -> bytes:
+    """A BotRequest: the history, and how long its bot may think. Raises BadMessage."""
+    fields = {"game_history": history, "millis_remaining": millis_remaining}
+    return _bytes(_message(fields, macondo_pb2.BotRequest()))
+
+
+def from_request(data: bytes) -> tuple[History, int]:
+    """The history and the milliseconds of a BotRequest. Raises BadMessage."""
+    request = _read(data, macondo_pb2.BotRequest())
+    return _history(request.game_history), int(request.millis_remaining)
+
+
+def to_response(event: Mapping[str, Any] | None, error: str = "", match_id: str = "") -> bytes:
+    """A BotResponse: an event, or why there is none. Raises BadMessage."""
+    answer = {"error": error} if event is None else {"move": dict(event)}
+    return _bytes(_message({**answer, "game_id": match_id}, macondo_pb2.BotResponse()))
+
+
+def from_response(data: bytes) -> Event:
+    """The event of a BotResponse, with its `type`. Raises BadMessage: unreadable, empty, or the bot says an error."""
+    message = _read(data, macondo_pb2.BotResponse())
+    answer = message.WhichOneof("response")
+    if answer is None:
+        raise BadMessage("The answer holds neither a move nor an error.")
+    if answer == "error":
+        raise BadMessage(f"The bot says: {message.error[:200]}")
+    return {**ALWAYS, **_as_dict(message.move)}
+
+
+def _message(fields: Mapping[str, Any], message: Message) -> Any:
+    try:
+        return ParseDict(fields, message)
+    except ParseError as error:
+        raise BadMessage(f"This is no {message.DESCRIPTOR.name}: {str(error)[:200]}") from None
+
+
+def _read(data: bytes, message: Message) -> Any:
+    try:
+        message.ParseFromString(data)
+    except DecodeError:
+        raise BadMessage(f"This is no {message.DESCRIPTOR.name} in protobuf.") from None
+    return message
+
+
+def _bytes(message: Any) -> bytes:
+    data: bytes = message.SerializeToString(deterministic=True)
+    return data
+
+
+def _history(message: Message) -> History:
+    history = _as_dict(message)
+    return {**history, "events": [{**ALWAYS, **event} for event in history.get("events", ())]}
+
+
+def _as_dict(message: Message) -> dict[str, Any]:
+    fields: dict[str, Any] = MessageToDict(message, preserving_proto_field_name=True)
+    return fields

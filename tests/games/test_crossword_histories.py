@@ -1,0 +1,100 @@
+"""Whole random matches as histories: protobuf, GCG and the events replayed agree with the match."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossword_positions import a_state, played
+from hypothesis import given
+from test_crossword_matches import GAME, a_few, matches
+
+from battlebot.wire.macondo.gcg import to_gcg
+from battlebot.wire.macondo.gcg_reading import from_gcg
+from battlebot.wire.macondo.history import TIE, from_protobuf, history_of, normal, to_protobuf
+from games.crossword.replay import replay
+
+# what GCG has no place for
+NOT_IN_GCG = ("nickname", "is_bingo", "words_formed", "direction", "row", "column", "num_tiles_from_rack")
+
+
+def short(event: dict[str, Any]) -> dict[str, Any]:
+    """An event without what GCG does not tell, and without zeros."""
+    return {name: value for name, value in event.items() if value and name not in NOT_IN_GCG}
+
+
+@given(matches)
+@a_few
+def test_a_match_survives_protobuf(steps: list[tuple[dict[str, Any], Any]]) -> None:
+    """At its start, in between and at its end, for every player."""
+    for state, _ in (steps[0], steps[len(steps) // 2], steps[-2], steps[-1]):
+        for seen in (state, *(GAME.view(state, player) for player in state["players"])):
+            history = history_of(seen, "65a1b2c3d4e5f60718293a4b")
+            assert from_protobuf(to_protobuf(history)) == history == normal(history)
+
+
+@given(matches)
+@a_few
+def test_a_match_replays_from_its_history(steps: list[tuple[dict[str, Any], Any]]) -> None:
+    """Board and scores, event by event."""
+    state = steps[-1][0]
+    history = history_of(state)
+    replayed = replay(history["events"])
+    assert (replayed.board, list(replayed.scores)) == (state["board"], state["scores"])
+    assert replayed.cumulative == [event["cumulative"] for event in state["events"]]
+    assert history.get("final_scores", [0, 0]) == state["scores"]
+    winner = None if history.get("winner", 0) == TIE else state["players"][history.get("winner", 0)]
+    assert winner == state["victor"]
+
+
+@given(matches)
+@a_few
+def test_a_match_survives_gcg(steps: list[tuple[dict[str, Any], Any]]) -> None:
+    """The events, whose they are, and the final scores."""
+    for state in (steps[-1][0], steps[len(steps) // 2][0]):
+        history = history_of(state)
+        read = from_gcg(to_gcg(history).encode())
+        assert [short(event) for event in read["events"]] == [short(event) for event in history["events"]]
+        same = ("players", "lexicon", "challenge_rule", "final_scores", "winner", "play_state")
+        if state["complete"] and state["events"][-1]["type"].startswith("END_RACK"):
+            assert {name: read.get(name) for name in same[1:]} == {name: history.get(name) for name in same[1:]}
+        assert list(replay(read["events"]).scores) == state["scores"]
+
+
+def test_a_bots_history_holds_its_rack_and_no_other() -> None:
+    """Also not in the events."""
+    state = played(a_state(("HELLOXY", "AEIRSTU")), "8D HELLO", "- AE")
+    for player, own in (("Ada", 0), ("Ben", 1)):
+        history = history_of(GAME.view(state, player), "m")
+        assert [bool(rack) for rack in history["last_known_racks"]] == [own == 0, own == 1]
+        assert ["rack" in event for event in history["events"]] == [own == 0, own == 1]
+        assert ("exchanged" in history["events"][1]) == (own == 1)
+        assert history["uid"] == "m"
+
+
+def test_a_match_that_is_broken_off_is_over_all_the_same() -> None:
+    """A bot that ran out of time has lost, whatever the scores are."""
+    state = played(a_state(("HELLOXY", "AEIRSTU")), "8D HELLO")
+    history = history_of({**state, "complete": True, "victor": "Ben", "reason": "timeout"})
+    assert (history["play_state"], history["winner"], history["final_scores"]) == ("GAME_OVER", 1, [24, 0])
+    assert "#incomplete" not in to_gcg(history)
+
+
+def test_the_text_of_a_match() -> None:
+    """Line by line, as other programs read it; a name with a space has another in front."""
+    state = played(a_state(("HELLO", "AEIRSTU"), bag=""), "8D LOHEL", "challenge", "8G AT", "F8 HELLO", "challenge")
+    state |= {"players": ["Ada L", "Ben"], "victor": "Ada L"}
+    assert to_gcg(history_of(state, "m1")).splitlines() == [
+        "#character-encoding UTF-8",
+        "#player1 Ada_L Ada L",
+        "#player2 Ben Ben",
+        "#id battlebot m1",
+        "#lexicon enable1",
+        "#note challenge rule: DOUBLE",
+        ">Ada_L: HELLO 8D LOHEL +18 18",
+        ">Ada_L: HELLO -- -18 0",
+        ">Ben: AEIRSTU 8G AT +4 4",
+        ">Ada_L: HELLO F8 HELLO +16 16",
+        ">Ben: EIRSU - +0 4",
+        "#note challenged in vain",
+        ">Ada_L: (EIRSU) +10 26",
+    ]

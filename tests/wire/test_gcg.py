@@ -1,0 +1,138 @@
+"""GCG text: files of other programs load and replay to their scores; what is no GCG is refused by its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from battlebot.errors import BadMessage
+from battlebot.wire.macondo.gcg import nicknames, to_gcg
+from battlebot.wire.macondo.gcg_reading import from_gcg
+from games.crossword.replay import replay
+
+# moves of finished matches between people and programs, as files of other programs have them
+FILES = sorted((Path(__file__).parent / "gcg").glob("*.gcg"))
+RULES = {"double_challenge": "SINGLE", "exchanges": "SINGLE", "five_points": "FIVE_POINT", "words_behind": "SINGLE"}
+HEAD = "#player1 one One\n#player2 two Two\n"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_finished_matches_load_and_replay_to_their_scores(file: Path) -> None:
+    """Every play by the rules, every total as it stands in the file; and once more from our own text of it."""
+    history = from_gcg(file.read_bytes())
+    replayed = replay(history["events"])
+    assert replayed.cumulative == [event.get("cumulative", 0) for event in history["events"]]
+    assert list(replayed.scores) == history["final_scores"]
+    assert (history["play_state"], history["challenge_rule"]) == ("GAME_OVER", RULES[file.stem])
+    again = from_gcg(to_gcg(history))
+    assert again == history
+
+
+def test_there_are_files_for_every_kind_of_line() -> None:
+    """Else the test above would say little."""
+    kinds = {event["type"] for file in FILES for event in from_gcg(file.read_bytes())["events"]}
+    assert kinds >= {"TILE_PLACEMENT_MOVE", "PHONY_TILES_RETURNED", "PASS", "EXCHANGE", "CHALLENGE_BONUS"}
+
+
+# a line -> the event read from it; the types with no line in the files, and the ways in which others write
+LINES = {
+    ">one: FWLI (FWLI) -10 426": {"type": "END_RACK_PENALTY", "rack": "FWLI", "lost_score": 10, "cumulative": 426},
+    ">one: ? (?) +0 12": {"type": "END_RACK_PENALTY", "rack": "?", "cumulative": 12},
+    ">one: ISBALI (time) -10 -4": {"type": "TIME_PENALTY", "rack": "ISBALI", "lost_score": 10, "cumulative": -4},
+    ">one:  (time) -10 409": {"type": "TIME_PENALTY", "lost_score": 10, "cumulative": 409},
+    ">one: (G) +4 539": {"type": "END_RACK_PTS", "rack": "G", "end_rack_points": 4, "cumulative": 539},
+    ">one: ABC -3 +0 0": {"type": "EXCHANGE", "rack": "ABC", "num_tiles_from_rack": 3},
+    ">one: AB?\t-?A\t+0  0": {"type": "EXCHANGE", "rack": "AB?", "exchanged": "?A", "num_tiles_from_rack": 2},
+    ">one: H h8 HE(LL)o +5 5": {
+        "type": "TILE_PLACEMENT_MOVE",
+        "rack": "H",
+        "position": "H8",
+        "row": 7,
+        "column": 7,
+        "direction": "VERTICAL",
+        "played_tiles": "HE..o",
+        "score": 5,
+        "cumulative": 5,
+    },
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_lines_are_read(line: str) -> None:
+    """Zero fields are left out, as in every history."""
+    assert from_gcg(HEAD + line)["events"] == [{"player_index": 0, **LINES[line]}]
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if "(LL)" not in line and "\t" not in line])
+def test_lines_are_written_as_they_are_read(line: str) -> None:
+    """But for white space."""
+    assert to_gcg(from_gcg(HEAD + line)).splitlines()[-1].split() == line.split()
+
+
+BAD = {
+    "no player": (">three: AB 8D AB +2 2", "no player three"),
+    "no total": (">one: AB 8D AB +2", "an event is"),
+    "no points": (">one: AB 8D AB", "an event is"),
+    "no play": (">one: AB what ever +2 2", "a play is like"),
+    "row 16": (">one: AB 16D AB +2 2", "rows are 1 to 15"),
+    "row 0": (">one: AB A0 AB +2 2", "rows are 1 to 15"),
+    "digits": (">one: AB 8D A1 +2 2", "a play is like"),
+    "nothing to take back": (">one: AB -- -2 0", "no play that could be taken back"),
+    "brackets": (">one: (12) +2 2", "in brackets"),
+    "exchange": (">one: AB -A1 +0 0", "an exchange is"),
+    "nickname twice": ("#player2 one One", "one nickname"),
+}
+
+
+@pytest.mark.parametrize(("line", "why"), BAD.values(), ids=list(BAD))
+def test_what_is_no_gcg_is_refused_by_its_line(line: str, why: str) -> None:
+    """With the number of the line."""
+    with pytest.raises(BadMessage, match=why) as refused:
+        from_gcg(HEAD + line)
+    assert refused.value.details == {"line": 3}
+    assert str(refused.value).startswith("Line 3 ")
+
+
+@pytest.mark.parametrize("text", ["", "hello", "#player1 one One", ">one: AB 8D AB +2 2"])
+def test_a_file_without_its_players_is_refused(text: str) -> None:
+    """There is no match without."""
+    with pytest.raises(BadMessage):
+        from_gcg(text)
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        ("#player1 é José\n#player2 two Two\n".encode("iso-8859-1"), "José"),
+        ("#character-encoding UTF-8\r\n#player1 é José\r\n#player2 two Two\r\n".encode(), "José"),
+        ("\ufeff#character-encoding utf-8\n#player1 é José\n#player2 two Two\n".encode(), "José"),
+    ],
+)
+def test_encodings(data: bytes, name: str) -> None:
+    """The format's own is ISO 8859-1; any line ending will do."""
+    assert from_gcg(data)["players"][0]["real_name"] == name
+
+
+@pytest.mark.parametrize(
+    "data", [b"#character-encoding EBCDIC\n", b"#character-encoding UTF-8\n#player1 \xff\xff x\n", b"#" * 1_000_001]
+)
+def test_encodings_that_are_refused(data: bytes) -> None:
+    """Unknown, wrong, or a file that is too long."""
+    with pytest.raises(BadMessage):
+        from_gcg(data)
+
+
+def test_notes_stay_with_their_event() -> None:
+    """Several lines become one note; pragmas that are not known are left out."""
+    text = HEAD + "#title A match\n#rack2 ABC\n#style x\n>one: AB 8G AB +8 8\n#note first\nsecond\n#note third\n"
+    history = from_gcg(text)
+    assert history["events"][0]["note"] == "first\nsecond\nthird"
+    assert (history["title"], history["last_known_racks"]) == ("A match", ["", "ABC"])
+    assert to_gcg(history).splitlines()[-1] == "#note first second third"
+
+
+def test_names_become_nicknames() -> None:
+    """The format ends a name at white space or a colon; no two are alike."""
+    assert nicknames(["a b", "a:b"]) == ["a_b", "a_b_"]
+    assert nicknames([" ", "日本"]) == ["_", "日本"]
