@@ -260,6 +260,16 @@ def test_why_in_an_open_contest(home: House) -> None:
     assert (why(home, "a")["code"], why(home, "a")["sentence"]) == ("nobody-left", "a has nobody left to meet.")
 
 
+def test_who_is_not_in_an_open_contest_has_nobody_left_in_it(home: House) -> None:
+    """Neither a stranger, nor one that has not come, nor one that was withdrawn."""
+    home.register("a", "b", "c", "late")
+    home.contest("cup", bots=("a", "b", "c"))
+    assert why(home, "a")["left"] == ["b", "c"]
+    home.organise("DELETE", "/cup/entrants/c")
+    found = {bot: (why(home, bot)["code"], why(home, bot)["left"]) for bot in ("nobody", "late", "c")}
+    assert found == {"nobody": ("not-registered", []), "late": ("not-an-entrant", []), "c": ("withdrawn", [])}
+
+
 def test_why_of_one_that_was_withdrawn_or_comes_too_early(home: House) -> None:
     """The contest's start is told."""
     home.register("a", "b")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hall import GAME, Hall
 
-from battlebot.errors import Unavailable, UnknownMatch
+from battlebot.errors import TooLate, Unavailable, UnknownMatch
 from battlebot.referee.match import Match, Reason
 
 
@@ -210,3 +210,49 @@ def test_a_match_that_never_begins_is_not_waited_for_for_ever(hall: Hall) -> Non
     hall.storage.database["voids"].update_one({}, {"$set": {"at": hall.contest()["createdAt"].replace(year=2020)}})
     hall.organiser.stop_void()
     assert hall.storage.voids.playing() == []
+
+
+def semifinals(hall: Hall) -> tuple[list[str], str]:
+    """A knockout of four whose final could begin: its matches, and the two who wait for it."""
+    hall.begin("abcd", format="knockout", meetings=1)
+    matches = hall.play("abcd")
+    ahead = [row["victor"] for row in hall.storage.meetings.of_contest(GAME, "cup")]
+    hall.wait("".join(ahead))
+    return matches, "".join(sorted(ahead))
+
+
+def test_of_a_void_and_the_next_round_at_once_the_round_that_is_reserved_first_stands(hall: Hall) -> None:
+    """It begins after the organiser has seen that it has not."""
+    matches, ahead = semifinals(hall)
+    real, begun = hall.storage.meetings.of_contest, list[Match]()
+
+    def of_contest(game: str, contest: str) -> list[dict[str, Any]]:
+        rows = real(game, contest)
+        if not begun:
+            begun.extend(hall.pair())
+        return rows
+
+    hall.storage.meetings.of_contest = of_contest  # type: ignore[method-assign]
+    with pytest.raises(TooLate):
+        hall.void(matches[0])
+    hall.storage.meetings.of_contest = real  # type: ignore[method-assign]
+    assert ["".join(sorted(seat.bot for seat in match.seats)) for match in begun] == [ahead]
+    assert (len(hall.meetings()), hall.audit().count("void")) == (3, 0)
+
+
+def test_of_a_void_and_the_next_round_at_once_the_void_that_is_first_keeps_the_round_from_beginning(hall: Hall) -> None:
+    """The pairing had seen who won; now it waits until that is played again."""
+    matches, _ = semifinals(hall)
+    real, voided = hall.storage.ledger.reserve, list[str]()
+
+    def reserve(contest: Any, wanted: Any) -> set[str] | None:
+        if not voided:
+            voided.append(matches[0])
+            hall.void(matches[0])
+        return real(contest, wanted)
+
+    hall.storage.ledger.reserve = reserve  # type: ignore[method-assign]
+    assert hall.pair() == []
+    hall.storage.ledger.reserve = real  # type: ignore[method-assign]
+    assert voided
+    assert (len(hall.meetings()), hall.audit().count("void")) == (1, 1)

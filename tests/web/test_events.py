@@ -148,10 +148,10 @@ def test_a_stream_of_nothing_is_a_json_404(home: House, path: str) -> None:
 
 
 def test_who_goes_away_is_unsubscribed(home: House) -> None:
-    """Also before the first event was read."""
-    home.contest()
-    channel = keys.contest_events("noughtsandcrosses", "autumn")
-    answer = home.client.get(CONTEST, buffered=False)
+    """Also before the first event was read. A contest of its own: of a closed browser's streams others may be open."""
+    home.contest("winter")
+    channel = keys.contest_events("noughtsandcrosses", "winter")
+    answer = home.client.get(f"{WEB}/contests/winter/events", buffered=False)
     assert home.context.redis.pubsub_numsub(channel)[0][1] == 1
     answer.close()
     assert home.context.redis.pubsub_numsub(channel)[0][1] == 0

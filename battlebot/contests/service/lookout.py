@@ -119,7 +119,10 @@ class Lookout:
             due = [one for one in kind.due(situation) if bot in (one.first, one.second)]
             left = [one.second if one.first == bot else one.first for one in due]
             return left, not left and comes_later(kind, situation, bot)
-        others = dict.fromkeys(sorted(entered - set(contest["withdrawn"]) - {bot}), 0)
+        there = entered - set(contest["withdrawn"])
+        if bot not in there:
+            return [], False
+        others = dict.fromkeys(sorted(there - {bot}), 0)
         for row in self.storage.meetings.among(contest["game"], contest["name"], [bot]):
             for other in row["bots"]:
                 if other in others:
