@@ -24,7 +24,7 @@ from battlebot.wire.matchfiles import format_of
 
 COLUMNS = (
     *("match", "game", "contest", "first", "second", "victor", "reason", "fault", "void", "turns"),
-    *("startTime", "endTime", "seq"),
+    *("startTime", "endTime", "seq", "players", "places"),
 )
 # What a spreadsheet takes for the beginning of a formula, at the beginning of a cell (also in full width, where it is
 # set for East Asia), and what ends a cell, in one of the ways in which a spreadsheet may read the file.
@@ -101,11 +101,16 @@ def json_line(
 
 
 def csv_row(match: Mapping[str, Any]) -> list[Any]:
-    """A match as COLUMNS has it; of more than two bots the others are left out."""
+    """A match as COLUMNS has it. `players` are all of them with slashes between, which no name has; `places` theirs.
+
+    Places have blanks between, and are left out where two have played: the victor says all.
+    """
     ours, players = match["match"], match["players"]
-    texts = (match["_id"], match["game"], match["contest"], players[0], players[1], match["victor"], match["reason"])
+    first, second, *_ = [*players, None]
+    texts = (match["_id"], match["game"], match["contest"], first, second, match["victor"], match["reason"])
     facts = (ours["fault"], str(ours["void"]).lower(), ours["version"], iso(match["startTime"]), iso(ours["endTime"]))
-    return [*(_plain(text) for text in texts), *facts, ours["seq"]]
+    places = " ".join(str(ours["places"].get(bot, "")) for bot in players) if ours.get("places") else ""
+    return [*(_plain(text) for text in texts), *facts, ours["seq"], _plain("/".join(players)), places]
 
 
 def _csv(games: Iterator[Mapping[str, Any]]) -> Iterator[bytes]:

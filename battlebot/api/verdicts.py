@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+MOST_NAMED = 8  # players in a sentence
 
 # reason -> (where somebody won, where nobody did); the reasons are the referee's, a game may have its own
 SENTENCES = {
@@ -14,6 +17,13 @@ SENTENCES = {
     "error": ("{victor} won: the match could not go on.", "A draw: the match could not go on."),
     "void": ("{victor} won, but the organiser took the match back.", "The organiser took the match back."),
     "length": ("{victor} won when the match grew too long.", "A draw: the match grew too long."),
+}
+# where several of more than two are first, and others are not
+SHARED = {
+    "complete": "{first} share the first place by the rules of the game.",
+    "timeout": "{first} share the first place: the others did not answer in time.",
+    "disconnect": "{first} share the first place: the others left.",
+    "invalid": "{first} share the first place: the others made too many invalid turns.",
 }
 FAULTS = {
     "bot": "The fault lies with the bot",
@@ -46,15 +56,36 @@ def verdict(game: Mapping[str, Any]) -> str:
     """What the stored match's verdict says: who won and why, whose fault it was and by what, whether it counts."""
     victor, reason, ours = game.get("victor"), str(game.get("reason")), game.get("match") or {}
     won, drawn = SENTENCES.get(reason, ("{victor} won ({reason}).", "A draw ({reason})."))
-    losers = " and ".join(player for player in game["players"] if player != victor)
+    losers = named([player for player in game["players"] if player != victor])
     # one pass, so that a name with braces in it stays what it is
     sentences = [(drawn if victor is None else won).format(victor=victor, losers=losers, reason=reason)]
+    if order := finish(game):
+        if victor is None:
+            sentences = [SHARED.get(reason, "{first} share the first place.").format(first=named(order[0][1]))]
+        sentences.append(f"The order: {'; '.join(f'{place}. {named(bots)}' for place, bots in order[:MOST_NAMED])}.")
     if ours.get("fault") in FAULTS:
         proof = _proof(reason, ours.get("evidence") or {})
         sentences.append(f"{FAULTS[ours['fault']]}{f': {proof}' if proof else ''}.")
     if ours.get("void"):
         sentences.append("The match counts for nobody.")
     return " ".join(sentences)
+
+
+def finish(game: Mapping[str, Any]) -> list[tuple[int, list[str]]]:
+    """The places of a match that not two have played, with who has them, best first; empty where all are equal."""
+    places = (game.get("match") or {}).get("places") or {}
+    ranks: dict[int, list[str]] = defaultdict(list)
+    for bot in game["players"]:
+        if bot in places:
+            ranks[places[bot]].append(bot)
+    return sorted(ranks.items()) if len(ranks) > 1 else []
+
+
+def named(bots: Sequence[str]) -> str:
+    """The names as a clause: `a`, `a and b`, `a, b and c`; of many the first."""
+    if len(bots) > MOST_NAMED:
+        return f"{', '.join(bots[:MOST_NAMED])} and {len(bots) - MOST_NAMED} more"
+    return " and ".join(filter(None, (", ".join(bots[:-1]), *bots[-1:])))
 
 
 def _proof(reason: str, evidence: Mapping[str, Any]) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 
 from battlebot.arena.store import Ended
 from battlebot.referee.advance import MARKS
-from battlebot.referee.match import Series
+from battlebot.referee.match import Match, Series
+from battlebot.referee.places import places_of, stated_scores
 
 
 def game_document(ended: Ended) -> dict[str, Any]:
@@ -33,6 +34,7 @@ def game_document(ended: Ended) -> dict[str, Any]:
             "void": verdict.void,
             "evidence": verdict.evidence,
             **({} if match.series is None else {"series": _series(match.series)}),
+            **_order(match),
             "strikes": {seat.bot: seat.strikes for seat in match.seats if seat.strikes},
             "clocks": [row["thinkingMs"] for row in ended.turns],
             "serverMs": [row.get("serverMs") for row in ended.turns],
@@ -43,6 +45,13 @@ def game_document(ended: Ended) -> dict[str, Any]:
             "turnTimeoutMs": round(match.limits.turn_timeout_s * 1000),
         },
     }
+
+
+def _order(match: Match) -> dict[str, Any]:
+    """`places` where not two have played, and `scores` where the game has some, each bot to number."""
+    order: dict[str, Any] = {} if len(match.seats) == 2 else {"places": places_of(match)}
+    scores = stated_scores(match.state, [seat.bot for seat in match.seats])
+    return order if scores is None else {**order, "scores": scores}
 
 
 def _marked(turns: list[dict[str, Any]], mark: str) -> list[int]:

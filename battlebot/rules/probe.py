@@ -51,7 +51,24 @@ def _problem_of_end(state: State, players: Sequence[str]) -> str | None:
         return "has a 'victor' or a 'reason' before it is complete" if {"victor", "reason"} & state.keys() else None
     if "victor" not in state or not (state["victor"] is None or state["victor"] in players):
         return "is complete without a 'victor' that is a player, or None for a draw"
-    return None if isinstance(state.get("reason"), str) else "is complete without a 'reason' that is a text"
+    if not isinstance(state.get("reason"), str):
+        return "is complete without a 'reason' that is a text"
+    return _problem_of_order(state, players)
+
+
+def _problem_of_order(state: State, players: Sequence[str]) -> str | None:
+    """Of what a game of many players may add: who finished where, and with what."""
+    ranks, scores = state.get("places", []), state.get("scores", [])
+    if not isinstance(ranks, list) or not all(isinstance(rank, list) for rank in ranks):
+        return "has 'places' that are not a list of lists"
+    named = [player for rank in ranks for player in rank]
+    if not all(player in players for player in named) or len(set(named)) < len(named):
+        return "has 'places' that do not name each player once at most"
+    if not isinstance(scores, list) or not all(isinstance(row, dict) for row in scores):
+        return "has 'scores' that are not a list of objects"
+    if not all(row.get("name") in players and type(row.get("score")) is int for row in scores):
+        return "has 'scores' that are not a player's 'name' and an integer 'score' each"
+    return None
 
 
 def _problem_of_json(state: State) -> str | None:

@@ -2,7 +2,8 @@
 
 A document is the final state without `complete` and `nextPlayer`, plus `_id`, `game`, `contest`, `startTime` and
 `turns`; what we add lies under `match` (seq, endTime, fault, void, evidence, clocks, serverMs, options, seed, version;
-forfeit, reconfigured: numbers of those turns, from 1, that are no turn of a bot but that).
+places, where not two have played, and scores, where the game has some, each bot to number; forfeit, reconfigured: the
+numbers of those turns, from 1, that are no turn of a bot but that).
 """
 
 from __future__ import annotations

@@ -16,11 +16,11 @@ from battlebot.storage.audit import Note
 from battlebot.storage.connection import session_of
 from battlebot.storage.contests import Change, Changed, Contests
 from battlebot.storage.meetings import pair_key, reservations
-from battlebot.storage.moves import counted, counted_by_pair, pair_moves, standing_moves
+from battlebot.storage.moves import COUNTS, SCORED, counted, counted_by_pair, pair_moves, standing_moves
 from battlebot.storage.voids import Voids, Why
 
 MOST_NOTED = 100  # rows in the audit: a document has its limit
-RESULT = {"game": 1, "contest": 1, "players": 1, "victor": 1}
+RESULT = {"game": 1, "contest": 1, "players": 1, "victor": 1, "match.places": 1, "match.scores": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ class Ledger:
         return kept
 
 
-_COUNTED = ("played", "wins", "draws", "losses", "absent")
+_COUNTED = (*COUNTS, SCORED)
 
 
 def _differences(

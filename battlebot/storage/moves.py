@@ -9,35 +9,70 @@ from typing import Any
 from pymongo import UpdateOne
 
 COUNTS = ("played", "wins", "draws", "losses", "absent")
+SCORED = "scored"  # the sum of a bot's scores, in games that have some
 OUTCOMES = ("wins", "draws", "losses")
 
 Counts = dict[str, int]
 
 
-def outcome(victor: str | None, bot: str, absent: bool = False) -> str:
-    """`wins`, `draws` or `losses`: what a result is for one of its bots. Absent without a victor, both have lost."""
-    if victor is None:
-        return "losses" if absent else "draws"
-    return "wins" if victor == bot else "losses"
+def outcome(result: Mapping[str, Any], bot: str) -> str:
+    """`wins`, `draws` or `losses`: what a result is for one of its bots.
+
+    Of more than two bots the first one has won; several that are first have drawn. Absent without a victor, all have
+    lost.
+    """
+    victor = result["victor"]
+    if victor is not None:
+        return "wins" if victor == bot else "losses"
+    if result.get("absent"):
+        return "losses"
+    return "draws" if _place(result, bot) == 1 else "losses"
+
+
+def between(result: Mapping[str, Any], bot: str, opponent: str) -> str:
+    """As `outcome`, of the bot against one opponent: who finishes before another has won against it."""
+    places = _places(result)
+    if result.get("absent") or not places:
+        return outcome(result, bot)
+    own, other = places.get(bot, 1), places.get(opponent, 1)
+    return "draws" if own == other else "wins" if own < other else "losses"
 
 
 def counted(results: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str], Counts]:
-    """(game, contest, bot) -> counts, of results `{game, contest, players, victor, absent?}` in contests."""
+    """(game, contest, bot) -> counts, of results in contests.
+
+    A result is `{game, contest, players, victor, absent?, match?: {places?, scores?}}`. A row has `scored` only where
+    some match had scores.
+    """
     rows: dict[tuple[str, str, str], Counts] = {}
     for result in results:
         if result["contest"] is None:
             continue
-        absent = bool(result.get("absent"))
+        absent, scores = bool(result.get("absent")), _about(result).get("scores")
         for bot in result["players"]:
             row = rows.setdefault((result["game"], result["contest"], bot), dict.fromkeys(COUNTS, 0))
             row["played"] += 1
-            row[outcome(result["victor"], bot, absent)] += 1
+            row[outcome(result, bot)] += 1
             row["absent"] += absent and result["victor"] != bot
+            if scores is not None:
+                row[SCORED] = row.get(SCORED, 0) + scores.get(bot, 0)
     return rows
 
 
+def _about(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    return result.get("match") or {}
+
+
+def _places(result: Mapping[str, Any]) -> Mapping[str, int]:
+    return _about(result).get("places") or {}
+
+
+def _place(result: Mapping[str, Any], bot: str) -> int:
+    return _places(result).get(bot, 1)
+
+
 def counted_by_pair(results: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str, str], Counts]:
-    """(game, contest, bot, opponent) -> wins, draws and losses of the bot against the opponent."""
+    """(game, contest, bot, opponent) -> wins, draws and losses of the bot against the opponent, of `counted` results."""
     rows: dict[tuple[str, str, str, str], Counts] = {}
     for result in results:
         if result["contest"] is None:
@@ -45,7 +80,7 @@ def counted_by_pair(results: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str
         for bot, opponent in permutations(result["players"], 2):
             key = (result["game"], result["contest"], bot, opponent)
             row = rows.setdefault(key, dict.fromkeys(OUTCOMES, 0))
-            row[outcome(result["victor"], bot, bool(result.get("absent")))] += 1
+            row[between(result, bot, opponent)] += 1
     return rows
 
 

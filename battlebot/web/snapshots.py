@@ -15,7 +15,7 @@ from markupsafe import Markup
 from battlebot.api.contests import contest_head, results, stored_contest
 from battlebot.api.context import current_context
 from battlebot.api.streams import Snapshot
-from battlebot.api.verdicts import verdict
+from battlebot.api.verdicts import finish, verdict
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.web import board
 from battlebot.web.crosstable import LARGEST, crosstable
@@ -136,6 +136,8 @@ def _finished(match: dict[str, Any]) -> Snapshot:
         "fault": ours.get("fault"),
         "evidence": ours.get("evidence"),
         "series": ours.get("series"),
+        "order": finish(match),
+        "scores": ours.get("scores"),
     }
     place = Place(len(match["turns"]), len(match["turns"])) if can_be_replayed(match) else None
     return _match(facts, state, _turn_rows(match), place, final=True)
@@ -151,6 +153,7 @@ def _live(match: dict[str, Any]) -> Snapshot:
         "players": match["players"],
         "victor": state.get("victor"),
         "next": None if complete else state.get("nextPlayer"),
+        "waiting": 0 if complete else len(state.get("waitingFor") or ()),
         "sentence": verdict({**state, "players": match["players"]}) if complete else "The match is being played.",
         "complete": complete,
         "started": match["startedAt"],
