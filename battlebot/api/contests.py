@@ -12,6 +12,8 @@ from battlebot.api.contestschemas import AboutBot, Best, ContestList, OfBot
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import ErrorBody
+from battlebot.contests.cap import cap_of
+from battlebot.contests.formats import format_named
 from battlebot.errors import BadMessage, UnknownContest
 
 CONTESTS = "/games/<game>/contests"
@@ -130,9 +132,13 @@ def stored_contest(game: str, name: str) -> dict[str, Any]:
 
 def contest_document(document: Mapping[str, Any]) -> dict[str, Any]:
     """All that is told about a contest itself."""
-    return {name: document[name] for name in FIELDS}
+    return {**{name: document[name] for name in FIELDS}, **_meetings_of(document)}
 
 
 def contest_head(document: Mapping[str, Any]) -> dict[str, Any]:
     """What is told about a contest beside its ranking and its matches."""
-    return {name: document[name] for name in HEAD}
+    return {**{name: document[name] for name in HEAD}, **_meetings_of(document)}
+
+
+def _meetings_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {"meetings": cap_of(document), "together": format_named(document["format"]).TOGETHER}

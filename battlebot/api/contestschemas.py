@@ -26,7 +26,7 @@ class ContestChanges(Strict):
     """What of a contest may be changed; most of it before the start only."""
 
     title = Text(100, metadata={"description": "For people; by default the name."})
-    format = Text(64, metadata={"description": "open, round-robin, swiss, knockout, gauntlet."})
+    format = Text(64, metadata={"description": "open (by default), round-robin, swiss, knockout, gauntlet, champion."})
     config = Table(metadata={"type": "object", "description": "The format's own settings, such as swiss's rounds."})
     startsAt = Moment(metadata={"description": "null: the contest waits for `start`."})  # noqa: N815
     endsAt = Moment(metadata={"description": "null: it ends when all is played, or by `finish`."})  # noqa: N815

@@ -106,8 +106,8 @@ def csv_row(match: Mapping[str, Any]) -> list[Any]:
     Places have blanks between, and are left out where two have played: the victor says all.
     """
     ours, players = match["match"], match["players"]
-    first, second, *_ = [*players, None]
-    texts = (match["_id"], match["game"], match["contest"], first, second, match["victor"], match["reason"])
+    second = players[1] if len(players) > 1 else None
+    texts = (match["_id"], match["game"], match["contest"], players[0], second, match["victor"], match["reason"])
     facts = (ours["fault"], str(ours["void"]).lower(), ours["version"], iso(match["startTime"]), iso(ours["endTime"]))
     places = " ".join(str(ours["places"].get(bot, "")) for bot in players) if ours.get("places") else ""
     return [*(_plain(text) for text in texts), *facts, ours["seq"], _plain("/".join(players)), places]

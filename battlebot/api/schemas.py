@@ -158,12 +158,13 @@ class StandingRow(AsItIs):
 
     rank = fields.Integer(required=True, metadata={"description": "shared where a tie stays"})
     bot_id = fields.String(required=True)
-    score = fields.Integer(required=True, metadata={"description": "by the contest's points"})
+    score = fields.Integer(required=True, metadata={"description": "by the contest's points; in a champion's, wins"})
     wins = fields.Integer(required=True)
     draws = fields.Integer(required=True)
     losses = fields.Integer(required=True)
     played = fields.Integer(required=True)
     absent = fields.Integer(required=True, metadata={"description": "of the losses, those by not being there"})
+    scored = fields.Integer(metadata={"description": "champion only: the sum of its scores in its matches"})
     byes = fields.Integer(required=True, metadata={"description": "rounds without an opponent, each scoring a win"})
     tieBreaks = fields.Nested(TieBreaks, required=True)  # noqa: N815
 
@@ -175,7 +176,8 @@ class ContestHead(AsItIs):
     title = fields.String(required=True)
     state = fields.String(required=True, metadata={"enum": ["scheduled", "running", "paused", "finished", "cancelled"]})
     format = fields.String(required=True)
-    meetings = fields.Integer(required=True, metadata={"description": "of each pair, at most"})
+    meetings = fields.Integer(required=True, metadata={"description": "of each pair, at most; or of all together"})
+    together = fields.Boolean(required=True, metadata={"description": "whether all entrants meet in one match"})
     points = fields.Dict(required=True, metadata={"description": "of a win, a draw, a loss"})
     startsAt = fields.DateTime(required=True, allow_none=True)  # noqa: N815
     endsAt = fields.DateTime(required=True, allow_none=True)  # noqa: N815

@@ -128,7 +128,7 @@ _POINTS = Converted("win,draw,loss", points)
 
 _FIELDS = (
     click.option("--title", help="For people; the name is for programs."),
-    click.option("--format", "format_name", help="open, round-robin, swiss, knockout, gauntlet. Default: open."),
+    click.option("--format", "format_name", help="open, round-robin, swiss, knockout, gauntlet, champion."),
     click.option(
         "--config", type=_KEYED, multiple=True, metavar="KEY=VALUE", help="A setting of the format. Repeatable."
     ),

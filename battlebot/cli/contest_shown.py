@@ -28,7 +28,7 @@ def summary(contest: Row) -> str:
         said.append(f"starts {contest['startsAt']}" if contest.get("startsAt") else "starts when you say so")
     if contest["state"] in ("scheduled", "running", "paused") and contest.get("endsAt"):
         said.append(f"ends {contest['endsAt']} at the latest")
-    said.append(_count(contest["meetings"], "meeting") + " a pair")
+    said.append(_count(contest["meetings"], "meeting") + (" of all" if contest.get("together") else " a pair"))
     entrants = contest.get("entrants", "open")
     said.append("open to all" if entrants == "open" else _count(len(entrants), "entrant"))
     if contest.get("withdrawn"):
@@ -53,7 +53,12 @@ def print_contest(contest: Row, standings: Sequence[Row]) -> None:
 
 def print_standings(rows: Sequence[Row]) -> None:
     """A ranking."""
-    _print("", STANDING, rows)
+    _print("", standing_columns(rows), rows)
+
+
+def standing_columns(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The columns of a ranking: with the sums of scores, where it is by them."""
+    return (*STANDING, "scored") if any("scored" in row for row in rows) else STANDING
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Row]) -> Table:

@@ -15,7 +15,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from battlebot.cli.contest_shown import STANDING, print_standings, table
+from battlebot.cli.contest_shown import print_standings, standing_columns, table
 from battlebot.cli.rest import RefusedByServer, Rest, Unreachable, plain
 
 OVER = ("finished", "cancelled")
@@ -122,7 +122,7 @@ def _rendered(view: View) -> RenderableType:
     # without a number of meetings planned the bar only says that there is life in it
     bar = ProgressBar(total=view["planned"], completed=view["played"], width=40, pulse=view["planned"] is None)
     line.add_row(bar, Text(_progress(view)))
-    return Group(table(f"{view['contest']}: {view['state']}", STANDING, view["bots"]), line)
+    return Group(table(f"{view['contest']}: {view['state']}", standing_columns(view["bots"]), view["bots"]), line)
 
 
 def _lines(seen: Iterator[View]) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from battlebot.contests.cap import cap_of
+from battlebot.contests.formats import format_named
 
 Finding = dict[str, str]
 
@@ -19,7 +22,7 @@ def check_contest(
     counted = {game["_id"]: game for game in games if not game["match"]["void"]}
     kept = {meeting["_id"]: meeting for meeting in meetings}
     return [
-        *_cap(contest["meetings"], counted.values(), kept.values()),
+        *_cap(cap_of(contest), format_named(contest["format"]).TOGETHER, counted.values(), kept.values()),
         *_matches_without_a_meeting(counted, kept),
         *_meetings_without_a_match(counted, kept),
     ]
@@ -29,23 +32,30 @@ def _finding(code: str, sentence: str, match: str | None = None) -> Finding:
     return {"code": code, "sentence": sentence, **({} if match is None else {"match": match})}
 
 
-def _cap(cap: int, games: Iterable[Mapping[str, Any]], meetings: Iterable[Mapping[str, Any]]) -> Iterator[Finding]:
-    met: Counter[tuple[str, ...]] = Counter()
-    numbers: Counter[tuple[tuple[str, ...], int]] = Counter()
-    met.update(tuple(sorted(game["players"])) for game in games)
+def _cap(
+    cap: int, together: bool, games: Iterable[Mapping[str, Any]], meetings: Iterable[Mapping[str, Any]]
+) -> Iterator[Finding]:
+    """`together`: it is all that meet, whoever of them is in a battle, so that all meetings are numbered as one."""
+    met: Counter[str] = Counter()
+    numbers: Counter[tuple[str, int]] = Counter()
+
+    def who(bots: Sequence[str]) -> str:
+        return "All" if together else " and ".join(sorted(bots))
+
+    met.update(who(game["players"]) for game in games)
     for meeting in meetings:
-        pair = tuple(sorted(meeting["bots"]))
-        numbers[pair, meeting["n"]] += 1
-        met[pair] += meeting["state"] == "absent"
+        bots = who(meeting["bots"])
+        numbers[bots, meeting["n"]] += 1
+        met[bots] += meeting["state"] == "absent"
         if not 1 <= meeting["n"] <= cap:
-            sentence = f"Meeting {meeting['n']} of {' and '.join(pair)} is beyond the {cap} that a pair has."
+            sentence = f"Meeting {meeting['n']} of {bots} is beyond the {cap} that there are."
             yield _finding("over-cap", sentence, meeting["_id"])
-    for pair, count in sorted(met.items()):
+    for bots, count in sorted(met.items()):
         if count > cap:
-            yield _finding("over-cap", f"{' and '.join(pair)} have met {count} times; {cap} are allowed.")
-    for (pair, n), count in sorted(numbers.items()):
+            yield _finding("over-cap", f"{bots} have met {count} times; {cap} are allowed.")
+    for (bots, n), count in sorted(numbers.items()):
         if count > 1:
-            yield _finding("same-meeting", f"{' and '.join(pair)} have met {count} times for the {n}. time.")
+            yield _finding("same-meeting", f"{bots} have met {count} times for the {n}. time.")
 
 
 def _matches_without_a_meeting(

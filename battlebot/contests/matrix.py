@@ -39,7 +39,7 @@ def by_rounds(rows: Iterable[Mapping[str, Any]], due: Iterable[Due]) -> list[dic
         rounds[row.get("round", 0)].append({"bots": list(row["bots"]), **described(row)})
     for one in due:
         meeting = {"match": None, "n": one.n, "round": one.round, "first": one.first, "state": "due", "victor": None}
-        rounds[one.round].append({"bots": [one.first, one.second], **meeting})
+        rounds[one.round].append({"bots": list(one.bots), **meeting})
     return [
         {
             "round": number,

@@ -48,6 +48,26 @@ def ranking(
     return _ranked(table, groups, between, points)
 
 
+def ranking_by(
+    merit: Callable[[Mapping[str, Any]], Any], entrants: Iterable[str], rows: Iterable[Mapping[str, Any]]
+) -> list[Row]:
+    """As `ranking`, ordered by `merit` alone, the greatest first; `score` is the number of wins.
+
+    Each row has `scored` as well: the sum of the scores that the bot has reached.
+    """
+    kept = {row["bot_id"]: row for row in rows}
+    table = []
+    for bot in dict.fromkeys([*entrants, *kept]):
+        counts = kept.get(bot, {})
+        table.append({**_row(bot, counts, 0, (1, 0, 0)), "scored": int(counts.get("scored", 0))})
+    table.sort(key=lambda row: row["bot_id"])
+    table.sort(key=merit, reverse=True)
+    for index, row in enumerate(table):
+        before = table[index - 1] if index else None
+        row["rank"] = before["rank"] if before is not None and merit(before) == merit(row) else index + 1
+    return table
+
+
 def _row(bot: str, kept: Mapping[str, Any], byes: int, points: tuple[int, int, int]) -> Row:
     win, draw, loss = points
     counts = {name: int(kept.get(name, 0)) for name in COUNTS}

@@ -23,8 +23,8 @@ class Reason(NamedTuple):
 class Look:
     """What is known of a bot in a contest at a moment. `starts`, `since`: moments as text, None where unknown.
 
-    `left`: whom it is due to meet now; `later`: whether the format will have more for it; `waiting` and `playing`: who
-    is there, in this contest.
+    `left`: whom it is due to meet now, one of them or, where `together`, all at once; `later`: whether the format will
+    have more for it; `waiting` and `playing`: who is there, in this contest.
     """
 
     bot: str
@@ -39,6 +39,7 @@ class Look:
     waiting: Collection[str] = ()
     playing: Collection[str] = ()
     since: str | None = None
+    together: bool = False
 
 
 def why(look: Look) -> Reason:
@@ -76,6 +77,10 @@ def _of_the_others(look: Look) -> Reason:
         since = f" since {look.since}" if look.since else ""
         return Reason("not-connected", f"{bot} has not been there{since}; it has yet to meet {_named(left)}.")
     there = [other for other in left if other in look.waiting]
+    if look.together and len(there) < len(left):
+        missing = [other for other in left if other not in look.waiting]
+        code = "all-busy" if any(other in look.playing for other in missing) else "all-away"
+        return Reason(code, f"{bot} waits for who is to be in its battle: {_named(missing)}.")
     if there:
         return Reason("pairing-soon", f"{bot} and {_named(there)} wait; they are paired in a moment.")
     if any(other in look.playing for other in left):
@@ -95,7 +100,7 @@ def comes_later(kind: Format, situation: Situation, bot: str) -> bool:
     for _ in range(MOST_STEPS):
         situation = replace(situation, met=met)
         due = kind.due(situation)
-        if any(bot in (meeting.first, meeting.second) for meeting in due):
+        if any(bot in meeting.bots for meeting in due):
             return True
         if not due:
             return False
@@ -104,16 +109,16 @@ def comes_later(kind: Format, situation: Situation, bot: str) -> bool:
 
 
 def _won(due: Due) -> Met:
-    return Met(due.round, due.n, due.first, due.second, "played", due.first)
+    return Met(due.round, due.n, due.first, due.second, "played", due.first, others=due.others)
 
 
 def _met_everybody(situation: Situation, bot: str) -> bool:
     count = dict.fromkeys(set(situation.entrants) - situation.withdrawn - {bot}, 0)
     for one in situation.met:
-        if bot in (one.first, one.second):
-            other = one.second if one.first == bot else one.first
-            if other in count:
-                count[other] += 1
+        if bot in one.bots:
+            for other in one.bots:
+                if other in count:
+                    count[other] += 1
     return all(times >= situation.meetings for times in count.values())
 
 

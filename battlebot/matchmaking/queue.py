@@ -138,6 +138,12 @@ class Queues:
             known = _missed(self._client.hgetall(keys.missed(game, contest)), run)
         return {bot: since_s for bot, (since_s, _) in known.items() if bot != LOOKED}
 
+    def missed_for(self, game: str, contest: str, run: str) -> dict[str, float]:
+        """Bot -> for how many seconds a run of a contest had waited for it when `note_missing` noted it last."""
+        with redis_errors():
+            known = _missed(self._client.hgetall(keys.missed(game, contest)), run)
+        return {bot: missed_s for bot, (_, missed_s) in known.items() if bot != LOOKED}
+
     def drop_node(self, node: str) -> int:
         """Takes the tickets of a dead node out of all queues; answers how many."""
         dropped = 0

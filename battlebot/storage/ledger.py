@@ -107,7 +107,7 @@ class Ledger:
             return session.with_transaction(in_transaction)
 
     def absent(self, contest: Mapping[str, Any], meeting: Mapping[str, Any], victor: str | None) -> bool:
-        """Closes a meeting `{match, bots, n, round}` that did not take place.
+        """Closes a meeting `{match, bots, n, round, together?}` that did not take place.
 
         `victor` is who was there. Where the contest's absences count as void, nobody's standing moves. False, and
         nothing is changed, if its number is taken or the contest is not as it was read. Raises Unavailable.
@@ -117,7 +117,7 @@ class Ledger:
             "_id": meeting["match"],
             "game": contest["game"],
             "contest": contest["name"],
-            "pair": pair_key(bots),
+            "pair": pair_key(bots, meeting.get("together", False)),
             "n": meeting["n"],
             "round": meeting["round"],
             "bots": bots,

@@ -13,25 +13,29 @@ from battlebot.storage.connection import mongo_errors
 from battlebot.storage.voids import SERVER, Voids, Why
 
 DUPLICATE_KEY = 11000
+EVERYBODY = "*"  # in the place of a pair where all meet together: the n-th battle is one, whoever is in it
 FEW = 32  # bots whose meetings are looked up one bot after the other
 OF_A_BOT = [("game", 1), ("contest", 1), ("bots", 1)]  # the index for that
 TOLD = ("n", "round", "bots", "state", "victor", "counts")
 
 
-def pair_key(bots: Iterable[str]) -> str:
+def pair_key(bots: Iterable[str], together: bool = False) -> str:
     """One text for a pair, whoever moves first. A slash cannot be part of a name."""
-    return "/".join(sorted(bots))
+    return EVERYBODY if together else "/".join(sorted(bots))
 
 
 def reservations(game: str, contest: str, wanted: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The documents of meetings `{match, bots: [first mover, other], n, round?}` that are to be reserved."""
+    """The documents of meetings `{match, bots: [first mover, ...], n, round?, together?}` that are to be reserved.
+
+    `together`: it is one of all who are in the contest.
+    """
     now = datetime.now(UTC)
     return [
         {
             "_id": row["match"],
             "game": game,
             "contest": contest,
-            "pair": pair_key(row["bots"]),
+            "pair": pair_key(row["bots"], row.get("together", False)),
             "n": row["n"],
             "round": row.get("round", 0),
             "bots": list(row["bots"]),
@@ -47,7 +51,7 @@ class Meetings:
     """Documents `{_id: match id, game, contest, pair, n, bots, first, round, state: open|played|absent, victor, at}`.
 
     The unique index on (game, contest, pair, n), n from 1 to the contest's cap, is what keeps a pair from meeting
-    a sixth time, whatever runs twice or races.
+    a sixth time, and a battle of all from being fought twice, whatever runs twice or races.
     """
 
     def __init__(self, database: Database[dict[str, Any]], voids: Voids) -> None:
@@ -55,7 +59,7 @@ class Meetings:
         self._voids = voids
 
     def reserve(self, game: str, contest: str, wanted: Sequence[Mapping[str, Any]]) -> set[str]:
-        """Inserts meetings `{match, bots: [first mover, other], n, round?}`; returns the match ids that were inserted.
+        """Inserts meetings as `reservations` has them; returns the match ids that were inserted.
 
         Those missing from the answer were reserved by somebody else. Does not look at the contest: the ledger does.
         Raises Unavailable.
@@ -112,6 +116,12 @@ class Meetings:
         with mongo_errors():
             found = self._meetings.find({"game": game, "contest": contest}, {"game": 0, "contest": 0})
             return sorted(found, key=lambda row: (row["at"], row["_id"]))
+
+    def over_count(self, game: str, contest: str) -> int:
+        """How many meetings of a contest are over. Raises Unavailable."""
+        over = {"$in": ["played", "absent"]}
+        with mongo_errors():
+            return self._meetings.count_documents({"game": game, "contest": contest, "state": over})
 
     def open_count(self, game: str, contest: str) -> int:
         """How many meetings of a contest are being played. Raises Unavailable."""

@@ -72,7 +72,7 @@ def _place(result: Mapping[str, Any], bot: str) -> int:
 
 
 def counted_by_pair(results: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str, str], Counts]:
-    """(game, contest, bot, opponent) -> wins, draws and losses of the bot against the opponent, of `counted` results."""
+    """(game, contest, bot, opponent) -> wins, draws and losses against the opponent, of results as in `counted`."""
     rows: dict[tuple[str, str, str, str], Counts] = {}
     for result in results:
         if result["contest"] is None:

@@ -64,26 +64,30 @@ def contest_snapshot(game: str, name: str) -> Snapshot:
     rows = context.lookout.ranking(contest)
     live = live_matches(game, name)
     progress = context.lookout.progress(contest, rows)
-    names = [row["bot_id"] for row in rows]
+    head, names = contest_head(contest), [row["bot_id"] for row in rows]
     fits = len(rows) <= LARGEST
     table = crosstable(names, results(contest, names)) if len(rows) >= 2 and fits else None
     rounds = context.lookout.rounds(contest) if fits else []
     sections = {
-        "progress": section("progress", progress=progress, contest=contest, bots=len(rows)),
+        "progress": section("progress", progress=progress, contest={**contest, **head}, bots=len(rows)),
         "standings": section("standings", rows=rows, **shown_columns(rows)),
-        "crosstable": section("crosstable", rows=rows, table=table, meetings=contest["meetings"], largest=LARGEST),
+        "crosstable": section(
+            "crosstable", rows=rows, table=table, largest=LARGEST, meetings=head["meetings"], together=head["together"]
+        ),
         "rounds": section("rounds", rounds=rounds, game=game, closed=contest["entrants"] != "open", fits=fits),
         "live": live_section(live, with_contest=False),
         "recent": section("recent", games=context.storage.games.of_contest(game, name, RECENT), with_contest=False),
     }
     # the number of live meetings changes with each match, and is seen in the section
     shown = {key: value for key, value in progress.items() if key != "live"}
-    data = {"contest": contest_head(contest), "bots": rows, "progress": shown, "sections": sections}
+    data = {"contest": head, "bots": rows, "progress": shown, "sections": sections}
     return Snapshot(data, again_s=LIVE_AGAIN_S if contest["state"] == "running" else 15.0)
 
 
 def shown_columns(rows: list[dict[str, Any]]) -> dict[str, bool]:
     """Which columns of the standings say anything: absences and byes where there are any, tie-breaks where needed."""
+    if scored := any("scored" in row for row in rows):
+        return {"scored": scored, "absences": any(row["absent"] for row in rows)}
     return {
         "absences": any(row["absent"] for row in rows),
         "byes": any(row["byes"] for row in rows),

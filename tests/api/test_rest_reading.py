@@ -69,7 +69,7 @@ def test_a_contest_is_ranked_with_its_matches(home: House) -> None:
     head = {"name": "autumn", "title": "autumn", "state": "running", "format": "open", "meetings": 5}
     head |= {"points": {"win": 3, "draw": 1, "loss": 0}, "endsAt": None, "endedAt": None}
     assert {name: answer["contest"][name] for name in head} == head
-    assert answer["contest"].keys() == head.keys() | {"startsAt", "startedAt"}
+    assert answer["contest"].keys() == head.keys() | {"startsAt", "startedAt", "together"}
     names = ("rank", "bot_id", "score", "wins", "draws", "losses", "played")
     assert [tuple(row[name] for name in names) for row in answer["bots"]] == [
         (1, "a", 6, 2, 0, 0, 2),

@@ -98,6 +98,45 @@ def test_a_fault_is_told_with_what_proves_it(reason: str, fault: str, evidence: 
     assert verdict(game).partition(". ")[2] == sentence
 
 
+MANY: list[tuple[str | None, str, dict[str, int], str]] = [
+    (
+        "b",
+        "complete",
+        {"a": 2, "b": 1, "c": 2, "d": 4},
+        "b won by the rules of the game. The order: 1. b; 2. a and c; 4. d.",
+    ),
+    (
+        None,
+        "complete",
+        {"a": 1, "b": 3, "c": 1, "d": 3},
+        "a and c share the first place by the rules of the game. The order: 1. a and c; 3. b and d.",
+    ),
+    (None, "complete", dict.fromkeys("abcd", 1), "A draw by the rules of the game."),
+    (
+        None,
+        "timeout",
+        {"a": 1, "b": 1, "c": 4, "d": 1},
+        "a, b and d share the first place: the others did not answer in time. The order: 1. a, b and d; 4. c.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("victor", "reason", "places", "sentence"), MANY)
+def test_of_many_the_order_is_told(victor: str | None, reason: str, places: dict[str, int], sentence: str) -> None:
+    """Who shares a place is named together."""
+    game = {"players": list("abcd"), "victor": victor, "reason": reason, "match": {"places": places, "fault": "none"}}
+    assert verdict(game) == sentence
+
+
+def test_of_64_the_first_are_named() -> None:
+    """The sentence stays one that can be read."""
+    bots = [f"bot{index}" for index in range(64)]
+    places = {bot: 1 if index < 20 else index + 1 for index, bot in enumerate(bots)}
+    sentence = verdict({"players": bots, "victor": None, "reason": "complete", "match": {"places": places}})
+    assert sentence.startswith("bot0, bot1, bot2, bot3, bot4, bot5, bot6, bot7 and 12 more share the first place")
+    assert len(sentence) < 500
+
+
 def test_every_way_in_which_we_end_a_connection_is_told_in_words() -> None:
     """The slugs of the close frames that can end a seat, and those of the arena."""
     slugs = {value.slug for value in vars(closing).values() if isinstance(value, closing.Closing)}

@@ -9,7 +9,7 @@ import pytest
 
 from battlebot.contests.checks import check_contest
 
-CONTEST = {"name": "cup", "meetings": 5}
+CONTEST = {"name": "cup", "meetings": 5, "format": "open", "config": {}}
 
 
 class Kept:

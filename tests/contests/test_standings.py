@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from battlebot.contests import standings
-from battlebot.contests.standings import ranking
+from battlebot.contests.standings import ranking, ranking_by
 from battlebot.contests.tiebreaks import Result, table
 
 POINTS = [(3, 1, 0), (2, 1, 0), (1, 0, 0), (3, 3, 3)]
@@ -78,3 +78,15 @@ def test_a_pair_that_was_taken_back_counts_nothing() -> None:
         (1, "a", 0),
         (1, "b", 0),
     ]
+
+
+def test_a_ranking_by_merit_asks_nothing_else() -> None:
+    """Equal merits share a rank, by name; who has no row yet has nothing; `score` is the number of wins."""
+    rows = [
+        {"bot_id": "d", "wins": 2, "draws": 0, "losses": 3, "played": 5, "scored": 40},
+        {"bot_id": "b", "wins": 2, "draws": 3, "losses": 0, "played": 5, "scored": 40},
+        {"bot_id": "a", "wins": 2, "draws": 0, "losses": 3, "played": 5, "scored": 41},
+    ]
+    found = ranking_by(lambda row: (row["wins"], row["scored"]), ["c", "d"], rows)
+    expected = [(1, "a", 2, 41), (2, "b", 2, 40), (2, "d", 2, 40), (4, "c", 0, 0)]
+    assert [(row["rank"], row["bot_id"], row["score"], row["scored"]) for row in found] == expected

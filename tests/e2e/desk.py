@@ -15,19 +15,18 @@ from battlebot.config import Settings
 from battlebot.storage import Storage
 
 GAME = "noughtsandcrosses"
-CONTESTS = f"/games/{GAME}/contests"
 
 
 class Desk:
     """An organiser at one server, with a token, and one contest before him."""
 
-    def __init__(self, web: Web, token: str, contest: str = "cup") -> None:
-        self.web, self.token, self.contest = web, token, contest
+    def __init__(self, web: Web, token: str, contest: str = "cup", game: str = GAME) -> None:
+        self.web, self.token, self.contest, self.game = web, token, contest, game
 
     def text(self, method: str, path: str, body: Any = None) -> str:
         """The answer's text; an error of the server fails the test."""
         request = urllib.request.Request(
-            f"{self.web.url}{CONTESTS}{path}",
+            f"{self.web.url}/games/{self.game}/contests{path}",
             None if body is None else json.dumps(body).encode(),
             {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
             method=method,
@@ -50,6 +49,11 @@ class Desk:
         """The contest's state."""
         return str(self.ask("GET", f"/{self.contest}")["state"])
 
+    def page(self, path: str) -> str:
+        """A page for people about the contest's game, as HTML."""
+        with urllib.request.urlopen(f"{self.web.url}/web/{self.game}/contests{path}", timeout=LIMIT_S) as answer:
+            return answer.read().decode()
+
     def finished(self) -> bool:
         """Whether the contest is over."""
         return self.state() == "finished"
@@ -68,7 +72,7 @@ class Desk:
 
     def ranking(self) -> dict[str, dict[str, Any]]:
         """The rows by bot."""
-        rows = self.web.request(f"/games/{GAME}/contest/{self.contest}")[1]["bots"]
+        rows = self.web.request(f"/games/{self.game}/contest/{self.contest}")[1]["bots"]
         return {row["bot_id"]: row for row in rows}
 
 

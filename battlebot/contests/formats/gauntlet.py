@@ -13,6 +13,7 @@ from battlebot.errors import Refused
 NAME = "gauntlet"
 TITLE = "Gauntlet: one bot meets all the others"
 CLOSED = True
+TOGETHER = False
 
 
 def checked_config(given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from battlebot.errors import Refused
 NAME = "knockout"
 TITLE = "Knockout: best of so many, the loser is out"
 CLOSED = True
+TOGETHER = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from battlebot.contests.formats.situation import Due, Situation
 NAME = "open"
 TITLE = "Open: everyone who comes meets everyone who comes"
 CLOSED = False
+TOGETHER = False
 
 
 def checked_config(given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:

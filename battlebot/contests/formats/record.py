@@ -22,12 +22,21 @@ class Waiter:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Two waiters that meet for the n-th time (n from 1); `first` moves first. `round`: 0 in formats without rounds."""
+    """Two waiters that meet for the n-th time (n from 1); `first` moves first. `round`: 0 in formats without rounds.
+
+    `others` sit beside them in a format in which all meet together.
+    """
 
     first: Waiter
     second: Waiter
     n: int
     round: int = 0
+    others: tuple[Waiter, ...] = ()
+
+    @property
+    def waiters(self) -> tuple[Waiter, ...]:
+        """All of them, in the order of seats."""
+        return (self.first, self.second, *self.others)
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from battlebot.contests.formats.situation import Due, Situation
 NAME = "round-robin"
 TITLE = "Round-robin: everyone on the list meets everyone, in rounds"
 CLOSED = True
+TOGETHER = False
 
 
 class Schedule(NamedTuple):

@@ -12,15 +12,15 @@ from battlebot.errors import Refused
 
 
 def seated(due: Iterable[Due], waiting: Sequence[Waiter]) -> list[Pairing]:
-    """The meetings, in their order, of which both bots wait; each waiter sits down once, longest waiting first."""
+    """The meetings, in their order, of which all bots wait; each waiter sits down once, longest waiting first."""
     lines: dict[str, deque[Waiter]] = defaultdict(deque)
     for waiter in waiting:
         lines[waiter.bot].append(waiter)
     pairings = []
     for meeting in due:
-        first, second = lines.get(meeting.first), lines.get(meeting.second)
-        if first and second:
-            pairings.append(Pairing(first.popleft(), second.popleft(), meeting.n, meeting.round))
+        if all(lines.get(bot) for bot in meeting.bots):
+            first, second, *others = [lines[bot].popleft() for bot in meeting.bots]
+            pairings.append(Pairing(first, second, meeting.n, meeting.round, tuple(others)))
     return pairings
 
 

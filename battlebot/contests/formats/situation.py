@@ -15,7 +15,7 @@ class Met:
 
     `state`: "open" (being played), "played", or "absent" (it did not take place). `victor`: of a played one the winner,
     None for a draw; of an absent one who was there, None for neither; None while open. `counts`: whether it moves the
-    standings; an absent one may not.
+    standings; an absent one may not. `others`: as in `Due`.
     """
 
     round: int
@@ -25,27 +25,44 @@ class Met:
     state: str
     victor: str | None
     counts: bool = True
+    others: tuple[str, ...] = ()
+
+    @property
+    def bots(self) -> tuple[str, ...]:
+        """All of them, in the order of seats."""
+        return (self.first, self.second, *self.others)
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A meeting that is to be played now, whoever is there; `first` moves first."""
+    """A meeting that is to be played now, whoever is there; `first` moves first.
+
+    `others` are due beside the two in a format in which all meet together.
+    """
 
     round: int
     n: int
     first: str
     second: str
+    others: tuple[str, ...] = ()
+
+    @property
+    def bots(self) -> tuple[str, ...]:
+        """All of them, in the order of seats."""
+        return (self.first, self.second, *self.others)
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
     """All that a format may know of a contest.
 
-    `entrants` in seeding order; of an open contest whoever has entered. `meetings`: at most so many of a pair, 1 to 5.
-    `config`: as the format's `checked_config` returned it. `met` in the order in which they were reserved; void
-    meetings are not among them, for they are played again: `void` are those, whose first movers move first again where
-    number and round are the same. `points`: of a win, a draw, a loss. `settled`: of the rounds up to this one, all of
-    which are over but for bots that withdrew, `met` has the open meetings only; 0 unless the format has `settled`.
+    `entrants` in seeding order; of an open contest whoever has entered. `meetings`: at most so many of a pair, 1 to 5;
+    of a format in which all meet together, of all of them. `config`: as the format's `checked_config` returned it.
+    `met` in the order in which they were reserved; void meetings are not among them, for they are played again: `void`
+    are those, whose first movers move first again where number and round are the same. `points`: of a win, a draw, a
+    loss. `settled`: of the rounds up to this one, all of which are over but for bots that withdrew, `met` has the open
+    meetings only; 0 unless the format has `settled`. `gone`: those that have been waited for too long, in a format that
+    goes on without them.
     """
 
     entrants: tuple[str, ...]
@@ -56,6 +73,7 @@ class Situation:
     points: tuple[int, int, int] = (3, 1, 0)
     void: tuple[Due, ...] = ()
     settled: int = 0
+    gone: frozenset[str] = frozenset()
 
 
 class Format(Protocol):
@@ -63,12 +81,14 @@ class Format(Protocol):
 
     Some define more: `byes`, `winner`; `settled(situation)`, where `due`, `pair` and `complete` need not be told what
     lies behind; `built_upon(situation, met)`, where a result cannot be taken back at any time; `may_meet(situation)`,
-    where not every two bots may: a function of two bots, whether they still may meet.
+    where not every two bots may: a function of two bots, whether they still may meet; `merit(row)`, by which the
+    ranking's rows are ordered, the greatest first, where points and tie-breaks do not.
     """
 
     NAME: str
     TITLE: str
     CLOSED: bool  # whether it needs a list of entrants
+    TOGETHER: bool  # whether all entrants meet in one match, rather than two
 
     def checked_config(self, given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
         """The format's settings with its defaults filled in. Raises Refused with the `field` that is not acceptable.

@@ -16,6 +16,7 @@ from battlebot.errors import Refused
 NAME = "swiss"
 TITLE = "Swiss: a number of rounds, equals meet equals"
 CLOSED = True
+TOGETHER = False
 
 
 MOST_ENTRANTS = 500  # a round of so many is paired in about a second, one of twice as many in half a minute

@@ -50,24 +50,31 @@ class Absences:
             return 0
         due = kind.due(situation)
         waiting, playing = self._present(contest)
-        missing = {bot for row in due for bot in (row.first, row.second)} - waiting - playing
+        missing = {bot for row in due for bot in row.bots} - waiting - playing
         missed_s = self.queues.note_missing(
             contest["game"], contest["name"], missing, run_of(contest), self.now_s(), self.most_s
         )
         gone = {bot for bot, seconds in missed_s.items() if seconds >= contest["absentAfterS"]}
         closed, busy = 0, set(playing)
         for row in due:
-            pair = {row.first, row.second}
-            if pair & busy:
+            bots = set(row.bots)
+            if bots & busy or (kind.TOGETHER and len(bots - gone) > 1):
+                # who is there of many goes on without who is not: the pairing leaves them out
                 continue
-            if pair & gone and pair <= gone | waiting:
-                busy |= pair
-                closed += self._close(contest, row, pair - gone)
+            if bots & gone and bots <= gone | waiting:
+                busy |= bots
+                closed += self._close(contest, row, bots - gone)
         return closed
 
     def _close(self, contest: Mapping[str, Any], row: Due, there: set[str]) -> bool:
         victor = next(iter(there), None)
-        meeting = {"match": new_match_id(self.now_s()), "bots": [row.first, row.second], "n": row.n, "round": row.round}
+        meeting = {
+            "match": new_match_id(self.now_s()),
+            "bots": list(row.bots),
+            "n": row.n,
+            "round": row.round,
+            "together": format_named(contest["format"]).TOGETHER,
+        }
         if not self.organiser.storage.ledger.absent(contest, meeting, victor):
             return False
         log.info("meeting.absent", contest=contest["name"], bots=meeting["bots"], n=row.n, there=victor)

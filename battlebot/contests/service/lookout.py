@@ -14,7 +14,7 @@ from battlebot.contests.formats import format_named
 from battlebot.contests.formats.situation import Due, Situation
 from battlebot.contests.matrix import by_pairs, by_rounds
 from battlebot.contests.service.pairer import run_of, situation_of
-from battlebot.contests.standings import ranking
+from battlebot.contests.standings import ranking, ranking_by
 from battlebot.contests.why import Look, comes_later, why
 from battlebot.errors import Refused
 from battlebot.matchmaking.queue import Queues
@@ -38,10 +38,13 @@ class Lookout:
     def ranking(self, contest: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The rows of `contests.standings.ranking`, best first."""
         game, name = contest["game"], contest["name"]
-        points = contest["points"]
+        points, kind = contest["points"], format_named(contest["format"])
         rows = self.storage.standings.of_contest(game, name)
+        entrants = () if contest["entrants"] == "open" else contest["entrants"]
+        if hasattr(kind, "merit"):
+            return ranking_by(kind.merit, entrants, rows)
         return ranking(
-            () if contest["entrants"] == "open" else contest["entrants"],
+            entrants,
             rows,
             lambda bots: self.storage.standings.pairs(game, name, bots),
             (points["win"], points["draw"], points["loss"]),
@@ -54,15 +57,22 @@ class Lookout:
         `played`: meetings that are over, those with an absent bot included. `planned` is None where nobody knows.
         """
         foreseen = self._foreseen(contest, rows)
-        where = (contest["game"], contest["name"])
-        played = _played(rows) + self.storage.meetings.uncounted(*where)
+        where, kind = (contest["game"], contest["name"]), format_named(contest["format"])
+        if kind.TOGETHER:
+            played = self.storage.meetings.over_count(*where)
+        else:
+            played = _played(rows) + self.storage.meetings.uncounted(*where)
         progress = {"played": played, "planned": foreseen["planned"], "live": self.storage.meetings.open_count(*where)}
+        if hasattr(kind, "merit"):
+            over = not progress["live"] and played == progress["planned"]
+            return {**progress, "winner": _alone_at_the_top(rows) if over else None}
         return {**progress, "winner": foreseen["winner"]} if "winner" in foreseen else progress
 
     def meetings(self, contest: Mapping[str, Any], bot: str | None = None) -> dict[str, Any]:
         """`{"pairs", "rounds"}` as `contests.matrix` has them: of all, or of one bot.
 
-        Raises Refused for too many bots, and for one that is not in the contest.
+        There are no pairs where all meet together. Raises Refused for too many bots, and for one that is not in the
+        contest.
         """
         situation, rows = self._situation(contest)
         if bot is None and len(situation.entrants) > MOST_BOTS:
@@ -70,15 +80,18 @@ class Lookout:
         due = self._due(contest, situation)
         if bot is not None:
             rows = [row for row in rows if bot in row["bots"]]
-            due = [one for one in due if bot in (one.first, one.second)]
+            due = [one for one in due if bot in one.bots]
             if not rows and bot not in situation.entrants:
                 raise Refused(f"The bot {bot!r} is not in the contest.", field="bot", rule="known")
+        if format_named(contest["format"]).TOGETHER:
+            return {"pairs": [], "rounds": by_rounds(rows, due)}
         may_meet = _may_meet(contest, situation)
         return {"pairs": by_pairs(situation, rows, due, may_meet, bot), "rounds": by_rounds(rows, due)}
 
     def rounds(self, contest: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The rounds alone; none of an open contest."""
-        if not format_named(contest["format"]).CLOSED:
+        """The rounds alone; none of an open contest, nor of battles, which wait for no other."""
+        kind = format_named(contest["format"])
+        if not kind.CLOSED or kind.TOGETHER:
             return []
         situation, rows = self._situation(contest)
         return by_rounds(rows, self._due(contest, situation))
@@ -104,6 +117,7 @@ class Lookout:
             waiting=waiting,
             playing=playing,
             since=None if since_s is None else _text(datetime.fromtimestamp(since_s, UTC)),
+            together=format_named(contest["format"]).TOGETHER,
         )
         reason = why(look)
         since = look.since if reason.code == "not-connected" else None
@@ -116,8 +130,8 @@ class Lookout:
         kind = format_named(contest["format"])
         if kind.CLOSED:
             situation, _ = self._situation(contest)
-            due = [one for one in kind.due(situation) if bot in (one.first, one.second)]
-            left = [one.second if one.first == bot else one.first for one in due]
+            due = [one for one in kind.due(situation) if bot in one.bots]
+            left = list(dict.fromkeys(other for one in due for other in one.bots if other != bot))
             return left, not left and comes_later(kind, situation, bot)
         there = entered - set(contest["withdrawn"])
         if bot not in there:
@@ -187,6 +201,11 @@ def _may_meet(contest: Mapping[str, Any], situation: Situation) -> Callable[[str
         return lambda a, b: False
     kind: Any = format_named(contest["format"])
     return kind.may_meet(situation) if hasattr(kind, "may_meet") else lambda a, b: True
+
+
+def _alone_at_the_top(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    first = [row["bot_id"] for row in rows if row["rank"] == 1]
+    return first[0] if len(first) == 1 else None
 
 
 def _met(pair: Mapping[str, Any]) -> int:

@@ -19,7 +19,8 @@ from battlebot.arena.conduct import Conductor
 from battlebot.contests.formats import format_named
 from battlebot.contests.service import changes as decided
 from battlebot.contests.service.pairer import met_of, situation_of
-from battlebot.errors import Refused, TooLate, Unavailable, UnknownContest, UnknownMatch
+from battlebot.contests.service.requirements import Requirements
+from battlebot.errors import TooLate, Unavailable, UnknownContest, UnknownMatch
 from battlebot.referee.events import Voided
 from battlebot.rules.contract import Game
 from battlebot.storage import Storage
@@ -47,13 +48,17 @@ class Organiser:
     ask_pairing: Callable[[str, str], None]
     ask_rating: Callable[[str], None]
 
+    @property
+    def _requirements(self) -> Requirements:
+        return Requirements(self.registry, self.storage)
+
     def create(self, game: str, given: Mapping[str, Any], by: str) -> dict[str, Any]:
         """Schedules a contest from checked fields; without `startsAt` it waits for `start`. Answers its document.
 
         Raises NameTaken; Refused or BadMessage with the field that is not acceptable.
         """
         contest = {"title": given["name"], **given, "game": game, "state": "scheduled", "openedBy": by}
-        self._check(game, contest)
+        self._requirements.of_contest(game, contest)
         note = Note(by, "create", {"format": contest.get("format", "open"), "meetings": contest["meetings"]})
         document = self.storage.contests.create(contest, [note])
         self._tell(Changed(document, [note]))
@@ -64,7 +69,7 @@ class Organiser:
 
         def decide(contest: dict[str, Any]) -> Change:
             change = decided.changed(contest, changes, by)
-            self._check(game, {**contest, **change.fields})
+            self._requirements.of_contest(game, {**contest, **change.fields})
             return change
 
         return self._change(game, name, decide).contest
@@ -80,10 +85,10 @@ class Organiser:
         """
 
         def decide(contest: dict[str, Any]) -> Change | None:
-            self._check_bots(game, bots)
+            self._requirements.of_bots(game, bots)
             change = decided.entered(contest, bots, self._came(contest), by)
             if change is not None and "entrants" in change.fields:
-                self._check(game, {**contest, **change.fields})
+                self._requirements.of_contest(game, {**contest, **change.fields})
             return change
 
         return self._change(game, name, decide).contest
@@ -93,9 +98,14 @@ class Organiser:
 
         Raises WrongState, Refused for a bot that is not in the contest.
         """
-        return self._change(
-            game, name, lambda contest: decided.withdrawn(contest, bot, self._came(contest), by)
-        ).contest
+
+        def decide(contest: dict[str, Any]) -> Change | None:
+            change = decided.withdrawn(contest, bot, self._came(contest), by)
+            if change is not None:
+                self._requirements.of_those_who_stay({**contest, **change.fields})
+            return change
+
+        return self._change(game, name, decide).contest
 
     def void(self, game: str, name: str, match_id: str, reason: str, by: str) -> None:
         """Takes a match back, played or being played: its meeting is played again, the standings follow.
@@ -190,22 +200,6 @@ class Organiser:
             return False
         return True
 
-    def _check(self, game: str, contest: Mapping[str, Any]) -> None:
-        kind = format_named(contest.get("format", "open"))
-        entrants = contest.get("entrants", "open")
-        if kind.CLOSED and entrants == "open":
-            raise Refused(f"The format {kind.NAME} needs a list of entrants.", field="entrants")
-        listed = [] if entrants == "open" else list(entrants)
-        if len(set(listed)) != len(listed):
-            raise Refused("An entrant is listed twice.", field="entrants")
-        self._check_bots(game, listed)
-        kind.checked_config(contest.get("config", {}), listed, contest["meetings"])
-        self.registry[game].options_with_defaults(contest.get("options", {}))
-        # who started it by hand need not wait for the moment that was planned
-        starts, ends = contest.get("startedAt") or contest.get("startsAt"), contest.get("endsAt")
-        if starts is not None and ends is not None and ends <= starts:
-            raise Refused("endsAt must be later than startsAt.", field="endsAt")
-
     def _check_not_built_upon(self, contest: Mapping[str, Any], match_id: str) -> None:
         kind = format_named(contest["format"])
         if not hasattr(kind, "built_upon"):
@@ -218,12 +212,6 @@ class Organiser:
                 match=match_id,
                 round=row["round"],
             )
-
-    def _check_bots(self, game: str, bots: Sequence[str]) -> None:
-        known = self.storage.bots.known(game, bots)
-        unknown = [bot for bot in bots if bot not in known]
-        if unknown:
-            raise Refused(f"Not registered for {game}: {', '.join(map(repr, unknown[:10]))}.", field="entrants")
 
     def _came(self, contest: Mapping[str, Any]) -> list[str]:
         """Who has come into an open contest."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from battlebot.arena import keys
 from battlebot.arena.making import beginning, new_match, new_match_id
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
+from battlebot.contests.cap import cap_of
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import Pairing, Waiter
 from battlebot.contests.formats.situation import Due, Met, Situation
@@ -24,8 +25,7 @@ from battlebot.storage import Storage
 
 log = structlog.get_logger()
 
-CAP = 5  # the seeds' rule, whatever a contest says
-TOGETHER = 250  # meetings reserved, and matches begun, before the next are
+AT_ONCE = 250  # meetings reserved, and matches begun, before the next are
 WORTH_FORGETTING = 1000  # meetings that were read; of fewer the next pairing may be told again
 IN_VAIN_S = 10.0  # how long nobody looks again at bots of an open contest that have all met
 MOST_IN_VAIN = 1000
@@ -45,7 +45,7 @@ def situation_of(
     `voids`: the meetings that were taken back, where it matters who moves first when they are played again.
     """
     entrants = tuple(came) if contest["entrants"] == "open" else tuple(contest["entrants"])
-    count = min(int(contest["meetings"]), CAP)
+    count = cap_of(contest)
     points = contest["points"]
     return Situation(
         entrants=entrants,
@@ -54,16 +54,21 @@ def situation_of(
         config=format_named(contest["format"]).checked_config(contest["config"], entrants, count),
         met=tuple(met_of(row) for row in meetings),
         points=(points["win"], points["draw"], points["loss"]),
-        void=tuple(Due(row["round"], row["n"], *row["bots"]) for row in voids),
+        void=tuple(_due_again(row) for row in voids),
         settled=settled,
     )
 
 
 def met_of(row: Mapping[str, Any]) -> Met:
     """A stored meeting as a format sees it."""
-    first, second = row["bots"]
+    first, second, *others = row["bots"]
     counts = row.get("counts") != "void"
-    return Met(row.get("round", 0), row["n"], first, second, row["state"], row.get("victor"), counts)
+    return Met(row.get("round", 0), row["n"], first, second, row["state"], row.get("victor"), counts, tuple(others))
+
+
+def _due_again(row: Mapping[str, Any]) -> Due:
+    first, second, *others = row["bots"]
+    return Due(row["round"], row["n"], first, second, tuple(others))
 
 
 def run_of(contest: Mapping[str, Any]) -> str:
@@ -109,6 +114,8 @@ class Pairer:
         withdrawn = set(contest["withdrawn"])
         waiting = [Waiter(ticket.bot, text) for text, ticket in tickets.items() if ticket.bot not in withdrawn]
         situation = self.situation(contest, sorted({waiter.bot for waiter in waiting}))
+        if kind.TOGETHER:
+            situation = replace(situation, gone=self._gone(contest, {waiter.bot for waiter in waiting}))
         pairings = [pairing for pairing in kind.pair(situation, waiting) if 1 <= pairing.n <= situation.meetings]
         if not pairings and not kind.CLOSED:
             self._note_in_vain(queue, sight)
@@ -132,6 +139,18 @@ class Pairer:
             self.storage.contests.settle(contest, now)
         return situation
 
+    def _gone(self, contest: Mapping[str, Any], waiting: Collection[str]) -> frozenset[str]:
+        """Those whom the contest has waited for longer than it waits, and who are not there now.
+
+        Nobody, where the game does not let the others begin without them.
+        """
+        missed = self.queues.missed_for(contest["game"], contest["name"], run_of(contest))
+        late = [bot for bot, seconds in missed.items() if seconds >= contest["absentAfterS"]]
+        gone = frozenset(late).difference(waiting)
+        there = [bot for bot in contest["entrants"] if bot not in gone.union(contest["withdrawn"])]
+        game = self.registry[contest["game"]]
+        return frozenset() if game.objection(there, game.options_with_defaults(contest["options"])) else gone
+
     def _was_in_vain(self, queue: str, sight: object) -> bool:
         """Whether the same tickets waited a moment ago, and nobody could meet another.
 
@@ -150,8 +169,8 @@ class Pairer:
     ) -> tuple[int, bool]:
         """Some at a time: so the first need not wait for the last, and none is begun long after it was reserved."""
         begun = 0
-        for at in range(0, len(pairings), TOGETHER):
-            some = self._begin_some(contest, queue, tickets, pairings[at : at + TOGETHER])
+        for at in range(0, len(pairings), AT_ONCE):
+            some = self._begin_some(contest, queue, tickets, pairings[at : at + AT_ONCE])
             if some is None:
                 return begun, True
             begun += some
@@ -161,9 +180,16 @@ class Pairer:
         self, contest: dict[str, Any], queue: str, tickets: dict[str, Ticket], pairings: Sequence[Pairing]
     ) -> int | None:
         """How many began; None, and none of them, if the contest has changed since it was read."""
+        together = format_named(contest["format"]).TOGETHER
         planned = {new_match_id(self.now_s()): pairing for pairing in pairings}
         wanted = [
-            {"match": match_id, "bots": [pairing.first.bot, pairing.second.bot], "n": pairing.n, "round": pairing.round}
+            {
+                "match": match_id,
+                "bots": [waiter.bot for waiter in pairing.waiters],
+                "n": pairing.n,
+                "round": pairing.round,
+                "together": together,
+            }
             for match_id, pairing in planned.items()
         ]
         not_after_ms = self.store.now_ms() + BEGIN_WITHIN_MS
@@ -189,7 +215,7 @@ class Pairer:
     def _made(
         self, contest: dict[str, Any], tickets: dict[str, Ticket], match_id: str, pairing: Pairing, started_s: float
     ) -> Match:
-        seats = [(waiter.bot, tickets[waiter.ticket].place) for waiter in (pairing.first, pairing.second)]
+        seats = [(waiter.bot, tickets[waiter.ticket].place) for waiter in pairing.waiters]
         timeout_ms = contest["turnTimeoutMs"] or self.settings.turn_timeout_ms
         settings = replace(self.settings, turn_timeout_ms=timeout_ms)
         game = self.registry[contest["game"]]

@@ -16,11 +16,12 @@ from battlebot.contests.formats.situation import Format, Situation
 from battlebot.errors import Refused
 
 CLOSED = [name for name in format_names() if format_named(name).CLOSED]
+OF_PAIRS = [name for name in CLOSED if not format_named(name).TOGETHER]
 
 
 def test_every_format_is_found_by_its_name_and_no_other() -> None:
     """An unknown name raises; nothing falls back; what the formats share is none."""
-    assert format_names() == ["gauntlet", "knockout", "open", "round-robin", "swiss"]
+    assert format_names() == ["champion", "gauntlet", "knockout", "open", "round-robin", "swiss"]
     for name in ("record", "seating", "round_robin", "nonsense", "../open", "", "OPEN"):
         with pytest.raises(Refused) as refused:
             format_named(name)
@@ -31,7 +32,7 @@ def test_every_format_is_found_by_its_name_and_no_other() -> None:
 def test_a_format_has_all_that_the_contract_names(name: str) -> None:
     """A module stands in for a class here, which no type checker sees."""
     form = format_named(name)
-    assert (form.NAME, type(form.CLOSED)) == (name, bool)
+    assert (form.NAME, type(form.CLOSED), type(form.TOGETHER)) == (name, bool, bool)
     assert form.TITLE
     for method in ("checked_config", "due", "pair", "complete", "planned"):
         wanted = list(inspect.signature(getattr(Format, method)).parameters)[1:]
@@ -53,6 +54,12 @@ BAD_CONFIGS = [
     ("swiss", {"rounds": 4}, "abcd", 1, "rounds"),
     ("swiss", {"rounds": 6}, "abcde", 5, "rounds"),
     ("round-robin", {}, "aba", 5, "entrants"),
+    ("champion", {"battles": 0}, "ab", 5, "battles"),
+    ("champion", {"battles": 1001}, "ab", 5, "battles"),
+    ("champion", {"battles": True}, "ab", 5, "battles"),
+    ("champion", {"battles": "10"}, "ab", 5, "battles"),
+    ("champion", {"rounds": 10}, "ab", 5, "rounds"),
+    ("champion", {}, "aba", 5, "entrants"),
 ]
 
 
@@ -73,6 +80,8 @@ GOOD_CONFIGS = [
     ("gauntlet", {}, "abc", 5, {"champion": "a"}),
     ("gauntlet", {"champion": "c"}, "abc", 5, {"champion": "c"}),
     ("gauntlet", {}, "", 5, {"champion": None}),
+    ("champion", {}, "", 5, {"battles": 100}),
+    ("champion", {"battles": 7}, "abc", 1, {"battles": 7}),
     ("swiss", {}, "", 5, {"rounds": 1}),
     ("swiss", {}, "a", 5, {"rounds": 1}),
     ("swiss", {}, "ab", 5, {"rounds": 2}),
@@ -114,7 +123,7 @@ def test_a_contest_that_everyone_leaves_is_over(name: str) -> None:
         assert (form.due(left), form.complete(left), form.planned(left)) == ([], True, 0)
 
 
-@pytest.mark.parametrize("name", CLOSED)
+@pytest.mark.parametrize("name", OF_PAIRS)
 @pytest.mark.parametrize("trouble", [CALM, STORMY], ids=["calm", "stormy"])
 def test_a_thousand_contests_come_to_an_end(name: str, trouble: Trouble) -> None:
     """Random sizes, caps, results, absences, withdrawals and voids; `Playing.check` holds at each of their moments."""
@@ -131,7 +140,7 @@ def test_a_thousand_contests_come_to_an_end(name: str, trouble: Trouble) -> None
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from(CLOSED), st.integers(2, 12), st.sampled_from([1, 3, 5]), st.integers(0, 2**32))
+@given(st.sampled_from(OF_PAIRS), st.integers(2, 12), st.sampled_from([1, 3, 5]), st.integers(0, 2**32))
 def test_larger_contests_come_to_an_end_too(name: str, size: int, meetings: int, seed: int) -> None:
     """As above, where a failure shrinks."""
     form = format_named(name)
