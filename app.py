@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import gevent
 import redis
@@ -99,7 +100,8 @@ def build_house(settings: Settings) -> House:
     scripts = GroupedScripts(client)
     store, queues = MatchStore(client, scripts), Queues(client, scripts)
     enqueue = _enqueuer(celery)
-    conductor = Conductor(registry, store, new_node_name(), lambda: enqueue("tasks.matches.archive"))
+    ask_bots = partial(enqueue, "tasks.bots.ask")
+    conductor = Conductor(registry, store, new_node_name(), lambda: enqueue("tasks.matches.archive"), ask_bots=ask_bots)
     timers, lag = Timers(), Lag()
     lag.start()
     arena = Arena(conductor, timers, lambda player: house.release(player))
@@ -170,7 +172,13 @@ def _context(house: House, health: Health) -> Context:
         house.registry,
         house.storage,
         # as if of no node: this node's own players are told by its mailbox, like all others
-        Conductor(house.registry, house.store, "", lambda: house.enqueue("tasks.matches.archive")),
+        Conductor(
+            house.registry,
+            house.store,
+            "",
+            lambda: house.enqueue("tasks.matches.archive"),
+            ask_bots=partial(house.enqueue, "tasks.bots.ask"),
+        ),
         house.bus,
         ask_pairing=lambda game, contest: house.enqueue("tasks.contests.pair", game, contest),
         ask_rating=lambda game: house.enqueue("tasks.ratings.rebuild", game),

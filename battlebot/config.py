@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,20 @@ class Settings:
         "Further origins whose pages may connect and post, commas between; *: all.",
     )
     worker_concurrency: int = _setting(2, "BATTLEBOT_WORKER_CONCURRENCY", "Processes of one Celery worker.", 1, 64)
+
+    bots_concurrency: int = _setting(
+        100, "BATTLEBOT_BOTS_CONCURRENCY", "Matches in which one worker asks stateless bots at a time.", 1, 10_000
+    )
+    bot_matches: int = _setting(
+        10, "BATTLEBOT_BOT_MATCHES", "Matches in which one stateless bot is asked at a time.", 1, 10_000
+    )
+    bot_answer_bytes: int = _setting(65_536, "BATTLEBOT_BOT_ANSWER", "Bytes of a stateless bot's answer.", 256, 2**24)
+    bot_loopback: bool = _setting(
+        False, "BATTLEBOT_BOT_LOOPBACK", "Whether stateless bots may be on this machine; `serve` on its own allows it."
+    )
+    bot_networks: str = _setting(
+        "", "BATTLEBOT_BOT_NETWORKS", "Private networks in which stateless bots may be: CIDR, commas between."
+    )
 
     tcp_port: int = _setting(5232, "BATTLEBOT_TCP_PORT", "Port of the TCP door; 0: there is none.", 0, 65535)
     tcp_require_login: bool = _setting(
@@ -159,6 +174,11 @@ def origins_of(settings: Settings) -> frozenset[str]:
     return frozenset(origin.strip().lower() for origin in settings.origins.split(",") if origin.strip())
 
 
+def networks_of(settings: Settings) -> list[str]:
+    """The networks of `settings.bot_networks`, in CIDR form."""
+    return [network.strip() for network in settings.bot_networks.split(",") if network.strip()]
+
+
 def load_settings(
     environ: Mapping[str, str] | None = None, dotenv: Path | None = Path(".env"), **overrides: Any
 ) -> Settings:
@@ -249,6 +269,11 @@ def _check_choices(settings: Settings) -> None:
     for origin in origins_of(settings):
         if origin != "*" and not ORIGIN.fullmatch(origin):
             raise SettingError(f"BATTLEBOT_ORIGINS: {origin!r} is not an origin, as https://bots.example.org is one.")
+    for network in networks_of(settings):
+        try:
+            ip_network(network)
+        except ValueError:
+            raise SettingError(f"BATTLEBOT_BOT_NETWORKS: {network!r} is no network, as 10.1.0.0/16 is one.") from None
     prefixes = {
         "redis_url": ("redis://", "rediss://", "unix://"),
         "mongodb_uri": ("mongodb://", "mongodb+srv://"),

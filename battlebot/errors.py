@@ -12,6 +12,7 @@
     │   ├── UnknownPlayer       nobody of that name has played or been there
     │   ├── NameTaken           somebody has registered that name
     │   ├── BadName             a name that is empty, too long or not printable
+    │   ├── BadAddress          a stateless bot's address is malformed, or may not be asked
     │   ├── BadMessage          a frame or body that does not have the shape it must have
     │   │   └── TooBig          a frame announces more bytes than are taken
     │   ├── LoginFailed         wrong hash, unknown bot, wrong game
@@ -120,6 +121,12 @@ class BadName(Refused):
     """A name is empty, longer than 64 characters, or holds characters that a name may not hold."""
 
     code = "bad-name"
+
+
+class BadAddress(Refused):
+    """A stateless bot's address is malformed, or leads where the server may not go."""
+
+    code = "bad-address"
 
 
 class BadMessage(Refused):

@@ -20,7 +20,7 @@ from battlebot.config import Settings
 
 log = structlog.get_logger()
 
-TASKS = ("tasks.contests", "tasks.matches", "tasks.ratings")
+TASKS = ("tasks.bots", "tasks.contests", "tasks.matches", "tasks.ratings")
 CONSUMER = "tasks.patience:PatientConsumer"
 SCHEDULER = "tasks.patience:PatientScheduler"
 
@@ -30,12 +30,16 @@ BROKER_TIMEOUT_S = 10
 
 @dataclass(frozen=True)
 class Kind:
-    """How a task waits: 0 is taken first; at most `most` wait beside those of its priority, each for `expires_s`."""
+    """How a task waits: 0 is taken first; at most `most` wait beside those of its priority, each for `expires_s`.
+
+    In the list of `queue`, which its own workers serve.
+    """
 
     priority: int
     most: int | None = None
     expires_s: float | None = None
     limit_s: float = 120.0
+    queue: str = TaskLists.QUEUE
 
 
 # In the order in which they are taken; what is shed, or expires, the sweeps ask for again. What a sweep does it does
@@ -47,6 +51,8 @@ KINDS = {
     "tasks.contests.pair": Kind(priority=6, most=1000, expires_s=30.0),
     "tasks.ratings.rate": Kind(priority=9, most=100, expires_s=60.0, limit_s=1800.0),
     "tasks.ratings.sweep": Kind(priority=9, most=20, expires_s=60.0, limit_s=1800.0),
+    # a stretch of a match: the sweep asks again where it was not finished
+    "tasks.bots.ask": Kind(priority=0, most=10_000, expires_s=60.0, queue=TaskLists.BOTS),
     # a person asked for it, and nobody asks again
     "tasks.ratings.rebuild": Kind(priority=9, limit_s=1800.0),
 }
@@ -69,10 +75,11 @@ class Battlebot(Celery):
         kind = KINDS.get(name)
         if kind is None:
             return super().send_task(name, *arguments, **options)
-        if kind.most is not None and self._lists.length(kind.priority) >= kind.most:
+        if kind.most is not None and self._lists[kind.queue].length(kind.priority) >= kind.most:
             log.debug("task.shed", task=name)
             return None
         options["priority"] = kind.priority
+        options["queue"] = kind.queue
         options["headers"] = {**(options.get("headers") or {}), TaskLists.SENT: time.time()}
         if kind.expires_s is not None:
             options["expires"] = kind.expires_s
@@ -96,8 +103,9 @@ class Battlebot(Celery):
         return sent
 
     @cached_property
-    def _lists(self) -> TaskLists:
-        return TaskLists(connect(self.battlebot_settings.redis_url))
+    def _lists(self) -> dict[str, TaskLists]:
+        client = connect(self.battlebot_settings.redis_url)
+        return {queue: TaskLists(client, queue) for queue in (TaskLists.QUEUE, TaskLists.BOTS)}
 
 
 def make_celery(settings: Settings) -> Celery:

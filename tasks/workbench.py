@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import redis
+import structlog
 from celery import Celery, current_app
 
 from battlebot.arena.bus import Bus
@@ -21,8 +23,10 @@ from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
 from battlebot.matchmaking.queue import Queues
 from battlebot.ratings.service import Rater
-from battlebot.rules.registry import discover
+from battlebot.rules.registry import Registry, discover
 from battlebot.storage import Storage
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class Workbench:
     rater: Rater
     sweeper: Sweeper
     bus: Bus
+    registry: Registry
+    ask_bots: Callable[[str], None]
 
     def solo(self, work: str, for_s: float = 30.0) -> Solo:
         """The guard of work that one process at a time does."""
@@ -63,8 +69,18 @@ def _workbench(_pid: int) -> Workbench:
     storage.ensure_indexes()
     registry = discover()
     store, queues = MatchStore(client, hold_s=5.0), Queues(client)
-    conductor = Conductor(registry, store, ask_archive=lambda: celery.send_task("tasks.matches.archive"))
-    pairer = Pairer(registry, settings, storage, store, queues)
+
+    def ask_bots(match_id: str) -> None:
+        try:
+            celery.send_task("tasks.bots.ask", args=(match_id,))
+        except Exception as error:
+            # the sweep asks again
+            log.warning("bots.not_asked", match=match_id, error=type(error).__name__)
+
+    conductor = Conductor(
+        registry, store, ask_archive=lambda: celery.send_task("tasks.matches.archive"), ask_bots=ask_bots
+    )
+    pairer = Pairer(registry, settings, storage, store, queues, ask_bots=ask_bots)
     bus = Bus(client)
     organiser = Organiser(
         registry,
@@ -86,6 +102,8 @@ def _workbench(_pid: int) -> Workbench:
         organiser=organiser,
         absences=Absences(store, queues, pairer, organiser, most_s=max(5.0, 3 * settings.sweep_interval_s)),
         rater=Rater(storage),
-        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s),
+        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, ask_bots),
         bus=bus,
+        registry=registry,
+        ask_bots=ask_bots,
     )

@@ -14,7 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from battlebot.config import Settings
-from battlebot.embedded.commands import beat_command, environment, tcp_command, web_command, worker_command
+from battlebot.embedded.commands import (
+    BOTS,
+    beat_command,
+    environment,
+    tcp_command,
+    web_command,
+    worker_command,
+)
 from battlebot.embedded.process import Child, Program
 
 LIMIT_S = 30.0  # for whatever a test waits for; far beyond what it takes
@@ -117,6 +124,11 @@ class Cluster:
         settings = replace(self.settings, **changes)
         command = worker_command(settings, wsgi_module, name=f"worker{len(self.children)}")
         return self._start("worker", command, settings)
+
+    def bots(self, **changes: Any) -> Child:
+        """A further worker that asks stateless bots, which may be on this machine; it may still be starting."""
+        settings = replace(self.settings, bot_loopback=True, **changes)
+        return self._start("bots", worker_command(settings, queues=BOTS, name=f"bots{len(self.children)}"), settings)
 
     def beat(self, **changes: Any) -> Child:
         """Celery beat, which may still be starting."""

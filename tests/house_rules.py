@@ -108,6 +108,10 @@ LAYERS = {
         theirs=("structlog",),
         never=PURE,
     ),
+    "battlebot.stateless": layer(
+        "stateless bots are asked by what stands on the arena; a kind of address knows no match",
+        *("stateless", "arena", "referee", "rules.contract", "wire", "config", "errors"),
+    ),
     "battlebot.storage": layer("storage knows MongoDB and no match", "storage", "config", "errors"),
     "battlebot.arena": layer(
         "the arena stands on referee and storage", "arena", "referee", "rules", "wire", "storage", "config", "errors"
@@ -196,6 +200,7 @@ LAYERS = {
             "contests",
             "matchmaking",
             "ratings",
+            "stateless",
             "storage",
             "rules.registry",
             "config",
@@ -232,6 +237,7 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
         "greenlets are the doors' and the web process's",
         (
             "battlebot.transports",
+            "battlebot.stateless.stretch",
             "battlebot.cli.tcp_node",
             "battlebot.embedded.gunicorn_conf",
             "battlebot.embedded.webworker",

@@ -155,6 +155,7 @@ def test_a_child_process_loads_equal_settings(tmp_path: Path) -> None:
     """`as_environment` and `load_settings` are inverse, for a value of every setting that is not its default."""
     changed: dict[str, Any] = {"log_format": "json", "log_level": "debug", "data": tmp_path / "a b"}
     changed["origins"] = "https://pages.example.org,http://localhost:8000"
+    changed["bot_networks"] = "10.1.0.0/16, fd00::/8"
     changed |= {"redis_url": "unix:///run/a b.sock?db=3", "mongodb_uri": "mongodb://u:p%40@h/?replicaSet=rs0"}
     for name, row in ROWS.items():
         if type(row.default) is bool:

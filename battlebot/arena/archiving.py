@@ -32,6 +32,7 @@ def game_document(ended: Ended) -> dict[str, Any]:
             "endTime": _moment(ended.seq / 1_000_000),
             "fault": verdict.fault.value,
             "void": verdict.void,
+            **({} if match.rated else {"unrated": True}),
             "evidence": verdict.evidence,
             **({} if match.series is None else {"series": _series(match.series)}),
             **_order(match),

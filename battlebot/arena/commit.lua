@@ -3,9 +3,10 @@
 -- KEYS[6] archive asked for, KEYS[7] hash of the match that follows (this one's where none does),
 -- KEYS[8..] sets of matches: by empty seats, by names
 -- ARGV[1] match id, ARGV[2] revision expected, ARGV[3] token of this commit, ARGV[4] document,
--- ARGV[5] due in ms, or '' where the match is over, ARGV[6] turn to append, or '', ARGV[7] now in microseconds,
+-- ARGV[5] due in ms, or '' where the match is over, ARGV[6] how many turns to append, ARGV[7] now in microseconds,
 -- ARGV[8] id of the match that follows, or '', ARGV[9] its document, ARGV[10] when it is due (ms),
--- then one of 'add', 'remove' or 'follow' (add the match that follows) for each set, then pairs of channel and message
+-- then the turns, then one of 'add', 'remove' or 'follow' (add the match that follows) for each set,
+-- then pairs of channel and message
 -- Answers {1, 1 where the archive must be asked for now}; {0, revision found or ''} where somebody was first.
 local found = redis.call('HMGET', KEYS[1], 'rev', 'token')
 if found[1] ~= ARGV[2] then
@@ -15,7 +16,7 @@ if found[1] ~= ARGV[2] then
 end
 local ask = 0
 redis.call('HSET', KEYS[1], 'rev', ARGV[2] + 1, 'token', ARGV[3], 'doc', ARGV[4])
-if ARGV[6] ~= '' then redis.call('RPUSH', KEYS[2], ARGV[6]) end
+for i = 11, 10 + ARGV[6] do redis.call('RPUSH', KEYS[2], ARGV[i]) end
 if ARGV[5] == '' then
   -- grows for ever, also over the loss of all of Redis: never below the time
   local last = tonumber(redis.call('GET', KEYS[5]) or '0')
@@ -32,7 +33,7 @@ if ARGV[8] ~= '' then
   redis.call('HSET', KEYS[7], 'rev', 0, 'doc', ARGV[9])
   redis.call('ZADD', KEYS[3], ARGV[10], ARGV[8])
 end
-local next = 11
+local next = 11 + ARGV[6]
 for i = 8, #KEYS do
   if ARGV[next] == 'remove' then
     redis.call('SREM', KEYS[i], ARGV[1])

@@ -6,7 +6,7 @@ Knows no connection: a web node adds its own seats in `service`, a worker has no
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ from battlebot.arena.boards import next_board
 from battlebot.arena.store import MatchStore, Publication, encode_match
 from battlebot.errors import Conflict
 from battlebot.referee.events import Event, Failed, Overdue
-from battlebot.referee.match import Match
+from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import Step, step, update_for
 from battlebot.rules.contract import Game
 from battlebot.wire.updates import Update
@@ -90,12 +90,15 @@ class Conductor:
         node: str = "",
         ask_archive: Callable[[], None] = lambda: None,
         now_s: Callable[[], float] = time.time,
+        ask_bots: Callable[[str], None] = lambda match_id: None,
     ) -> None:
+        """`ask_bots(match_id)` has the stateless bots asked that a match waits for; it does not raise."""
         self.registry = registry
         self.store = store
         self.node = node
         self.now_s = now_s
         self._ask_archive = ask_archive
+        self._ask_bots = ask_bots
 
     def conduct(self, match: Match, event: Event) -> Step:
         """Answers an event and commits the answer; `match` is the newest that the caller holds.
@@ -103,8 +106,12 @@ class Conductor:
         The board that follows in a series begins with the same commit, and is told of after the end of this one.
         Raises UnknownMatch if Redis has lost the match, Unavailable if it does not answer: nothing was changed then.
         """
+        return self.conduct_all(match, [event])
+
+    def conduct_all(self, match: Match, events: Sequence[Event]) -> Step:
+        """As `conduct`, of events that came at one moment, in one commit. Seats are told how it stands after all."""
         while True:
-            answer = step(self.registry[match.game], match, event, self.now_s())
+            answer, turns = self._stepped(match, events)
             if answer.match is match:
                 return answer
             follows = self._follows(answer.match)
@@ -112,28 +119,45 @@ class Conductor:
                 publications = self._publications(match, answer)
                 if follows is not None:
                     publications += [*self._letters(follows), (keys.game_events(match.game), b"begun")]
-                ask = self.store.commit(
-                    match, answer.match, answer.recorded, publications, follows.match if follows else None
-                )
+                ask = self.store.commit(match, answer.match, turns, publications, follows.match if follows else None)
             except Conflict:
                 newest = self.store.load(match.id)
                 if newest.revision < match.revision:
                     log.error("match.set_back", match=match.id, held=match.revision, found=newest.revision)
-                    event = Failed("Redis has lost turns that had been acknowledged")
+                    events = [Failed("Redis has lost turns that had been acknowledged")]
                 match = newest
                 continue
             except TypeError as error:
-                if isinstance(event, Failed):
+                if isinstance(events[0], Failed):
                     raise
                 # the game made a state that is not JSON
                 log.exception("match.unwritable", match=match.id, game=match.game)
-                event = Failed(str(error))
+                events = [Failed(str(error))]
                 continue
             if answer.match.verdict is not None:
                 self._log_end(answer.match)
             if ask:
                 self._ask_archive()
+            if _asks_anew(self.registry[match.game], match, answer.match):
+                self._ask_bots(match.id)
             return answer if follows is None else msgspec.structs.replace(answer, then=self._begun(follows))
+
+    def _stepped(self, match: Match, events: Sequence[Event]) -> tuple[Step, list[dict[str, Any]]]:
+        """The answer to the events one after another, as that to one: one revision more, one update a seat."""
+        game, now_s = self.registry[match.game], self.now_s()
+        answer = step(game, match, events[0], now_s)
+        turns = [] if answer.recorded is None else [answer.recorded]
+        for event in events[1:]:
+            before = answer.match
+            if before is not match:
+                before = msgspec.structs.replace(before, revision=match.revision)
+            after = step(game, before, event, now_s)
+            if after.match is before:
+                continue
+            told = {update.bot: update for update in (*answer.updates, *after.updates)}
+            answer = msgspec.structs.replace(after, updates=tuple(told.values()))
+            turns += [] if after.recorded is None else [after.recorded]
+        return answer, turns
 
     def _follows(self, match: Match) -> Step | None:
         """The beginning of the board that follows a match that is over; nobody is told of it if it is lost already."""
@@ -156,7 +180,9 @@ class Conductor:
         match = answer.match
         publications = self._letters(answer)
         for old, new in zip(before.seats, match.seats, strict=True):
-            if old.place is not None and new.place is not None and old.place != new.place:
+            moved = old.place is not None and new.place is not None and old.place != new.place
+            if moved and old.address is None:
+                assert old.place is not None
                 publications.append((keys.mailbox(keys.node_of(old.place)), eviction(old.place)))
         publications.append((keys.match_events(match.id), str(match.revision).encode()))
         return publications
@@ -168,7 +194,7 @@ class Conductor:
         places = {seat.bot: seat.place for seat in answer.match.seats}
         for update in answer.updates:
             place = places[update.bot]
-            if place is not None and keys.node_of(place) != self.node:
+            if place is not None and keys.node_of(place) not in (self.node, keys.STATELESS):
                 document = document or encode_match(answer.match)
                 mail = Mail.of(place, update, document)
                 letters.append((keys.mailbox(keys.node_of(place)), mail.encode()))
@@ -188,3 +214,17 @@ class Conductor:
             evidence=verdict.evidence or None,
             turns=match.version,
         )
+
+
+def asked_of(game: Game, match: Match) -> list[Seat]:
+    """The seats of stateless bots that the match waits for."""
+    if match.verdict is not None or all(seat.address is None for seat in match.seats):
+        return []
+    awaited = game.awaited(match.state)
+    return [seat for seat in match.seats if seat.address is not None and seat.bot in awaited]
+
+
+def _asks_anew(game: Game, before: Match, after: Match) -> bool:
+    """Whether a stateless bot is asked something that it was not asked before."""
+    known = {seat.bot: seat for seat in before.seats}
+    return any(seat.question != known[seat.bot].question for seat in asked_of(game, after))

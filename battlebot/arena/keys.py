@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 TAG = "bb:{0}"
+
+STATELESS = "bots"  # in a place, instead of a node: the bot there is asked at an address
 
 DEADLINES = f"{TAG}:deadlines"  # sorted set: live match -> when it is due, ms since the epoch
 FINISHED = f"{TAG}:finished"  # sorted set: ended and not yet archived match -> its end's sequence number
@@ -10,6 +14,7 @@ END_SEQUENCE = f"{TAG}:endseq"  # string: the last end's sequence number
 NUMBERS = f"{TAG}:numbers"  # string: the last number that a board of a series got
 ONLINE = f"{TAG}:online"  # hash: name at a door without registration -> who holds it, JSON
 SET_ASIDE = f"{TAG}:setaside"  # set: ended matches that could not be archived, for a person to look at
+ASKING = f"{TAG}:askingsince"  # sorted set: match whose stateless bots are asked -> until when its lease runs, ms
 QUEUES = f"{TAG}:queues"  # set: names of the queues in which somebody waits
 SWEPT = f"{TAG}:swept"  # string, short-lived: a sweep was made lately
 PROBED = f"{TAG}:probed"  # string, short-lived: somebody looked whether Redis takes writes
@@ -69,6 +74,21 @@ def lock(work: str) -> str:
 def missed(game: str, contest: str) -> str:
     """Hash of a contest: bot that is waited for -> the contest's run, since when (epoch), for how many seconds."""
     return f"{TAG}:missing:{game}/{contest}"
+
+
+def asking(match_id: str) -> str:
+    """String: who asks the stateless bots of a match now."""
+    return f"{TAG}:asking:{match_id}"
+
+
+def asked_at(address: str) -> str:
+    """Set of the live matches in which a stateless bot plays at an address."""
+    return f"{TAG}:askedat:{sha256(address.encode()).hexdigest()}"
+
+
+def health(address: str) -> str:
+    """Hash of how a stateless bot's address is doing; with `:latencies` and `:failures` behind it, lists."""
+    return f"{TAG}:health:{sha256(address.encode()).hexdigest()}"
 
 
 def mailbox(node: str) -> str:

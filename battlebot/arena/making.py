@@ -14,6 +14,13 @@ from battlebot.referee.match import Limits, Match, Seat, Series
 from battlebot.referee.step import update_for, with_first_due
 from battlebot.rules.contract import Game
 
+STATELESS_PLACE = f"{keys.STATELESS}/-"  # of a bot that nobody has taken out of a queue
+
+
+def is_stateless(place: str) -> bool:
+    """Whether the bot at a place has no connection, but is asked at an address."""
+    return keys.node_of(place) == keys.STATELESS
+
 
 def new_match(
     game: Game,
@@ -24,9 +31,13 @@ def new_match(
     options: Mapping[str, Any] | None = None,
     match_id: str | None = None,
     series: Series | None = None,
+    addresses: Mapping[str, str] | None = None,
+    rated: bool = True,
 ) -> Match:
     """A match before its first turn. `seats`: pairs of bot and place, the first mover first.
 
+    `rated`: whether it counts for its bots' ratings. `addresses`: bot -> where it is asked, of those whose place
+    `is_stateless`.
     Raises BadMessage for options that the game does not have.
     """
     timeout_ms = (settings.turn_timeout_ms or game.turn_timeout_ms) + game.leeway_ms
@@ -40,13 +51,17 @@ def new_match(
         id=match_id or new_match_id(now_s),
         game=game.name,
         contest=contest,
-        seats=tuple(Seat(bot, place, limits.turn_timeout_s) for bot, place in seats),
+        seats=tuple(
+            Seat(bot, place, limits.turn_timeout_s, address=(addresses or {})[bot] if is_stateless(place) else None)
+            for bot, place in seats
+        ),
         state=state,
         limits=limits,
         options=values,
         seed=seed,
         started_s=now_s,
         series=series,
+        rated=rated,
     )
     return with_first_due(game, match, now_s)
 
@@ -67,9 +82,12 @@ def beginning(game: Game, match: Match) -> Beginning:
     tickets, publications = [], list[Publication]()
     for seat in match.seats:
         assert seat.place is not None
+        if seat.address is not None and seat.place == STATELESS_PLACE:
+            continue
         tickets.append(ticket_of(seat.place, seat.bot))
-        mail = Mail.of(seat.place, update_for(game, match, seat), document)
-        publications.append((keys.mailbox(keys.node_of(seat.place)), mail.encode()))
+        if seat.address is None:
+            mail = Mail.of(seat.place, update_for(game, match, seat), document)
+            publications.append((keys.mailbox(keys.node_of(seat.place)), mail.encode()))
     if match.contest is not None:
         publications.append((keys.contest_events(match.game, match.contest), b"begun"))
     publications.append((keys.game_events(match.game), b"begun"))

@@ -24,6 +24,7 @@ NUMBER = Script("battlebot.arena", "number.lua")
 
 TOGETHER = 50  # matches that begin in one round trip; Redis serves nobody else meanwhile
 TICKET_MARK_S = 120  # longer than any message is on its way
+TURNS_RETIRED_S = 10  # its record is in the archive; who follows it turn by turn may be a little behind
 RETIRED_S = 60  # an archived match stays readable: a bot that comes back too late is told how it ended
 
 Publication = tuple[str, bytes]
@@ -89,13 +90,13 @@ class MatchStore:
         self,
         before: Match,
         after: Match,
-        turn: dict[str, Any] | None,
+        turns: Sequence[dict[str, Any]],
         publications: Iterable[Publication],
         follows: Match | None = None,
     ) -> bool:
         """Replaces `before` by `after` in one round trip. Answers whether the archive must be asked for now.
 
-        `follows` is a match that begins with the end of this one.
+        `turns` are appended to the record. `follows` is a match that begins with the end of this one.
 
         Raises Conflict if another revision than `before`'s is there (reload, step again), UnknownMatch if none is.
         """
@@ -116,9 +117,10 @@ class MatchStore:
             next(self._tokens),
             encode_match(after),
             "" if after.due_s is None else int(after.due_s * 1000),
-            "" if turn is None else orjson.dumps(turn),
+            len(turns),
             int(time.time() * 1_000_000),
             *_following(follows),
+            *(orjson.dumps(turn) for turn in turns),
             *(change for _, change in sets),
         ]
         for channel, message in publications:
@@ -153,6 +155,12 @@ class MatchStore:
             rows: Any = self.client.lrange(keys.turns(match_id), first, end - 1)
         turns = [{**orjson.loads(row)["turn"], "valid": True} for row in rows]
         return turns if len(turns) == end - first else None
+
+    def record(self, match_id: str, first: int) -> list[dict[str, Any]]:
+        """The entries of a match's record from the number `first` (0: all) on; none once it has been archived."""
+        with redis_errors():
+            rows: Any = self.client.lrange(keys.turns(match_id), first, -1)
+        return [orjson.loads(row) for row in rows]
 
     def load_many(self, match_ids: Sequence[str]) -> dict[str, Match]:
         """Those of the matches that are there."""
@@ -189,6 +197,19 @@ class MatchStore:
         with redis_errors():
             return texts(self.client.zrangebyscore(keys.DEADLINES, "-inf", int(now_s * 1000)))
 
+    def unasked_ids(self) -> list[str]:
+        """The ids of the matches whose stateless bots a worker began to ask that is lost."""
+        with redis_errors():
+            return texts(self.client.zrangebyscore(keys.ASKING, "-inf", self.now_ms()))
+
+    def busy(self, addresses: Sequence[str]) -> dict[str, int]:
+        """Address -> in how many live matches a stateless bot plays there."""
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=False)
+            for address in addresses:
+                pipeline.scard(keys.asked_at(address))
+            return dict(zip(addresses, pipeline.execute() if addresses else [], strict=True))
+
     def finished_ids(self, limit: int) -> list[str]:
         """The ids of ended matches that are not archived, in the order in which they ended."""
         with redis_errors():
@@ -224,7 +245,7 @@ class MatchStore:
             pipeline = self.client.pipeline(transaction=True)
             for match_id in match_ids:
                 pipeline.expire(keys.match(match_id), RETIRED_S)
-                pipeline.unlink(keys.turns(match_id))
+                pipeline.expire(keys.turns(match_id), TURNS_RETIRED_S)
             pipeline.zrem(keys.FINISHED, *match_ids)
             pipeline.execute()
 
@@ -234,7 +255,7 @@ def _begin_call(one: Beginning, queue: str, holder: str, not_after_ms: int) -> t
     assert match.due_s is not None
     script_keys = [keys.queue(queue), keys.match(match.id), keys.DEADLINES, keys.QUEUES]
     script_keys += [keys.ticket(ticket) for ticket in one.tickets]
-    by_name = _found_by_name(match)
+    by_name = _found_by(match)
     script_keys += by_name
     arguments: list[Argument] = [match.id, encode_match(match), int(match.due_s * 1000), TICKET_MARK_S]
     arguments += [holder, queue, not_after_ms, len(by_name), *one.tickets]
@@ -259,9 +280,9 @@ def _changes(before: Match, after: Match, follows: Match | None) -> list[tuple[s
     changes = [(keys.empty_seats(bot), "add") for bot in emptied]
     changes += [(keys.empty_seats(bot), "remove") for bot in filled]
     if after.verdict is not None:
-        changes += [(key, "remove") for key in _found_by_name(after)]
+        changes += [(key, "remove") for key in _found_by(after)]
     if follows is not None:
-        changes += [(key, "follow") for key in _found_by_name(follows)]
+        changes += [(key, "follow") for key in _found_by(follows)]
         changes += [(keys.empty_seats(seat.bot), "follow") for seat in follows.seats if seat.place is None]
     return changes
 
@@ -273,8 +294,11 @@ def _following(follows: Match | None) -> list[Argument]:
     return [follows.id, encode_match(follows), int(follows.due_s * 1000)]
 
 
-def _found_by_name(match: Match) -> list[str]:
-    return [keys.playing(bot) for bot in match.series.by_name] if match.series is not None else []
+def _found_by(match: Match) -> list[str]:
+    """The sets in which a live match stands: by names alone, by the addresses at which its bots are asked."""
+    by_name = [keys.playing(bot) for bot in match.series.by_name] if match.series is not None else []
+    addresses = {seat.address: None for seat in match.seats if seat.address is not None}
+    return by_name + [keys.asked_at(address) for address in addresses]
 
 
 def _seat_changes(before: Match, after: Match) -> tuple[list[str], list[str]]:

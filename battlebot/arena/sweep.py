@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import redis
@@ -26,11 +27,19 @@ class Sweeper:
     """Over all live matches. Every method raises Unavailable."""
 
     def __init__(
-        self, client: redis.Redis, conductor: Conductor, queues: Queues, node_timeout_s: float, every_s: float
+        self,
+        client: redis.Redis,
+        conductor: Conductor,
+        queues: Queues,
+        node_timeout_s: float,
+        every_s: float,
+        ask_bots: Callable[[str], None] = lambda match_id: None,
     ) -> None:
+        """`ask_bots(match_id)` has the stateless bots asked that a match waits for."""
         self._client = client
         self._conductor = conductor
         self._queues = queues
+        self._ask_bots = ask_bots
         self._node_timeout_s = node_timeout_s
         self._gap_s = max(node_timeout_s, 3 * every_s)
 
@@ -40,7 +49,7 @@ class Sweeper:
         before_ms = (time.time() - self._node_timeout_s) * 1000
         # after a gap all are old, and live: who is taken for dead here comes back by its heartbeat alone
         dead = [node for node, beat_ms in nodes.items() if beat_ms < before_ms] if self._swept_lately() else []
-        alive = nodes.keys() - set(dead)
+        alive = nodes.keys() - set(dead) | {keys.STATELESS}
         for node in dead:
             log.warning("node.dead", node=node)
             self._queues.drop_node(node)
@@ -49,6 +58,9 @@ class Sweeper:
                 self._orphan(match_id, alive)
             with redis_errors():
                 self._client.zrem(keys.NODES, *dead)
+        for match_id in self._conductor.store.unasked_ids():
+            log.warning("match.asked_again", match=match_id)
+            self._ask_bots(match_id)
         overdue = self._conductor.store.overdue_ids(self._conductor.now_s() - SPARE_S)
         for match_id in overdue:
             self._bring_on(match_id, alive)
@@ -80,6 +92,9 @@ class Sweeper:
         if after.nudges > match.nudges:
             log.warning("match.nudged", match=match_id, nudges=after.nudges)
             for node in {keys.node_of(seat.place) for seat in after.seats if seat.place is not None}:
+                if node == keys.STATELESS:
+                    self._ask_bots(match_id)
+                    continue
                 with redis_errors():
                     self._client.publish(keys.mailbox(node), nudge(match_id))
 

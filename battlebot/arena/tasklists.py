@@ -15,16 +15,18 @@ class TaskLists:
 
     PREFIX = "bb:celery:"
     QUEUE = "battlebot"
+    BOTS = "bots"  # what asks stateless bots: its workers have greenlets
     PRIORITIES = (0, 3, 6, 9)
     SENT = "sent_s"  # a task's header: when it was sent, epoch
     SEPARATOR = "\x06\x16"  # kombu's, between a queue's name and a priority that is not 0
 
-    def __init__(self, client: redis.Redis) -> None:
+    def __init__(self, client: redis.Redis, queue: str = QUEUE) -> None:
         self._client = client
+        self._queue = queue
 
     def key(self, priority: int) -> str:
         """The list's key."""
-        return f"{self.PREFIX}{self.QUEUE}" + (f"{self.SEPARATOR}{priority}" if priority else "")
+        return f"{self.PREFIX}{self._queue}" + (f"{self.SEPARATOR}{priority}" if priority else "")
 
     def length(self, priority: int) -> int:
         """How many tasks of a priority wait, expired ones too."""

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from battlebot.config import Settings, as_environment
 
+BOTS = "bots"  # the queue of the tasks that ask stateless bots
+
 
 def web_command(wsgi_module: str = "wsgi") -> list[str]:
     """gunicorn with one gevent worker; its options are in `gunicorn_conf`, from the same environment."""
@@ -22,11 +24,17 @@ def web_command(wsgi_module: str = "wsgi") -> list[str]:
 
 
 def worker_command(settings: Settings, wsgi_module: str = "wsgi", queues: str = "", name: str = "worker") -> list[str]:
-    """A Celery worker. `queues`: separated by commas; empty: the default one. `name` is one of its own."""
+    """A Celery worker. `queues`: separated by commas; empty: the default one. `name` is one of its own.
+
+    One that serves the queue of stateless bots does so on greenlets: it waits for others most of the time.
+    """
+    asks = BOTS in queues.split(",")
+    concurrency = settings.bots_concurrency if asks else settings.worker_concurrency
     return [
         *_celery(wsgi_module),
         "worker",
-        f"--concurrency={settings.worker_concurrency}",
+        *(["--pool=gevent"] if asks else []),
+        f"--concurrency={concurrency}",
         f"--hostname={name}-{os.getpid()}@%h",
         "--include=battlebot.embedded.celery_hooks",
         # Workers need not know one another; asking around at the start would take a second

@@ -13,7 +13,14 @@ import structlog
 
 from battlebot.config import Settings
 from battlebot.embedded.address import check_port, reachable_host, server_url
-from battlebot.embedded.commands import beat_command, environment, tcp_command, web_command, worker_command
+from battlebot.embedded.commands import (
+    BOTS,
+    beat_command,
+    environment,
+    tcp_command,
+    web_command,
+    worker_command,
+)
 from battlebot.embedded.interrupts import stopped_by_signals
 from battlebot.embedded.process import Child, Program
 from battlebot.embedded.stores import Stores
@@ -22,6 +29,7 @@ from battlebot.errors import EmbeddedError
 
 log = structlog.get_logger(__name__)
 
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
 TCP_PORT_BY = "BATTLEBOT_TCP_PORT; 0: no TCP door"
 
 Prepare = Callable[[Settings], None]
@@ -61,6 +69,7 @@ def running(
     `logs_in_files`: the parts write to `<data>/logs/<part>.log`, else to our stderr. Raises EmbeddedError: the port is
     in use, the folder cannot be written, a part does not start, or is not ready after `ready_s` seconds.
     """
+    settings = _with_bots_here(settings)
     check_port(settings.host, settings.port)
     settings = _with_free_tcp_port(settings)
     stores = Stores(settings)
@@ -81,6 +90,15 @@ def running(
             supervisor.stop()
         finally:
             stores.stop()
+
+
+def _with_bots_here(settings: Settings) -> Settings:
+    """A server that only this machine reaches, and that has its stores to itself, may ask bots on this machine."""
+    alone = settings.host in LOOPBACK and not (settings.redis_url or settings.mongodb_uri)
+    if not alone or settings.bot_loopback:
+        return settings
+    log.info("bots_on_this_machine_allowed", instead="BATTLEBOT_BOT_LOOPBACK, where others reach the server")
+    return replace(settings, bot_loopback=True)
 
 
 def serve(settings: Settings, *, wsgi_module: str = "wsgi", prepare: Prepare | None = None) -> None:
@@ -107,6 +125,7 @@ def _parts(settings: Settings, wsgi_module: str, logs_in_files: bool) -> list[Pr
     """In order of start: the worker before the node that gives it work, beat last."""
     commands = {
         "worker": worker_command(settings, wsgi_module),
+        "bots": worker_command(settings, wsgi_module, BOTS, "bots"),
         "web": web_command(wsgi_module),
         **({"tcp": tcp_command()} if settings.tcp_port else {}),
         "beat": beat_command(settings.data / "celerybeat-schedule", wsgi_module),

@@ -22,10 +22,10 @@ NEWCOMER = Rating()
 def rated(before: Mapping[str, Rating], match: Mapping[str, Any]) -> dict[str, Rating]:
     """The new ratings of those who played a stored match; a bot without a rating in `before` is a newcomer.
 
-    Nobody's rating moves by a void match, or by one of a bot against itself.
+    Nobody's rating moves by a void match, by one of a bot against itself, by one whose bots anybody could have named.
     """
     places = places_of(match)
-    if match["match"]["void"] or len(places) < 2:
+    if match["match"]["void"] or match["match"].get("unrated") or len(places) < 2:
         return {}
     bots = list(places)
     old = [before.get(bot, NEWCOMER) for bot in bots]

@@ -48,7 +48,7 @@ def applied(game: Game, match: Match, seat: Seat, offered: dict[str, Any], event
     state = game.reducer(match.state, offered)
     match = _advanced(game, match, answered, state, now_s, received_s)
     echo = {**offered, "valid": True}
-    return Step(match, tuple(told(game, match, other, echo) for other in match.seats), recorded)
+    return Step(match, _told_all(game, match, echo, seat.bot if game.simultaneous else None), recorded)
 
 
 def version_of(turn: dict[str, Any], match: Match) -> int:
@@ -64,7 +64,7 @@ def forfeited(game: Game, match: Match, seat: Seat, cause: Any, thinking_s: floa
     state = game.forfeit(match.state, seat.bot, cause)
     out = replace(seat, asked_s=None, since_s=None, back_by_s=None)
     match = _advanced(game, match, out, state, now_s, now_s)
-    return Step(match, tuple(told(game, match, other, {**turn, "valid": True}) for other in match.seats), recorded)
+    return Step(match, _told_all(game, match, {**turn, "valid": True}), recorded)
 
 
 def reconfigured(game: Game, match: Match, options: dict[str, Any], now_s: float) -> Step:
@@ -76,7 +76,18 @@ def reconfigured(game: Game, match: Match, options: dict[str, Any], now_s: float
         return Step(match)
     match = replace(match, state=state, version=match.version + 1)
     recorded = {"turn": turn, "reconfigured": True, "thinkingMs": 0.0, "serverMs": 0.0}
-    return Step(match, tuple(told(game, match, seat) for seat in match.seats), recorded)
+    return Step(match, _told_all(game, match), recorded)
+
+
+def _told_all(
+    game: Game, match: Match, echo: dict[str, Any] | None = None, only: str | None = None
+) -> tuple[Update, ...]:
+    """What the seats are told that are told anything; the echo, where all move at once, `only` to whose turn it is."""
+    return tuple(
+        told(game, match, seat, echo if only in (None, seat.bot) else None)
+        for seat in match.seats
+        if seat.address is None
+    )
 
 
 def _advanced(game: Game, match: Match, mover: Seat, state: State, now_s: float, due_s: float) -> Match:

@@ -12,7 +12,8 @@ class Turned(msgspec.Struct, frozen=True):
 
     `thinking_s` is the bot's own time: from its update written to its socket until the turn's bytes arrived, which was
     at `received_s` (epoch; None: just now). It answers the question of that `version`, where that is known: at any
-    other it is an old one. `unforgiving`: if it is not valid the match is lost, whatever strikes are left.
+    other it is an old one. `question`: it answers what was asked at that version, and counts only while that is asked.
+    `unforgiving`: if it is not valid the match is lost, whatever strikes are left.
     """
 
     bot: str
@@ -22,6 +23,7 @@ class Turned(msgspec.Struct, frozen=True):
     received_s: float | None = None
     version: int | None = None
     unforgiving: bool = False
+    question: int | None = None
 
 
 class TimedOut(msgspec.Struct, frozen=True):

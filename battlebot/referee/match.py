@@ -51,6 +51,7 @@ class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
     A seat is empty from `left_s` on and kept until `back_by_s` (epoch); `emptied_by` says whose doing its emptiness
     is, and `how` how the connection ended.
     `question` is the version at which it was asked last; `answered` the version and the text of its last valid turn.
+    `address` is where its bot is asked, if the bot is stateless: then nothing is sent to it but questions.
     """
 
     bot: str
@@ -65,6 +66,7 @@ class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
     left_s: float | None = None
     how: str | None = None
     question: int = 0
+    address: str | None = None
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -103,7 +105,8 @@ class Match(msgspec.Struct, frozen=True):
 
     `version` counts the valid turns and is what bots see; `revision` counts the commits and is what the store
     compares. `due_s` (epoch) is when somebody must look after the match, whatever happens to its nodes: it is there
-    exactly as long as there is no verdict. `nudges` counts how often nobody did anything until then.
+    exactly as long as there is no verdict. `nudges` counts how often nobody did anything until then. Of one that is not
+    `rated`, anybody could have named the bots as he liked.
     """
 
     id: str
@@ -121,6 +124,7 @@ class Match(msgspec.Struct, frozen=True):
     nudges: int = 0
     verdict: Verdict | None = None
     series: Series | None = None
+    rated: bool = True
 
     def seat_of(self, bot: str) -> Seat | None:
         """The bot's seat, or None if it plays no part in this match."""

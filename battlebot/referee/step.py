@@ -72,6 +72,8 @@ def _turned(game: Game, match: Match, event: Turned, now_s: float) -> Step:
     if event.version not in (None, match.version):
         return Step(match)
     on_turn = event.bot in game.awaited(match.state)
+    if event.question is not None and not (on_turn and event.question == seat.question):
+        return Step(match)
     turn = {key: value for key, value in (event.turn or {}).items() if key not in SERVERS_KEYS}
     repeated = _repeated(game, match, seat, turn, now_s)
     if repeated is not None:
@@ -175,7 +177,7 @@ def _joined(game: Game, match: Match, event: Joined, now_s: float) -> Step:
     seat = match.seat_of(event.bot)
     if seat is None or (event.again and seat.place is not None):
         return Step(match)
-    back = replace(seat, place=event.place, back_by_s=None, emptied_by=Fault.NONE, left_s=None, how=None)
+    back = replace(seat, place=event.place, back_by_s=None, emptied_by=Fault.NONE, left_s=None, how=None, address=None)
     if event.bot in game.awaited(match.state):
         if seat.place is None and seat.emptied_by is Fault.SERVER:
             back = replace(back, asked_s=now_s)
@@ -277,4 +279,4 @@ def _due(game: Game, match: Match, now_s: float) -> float | None:
         return min(empty)
     awaited = game.awaited(match.state)
     clocks = [seat.remaining_s for seat in match.seats if seat.bot in awaited]
-    return now_s + max(clocks, default=0.0) + NUDGE_AFTER_S
+    return now_s + game.pause_ms(match.state) / 1000 + max(clocks, default=0.0) + NUDGE_AFTER_S

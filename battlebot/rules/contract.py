@@ -45,6 +45,9 @@ class Rules:
     objection: Callable[[list[str], dict[str, Any]], str | None] | None = None
     forfeit: Callable[[State, str, Any], State] | None = None
     configure: Callable[[State, dict[str, Any]], State] | None = None
+    question: Callable[[State, str, dict[str, Any]], Any] | None = None
+    turn_from: Callable[[Any], Turn] | None = None
+    pause_ms: Callable[[State], int] | None = None
 
 
 # what each function is called with: positional arguments, in this order
@@ -60,6 +63,9 @@ _ARGUMENTS = {
     "objection": ("players", "options"),
     "forfeit": ("state", "player", "cause"),
     "configure": ("state", "options"),
+    "question": ("state", "player", "about"),
+    "turn_from": ("answer",),
+    "pause_ms": ("state",),
 }
 _OBLIGATORY = ("initial_state", "validate", "reducer")
 
@@ -157,6 +163,22 @@ class Game:
         if self.rules.configure is None:
             raise ValueError(f"The options of {self.title} cannot be changed during a match")
         return self.rules.configure(state, dict(options))
+
+    def question(self, state: State, player: str, about: Mapping[str, Any]) -> Any:
+        """What a stateless bot is asked, as JSON; None where the game leaves it to the server, as a bot's update is.
+
+        `state` is what the player may see; `about` has `address`, `match`, `version` and `remainingMs`.
+        """
+        return None if self.rules.question is None else self.rules.question(state, player, dict(about))
+
+    def turn_from(self, answer: Any) -> Turn | None:
+        """The turn that a stateless bot's answer (JSON) stands for; None where it is no object."""
+        turn = answer if self.rules.turn_from is None else self.rules.turn_from(answer)
+        return turn if isinstance(turn, dict) else None
+
+    def pause_ms(self, state: State) -> int:
+        """For how long nobody is asked what is to be asked now, so that viewers can follow."""
+        return 0 if self.rules.pause_ms is None or state["complete"] else self.rules.pause_ms(state)
 
     def awaited(self, state: State) -> tuple[str, ...]:
         """The ids of the bots that a turn is waited for; none when the match is complete."""

@@ -19,7 +19,7 @@ MOVE_S = 3.0
 REPLACE_S = 60.0  # all ratings of a game in one transaction: 30,000 take 2 s; MongoDB's own limit may be shorter
 RESULT = {
     **dict.fromkeys(("players", "victor", "reason"), 1),
-    **{f"match.{name}": 1 for name in ("seq", "void", "places", "strikes", "evidence.bot")},
+    **{f"match.{name}": 1 for name in ("seq", "void", "unrated", "places", "strikes", "evidence.bot")},
 }
 ROW = {"_id": 0, **dict.fromkeys(("bot_id", "mu", "sigma", "ordinal", "matches", "elo", "wins", "invalid"), 1)}
 

@@ -24,12 +24,18 @@ def decode_object(text: str | bytes, max_nesting: int) -> dict[str, Any]:
     Raises BadMessage for anything else: no JSON (NaN and lone surrogates are none), no object, nesting deeper than
     `max_nesting`, integers of more than 64 bits, a NUL in a key, the key `$ref`.
     """
+    value = decode_value(text, max_nesting)
+    if not isinstance(value, dict):
+        raise BadMessage("This is not a JSON object.")
+    return value
+
+
+def decode_value(text: str | bytes, max_nesting: int) -> Any:
+    """As `decode_object`, of any JSON value."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
         raise BadMessage("This is not JSON.") from None
-    if not isinstance(value, dict):
-        raise BadMessage("This is not a JSON object.")
     if _check(value, max_nesting):
         # orjson makes a float of an integer beyond 64 bits; only the text tells it from a float
         json.loads(text, parse_int=_checked_int)

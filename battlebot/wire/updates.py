@@ -44,7 +44,12 @@ class Update(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The JSON: `{"state", "turn"?, "match": {...}, "missed"?, "code"?, "error"?}`."""
+        """The JSON of `message`."""
+        return encode(self.message)
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """`{"state", "turn"?, "match": {...}, "missed"?, "code"?, "error"?}`."""
         about: dict[str, Any] = {
             "id": self.match_id,
             "version": self.version,
@@ -64,7 +69,7 @@ class Update(msgspec.Struct, frozen=True):
         if self.code is not None:
             message["code"] = self.code
             message["error"] = self.error
-        return encode(message)
+        return message
 
 
 def notice(sentence: str, code: str) -> str:

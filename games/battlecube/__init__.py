@@ -118,6 +118,28 @@ def configure(state: State, options: dict[str, Any]) -> State:
     return {**state, "nextSetup": setup}
 
 
+def question(state: State, player: str, about: dict[str, Any]) -> dict[str, Any]:
+    """What a bot behind HTTP is asked, in the words of the seed."""
+    info = {key: state[key] for key in ("edgeLength", "currentTick", "numOfTasksPerTick")}
+    return {
+        "currentPlayer": {"name": player, "url": about["address"]},
+        "gameInfo": {**info, "numOfBotsInPlay": len(state["positions"])},
+        "players": state["positions"],
+        "items": state["items"],
+    }
+
+
+def turn_from(answer: Any) -> Turn:
+    """The turn that such a bot's answer, an array of tasks, stands for."""
+    return {"tasks": answer}
+
+
+def pause_ms(state: State) -> int:
+    """`speed` for each tick of the sequence that has passed; none before the first."""
+    pause: int = state["speed"] * state["numOfTasksPerTick"] if state["currentTick"] else 0
+    return pause
+
+
 def view(state: State, player: str | None) -> State:
     """Nobody sees the seed, nor what others plan."""
     own = {name: answer for name, answer in state["answers"].items() if name == player}

@@ -43,7 +43,7 @@ def test_of_concurrent_commits_exactly_one_a_revision_is_done(
             match = store.load(match_id)
             answer = step(registry["numberwang"], match, turn_of(match.state["nextPlayer"], match), 1001.0)
             try:
-                store.commit(match, answer.match, answer.recorded, [])
+                store.commit(match, answer.match, [answer.recorded], [])
             except Conflict:
                 continue
             committed.append(match.revision)
@@ -64,9 +64,9 @@ def test_a_commit_on_an_old_revision_is_a_conflict_and_changes_nothing(
     match = begun("numberwang")
     first = step(registry["numberwang"], match, turn_of("ada", match), 1001.0)
     second = step(registry["numberwang"], match, Turned("ada", {"n": 5}, 0.1), 1001.0)
-    store.commit(match, first.match, first.recorded, [])
+    store.commit(match, first.match, [first.recorded], [])
     with pytest.raises(Conflict):
-        store.commit(match, second.match, second.recorded, [])
+        store.commit(match, second.match, [second.recorded], [])
     assert store.load(match.id) == first.match
     assert store.client.llen(keys.turns(match.id)) == 1
 
@@ -89,7 +89,7 @@ def test_a_commit_whose_answer_was_lost_is_not_done_twice(
         return result
 
     store._scripts.run = run_and_lose_the_first_answer  # type: ignore[method-assign, assignment]
-    store.commit(match, answer.match, answer.recorded, [])
+    store.commit(match, answer.match, [answer.recorded], [])
     assert store.client.llen(keys.turns(match.id)) == 1
     assert store.load(match.id).revision == 1
 
@@ -102,7 +102,7 @@ def test_a_match_that_redis_lost_is_unknown(
     answer = step(registry["numberwang"], match, turn_of("ada", match), 1001.0)
     client.flushall()
     with pytest.raises(UnknownMatch):
-        store.commit(match, answer.match, answer.recorded, [])
+        store.commit(match, answer.match, [answer.recorded], [])
     with pytest.raises(UnknownMatch):
         store.load(match.id)
 
@@ -158,7 +158,7 @@ def test_an_ended_match_is_finished_once_and_due_no_more(
     for index in range(3):
         match = begun("numberwang", f"n/{index}.1", f"n/{index}.2")
         answer = step(game, match, Turned("ada", {"n": 10}, 0.1), 1001.0)
-        assert store.commit(match, answer.match, answer.recorded, []) is (index == 0)
+        assert store.commit(match, answer.match, [answer.recorded], []) is (index == 0)
         numbers.append(store.ended([match.id])[0].seq)
     assert store.live_ids() == []
     assert len(store.finished_ids(10)) == 3
@@ -171,27 +171,27 @@ def test_an_empty_seat_is_found_until_it_is_taken_or_the_match_is_over(
     """A bot that comes back is led to it by `wait`."""
     match = begun()
     left = step(registry["noughtsandcrosses"], match, Left("bob", "n2/1.1", clean=False), 1001.0)
-    store.commit(match, left.match, None, [])
+    store.commit(match, left.match, [], [])
     queues = Queues(client)
     again = Ticket("n3/1.1", "bob", 1.0)
     assert queues.wait("noughtsandcrosses", again, 1).seats == (match.id,)
     assert queues.tickets("noughtsandcrosses") == []
     over = replace(left.match, revision=2, due_s=None)
-    store.commit(left.match, replace(over, verdict=_verdict()), None, [])
+    store.commit(left.match, replace(over, verdict=_verdict()), [], [])
     assert queues.wait("noughtsandcrosses", again, 1).seats == ()
 
 
 def test_retired_matches_leave_nothing_behind_but_for_a_while(
     store: MatchStore, begun: Callable[..., Match], registry: Registry, client: redis.Redis
 ) -> None:
-    """The turns go at once, the match expires."""
+    """The turns go soon, the match later."""
     match = begun("numberwang")
     answer = step(registry["numberwang"], match, Turned("ada", {"n": 10}, 0.1), 1001.0)
-    store.commit(match, answer.match, answer.recorded, [])
+    store.commit(match, answer.match, [answer.recorded], [])
     store.retire([match.id])
     store.retire([match.id])
     assert store.finished_ids(10) == []
-    assert not client.exists(keys.turns(match.id))
+    assert 0 < client.ttl(keys.turns(match.id)) <= 10
     assert 0 < client.ttl(keys.match(match.id)) <= 60
 
 

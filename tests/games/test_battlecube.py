@@ -293,3 +293,14 @@ def test_sixty_four_start_in_different_cells() -> None:
     one, same, other = (GAME.initial_state(names, seed, {"edgeLength": 4}) for seed in (1, 1, 2))
     assert len(set(where(one).values())) == 64
     assert where(one) == where(same) != where(other)
+
+
+def test_a_pause_is_as_long_as_the_ticks_that_passed() -> None:
+    """`speed` for each; none before the first, none at the end."""
+    game = discover()["battlecube"]
+    state = game.initial_state(["a", "b"], 7, {"speed": 20, "numOfTasksPerTick": 3})
+    assert game.pause_ms(state) == 0
+    for bot in "ab":
+        state = game.reducer(state, {"player": bot, "tasks": [{"task": "NOOP"}] * 3})
+    assert game.pause_ms(state) == 60
+    assert game.pause_ms({**state, "complete": True}) == 0

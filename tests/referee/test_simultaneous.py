@@ -203,3 +203,10 @@ def test_options_change_while_a_match_goes_on() -> None:
     assert play.match.state["size"] == 3
     assert len(play.last.updates) == 3
     assert replayed(play, THREE) == play.match.state
+
+
+def test_what_a_bot_plays_is_echoed_to_nobody_who_may_still_move() -> None:
+    """Else the last to answer would know what all others plan."""
+    play = playing()
+    play.turn("a", n=5)
+    assert ["turn" in message for _, message in play.messages()] == [True, False, False]

@@ -86,6 +86,7 @@ class Pairer:
     store: MatchStore
     queues: Queues
     now_s: Callable[[], float] = time.time
+    ask_bots: Callable[[str], None] = lambda match_id: None
     _in_vain: dict[str, tuple[float, object]] = field(default_factory=dict)
 
     def pair(self, game_name: str, contest_name: str) -> int:

@@ -1,0 +1,21 @@
+"""Stateless bots: asked at an address by a worker, one question a turn. What they are asked is made by the arena."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from battlebot.config import Settings, networks_of
+from battlebot.stateless.asking import Askers
+from battlebot.stateless.guard import Guard
+from battlebot.stateless.http import HttpBots
+
+__all__ = ["make_askers"]
+
+
+def make_askers(settings: Settings, late_s: Callable[[], float] = lambda: 0.0) -> Askers:
+    """All kinds of addresses that this server can ask; a further kind is a further line here.
+
+    `late_s()`: by how many seconds this process has been late so far, which is charged to no bot.
+    """
+    guard = Guard(settings.bot_loopback, networks_of(settings))
+    return Askers(HttpBots(guard, settings.bot_answer_bytes, settings.max_nesting, late_s))

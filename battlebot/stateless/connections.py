@@ -1,0 +1,185 @@
+"""Connections to HTTP bots: made to an address that the guard has checked, kept for the next question, bounded."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from battlebot.errors import BadAddress
+from battlebot.stateless.guard import Guard, Unresolved, forbidden
+from battlebot.stateless.location import Location
+
+CONNECT_S = 4.0  # for all addresses of a name together, TLS included
+IDLE_S = 50.0  # how long a connection is kept that nobody uses
+MOST_IDLE = 1000
+MOST_AT_ONCE = 64  # to one host and port, from one process
+# what says that it is this machine that cannot, and not the bot
+OURS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL, errno.ENETDOWN)
+
+Key = tuple[bool, str, int]
+
+
+class NotConnected(Exception):
+    """There is no connection: a code, a sentence, and whether it is the server's own failure."""
+
+    def __init__(self, code: str, sentence: str, ours: bool = False) -> None:
+        super().__init__(sentence)
+        self.code, self.ours = code, ours
+
+
+class Connections:
+    """Idle connections by where they lead; taken by one question at a time."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._context: ssl.SSLContext | None = None
+        self._idle: OrderedDict[Key, deque[tuple[float, socket.socket]]] = OrderedDict()
+        self._count = 0
+        self._places: dict[Key, tuple[threading.BoundedSemaphore, int]] = {}
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def place(self, location: Location) -> Iterator[None]:
+        """One of the `MOST_AT_ONCE` places of a host; waits for one."""
+        key = _key(location)
+        with self._lock:
+            place, users = self._places.get(key) or (threading.BoundedSemaphore(MOST_AT_ONCE), 0)
+            self._places[key] = (place, users + 1)
+        try:
+            with place:
+                yield
+        finally:
+            with self._lock:
+                place, users = self._places[key]
+                if users == 1:
+                    del self._places[key]
+                else:
+                    self._places[key] = (place, users - 1)
+
+    def idle(self, location: Location) -> socket.socket | None:
+        """A connection that was used before and is still open, as far as can be seen."""
+        while (found := self._pop(_key(location))) is not None:
+            kept_s, connection = found
+            if time.monotonic() - kept_s < IDLE_S and _is_open(connection):
+                return connection
+            connection.close()
+        return None
+
+    def keep(self, location: Location, connection: socket.socket) -> None:
+        """Keeps a connection for the next question; the one that was not used for longest may have to go."""
+        with self._lock:
+            row = self._idle.setdefault(_key(location), deque())
+            row.append((time.monotonic(), connection))
+            self._idle.move_to_end(_key(location))
+            self._count += 1
+            oldest = next(iter(self._idle)) if self._count > MOST_IDLE else None
+        if oldest is not None and (old := self._pop(oldest, oldest_first=True)) is not None:
+            old[1].close()
+
+    def _pop(self, key: Key, oldest_first: bool = False) -> tuple[float, socket.socket] | None:
+        with self._lock:
+            row = self._idle.get(key)
+            if not row:
+                return None
+            self._count -= 1
+            found = row.popleft() if oldest_first else row.pop()
+            if not row:
+                del self._idle[key]
+            return found
+
+    def tidy(self) -> None:
+        """Closes what was idle for too long; to be called now and then."""
+        before_s = time.monotonic() - IDLE_S
+        with self._lock:
+            stale = [one for row in self._idle.values() for one in row if one[0] < before_s]
+            for key, row in list(self._idle.items()):
+                kept = deque(one for one in row if one[0] >= before_s)
+                self._idle[key] = kept
+                if not kept:
+                    del self._idle[key]
+            self._count -= len(stale)
+        for _, connection in stale:
+            connection.close()
+
+    def new(self, location: Location) -> socket.socket:
+        """A new connection to an address of the host that has been checked. Raises NotConnected."""
+        until_s = time.monotonic() + CONNECT_S
+        try:
+            found = self._guard.addresses(location.host, location.port)
+        except BadAddress as error:
+            raise NotConnected(error.code, str(error)) from None
+        except Unresolved as error:
+            raise NotConnected("unresolved", str(error), error.ours) from None
+        failure: OSError | None = None
+        for family, address in found:
+            if time.monotonic() >= until_s:
+                break
+            try:
+                return self._opened(location, family, address, until_s)
+            except (OSError, ValueError) as error:
+                failure = error if isinstance(error, OSError) else OSError(str(error))
+        raise _not_connected(location, failure)
+
+    def _opened(self, location: Location, family: int, address: str, until_s: float) -> socket.socket:
+        connection: socket.socket = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            connection.settimeout(max(0.05, until_s - time.monotonic()))
+            connection.connect((address, location.port))
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            # by no way of the system's has it become another one
+            if not self._guard.permits(ipaddress.ip_address(connection.getpeername()[0])):
+                raise forbidden(location.host)
+            if location.tls:
+                connection.settimeout(max(0.05, until_s - time.monotonic()))
+                connection = self._tls().wrap_socket(connection, server_hostname=location.host)
+            return connection
+        except BaseException as error:
+            connection.close()
+            if isinstance(error, BadAddress):
+                raise NotConnected(error.code, str(error)) from None
+            raise
+
+    def _tls(self) -> ssl.SSLContext:
+        if self._context is None:
+            self._context = ssl.create_default_context()
+            self._context.set_alpn_protocols(["http/1.1"])
+        return self._context
+
+
+def _key(location: Location) -> Key:
+    return location.tls, location.host, location.port
+
+
+def _is_open(connection: socket.socket) -> bool:
+    """Whether the other side has neither closed it nor sent what nobody asked for."""
+    if isinstance(connection, ssl.SSLSocket) and connection.pending():
+        return False
+    try:
+        connection.settimeout(0.0)
+        # past TLS, to the socket itself: a byte of any kind says that something is up
+        socket.socket.recv(connection, 1, socket.MSG_PEEK)
+    except (BlockingIOError, InterruptedError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
+
+
+def _not_connected(location: Location, failure: OSError | None) -> NotConnected:
+    where = f"{location.host}:{location.port}"
+    if failure is None or isinstance(failure, TimeoutError):
+        return NotConnected("unreachable", f"No connection to {where} within {CONNECT_S:g} s.")
+    if isinstance(failure, ssl.SSLCertVerificationError):
+        return NotConnected("bad-certificate", f"The certificate of {where} is not valid: {failure.verify_message}.")
+    if isinstance(failure, ssl.SSLError):
+        return NotConnected("bad-tls", f"No TLS connection to {where}: {failure.reason or 'it speaks no TLS'}.")
+    if failure.errno in OURS:
+        return NotConnected("server", f"This server could open no connection ({failure.strerror}).", ours=True)
+    return NotConnected("unreachable", f"No connection to {where}: {failure.strerror or failure}.")

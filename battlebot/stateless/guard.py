@@ -1,0 +1,111 @@
+"""Which addresses of the network the server may be made to speak to: public ones, and those the operator names.
+
+A name is resolved once for a connection; what is checked is what is connected to, so that a name which changes its
+mind between the two (DNS rebinding) gains nothing.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import time
+from collections.abc import Sequence
+
+from battlebot.errors import BadAddress
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Internet = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+PUBLIC_V6 = ipaddress.IPv6Network("2000::/3")  # what IANA has given out as global unicast
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052: an IPv4 address within; a router translates
+TUNNELS = tuple(map(ipaddress.IPv6Network, ("2002::/16", "2001::/32")))  # 6to4, Teredo: lead to an IPv4 address
+NEVER_V6 = (*TUNNELS, ipaddress.IPv6Network("3fff::/20"))  # the last for documentation, RFC 9637
+# 6to4's relays (RFC 7526) and IETF's own assignments, of which Python takes some for public
+NEVER_V4 = tuple(map(ipaddress.IPv4Network, ("192.88.99.0/24", "192.0.0.0/24")))
+
+CONTROL_NAME = "a.root-servers.net"  # there as long as there is DNS
+CONTROLLED_S = 5.0  # for so long its answer is remembered
+
+
+class Unresolved(Exception):
+    """A name has no address now. `ours`: no other name has one either."""
+
+    def __init__(self, sentence: str, ours: bool = False) -> None:
+        super().__init__(sentence)
+        self.ours = ours
+
+
+class Guard:
+    """`loopback`: this machine itself is allowed. `networks`: further ones that are, in CIDR form."""
+
+    def __init__(self, loopback: bool = False, networks: Sequence[str] = ()) -> None:
+        self._networks = [ipaddress.ip_network(network) for network in networks]
+        if loopback:
+            self._networks += [ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128")]
+        self._dns_failed_s = float("-inf")
+
+    def permits(self, address: Internet) -> bool:
+        """Whether a connection to this very address may be made."""
+        inner = embedded(address)
+        if inner is not None:
+            # whoever routes it speaks to that one in the end
+            return self.permits(inner)
+        if any(address.version == network.version and address in network for network in self._networks):
+            return True
+        return is_public(address)
+
+    def addresses(self, host: str, port: int) -> list[tuple[int, str]]:
+        """The family and the text of each address of the host that may be connected to; never empty.
+
+        Raises BadAddress where it has none that may be, Unresolved where it has none.
+        """
+        try:
+            rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+        except (socket.gaierror, UnicodeError) as error:
+            passing = getattr(error, "errno", None) in (socket.EAI_AGAIN, socket.EAI_SYSTEM, socket.EAI_MEMORY)
+            raise Unresolved(f"The name {host} could not be resolved.", passing and self._dns_is_down()) from None
+        found = list(dict.fromkeys((int(row[0]), str(row[4][0])) for row in rows))
+        allowed = [(family, text) for family, text in found if "%" not in text and self.permits(_parsed(text))]
+        if not allowed:
+            raise forbidden(host)
+        return allowed
+
+    def _dns_is_down(self) -> bool:
+        """Whether the failure is this machine's: a bot whose own name server fails must not gain by it."""
+        if time.monotonic() - self._dns_failed_s < CONTROLLED_S:
+            return True
+        try:
+            socket.getaddrinfo(CONTROL_NAME, 53)
+        except socket.gaierror as error:
+            if error.errno == socket.EAI_AGAIN:
+                self._dns_failed_s = time.monotonic()
+                return True
+        return False
+
+
+def forbidden(host: str) -> BadAddress:
+    """What is said of a host that may not be connected to; not what it resolves to, which is nobody's business."""
+    return BadAddress(f"The server may not connect to {host}: only public addresses are allowed here.", field="url")
+
+
+def is_public(address: Internet) -> bool:
+    """Whether the address is a host's on the public Internet, by IANA's registries and a little more carefully."""
+    if not address.is_global or address.is_multicast or address.is_reserved or address.is_unspecified:
+        return False
+    if isinstance(address, ipaddress.IPv4Address):
+        return not any(address in network for network in NEVER_V4)
+    return address in PUBLIC_V6 and not any(address in network for network in NEVER_V6)
+
+
+def embedded(address: Internet) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that an IPv6 one stands for, where the system or a router makes one of it."""
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None:
+            return address.ipv4_mapped
+        if address in NAT64:
+            return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return None
+
+
+def _parsed(text: str) -> Internet:
+    return ipaddress.ip_address(text)

@@ -1,0 +1,164 @@
+"""Bots behind HTTP (seed 003): a question is one POST, its answer the body of a 200. Redirects are not followed."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import ClassVar
+
+import orjson
+import structlog
+
+from battlebot.errors import BadAddress, BadMessage
+from battlebot.stateless.answer import Answer
+from battlebot.stateless.asking import Failure, Question, Reply
+from battlebot.stateless.connections import Connections, NotConnected
+from battlebot.stateless.guard import Guard, forbidden
+from battlebot.stateless.location import Location, location_of
+from battlebot.wire.jsontext import decode_value
+
+log = structlog.get_logger()
+
+AT_ONCE = 65_536  # bytes
+READING_S = 0.05  # after the limit: what arrived in time must be read before the time-out is called
+
+
+class HttpBots:
+    """The kind of addresses `http://` and `https://`. `late_s()` is by how much this process has been late so far."""
+
+    SCHEMES: ClassVar[Sequence[str]] = ("http", "https")
+
+    def __init__(
+        self, guard: Guard, most_bytes: int, max_nesting: int, late_s: Callable[[], float] = lambda: 0.0
+    ) -> None:
+        self.connections = Connections(guard)
+        self._guard = guard
+        self._most_bytes = most_bytes
+        self._max_nesting = max_nesting
+        self._late_s = late_s
+
+    def check(self, address: str) -> None:
+        """Raises BadAddress for a malformed one; an IP address is checked here already, a name when it is asked."""
+        location = location_of(address)
+        with suppress(ValueError):
+            if not self._guard.permits(ipaddress.ip_address(location.host)):
+                raise forbidden(location.host)
+
+    def ask(self, question: Question) -> Reply:
+        """One POST; over a kept connection that turns out to be closed, one more over a new one."""
+        try:
+            location = location_of(question.address)
+        except BadAddress as error:
+            return Reply(failure=Failure(error.code, str(error)))
+        body = question.content if isinstance(question.content, bytes) else orjson.dumps(question.content)
+        with self.connections.place(location):
+            try:
+                return self._asked(question, location, _request(location, body))
+            except NotConnected as error:
+                return Reply(failure=Failure(error.code, str(error), ours=error.ours))
+            except Exception as error:
+                log.exception("bot.asking_failed", bot=question.bot, match=question.match_id)
+                sentence = f"The server failed while it asked ({type(error).__name__})."
+                return Reply(failure=Failure("server", sentence, ours=True))
+
+    def _asked(self, question: Question, location: Location, request: bytes) -> Reply:
+        kept = self.connections.idle(location)
+        if kept is not None:
+            reply = self._over(kept, question, location, request, again=True)
+            if reply is not None:
+                return reply
+        reply = self._over(self.connections.new(location), question, location, request)
+        assert reply is not None
+        return reply
+
+    def _over(
+        self, connection: socket.socket, question: Question, location: Location, request: bytes, again: bool = False
+    ) -> Reply | None:
+        """The reply over this connection; None where it was closed before a byte came, and `again` allows another."""
+        answer, keep = Answer(self._most_bytes), False
+        clock = _Clock(question.limit_s, self._late_s)
+        try:
+            try:
+                connection.settimeout(question.limit_s)
+                connection.sendall(request)
+                clock.start()
+                _read(connection, answer, clock)
+            except TimeoutError:
+                sentence = f"The bot did not answer within {round(question.limit_s * 1000)} ms."
+                return Reply(failure=Failure("timeout", sentence, late=True), thinking_s=clock.thinking_s())
+            except OSError as error:
+                answer.feed(b"")
+                if answer.problem is None and not answer.done:
+                    return Reply(failure=Failure("cut-off", f"The connection broke: {error.strerror or error}."))
+            if again and not answer.began:
+                return None
+            keep = answer.done and answer.reusable
+            return self._judged(answer, clock.thinking_s())
+        finally:
+            if keep:
+                self.connections.keep(location, connection)
+            else:
+                connection.close()
+
+    def _judged(self, answer: Answer, thinking_s: float) -> Reply:
+        failure = _failure_of(answer)
+        if failure is not None:
+            return Reply(failure=failure, thinking_s=thinking_s)
+        try:
+            return Reply(decode_value(answer.body, self._max_nesting), thinking_s=thinking_s)
+        except BadMessage as error:
+            return Reply(failure=Failure("bad-json", f"The answer's body is refused: {error}"), thinking_s=thinking_s)
+
+
+class _Clock:
+    """The bot's own time: since the question was written, less what this process was late."""
+
+    def __init__(self, limit_s: float, late_s: Callable[[], float]) -> None:
+        self._limit_s, self._late_s = limit_s, late_s
+        self._started_s: float | None = None
+        self._late_before_s = 0.0
+
+    def start(self) -> None:
+        self._started_s, self._late_before_s = time.monotonic(), self._late_s()
+
+    def thinking_s(self) -> float:
+        if self._started_s is None:
+            return self._limit_s  # it did not even read the question
+        return max(0.0, time.monotonic() - self._started_s - (self._late_s() - self._late_before_s))
+
+    def left_s(self) -> float:
+        return self._limit_s - self.thinking_s()
+
+
+def _read(connection: socket.socket, answer: Answer, clock: _Clock) -> None:
+    """Reads until the answer is whole, or will never be. Raises TimeoutError at the limit, however it trickles in."""
+    while not answer.done and answer.problem is None:
+        left_s = clock.left_s()
+        connection.settimeout(max(left_s, READING_S))
+        data = connection.recv(AT_ONCE)
+        answer.feed(data)
+        if not data:
+            return
+        if left_s < 0 and not answer.done:
+            raise TimeoutError
+
+
+def _failure_of(answer: Answer) -> Failure | None:
+    if answer.problem is not None:
+        return Failure(*answer.problem)
+    if 300 <= answer.status < 400:
+        return Failure("redirect", f"The answer's status is {answer.status}: redirects are not followed.")
+    if answer.status != 200:
+        return Failure("bad-status", f"The answer's status is {answer.status}, not 200.")
+    return None
+
+
+def _request(location: Location, body: bytes) -> bytes:
+    head = (
+        f"POST {location.target} HTTP/1.1\r\nHost: {location.name}\r\nUser-Agent: battlebot\r\n"
+        f"Accept: application/json\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode("ascii") + body

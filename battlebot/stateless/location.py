@@ -1,0 +1,84 @@
+"""An address `http(s)://host:port/path` taken apart, strictly: what two readers could read in two ways is refused."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from battlebot.errors import BadAddress
+
+LONGEST = 2048
+PORTS = {"http": 80, "https": 443}
+FORM = re.compile(r"[\x21-\x5b\x5d-\x7e]+")  # ASCII that can be seen, without the backslash
+LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+LOWEST_PORT = 1024  # below, only those of HTTP: what listens there speaks something else
+# where other protocols listen that would take a line of HTTP for one of theirs (the Fetch standard's list, and stores)
+BAD_PORTS = frozenset(
+    (
+        *(1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, *range(6665, 6670), 6679, 6697, 10080),
+        *(3306, 5432, 6379, 9042, 9200, 9300, 11211, 27017),
+    )
+)
+
+
+class Location(NamedTuple):
+    """Where an HTTP bot is: `host` is what is resolved, `name` what the Host header has, `target` the request's."""
+
+    tls: bool
+    host: str
+    port: int
+    name: str
+    target: str
+
+
+@lru_cache(maxsize=4096)
+def location_of(address: str) -> Location:
+    """Raises BadAddress, saying what is wrong with the address."""
+    if len(address) > LONGEST or not FORM.fullmatch(address):
+        raise _bad(f"it must have at most {LONGEST} characters, of ASCII, without blanks and backslashes")
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        raise _bad("its host or port cannot be read") from None
+    scheme = parts.scheme.lower()
+    if scheme not in PORTS:
+        raise _bad("it must begin with http:// or https://")
+    if "@" in parts.netloc:
+        raise _bad("it must hold no user and no password")
+    if "#" in address:
+        raise _bad("it must hold no #fragment")
+    host, shown = _host(parts.hostname or "")
+    port = PORTS[scheme] if port is None else port
+    if port not in PORTS.values() and (port < LOWEST_PORT or port in BAD_PORTS):
+        raise _bad(f"the port {port} is not one for HTTP")
+    name = shown if port == PORTS[scheme] else f"{shown}:{port}"
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Location(scheme == "https", host, port, name, target)
+
+
+def _host(host: str) -> tuple[str, str]:
+    """The host as it is resolved and as it is shown to the bot."""
+    host = host.removesuffix(".").lower()
+    try:
+        literal = ipaddress.ip_address(host)
+    except ValueError:
+        pass
+    else:
+        if "%" in host:
+            raise _bad("it must hold no zone of an IPv6 address")
+        return (host, f"[{host}]") if literal.version == 6 else (host, host)
+    labels = host.split(".")
+    if len(host) > 253 or not all(LABEL.fullmatch(label) for label in labels):
+        raise _bad("it has no host that is a name or an address")
+    if labels[-1].isdigit() or labels[-1].startswith("0x"):
+        # an IPv4 address in one of the old forms: decimal, octal, hexadecimal, short (WHATWG's URL, "ends in a number")
+        raise _bad("its host must be a name, or an IP address in its usual form")
+    return host, host
+
+
+def _bad(sentence: str) -> BadAddress:
+    return BadAddress(f"This url cannot be used: {sentence}.", field="url")

@@ -1,0 +1,146 @@
+"""Asks the stateless bots of a match, for as long as it waits for nobody else; one stretch a task.
+
+Runs on greenlets, in a worker. Which answer counts is decided by the commit: whatever is asked twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import gevent
+import structlog
+
+from battlebot.arena.conduct import Conductor, asked_of
+from battlebot.arena.leases import Lease, Leases
+from battlebot.arena.questions import content_of, gave_up, turned
+from battlebot.errors import UnknownMatch
+from battlebot.referee.events import Event
+from battlebot.referee.match import Match, Seat
+from battlebot.rules.contract import Game
+from battlebot.stateless.asking import Askers, Question, Reply
+from battlebot.stateless.health import Health
+
+log = structlog.get_logger()
+
+LONGEST_S = 30.0  # then others have their turn: there may be more matches than a worker has greenlets
+TROUBLE_PAUSE_S = 1.0
+MOST_TROUBLES = 5  # failures of our own, one after another, before the match is left to the sweep
+FINISHING_S = 1.0  # for answers that are under way when the worker is stopped
+
+
+class Stretches:
+    """`ask_again(match_id)` sends the task of another stretch; it does not raise."""
+
+    def __init__(
+        self,
+        conductor: Conductor,
+        askers: Askers,
+        leases: Leases,
+        health: Health,
+        ask_again: Callable[[str], None],
+    ) -> None:
+        self._conductor = conductor
+        self._askers = askers
+        self._leases = leases
+        self._health = health
+        self._ask_again = ask_again
+        self._stopping = False
+        self._asked: set[gevent.Greenlet] = set()
+
+    def stop(self) -> None:
+        """Asks nobody any more; every match is given back, at the latest when `FINISHING_S` have passed."""
+        self._stopping = True
+        gevent.spawn_later(FINISHING_S, lambda: gevent.killall(list(self._asked), block=False))
+
+    def conduct(self, match_id: str) -> int:
+        """One stretch of a match; answers how many answers were committed. Raises Unavailable."""
+        lease = self._leases.take(match_id)
+        if lease is None:
+            return 0
+        done, unfinished = 0, False
+        try:
+            done, unfinished = self._conduct(lease)
+        except UnknownMatch:
+            log.info("match.asked_in_vain", match=match_id)
+        finally:
+            came = self._leases.release(lease)
+        if unfinished or came:
+            self._ask_again(match_id)
+        return done
+
+    def _conduct(self, lease: Lease) -> tuple[int, bool]:
+        """How many answers were committed, and whether there is somebody left to ask."""
+        match = self._conductor.store.load(lease.match_id)
+        game = self._conductor.registry[match.game]
+        until_s, done, troubles = time.monotonic() + LONGEST_S, 0, 0
+        while seats := asked_of(game, match):
+            if self._stopping or time.monotonic() > until_s:
+                return done, True
+            if not self._paused(game, match, seats, lease):
+                return done, True
+            events = self._answers(game, match, seats)
+            if lease.lost:
+                return done, False
+            if events:
+                before, match = match, self._conductor.conduct_all(match, events).match
+                done += len(events)
+                troubles = troubles + 1 if match is before else 0
+            if len(events) < len(seats) or troubles:
+                troubles += 1
+                if troubles > MOST_TROUBLES:
+                    log.error("match.asking_given_up", match=match.id)
+                    return done, False
+                if self._stopping:
+                    return done, True
+                gevent.sleep(TROUBLE_PAUSE_S)
+                match = self._conductor.store.load(match.id)
+        return done, False
+
+    def _paused(self, game: Game, match: Match, seats: Sequence[Seat], lease: Lease) -> bool:
+        """Waits until the viewers have seen what happened; False where the worker is stopped, or the lease is lost."""
+        pause_s = game.pause_ms(match.state) / 1000
+        if not pause_s:
+            return True
+        begins_s = max(seat.asked_s or 0.0 for seat in seats) + pause_s
+        while (left_s := begins_s - self._conductor.now_s()) > 0:
+            gevent.sleep(min(left_s, 0.25))
+            if self._stopping or lease.lost:
+                return False
+        return True
+
+    def _answers(self, game: Game, match: Match, seats: Sequence[Seat]) -> list[Event]:
+        """The events of all replies, in the order of the seats; without those that are the server's failure."""
+        questions = [_question(game, match, seat) for seat in seats]
+        asked = [gevent.spawn(self._askers.ask, question) for question in questions]
+        self._asked.update(asked)
+        try:
+            gevent.joinall(asked)
+        finally:
+            self._asked.difference_update(asked)
+            gevent.killall(asked, block=False)
+        events = []
+        for seat, question, one in zip(seats, questions, asked, strict=True):
+            reply = one.value
+            if isinstance(reply, Reply):
+                self._health.note(question, reply)
+                if (event := _event(game, match, seat, reply)) is not None:
+                    events.append(event)
+        return events
+
+
+def _question(game: Game, match: Match, seat: Seat) -> Question:
+    assert seat.address is not None
+    content = content_of(game, match, seat)
+    return Question(seat.address, match.game, match.id, seat.bot, content, seat.remaining_s)
+
+
+def _event(game: Game, match: Match, seat: Seat, reply: Reply) -> Event | None:
+    failure = reply.failure
+    if failure is None:
+        return turned(game, match, seat, reply.value, reply.thinking_s)
+    if failure.ours:
+        log.warning("bot.not_asked", match=match.id, bot=seat.bot, code=failure.code, error=failure.sentence)
+        return None
+    log.info("bot.failed", match=match.id, bot=seat.bot, code=failure.code, error=failure.sentence)
+    return gave_up(seat, failure.sentence, failure.late, reply.thinking_s)

@@ -1,0 +1,78 @@
+"""Tasks about stateless bots, on the queue `bots`: a worker with greenlets asks them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import lru_cache
+from os import getpid
+from typing import Any
+
+import structlog
+from celery import shared_task, signals
+
+from battlebot.arena.lag import Lag
+from battlebot.arena.leases import RENEW_EVERY_S, Leases
+from battlebot.arena.scripts import GroupedScripts
+from battlebot.errors import Unavailable
+from battlebot.stateless import make_askers
+from battlebot.stateless.health import Health
+from tasks.workbench import workbench
+
+log = structlog.get_logger()
+
+
+@shared_task(name="tasks.bots.ask")
+def ask(match_id: str) -> int:
+    """Asks the stateless bots of a match for as long as it waits for them alone; answers how often one answered."""
+    try:
+        return _desk(getpid()).stretches.conduct(match_id)
+    except Unavailable as error:
+        # the sweep finds the match
+        log.warning("bots.asking_put_off", match=match_id, error=str(error))
+        return 0
+
+
+class Desk:
+    """What one worker process asks with; its thread keeps the leases and writes down how the bots are doing."""
+
+    def __init__(self) -> None:
+        from battlebot.arena.conduct import Conductor
+        from battlebot.arena.store import MatchStore
+        from battlebot.stateless.stretch import Stretches
+
+        bench = workbench()
+        lag = Lag()
+        lag.start()
+        scripts = GroupedScripts(bench.client)
+        self.leases, self.health = Leases(scripts), Health(scripts)
+        conductor = Conductor(
+            bench.registry,
+            MatchStore(bench.client, scripts, hold_s=5.0),
+            ask_archive=lambda: bench.celery.send_task("tasks.matches.archive"),
+        )
+        self.stretches = Stretches(
+            conductor, make_askers(bench.settings, lag.total_s), self.leases, self.health, bench.ask_bots
+        )
+        signals.worker_shutting_down.connect(self._stop, weak=False)
+        threading.Thread(target=self._run, name="bots", daemon=True).start()
+
+    def _stop(self, **_: Any) -> None:
+        self.stretches.stop()
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(RENEW_EVERY_S)
+            try:
+                self.leases.renew()
+                for address in self.health.flush():
+                    log.warning("bot.paused", url=address)
+            except Unavailable as error:
+                log.warning("bots.leases_not_renewed", error=str(error))
+            except Exception:
+                log.exception("bots.failed")
+
+
+@lru_cache(maxsize=1)
+def _desk(_pid: int) -> Desk:
+    return Desk()

@@ -1,0 +1,55 @@
+"""Leases in a real Valkey: one worker asks in a match, a lost one is found, a wish is not forgotten."""
+
+from __future__ import annotations
+
+import pytest
+import redis
+
+from battlebot.arena import leases as module
+from battlebot.arena.leases import Leases
+from battlebot.arena.scripts import Scripts
+from battlebot.arena.store import MatchStore
+
+
+def test_one_at_a_time(client: redis.Redis) -> None:
+    """The second is refused until the first gives it up, and is not forgotten."""
+    one, other = Leases(Scripts(client)), Leases(Scripts(client))
+    lease = one.take("m")
+    assert lease is not None
+    assert other.take("m") is None
+    assert one.take("m") is None
+    assert one.release(lease) is True, "somebody came meanwhile"
+    again = other.take("m")
+    assert again is not None
+    assert other.release(again) is False
+
+
+def test_a_lost_workers_matches_are_found(
+    client: redis.Redis, store: MatchStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When its lease has run out; not while it is renewed."""
+    monkeypatch.setattr(module, "LEASE_MS", 300)
+    leases = Leases(Scripts(client))
+    lease = leases.take("m")
+    assert lease is not None
+    assert store.unasked_ids() == []
+    client.delete("bb:{0}:asking:m")
+    client.zadd("bb:{0}:askingsince", {"m": 1})
+    assert store.unasked_ids() == ["m"]
+    leases.renew()
+    assert lease.lost
+    assert leases.release(lease) is False
+    found = Leases(Scripts(client)).take("m")
+    assert found is not None
+    assert store.unasked_ids() == []
+
+
+def test_renewing_keeps_a_lease(client: redis.Redis) -> None:
+    """For as long again."""
+    leases = Leases(Scripts(client))
+    lease = leases.take("m")
+    assert lease is not None
+    client.pexpire("bb:{0}:asking:m", 50)
+    leases.renew()
+    assert not lease.lost
+    assert client.pttl("bb:{0}:asking:m") > 1000

@@ -1,0 +1,65 @@
+"""What a stateless bot is asked, and what its answers are to the referee."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from battlebot.arena.making import STATELESS_PLACE, new_match
+from battlebot.arena.questions import content_of, turned
+from battlebot.config import Settings
+from battlebot.referee.events import GaveUp, Turned
+from battlebot.referee.match import Match
+from battlebot.rules.registry import Registry
+
+ADDRESS = "http://bots.example/a"
+
+
+def match_of(registry: Registry, game: str) -> Match:
+    """A match of two stateless bots."""
+    seats = [(bot, STATELESS_PLACE) for bot in "ab"]
+    return new_match(registry[game], seats, Settings(), 1000.0, addresses={"a": ADDRESS, "b": ADDRESS})
+
+
+def test_a_game_that_says_nothing_asks_as_a_connected_bot_is_asked(registry: Registry) -> None:
+    """The update's state and what is said of the match, and whose turn it is."""
+    match = match_of(registry, "noughtsandcrosses")
+    content = content_of(registry["noughtsandcrosses"], match, match.seats[0])
+    assert content["bot_id"] == "a"
+    assert content["state"]["nextPlayer"] == "a"
+    assert content["match"]["remainingMs"] == 3000
+
+
+def test_battlecube_asks_in_the_words_of_its_seed(registry: Registry) -> None:
+    """And no others: neither the match's seed, nor what is planned."""
+    match = match_of(registry, "battlecube")
+    content = content_of(registry["battlecube"], match, match.seats[1])
+    assert content.keys() == {"currentPlayer", "gameInfo", "players", "items"}
+    assert content["currentPlayer"] == {"name": "b", "url": ADDRESS}
+
+
+ANSWERS: list[tuple[str, Any, Any]] = [
+    ("noughtsandcrosses", {"mark": "X", "space": [0, 0]}, {"mark": "X", "space": [0, 0]}),
+    ("noughtsandcrosses", {"mark": "X", "space": [0, 0], "version": 7, "valid": 1}, {"mark": "X", "space": [0, 0]}),
+    ("noughtsandcrosses", {"mark": "O", "space": [0, 0]}, None),
+    ("noughtsandcrosses", [], None),
+    ("noughtsandcrosses", None, None),
+    ("battlecube", [{"task": "NOOP"}], {"tasks": [{"task": "NOOP"}]}),
+    ("battlecube", {"tasks": [{"task": "NOOP"}]}, None),
+    ("battlecube", [], None),
+    ("battlecube", "NOOP", None),
+]
+
+
+@pytest.mark.parametrize(("game", "value", "turn"), ANSWERS)
+def test_an_answer_is_a_turn_or_the_bot_has_given_up(registry: Registry, game: str, value: Any, turn: Any) -> None:
+    """It has no strikes: whoever can be asked again would answer the same."""
+    match = match_of(registry, game)
+    event = turned(registry[game], match, match.seats[0], value, 0.1)
+    if turn is not None:
+        assert isinstance(event, Turned)
+        assert (event.turn, event.question) == (turn, 0)
+    else:
+        assert isinstance(event, GaveUp)
+        assert (event.reason, event.cause["error"]) == ("invalid", "VALIDATION_ERROR")

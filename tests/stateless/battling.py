@@ -1,0 +1,51 @@
+"""Battles of bots behind HTTP, begun and watched as a door does it, asked by workers of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cluster import Cluster, wait_for
+
+from battlebot.arena.bus import Bus
+from battlebot.arena.conduct import Conductor
+from battlebot.arena.connection import connect
+from battlebot.arena.store import MatchStore
+from battlebot.referee.match import Match
+from battlebot.rules.registry import discover
+from battlebot.stateless import make_askers
+from battlebot.stateless.battles import Battles
+from battlebot.storage import Storage
+from tasks.celeryapp import make_celery
+
+
+class Field:
+    """Where battles are begun; `parts` is the cluster whose workers play them."""
+
+    def __init__(self, parts: Cluster) -> None:
+        settings = parts.settings
+        self.parts = parts
+        self.client = connect(settings.redis_url)
+        self.store = MatchStore(self.client)
+        self.storage = Storage(settings)
+        self.celery = make_celery(settings)
+        self.conductor = Conductor(discover(), self.store, ask_bots=self.ask)
+        self.battles = Battles(
+            self.conductor.registry, settings, self.conductor, Bus(self.client), make_askers(settings), self.ask
+        )
+
+    def ask(self, match_id: str) -> None:
+        """Sends the task that asks."""
+        self.celery.send_task("tasks.bots.ask", args=(match_id,))
+
+    def begin(self, urls: Sequence[str], names: str = "abcdefgh", **options: Any) -> Match:
+        """A battle of bots called by these letters, in the order of their addresses."""
+        return self.battles.begin("battlecube", list(zip(names, urls, strict=False)), options)
+
+    def states(self, match: Match) -> list[dict[str, Any]]:
+        """Every state of a match until its end."""
+        return [state for state, _ in self.battles.follow(match)]
+
+    def record(self, match: Match) -> Mapping[str, Any]:
+        """The finished match as it is stored."""
+        return wait_for(lambda: self.storage.games.find(match.id), "the match in the archive")

@@ -1,0 +1,30 @@
+"""Bots behind HTTP, and a server that asks them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from battling import Field
+from cluster import cluster
+from httpbots import Bots, http_bots
+
+from battlebot.config import Settings
+
+
+@pytest.fixture
+def bots() -> Iterator[Bots]:
+    """Bots behind HTTP of all behaviours, for one test."""
+    with http_bots() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def field(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
+    """A worker that asks, another for the rest, and beat, for all tests of a module."""
+    with cluster(replace(module_settings, bot_loopback=True), tmp_path_factory.mktemp("field")) as parts:
+        parts.bots()
+        parts.worker()
+        parts.beat()
+        yield Field(parts)

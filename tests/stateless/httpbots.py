@@ -1,0 +1,164 @@
+"""Real bots behind HTTP for tests: one server, whose path says how it behaves. It counts what it was asked."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+class Bots(ThreadingHTTPServer):
+    """`url(behaviour)` is a bot; `asked[behaviour]` how often it was asked, `questions` what was asked last."""
+
+    daemon_threads = True
+    request_queue_size = 200
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked: Counter[str] = Counter()
+        self.questions: dict[str, Any] = {}
+        self.headers: dict[str, Any] = {}
+        self.connections = 0
+        self.hanging = threading.Event()  # set: who hangs goes on
+
+    def url(self, behaviour: str) -> str:
+        """The address of a bot that behaves so."""
+        return f"http://127.0.0.1:{self.server_port}/{behaviour}"
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        self.connections += 1
+        return super().get_request()
+
+    def handle_error(self, *_: Any) -> None:
+        """A bot that dies does not say so on our terminal."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection to the bots."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+    server: Bots
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        behaviour = self.path.strip("/").split("/")[0].split("?")[0]
+        self.server.asked[behaviour] += 1
+        self.server.questions[behaviour] = question = json.loads(body)
+        self.server.headers[behaviour] = dict(self.headers)
+        getattr(self, f"be_{behaviour}")(question)
+
+    def be_good(self, question: Any) -> None:
+        """Does nothing, whatever the cube does."""
+        self.answer(json.dumps(_nothing(question)).encode())
+
+    def be_slow(self, question: Any) -> None:
+        time.sleep(0.3)
+        self.be_good(question)
+
+    def be_hanging(self, question: Any) -> None:
+        self.server.hanging.wait(60)
+        self.be_good(question)
+
+    def be_dribbling(self, question: Any) -> None:
+        """A byte now and then, for ever."""
+        self.head(200, 10_000)
+        while not self.server.hanging.wait(0.1):
+            self.wfile.write(b"[")
+            self.wfile.flush()
+
+    def be_dying(self, question: Any) -> None:
+        self.connection.shutdown(socket.SHUT_RDWR)
+        self.close_connection = True
+
+    def be_cut(self, question: Any) -> None:
+        self.head(200, 1000)
+        self.wfile.write(b"[{")
+        self.close_connection = True
+
+    def be_lying(self, question: Any) -> None:
+        self.answer(b'[{"task": "MOVE", "direction": "+W"}]')
+
+    def be_garbled(self, question: Any) -> None:
+        self.answer(b"[{task: NOOP}]")
+
+    def be_huge(self, question: Any) -> None:
+        self.answer(b"[" + b" " * 2_000_000 + b"]")
+
+    def be_headed(self, question: Any) -> None:
+        self.head(200, 2, **{f"X-{number}": "x" * 1000 for number in range(50)})
+        self.wfile.write(b"[]")
+
+    def be_failing(self, question: Any) -> None:
+        self.answer(json.dumps(_nothing(question)).encode(), 500)
+
+    def be_created(self, question: Any) -> None:
+        self.answer(json.dumps(_nothing(question)).encode(), 201)
+
+    def be_moved(self, question: Any) -> None:
+        self.head(302, 0, Location=self.server.url("good"))
+
+    def be_old(self, question: Any) -> None:
+        """HTTP/1.0: the end of the connection is the end of the answer."""
+        self.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n" + json.dumps(_nothing(question)).encode())
+        self.close_connection = True
+
+    def be_chunked(self, question: Any) -> None:
+        body = json.dumps(_nothing(question)).encode()
+        self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for at in range(len(body)):
+            self.wfile.write(b"1\r\n" + body[at : at + 1] + b"\r\n")
+        self.wfile.write(b"0\r\n\r\n")
+
+    def be_twice(self, question: Any) -> None:
+        self.be_good(question)
+        self.be_good(question)
+
+    def be_closing(self, question: Any) -> None:
+        """Keeps no connection, and does not say so."""
+        self.be_good(question)
+        self.close_connection = True
+
+    def be_binary(self, question: Any) -> None:
+        self.wfile.write(b"\x00\x01\x02 not HTTP at all\r\n\r\n")
+        self.close_connection = True
+
+    def head(self, status: int, length: int, **headers: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(length))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def answer(self, body: bytes, status: int = 200) -> None:
+        self.head(status, len(body))
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Silent."""
+
+
+def _nothing(question: Any) -> list[dict[str, str]]:
+    count = question.get("gameInfo", {}).get("numOfTasksPerTick", 1)
+    return [{"task": "NOOP"}] * count
+
+
+@contextmanager
+def http_bots() -> Iterator[Bots]:
+    """The server, running."""
+    bots = Bots()
+    threading.Thread(target=bots.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    try:
+        yield bots
+    finally:
+        bots.hanging.set()
+        bots.shutdown()
+        bots.server_close()

@@ -1,0 +1,113 @@
+"""Battles of bots behind HTTP from their beginning to the archive: real bots, a real worker that asks them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from battling import Field
+from httpbots import Bots
+
+from battlebot.errors import BadAddress, BadMessage
+
+APART = [{"name": name, "x": at, "y": at, "z": at} for at, name in enumerate("abcd")]
+
+
+def test_a_battle_is_played_to_its_end_and_kept(field: Field, bots: Bots) -> None:
+    """Four that do nothing live to the last tick; each tick is one commit of all their answers."""
+    match = field.begin([bots.url("good")] * 4, maxNumOfTicks=5, playerStartPositions=APART)
+    states = field.states(match)
+    assert [state["currentTick"] for state in states if len(state["waitingFor"]) == 4] == [0, 1, 2, 3, 4]
+    assert (states[-1]["complete"], states[-1]["victor"]) == (True, None)
+    record = field.record(match)
+    assert (record["reason"], len(record["turns"]), record["match"]["unrated"]) == ("complete", 20, True)
+    assert bots.asked == {"good": 20}
+    assert field.store.load(match.id).revision == 5
+
+
+def test_a_bot_is_asked_in_the_words_of_the_seed(field: Field, bots: Bots) -> None:
+    """Who it is, the game's numbers, who and what is where."""
+    match = field.begin([bots.url("good")] * 2, maxNumOfTicks=1, playerStartPositions=APART[:2])
+    field.states(match)
+    question = bots.questions["good"]
+    assert question["currentPlayer"] in [{"name": name, "url": bots.url("good")} for name in "ab"]
+    info = {"edgeLength": 8, "numOfBotsInPlay": 2, "currentTick": 0, "numOfTasksPerTick": 1}
+    assert (question["gameInfo"], question["players"], question["items"]) == (info, APART[:2], [])
+
+
+def test_several_ticks_are_planned_at_once(field: Field, bots: Bots) -> None:
+    """With three tasks a question, nine ticks are three questions."""
+    field.states(field.begin([bots.url("good")] * 2, maxNumOfTicks=9, numOfTasksPerTick=3))
+    assert bots.asked["good"] <= 6
+
+
+BAD = [
+    ("dying", "The connection was closed before the answer was complete."),
+    ("failing", "The answer's status is 500, not 200."),
+    ("moved", "The answer's status is 302: redirects are not followed."),
+    ("huge", "The answer has more than 65536 bytes."),
+    ("garbled", "The answer's body is refused: This is not JSON."),
+    (
+        "lying",
+        {
+            "error": "VALIDATION_ERROR",
+            "details": 'Task 0: "direction" must be one of +X, -X, +Y, -Y, +Z, -Z.',
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("behaviour", "cause"), BAD)
+def test_a_bot_without_an_answer_that_counts_has_lost(field: Field, bots: Bots, behaviour: str, cause: Any) -> None:
+    """At once, and the others know why; who is left has won."""
+    match = field.begin([bots.url("good"), bots.url(behaviour)], playerStartPositions=APART[:2])
+    last = field.states(match)[-1]
+    assert (last["victor"], last["lost"]) == ("a", [{"name": "b", "score": 0, "cause": cause}])
+    assert field.record(match)["match"]["forfeit"] in ([1], [2])
+
+
+def test_a_bot_that_takes_too_long_has_lost(field: Field, bots: Bots) -> None:
+    """Here it has half a second; the other's answer counts."""
+    field.battles.settings = type(field.battles.settings)(turn_timeout_ms=500, bot_loopback=True)
+    match = field.begin([bots.url("hanging"), bots.url("good")], maxNumOfTicks=3, playerStartPositions=APART[:2])
+    last = field.states(match)[-1]
+    field.battles.settings = field.parts.settings
+    assert (last["victor"], last["lost"][0]["cause"]) == ("b", "The bot did not answer within 500 ms.")
+
+
+def test_many_bots_are_asked_at_the_same_time(field: Field, bots: Bots) -> None:
+    """Sixteen that take 0.3 s each: a tick takes far less than their sum."""
+    import time
+
+    began_s = time.monotonic()
+    match = field.begin([bots.url("slow")] * 16, "abcdefghijklmnop", maxNumOfTicks=2)
+    field.states(match)
+    assert time.monotonic() - began_s < 16 * 0.3 * 2
+
+
+def test_another_setup_takes_effect_during_a_battle(field: Field, bots: Bots) -> None:
+    """From the next question on: another size, and all are placed anew."""
+    match = field.begin([bots.url("slow")] * 2, maxNumOfTicks=6, playerStartPositions=APART[:2])
+    assert field.battles.reconfigure(match.id, {"edgeLength": 3})
+    assert field.states(match)[-1]["edgeLength"] == 3
+
+
+REFUSED = [
+    ({"edgeLength": 1}, "Too many players for the selected game area size"),
+    ({"playerStartPositions": APART}, "There are no player start positions for all players in the game"),
+    ({"maxNumOfTicks": 0}, "The option 'maxNumOfTicks' of battlecube"),
+]
+
+
+@pytest.mark.parametrize(("options", "sentence"), REFUSED)
+def test_what_cannot_be_played_is_refused(field: Field, bots: Bots, options: dict[str, Any], sentence: str) -> None:
+    """With a sentence; nobody is asked."""
+    with pytest.raises(BadMessage, match=sentence):
+        field.begin([bots.url("good")] * 2, **options)
+    assert not bots.asked
+
+
+def test_an_address_that_may_not_be_asked_is_refused(field: Field) -> None:
+    """Before anything is begun."""
+    with pytest.raises(BadAddress):
+        field.begin(["http://10.0.0.1/", "http://10.0.0.2/"])

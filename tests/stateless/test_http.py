@@ -1,0 +1,119 @@
+"""One question to one bot behind HTTP, over real sockets: the answer, or what is said of the bot."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from httpbots import Bots
+
+from battlebot.stateless.asking import Question, Reply
+from battlebot.stateless.guard import Guard
+from battlebot.stateless.http import HttpBots
+
+CONTENT = {"gameInfo": {"numOfTasksPerTick": 2}}
+NOOPS = [{"task": "NOOP"}] * 2
+
+
+def asker() -> HttpBots:
+    """What asks bots on this machine, with answers of up to 64 kB."""
+    return HttpBots(Guard(loopback=True), 65_536, 16)
+
+
+def asked(url: str, limit_s: float = 10.0, by: HttpBots | None = None) -> Reply:
+    """The reply of a bot that has so many seconds."""
+    return (by or asker()).ask(Question(url, "battlecube", "match", "bot", CONTENT, limit_s))
+
+
+@pytest.mark.parametrize("behaviour", ["good", "slow", "old", "chunked", "closing", "twice"])
+def test_an_answer_in_any_form_of_http_is_taken(bots: Bots, behaviour: str) -> None:
+    """Kept or closed, in one piece or in many, at once or after a while; also for a second question."""
+    by = asker()
+    for _ in range(3):
+        assert asked(bots.url(behaviour), by=by).value == NOOPS
+    assert bots.asked[behaviour] == 3
+
+
+FAILURES = [
+    ("dying", "cut-off"),
+    ("cut", "cut-off"),
+    ("garbled", "bad-json"),
+    ("huge", "too-big"),
+    ("headed", "too-big"),
+    ("failing", "bad-status"),
+    ("created", "bad-status"),
+    ("moved", "redirect"),
+    ("binary", "bad-http"),
+]
+
+
+@pytest.mark.parametrize(("behaviour", "code"), FAILURES)
+def test_what_is_no_answer_is_the_bots_failure(bots: Bots, behaviour: str, code: str) -> None:
+    """With a code, and a sentence; never the server's own."""
+    reply = asked(bots.url(behaviour))
+    assert reply.failure is not None
+    assert (reply.failure.code, reply.failure.ours, reply.failure.late) == (code, False, False)
+    assert reply.failure.sentence.endswith(".")
+
+
+def test_a_redirect_is_not_followed(bots: Bots) -> None:
+    """The bot to which it leads is asked nothing."""
+    asked(bots.url("moved"))
+    assert bots.asked == {"moved": 1}
+
+
+@pytest.mark.parametrize("behaviour", ["hanging", "dribbling"])
+def test_a_bot_has_its_time_and_no_more(bots: Bots, behaviour: str) -> None:
+    """However it spends it: with silence, or a byte now and then."""
+    began_s = time.monotonic()
+    reply = asked(bots.url(behaviour), 0.5)
+    assert reply.failure is not None
+    assert (reply.failure.code, reply.failure.late) == ("timeout", True)
+    assert reply.thinking_s >= 0.5
+    assert time.monotonic() - began_s < 5.0
+
+
+def test_a_bots_time_is_what_it_took(bots: Bots) -> None:
+    """From the question written to the answer read."""
+    assert 0.3 <= asked(bots.url("slow")).thinking_s < 5.0
+
+
+def test_lateness_of_the_server_is_not_charged(bots: Bots) -> None:
+    """Here it says that all of the time was its own."""
+    by = HttpBots(Guard(loopback=True), 65_536, 16, time.monotonic)
+    assert asked(bots.url("slow"), by=by).thinking_s < 0.1
+
+
+def test_connections_are_kept(bots: Bots) -> None:
+    """Ten questions one after another take one."""
+    by = asker()
+    for _ in range(10):
+        asked(bots.url("good"), by=by)
+    assert bots.connections == 1
+
+
+@pytest.mark.parametrize("behaviour", ["huge", "failing", "moved", "cut", "twice"])
+def test_what_came_beside_the_answer_is_not_read_for_the_next(bots: Bots, behaviour: str) -> None:
+    """The next question has its own answer."""
+    by = asker()
+    asked(bots.url(behaviour), by=by)
+    assert asked(bots.url("good"), by=by).value == NOOPS
+
+
+def test_a_question_is_a_post_of_json(bots: Bots) -> None:
+    """As the seed has it, with the type that the original left out."""
+    asked(bots.url("good?key=a%20b"))
+    headers = bots.headers["good"]
+    assert bots.questions["good"] == CONTENT
+    assert headers["Content-Type"] == "application/json"
+    assert headers["Host"] == f"127.0.0.1:{bots.server_port}"
+
+
+def test_nobody_there_is_the_bots_failure() -> None:
+    """A port where nobody listens."""
+    reply = asked("http://127.0.0.1:9/")
+    assert reply.failure is not None
+    assert reply.failure.code == "bad-address"
+    reply = asked("http://127.0.0.1:65535/")
+    assert reply.failure is not None
+    assert (reply.failure.code, reply.failure.ours) == ("unreachable", False)
