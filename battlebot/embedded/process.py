@@ -26,7 +26,8 @@ _started: set[Child] = set()
 class Program:
     """What is to be run. `log` takes its output (None: ours); `stop_s` is how long it has after SIGTERM.
 
-    `disk`: a folder on the disk without whose room it cannot run.
+    `disk`: a folder on the disk without whose room it cannot run. `waits_for_none`: at the end it need not wait for
+    those that were started after it.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Program:
     log: Path | None = None
     stop_s: float = 5.0
     disk: Path | None = None
+    waits_for_none: bool = False
 
 
 class Child:
@@ -81,6 +83,11 @@ class Child:
         if code is None:
             return "running"
         return f"exit status {code}" if code >= 0 else signal.Signals(-code).name
+
+    def ask_to_stop(self) -> None:
+        """SIGTERM, without waiting."""
+        if self.alive:
+            self._popen.terminate()
 
     def stop(self) -> None:
         """End it: SIGTERM, `stop_s` seconds, SIGKILL; then whatever is left of its process group."""

@@ -138,6 +138,7 @@ def _parts(settings: Settings, wsgi_module: str, logs_in_files: bool) -> list[Pr
             log=settings.data / "logs" / f"{name}.log" if logs_in_files else None,
             # gunicorn cuts its connections by itself, a second after they had their time
             stop_s=settings.close_timeout_s + 4.0,
+            waits_for_none=name in ("worker", "bots", "beat"),
         )
         for name, command in commands.items()
     ]

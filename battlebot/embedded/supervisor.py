@@ -86,6 +86,9 @@ class Supervisor:
         """Stop every child, the last started first, each gracefully; then the watching thread ends."""
         self._ended.set()
         with self._lock:
+            for place in self._places.values():
+                if place.child.program.waits_for_none:
+                    place.child.ask_to_stop()
             for name, place in reversed(self._places.items()):
                 place.child.stop()
                 log.info("stopped", part=name, status=place.child.status())
