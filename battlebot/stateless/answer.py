@@ -5,6 +5,7 @@ from __future__ import annotations
 import httptools
 
 MOST_HEADER_BYTES = 16_384
+TOO_MANY_HEADERS = ("too-big", f"The answer's headers have more than {MOST_HEADER_BYTES} bytes.")
 MOST_INTERIM = 5  # answers 1xx before the one that counts
 
 
@@ -20,7 +21,7 @@ class Answer:
         self._most_bytes = most_bytes
         self._parser = httptools.HttpResponseParser(self)
         self._body: list[bytes] = []
-        self._size = self._header_bytes = self._interim = 0
+        self._size = self._header_bytes = self._unheaded_bytes = self._interim = 0
         self._framed = False
 
     @property
@@ -34,14 +35,13 @@ class Answer:
             self._ended()
             return
         self.began = True
-        if not self._body:
-            self._header_bytes += len(data)
+        self._unheaded_bytes += len(data)
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
             self._fail("bad-http", "The answer is not HTTP.")
-        if not self.done and not self._body and self._header_bytes > MOST_HEADER_BYTES:
-            self._fail("too-big", f"The answer's headers have more than {MOST_HEADER_BYTES} bytes.")
+        if not self.status and self._unheaded_bytes > MOST_HEADER_BYTES:
+            self._fail(*TOO_MANY_HEADERS)
 
     def _ended(self) -> None:
         if self.status and not self._framed and self.problem is None:
@@ -63,6 +63,9 @@ class Answer:
             self.reusable = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        self._header_bytes += len(name) + len(value)
+        if self._header_bytes > MOST_HEADER_BYTES:
+            self._fail(*TOO_MANY_HEADERS)
         key = name.lower()
         if key in (b"content-length", b"transfer-encoding"):
             self._framed = True
