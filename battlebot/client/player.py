@@ -173,6 +173,6 @@ class Player:
             raise
         if not isinstance(turn, dict):
             raise BadTurn(f"choose returned {turn!r}; a turn is a dict, such as {{'n': 3}}.")
-        # the version says which state this turn answers, so that the server cannot apply it twice
+        # these say which state this turn answers, so that the server cannot apply it twice, nor to the next match
         with_version = self._plan.protocol >= 2 and update.match.version is not None
-        return {**turn, "version": update.match.version} if with_version else turn
+        return {"match": update.match.id, **turn, "version": update.match.version} if with_version else turn

@@ -93,7 +93,7 @@ class Seat:
         return "waitingFor" not in update.state and self._is_newer(update)
 
     def _is_echo(self, turn: Turn | None) -> bool:
-        """Whether the update's turn is the one under way. An older one, acknowledged twice, has another version."""
+        """Whether the update's turn is the one under way. An older one, acknowledged twice, names another."""
         if self.under_way is None or turn is None or turn.get("player") != self.bot_id:
             return False
-        return turn.get("version") == self.under_way.get("version")
+        return all(turn.get(key) == self.under_way.get(key) for key in ("match", "version"))

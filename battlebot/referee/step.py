@@ -106,6 +106,10 @@ def _repeated(game: Game, match: Match, seat: Seat, turn: dict[str, Any], now_s:
     Where all move at once the others' turns leave a bot's question as it is, and a second answer comes too late.
     """
     version = version_of(turn, match)
+    if "match" in turn and _is_for_another(turn, match):
+        echo = {**turn, "player": seat.bot, "time": int(now_s * 1000), "valid": False}
+        sentence = f"This turn is for match {turn['match']}; this is match {match.id}."
+        return Step(match, (told(game, match, seat, echo, "stale", sentence),))
     on_turn = seat.bot in game.awaited(match.state)
     too_late = game.simultaneous and not on_turn and version <= match.version
     if not (too_late or 0 <= version < (seat.question if on_turn else match.version)):
@@ -118,6 +122,12 @@ def _repeated(game: Game, match: Match, seat: Seat, turn: dict[str, Any], now_s:
     if too_late:
         sentence = "This bot has given its turn, or is out: it is not asked now."
     return Step(match, (told(game, match, seat, echo, "stale", sentence),))
+
+
+def _is_for_another(turn: dict[str, Any], match: Match) -> bool:
+    """Whether a turn with a version was under way when the match that it names ended; else the key is the bot's own."""
+    version = turn.get("version")
+    return isinstance(turn["match"], str) and type(version) is int and turn["match"] != match.id
 
 
 def _charged(seat: Seat, thinking_s: float, now_s: float) -> Seat:

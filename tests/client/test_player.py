@@ -20,12 +20,12 @@ def test_each_turn_carries_the_version_that_it_answers(play: Play, bot: Any) -> 
     def script(line: Line) -> None:
         line.login()
         line.say(update(0))
-        assert line.hear() == {"n": 1, "version": 0}
-        line.say(update(1, "You", turn={"n": 1, "version": 0}))
+        assert line.hear() == {"n": 1, "version": 0, "match": "m1"}
+        line.say(update(1, "You", turn={"n": 1, "version": 0, "match": "m1"}))
         line.hears_nothing()
         line.say(update(2, turn={"n": -1, "player": "You"}))
-        assert line.hear() == {"n": 2, "version": 2}
-        line.say(final(3, turn={"n": 2, "version": 2}))
+        assert line.hear() == {"n": 2, "version": 2, "match": "m1"}
+        line.say(final(3, turn={"n": 2, "version": 2, "match": "m1"}))
 
     assert play(script, matches=1) == [("m1", "Me", "complete")]
     assert bot.told == [("started", "m1"), ("updated", True), ("updated", True), ("updated", True), ("finished", "Me")]
@@ -38,8 +38,8 @@ def test_an_invalid_turn_is_chosen_again_until_the_strikes_are_used_up(play: Pla
         line.login()
         line.say(update(4))
         for n in (1, 2, 3):
-            assert line.hear() == {"n": n, "version": 4}
-            bad = update(4, turn={"n": n, "version": 4, "valid": False}, strikes=n)
+            assert line.hear() == {"n": n, "version": 4, "match": "m1"}
+            bad = update(4, turn={"n": n, "version": 4, "match": "m1", "valid": False}, strikes=n)
             line.say({**bad, "code": "invalid-turn", "error": "No."})
             if n == 3:
                 line.say(final(4, "You"))
@@ -56,15 +56,15 @@ def test_a_turn_lost_with_its_connection_is_sent_again(play: Play, bot: Any) -> 
     def first(line: Line) -> None:
         line.login()
         line.say(update(0))
-        assert line.hear() == {"n": 1, "version": 0}
+        assert line.hear() == {"n": 1, "version": 0, "match": "m1"}
         line.drop()
 
     def second(line: Line) -> None:
         login = line.login()
         assert (login["resume"], login["version"], login["protocol"]) == ("m1", 0, 2)
         line.say(update(0))
-        assert line.hear() == {"n": 1, "version": 0}
-        line.say(final(1, turn={"n": 1, "version": 0}))
+        assert line.hear() == {"n": 1, "version": 0, "match": "m1"}
+        line.say(final(1, turn={"n": 1, "version": 0, "match": "m1"}))
 
     assert play(first, second, matches=1) == [("m1", "Me", "complete")]
     assert bot.turns == 1
@@ -85,13 +85,13 @@ def test_a_turn_that_arrived_is_not_sent_again(play: Play, bot: Any) -> None:
         line.say(update(1, "You"))
         line.hears_nothing()
         line.say(update(2))
-        assert line.hear() == {"n": 2, "version": 2}
+        assert line.hear() == {"n": 2, "version": 2, "match": "m1"}
         line.drop()
 
     def third(line: Line) -> None:
         line.login()
         line.say(update(4))
-        assert line.hear() == {"n": 3, "version": 4}
+        assert line.hear() == {"n": 3, "version": 4, "match": "m1"}
         line.say(final(5))
 
     play(first, second, third, matches=1)
@@ -110,7 +110,7 @@ def test_a_turn_that_was_invalid_is_not_sent_again(play: Play, bot: Any) -> None
     def second(line: Line) -> None:
         line.login()
         line.say(update(0, strikes=1))
-        assert line.hear() == {"n": 2, "version": 0}
+        assert line.hear() == {"n": 2, "version": 0, "match": "m1"}
         line.say(final(1))
 
     play(first, second, matches=1)
@@ -143,7 +143,7 @@ def test_a_stale_turn_is_chosen_again_for_the_version_that_is(play: Play) -> Non
         line.hears_nothing()
         stale = update(1, None, waitingFor=["Me"], turn={**turn, "valid": False})
         line.say({**stale, "code": "stale", "error": "Too old."})
-        assert line.hear() == {"n": 2, "version": 1}
+        assert line.hear() == {"n": 2, "version": 1, "match": "m1"}
         line.say(final(2))
 
     play(script, matches=1)
@@ -161,8 +161,8 @@ def test_turns_missed_are_told_one_by_one_on_return(play: Play, bot: Any) -> Non
     def second(line: Line) -> None:
         assert line.login()["version"] == 0
         line.say({**update(2), "missed": [{"n": 1, "valid": True}, {"n": -1, "valid": True}]})
-        assert line.hear() == {"n": 2, "version": 2}
-        line.say(final(3, turn={"n": 2, "version": 2}))
+        assert line.hear() == {"n": 2, "version": 2, "match": "m1"}
+        line.say(final(3, turn={"n": 2, "version": 2, "match": "m1"}))
 
     assert play(first, second, matches=1) == [("m1", "Me", "complete")]
     seen = [("updated", True), ("updated", True), ("updated", None), ("updated", True)]

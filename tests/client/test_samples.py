@@ -108,7 +108,7 @@ def test_a_sample_registers_itself_plays_and_says_how_it_went(
     def script(line: Line) -> None:
         assert line.login()["contest"] == "demo"
         line.say(update(0, board=[["O", "O", ""], ["X", "X", ""], ["", "", ""]], marks={"X": "Me", "O": "You"}))
-        assert line.hear() == {"mark": "X", "space": [1, 2], "version": 0}
+        assert line.hear() == {"mark": "X", "space": [1, 2], "version": 0, "match": "m1"}
         line.say(final(1))
 
     server = serve(script)

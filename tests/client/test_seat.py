@@ -44,6 +44,7 @@ def test_a_bot_is_awaited_by_name_while_the_match_goes_on(message: dict[str, Any
         (update(6, turn={"n": 1, "version": 5, "valid": False}), False, Step.CHOOSE),
         (update(7, turn={"n": 1, "version": 5}), False, Step.CHOOSE),
         (update(5, turn={"n": 1, "version": 3}), False, Step.WAIT),
+        (update(5, turn={"n": 1, "version": 5, "match": "m0", "valid": False}), False, Step.WAIT),
         (update(5, turn={"n": 1, "version": 5, "player": "You"}), False, Step.WAIT),
         (update(6, "You"), True, Step.WAIT),
         (final(6), False, Step.WAIT),

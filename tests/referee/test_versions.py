@@ -133,3 +133,25 @@ def test_a_turn_repeated_out_of_turn_takes_nothing_from_anybodys_clock() -> None
     play.turn("a", 2.0, n=1, version=0)
     play.turn("a", 2.0, n=7, version=0)
     assert play.seat("b").remaining_s == 3.0
+
+
+def test_a_turn_that_names_another_match_is_stale() -> None:
+    """On a connection that is kept it was under way when that match ended, and must not be played in this one."""
+    play = Play()
+    before = play.match
+    for _ in range(5):
+        play.turn("a", n=1, version=0, match="f" * 24)
+        assert told(play) == [("a", False, "stale")]
+    assert "f" * 24 in play.messages()[0][1]["error"]
+    assert play.match is before
+    play.turn("a", n=1, version=0, match=play.match.id)
+    assert told(play) == [("a", True, None), ("b", True, None)]
+
+
+@pytest.mark.parametrize("turn", [{"match": "mine"}, {"match": 7, "version": 0}, {"match": None}], ids=repr)
+def test_a_key_named_match_is_the_bots_own_without_a_version(turn: dict[str, Any]) -> None:
+    """As all keys are that a game does not know."""
+    play = Play()
+    play.turn("a", n=1, **turn)
+    assert told(play) == [("a", True, None), ("b", True, None)]
+    assert play.messages()[0][1]["turn"]["match"] == turn["match"]
