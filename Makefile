@@ -25,6 +25,7 @@ help:
 	@echo "make bench-quick  the same in two minutes"
 	@echo "make lint   style, types, the Docker files"
 	@echo "make stubs  what protoc makes of the .proto files"
+	@echo "make viewers  what the viewers in 3D are drawn with, from npm; the result is committed"
 	@echo "make clean  remove what these made, except for the server's data in .battlebot"
 
 demo: $(VENV)/run.stamp
@@ -60,6 +61,9 @@ lint: $(VENV)/dev.stamp
 
 stubs: $(VENV)/dev.stamp
 	cd battlebot/wire/macondo && $(CURDIR)/$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. macondo.proto
+
+viewers:
+	cd vendor/ogl && npm ci --no-audit --no-fund && npm run --silent build
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -12,7 +12,7 @@ def error_page(status: int, body: dict[str, Any]) -> Response | None:
     """The page, or None where the path is a program's. Streams are a program's: a browser's script reads them."""
     path = request.path
     is_page = path in ("/", "/docs") or path == "/web" or path.startswith(("/web/", "/assets/"))
-    if not is_page or path.endswith("/events"):
+    if not is_page or path.endswith(("/events", "/story")):
         return None
     try:
         title = HTTPStatus(status).phrase

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, redirect, render_template, request, url_for
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from flask import Blueprint, Response, current_app, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from battlebot.api.context import check_game, current_context
 from battlebot.api.reading import stored_match
 from battlebot.api.streams import event_stream
 from battlebot.arena import keys
+from battlebot.errors import UnknownMatch
 from battlebot.web.filters import short_json
 from battlebot.web.people import people
-from battlebot.web.replay import Place, frames
+from battlebot.web.replay import Place, frames, has_a_story, story
 from battlebot.web.snapshots import (
     MOST_CONTESTS,
     board_section,
@@ -25,6 +31,7 @@ from battlebot.web.snapshots import (
 )
 from battlebot.web.stale import page, stored
 
+AT_ONCE = 50  # turns of a replay, before others have their turn
 MOST_BOTS = 200  # in a game's page; the JSON lists all
 
 blueprint = Blueprint("pages", __name__, template_folder="templates", static_folder="static", static_url_path="/assets")
@@ -121,6 +128,8 @@ def _match(game: str, match_id: str) -> str:
         game=current_context().registry[game],
         match_id=match_id,
         sections=shown.data["sections"],
+        viewer=has_viewer(game),
+        story=url_for(".match_story", game=game, match_id=match_id),
         events=None if shown.final else url_for(".match_events", game=game, match_id=match_id),
     )
 
@@ -129,6 +138,31 @@ def _match(game: str, match_id: str) -> str:
 def match_events(game: str, match_id: str) -> Response:
     """The sections of a match's page, as they change; the stream ends with the match's record."""
     return event_stream(keys.match_events(match_id), lambda: match_snapshot(game, match_id))
+
+
+def has_viewer(game: str) -> bool:
+    """Whether there is a script that draws this game's matches: static/boards/<game>.js."""
+    assert blueprint.static_folder is not None
+    return (Path(blueprint.static_folder) / "boards" / f"{game}.js").is_file()
+
+
+@blueprint.get("/web/<game>/matches/<match_id>/story")
+def match_story(game: str, match_id: str) -> Response:
+    """All events of a finished match, of a game whose states tell them: a line of JSON each, as they happened."""
+    record = stored_match(game, match_id)
+    if not has_a_story(record):
+        raise UnknownMatch("There are no events of this match.")
+    lines = _lines(story(current_context().registry[game], record), current_app.json.dumps)
+    return Response(() if request.method == "HEAD" else lines, mimetype="application/x-ndjson")
+
+
+def _lines(told: Iterator[list[Any]], dumps: Callable[[Any], str]) -> Iterator[bytes]:
+    for number, events in enumerate(told):
+        if not number % AT_ONCE:
+            # a replay is work: the node's bots come first
+            time.sleep(0)
+        if events:
+            yield "".join(f"{dumps(event)}\n" for event in events).encode()
 
 
 @blueprint.get("/web/<game>/matches/<match_id>/turns/<int:turn>")

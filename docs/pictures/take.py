@@ -13,7 +13,9 @@ from playwright.sync_api import sync_playwright
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
     "--no-sandbox",
-    "--disable-gpu",
+    # WebGL by the processor: there need be no graphics card
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
@@ -30,8 +32,13 @@ def find_chromium() -> str:
     return found
 
 
-def take(url: str, out: Path, width: int, height: int, scheme: str = "light", whole: bool = False) -> None:
-    """Opens `url` in a window of `width` x `height` pixels and writes a PNG; `whole`: of all one can scroll to."""
+def take(
+    url: str, out: Path, width: int, height: int, scheme: str = "light", whole: bool = False, frame: int = 0
+) -> None:
+    """Opens `url` in a window of `width` x `height` pixels and writes a PNG; `whole`: of all one can scroll to.
+
+    On a page with a viewer that frame of the match is shown.
+    """
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
         size = {"width": width, "height": height}
@@ -42,6 +49,10 @@ def take(url: str, out: Path, width: int, height: int, scheme: str = "light", wh
         answer = page.goto(url, wait_until="load")
         if page.locator("body[data-events]").count():
             page.wait_for_selector("#live-status:not([hidden])")
+        if page.locator("#viewer").count():
+            page.wait_for_selector("#viewer[data-loaded]")
+            page.locator("#viewer input[type=range]").fill(str(frame))
+            page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=out, full_page=whole)
         browser.close()
     if failures or answer is None or not answer.ok:
@@ -57,8 +68,9 @@ def main() -> None:
     parser.add_argument("--height", type=int, default=900)
     parser.add_argument("--scheme", choices=("light", "dark"), default="light")
     parser.add_argument("--whole", action="store_true", help="the whole page, however long it is")
+    parser.add_argument("--frame", type=int, default=0, help="which frame a viewer shows")
     given = parser.parse_args()
-    take(given.url, given.out, given.width, given.height, given.scheme, given.whole)
+    take(given.url, given.out, given.width, given.height, given.scheme, given.whole, given.frame)
 
 
 if __name__ == "__main__":

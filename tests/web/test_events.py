@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from cluster import wait_for
 from webhouse import House
 
 from battlebot.api import streams
@@ -154,7 +155,8 @@ def test_who_goes_away_is_unsubscribed(home: House) -> None:
     answer = home.client.get(f"{WEB}/contests/winter/events", buffered=False)
     assert home.context.redis.pubsub_numsub(channel)[0][1] == 1
     answer.close()
-    assert home.context.redis.pubsub_numsub(channel)[0][1] == 0
+    # Redis hears of it when it reads that the connection has ended
+    wait_for(lambda: home.context.redis.pubsub_numsub(channel)[0][1] == 0, "the end of the subscription")
 
 
 def test_head_does_not_stream(home: House) -> None:

@@ -3,6 +3,9 @@
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30000;
 
+// for a script that draws what the page shows: the last message, and an event `match` of the document for each
+export const latest = { data: null };
+
 const address = document.body.dataset.events;
 const status = document.getElementById("live-status");
 const shown = new Map();
@@ -32,6 +35,8 @@ function listen() {
     pauseMs = FIRST_PAUSE_MS;
     const data = JSON.parse(message.data);
     show(data.sections);
+    latest.data = data;
+    document.dispatchEvent(new CustomEvent("match", { detail: data }));
     if (data.final) {
       source.close();
       say("final", "over");

@@ -1,0 +1,28 @@
+// A color and a number for each player, in the order of the match; far apart for those that are next to each other.
+
+const GOLDEN = 137.508; // degrees of hue from one player to the next
+
+export class Colors {
+  constructor() {
+    this.known = new Map();
+  }
+
+  /** {number (from 1), css, rgb (from 0 to 1)} of the player of that name. */
+  of(name) {
+    if (!this.known.has(name)) {
+      const number = this.known.size + 1;
+      const hue = (210 + GOLDEN * (number - 1)) % 360;
+      const rgb = rgbOf(hue, 0.68, 0.53);
+      this.known.set(name, { number, rgb, css: `rgb(${rgb.map((part) => Math.round(255 * part)).join(" ")})` });
+    }
+    return this.known.get(name);
+  }
+}
+
+function rgbOf(hue, saturation, lightness) {
+  const reach = saturation * Math.min(lightness, 1 - lightness);
+  return [0, 8, 4].map((n) => {
+    const k = (n + hue / 30) % 12;
+    return lightness - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+  });
+}

@@ -1,0 +1,104 @@
+// A battle as frames, one a tick, made from its events as they happen. No drawing here.
+
+// what is said of a player that met a bomb; others that have lost met no explosion
+const ON_A_BOMB = "Player stepped on a BOMB";
+
+const cell = ({ x, y, z }) => `${x},${y},${z}`;
+
+/** Where everybody is before a tick, and what each does in it. */
+export class Frame {
+  constructor({ gameInfo, players, items }) {
+    this.tick = gameInfo.currentTick;
+    this.edge = gameInfo.edgeLength;
+    this.players = players;
+    this.bombs = items;
+    this.moved = new Map(); // name -> cell after the tick
+    this.placed = [];
+    this.lost = new Map(); // name -> cause
+    this.is_last = false;
+  }
+
+  /** The player's cell after the tick. */
+  after(player) {
+    return this.moved.get(player.name) ?? player;
+  }
+
+  take(kind, data) {
+    if (kind === "PLAYER_MOVE_ATTEMPT") this.moved.set(data.name, { x: data.x, y: data.y, z: data.z });
+    if (kind === "PLAYER_PLACED_BOMB" && this.isInside(data)) this.placed.push({ x: data.x, y: data.y, z: data.z });
+    if (kind === "PLAYER_LOST") this.lost.set(data.name, sentence(data.cause));
+  }
+
+  isInside({ x, y, z }) {
+    return [x, y, z].every((place) => place >= 0 && place < this.edge);
+  }
+
+  /** Whether the player, which has lost, was blown up rather than crashed, walked out or fell silent. */
+  explodes(player) {
+    return this.lost.get(player.name) === ON_A_BOMB;
+  }
+
+  /** What is left when the tick is over and no other follows. */
+  end() {
+    const hit = new Set(this.players.filter((player) => this.isInside(this.after(player))).map((p) => cell(this.after(p))));
+    const left = this.players.filter((player) => !this.lost.has(player.name));
+    const last = new Frame({
+      gameInfo: { currentTick: this.tick + 1, edgeLength: this.edge },
+      players: left.map((player) => ({ name: player.name, ...this.after(player) })),
+      items: [...this.bombs, ...this.placed].filter((bomb) => !hit.has(cell(bomb))),
+    });
+    last.is_last = true;
+    return last;
+  }
+}
+
+/** The frames so far. `players`: all names, in the order in which they were first seen. */
+export class Story {
+  constructor() {
+    this.frames = [];
+    this.players = [];
+    this.over = false;
+  }
+
+  get last() {
+    return this.frames.at(-1);
+  }
+
+  /** An event, in its turn. */
+  take([kind, data]) {
+    if (kind !== "NEXT_TICK") return this.last?.take(kind, data);
+    this.frames.push(new Frame(data));
+    for (const { name } of data.players) if (!this.players.includes(name)) this.players.push(name);
+  }
+
+  /** Nothing more comes. */
+  finish() {
+    if (this.over || !this.last) return;
+    this.over = true;
+    this.frames.push(this.last.end());
+  }
+
+  /**
+   * The state of a battle that goes on: what of its events is not known yet, for it is told again whenever a bot has
+   * answered. Ticks that nobody saw are left out.
+   */
+  follow(state) {
+    if (this.over || !Array.isArray(state.events)) return;
+    const asked = state.events.filter(([kind]) => kind === "NEXT_TICK").length;
+    // the events before the first NEXT_TICK are of this tick
+    let tick = state.currentTick - asked - (state.complete ? 1 : 0);
+    for (const event of state.events) {
+      if (event[0] === "NEXT_TICK") {
+        tick = event[1].gameInfo.currentTick;
+        if (!this.last || tick > this.last.tick) this.take(event);
+      } else if (this.last?.tick === tick) {
+        this.take(event);
+      }
+    }
+    if (state.complete) this.finish();
+  }
+}
+
+function sentence(cause) {
+  return typeof cause === "string" ? cause : `No valid answer: ${JSON.stringify(cause)}`;
+}

@@ -1,0 +1,1 @@
+export { Box, Camera, Geometry, Mesh, Program, Renderer, Sphere, Transform, Vec3 } from "ogl";
