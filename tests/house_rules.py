@@ -132,7 +132,7 @@ LAYERS = {
     ),
     "battlebot.web": layer(
         "pages have no game logic, and enqueue tasks by name",
-        *("web", "api", "rules.contract", "arena.keys", "config", "errors"),
+        *("web", "api", "rules.contract", "arena.keys", "wire.matchfiles", "config", "errors"),
     ),
     "battlebot.web.replay": layer(
         "a replay is the referee's, which is pure",

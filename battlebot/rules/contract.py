@@ -41,6 +41,7 @@ class Rules:
     view: Callable[[State, str | None], State] | None = None
     view_turn: Callable[[Turn, str], Turn] | None = None
     render: Callable[[State], str] | None = None
+    show: Callable[[State], dict[str, Any]] | None = None
     check_options: Callable[[dict[str, Any]], str | None] | None = None
     objection: Callable[[list[str], dict[str, Any]], str | None] | None = None
     forfeit: Callable[[State, str, Any], State] | None = None
@@ -59,6 +60,7 @@ _ARGUMENTS = {
     "view": ("state", "player"),
     "view_turn": ("turn", "player"),
     "render": ("state",),
+    "show": ("state",),
     "check_options": ("options",),
     "objection": ("players", "options"),
     "forfeit": ("state", "player", "cause"),
@@ -134,6 +136,10 @@ class Game:
         if self.rules.render is None:
             return json.dumps(state, indent=2, ensure_ascii=False)
         return self.rules.render(state)
+
+    def show(self, state: State) -> dict[str, Any] | None:
+        """What pages show of a state, as games/README.md describes it; None where the game leaves that to them."""
+        return None if self.rules.show is None else self.rules.show(state)
 
     def objection(self, players: Sequence[str], options: Mapping[str, Any]) -> str | None:
         """Why these players cannot start under these options (with defaults), in a sentence; None if they can."""

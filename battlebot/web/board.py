@@ -22,12 +22,83 @@ log = structlog.get_logger(__name__)
 class Space:
     """One space of a grid; `seat` is the index of the player whose mark it bears, where `marks` says so.
 
-    `fresh`: the last turn has changed it, where that is known.
+    `kind` is what the game calls it; `fresh`: the last turn has changed it, where that is known.
     """
 
     text: str
     seat: int | None = None
     fresh: bool = False
+    kind: str = ""
+
+    @property
+    def classes(self) -> str:
+        """Its CSS classes."""
+        seat = "" if self.seat is None else f"seat-{self.seat}"
+        return " ".join(filter(None, (seat, self.kind and f"kind-{self.kind}", "fresh" if self.fresh else "")))
+
+
+@dataclass(frozen=True)
+class Table:
+    """Something in rows beside the board; `numbers` are the columns in which numbers stand."""
+
+    title: str
+    head: tuple[str, ...]
+    numbers: frozenset[int]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is shown of a state: its spaces, else its text; the names of columns and rows, and tables."""
+
+    spaces: list[list[Space]] | None
+    text: str | None = None
+    columns: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+
+def picture(game: Game, state: dict[str, Any], before: dict[str, Any] | None = None) -> Picture:
+    """What is to be shown of a state; spaces that are another than in the state before are fresh."""
+    made = _of_game(game, state) or _plain(game, state)
+    if made.spaces is None or before is None:
+        return made
+    earlier = _of_game(game, before) or _plain(game, before)
+    return replace(made, spaces=with_fresh(made.spaces, earlier.spaces))
+
+
+def _plain(game: Game, state: dict[str, Any]) -> Picture:
+    spaces = grid(state)
+    if spaces is None:
+        return Picture(None, text(game, state))
+    columns, rows = (tuple(map(str, range(count))) for count in (len(spaces[0]), len(spaces)))
+    return Picture(spaces, None, columns, rows)
+
+
+def _of_game(game: Game, state: dict[str, Any]) -> Picture | None:
+    """As the game shows it; None where it does not, or fails at that."""
+    try:
+        shown = game.show(state)
+        if shown is None:
+            return None
+        spaces = [[Space(str(one["text"]), kind=_slug(one["kind"])) for one in row] for row in shown["board"]]
+        tables = tuple(
+            Table(
+                str(table["title"]),
+                tuple(map(str, table["head"])),
+                frozenset(table["numbers"]),
+                tuple(tuple(map(str, row)) for row in table["rows"]),
+            )
+            for table in shown["tables"]
+        )
+        return Picture(spaces, None, tuple(map(str, shown["columns"])), tuple(map(str, shown["rows"])), tables)
+    except Exception as error:
+        log.warning("a game cannot show a state", game=game.name, exc_info=error)
+        return None
+
+
+def _slug(kind: Any) -> str:
+    return "".join(character for character in str(kind) if character.isascii() and character.isalnum())
 
 
 def final_state(document: Mapping[str, Any]) -> dict[str, Any]:

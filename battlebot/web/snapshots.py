@@ -6,6 +6,7 @@ A page's template places the sections; its stream sends them again when they cha
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -22,6 +23,7 @@ from battlebot.web.crosstable import LARGEST, crosstable
 from battlebot.web.filters import span
 from battlebot.web.replay import Place, can_be_replayed
 from battlebot.web.stale import is_away, stored, without_stored
+from battlebot.wire.matchfiles import formats_of
 
 RECENT = 20  # matches in a page's list
 MOST_LIVE = 12
@@ -134,6 +136,7 @@ def _finished(match: dict[str, Any]) -> Snapshot:
         "sentence": verdict(match),
         "complete": True,
         "recorded": True,
+        "formats": formats_of(match["game"]),
         "started": match["startTime"],
         "lasted": span(match["startTime"], ours.get("endTime")),
         "turns": len(match["turns"]),
@@ -167,21 +170,21 @@ def _live(match: dict[str, Any]) -> Snapshot:
 
 
 def board_section(
-    facts: Mapping[str, Any], state: dict[str, Any], place: Place | None, fresh_since: Any = None
+    facts: Mapping[str, Any], state: dict[str, Any], place: Place | None, fresh_since: Any = None, tables: bool = True
 ) -> Markup:
     """The board in a state; with the way through the match where `place` says that it can be replayed."""
-    game = current_context().registry[facts["game"]]
-    spaces = board.grid(state)
-    if spaces and fresh_since is not None:
-        spaces = board.with_fresh(spaces, board.grid(fresh_since))
-    text = None if spaces else board.text(game, state)
-    return section("board", grid=spaces, text=text, place=place, match=facts)
+    picture = board.picture(current_context().registry[facts["game"]], state, fresh_since)
+    shown = picture if tables else replace(picture, tables=())
+    return section("board", picture=shown, place=place, match=facts)
 
 
 def boards_snapshot(game: str) -> Snapshot:
     """The boards of a game that are being played. Raises Unavailable."""
     live = live_matches(game)
-    shown = [{**match, "board": board_section(match, match["state"], None)} for match in (live or ())[:MOST_LIVE]]
+    shown = [
+        {**match, "board": board_section(match, match["state"], None, tables=False)}
+        for match in (live or ())[:MOST_LIVE]
+    ]
     boards = section("boards", boards=None if live is None else shown, count=len(live or ()))
     return Snapshot({"game": game, "sections": {"boards": boards}}, again_s=BOARDS_AGAIN_S)
 

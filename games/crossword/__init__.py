@@ -24,6 +24,7 @@ from games.crossword.board import (
 )
 from games.crossword.ending import after_final_pass, after_scoreless, won_by
 from games.crossword.events import added, event
+from games.crossword.page import picture
 from games.crossword.plays import IllegalPlay, Play, read_play
 from games.crossword.sight import seen_by, without_secrets
 from games.crossword.tiles import drawn, put_back, with_rack
@@ -121,6 +122,11 @@ def render(state: State) -> str:
     pairs = zip(state["players"], state["scores"], strict=True)
     lines.append(", ".join(f"{name} {score}" for name, score in pairs) + f"; {state['bagCount']} in the bag")
     return "\n".join(lines)
+
+
+def show(state: State) -> dict[str, Any]:
+    """The board with its premium squares, racks, score sheet and events, for pages."""
+    return picture(state)
 
 
 def _mover(state: State) -> int:

@@ -209,6 +209,24 @@ def test_what_a_bot_sees_of_anothers_turn_is_a_part_of_it(game: Game, random_pla
 
 
 @every_game
+def test_what_pages_show_has_its_shape(game: Game, random_play: Any) -> None:
+    """Of any state, as viewers see it and as the record has it; nothing, where the game leaves it to the pages."""
+    for state, _ in random_play(game, 6):
+        for seen in (state, game.view(state, None)):
+            before = deepcopy(seen)
+            shown = game.show(seen)
+            assert seen == before
+            if shown is None:
+                continue
+            assert json.loads(json.dumps(shown)) == shown
+            assert [len(row) for row in shown["board"]] == [len(shown["columns"])] * len(shown["rows"])
+            assert all(set(space) == {"text", "kind"} for row in shown["board"] for space in row)
+            for table in shown["tables"]:
+                assert {len(row) for row in table["rows"]} <= {len(table["head"])}
+                assert set(table["numbers"]) <= set(range(len(table["head"])))
+
+
+@every_game
 def test_random_play_renders(game: Game, random_play: Any) -> None:
     """Each state can be written as text for logs."""
     for state, _ in random_play(game, 4):

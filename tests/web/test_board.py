@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from webhouse import REGISTRY
 
-from battlebot.web.board import Space, final_state, grid, text
+from battlebot.web.board import Space, final_state, grid, picture, text
 
 NO_GRIDS: dict[str, Any] = {
     "no board": {},
@@ -64,3 +64,45 @@ def test_a_game_that_fails_to_render_is_shown_as_json() -> None:
     game = REGISTRY["numberwang"]
     broken = replace(game, rules=replace(game.rules, render=fail))
     assert '"n": 3' in text(broken, {"n": 3})
+
+
+def test_a_game_says_what_is_shown() -> None:
+    """Kinds become classes; what has changed since the state before is fresh."""
+    game = REGISTRY["crossword"]
+    state = game.initial_state(["a", "b"], 7, {})
+    rack = state["racks"][0].replace("?", "")
+    turn = {"type": "TILE_PLACEMENT_MOVE", "position": "8H", "played_tiles": rack[:2], "player": "a"}
+    made = picture(game, game.reducer(state, turn), state)
+    assert made.spaces is not None
+    assert [space.classes for space in made.spaces[7][6:10]] == [
+        "kind-empty",
+        "kind-tile fresh",
+        "kind-tile fresh",
+        "kind-empty",
+    ]
+    assert made.spaces[0][0] == Space("3W", kind="word3")
+    assert (made.columns[0], made.rows[14], len(made.tables)) == ("A", "15", 3)
+    assert made.tables[1].rows[0][1] == f"8H {rack[:2]}"
+
+
+def test_a_game_that_cannot_show_a_state_is_shown_plainly() -> None:
+    """As its text; the page stands all the same."""
+
+    def broken(state: dict[str, Any]) -> dict[str, Any]:
+        return {"board": [[{"text": "X"}]]}
+
+    game = REGISTRY["crossword"]
+    broken_game = replace(game, rules=replace(game.rules, show=broken))
+    made = picture(broken_game, game.initial_state(["a", "b"], 7, {}))
+    assert made.spaces is None
+    assert made.text is not None
+    assert made.text.startswith("   A B C")
+
+
+def test_kinds_are_plain_words() -> None:
+    """Whatever the game calls them, they stay within their class."""
+    shown = {"columns": ["A"], "rows": ["1"], "board": [[{"text": "<", "kind": 'a" onclick="x'}]], "tables": []}
+    game = REGISTRY["crossword"]
+    odd = replace(game, rules=replace(game.rules, show=lambda state: shown))
+    made = picture(odd, {})
+    assert made.spaces == [[Space("<", kind="aonclickx")]]

@@ -84,3 +84,43 @@ def test_a_board_is_replayed_without_leaving_its_page(home: House, page: Page, a
     expect(marks).to_have_count(9, timeout=20_000)
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     assert complaints == []
+
+
+def test_a_match_of_crossword_is_replayed_by_keys(home: House, page: Page, address: str) -> None:
+    """Board, racks, score sheet and events of each turn; a challenge takes tiles away; no policy is broken."""
+    start = home.context.registry["crossword"].initial_state(["a", "b"], 7, {})
+    tiles = start["racks"][0].replace("?", "")[:2]
+    assert tiles not in ("AA", "AT"), "this must be no word"
+    laid = {"type": "TILE_PLACEMENT_MOVE", "position": "8G", "played_tiles": tiles}
+    turns = [laid, {"type": "CHALLENGE"}, *[{"type": "PASS"}] * 5]
+    record = played([Turned("abbabab"[n], turn, 0.01) for n, turn in enumerate(turns)], "crossword")
+    home.storage.archive.store([record])
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(f"{address}/web/crossword/matches/{record['_id']}")
+    on_board, place = page.locator("#board td.kind-tile"), page.locator(".replay span")
+    racks, sheet, events = (page.locator("#board .sheet").nth(number) for number in range(3))
+    expect(place).to_have_text("after turn 7 of 7")
+    expect(racks).to_contain_text("".join(start["racks"][1]))
+    expect(events.locator("tbody tr")).to_have_count(9)
+    expect(on_board).to_have_count(0)
+    page.keyboard.press("Home")
+    expect(place).to_have_text("after turn 0 of 7")
+    expect(events.locator("tbody tr")).to_have_count(0)
+    page.keyboard.press("ArrowRight")
+    expect(on_board).to_have_count(2)
+    expect(page.locator("#board td.fresh")).to_have_count(2)
+    expect(sheet).to_contain_text(f"8G {tiles}")
+    page.keyboard.press("ArrowRight")
+    expect(on_board).to_have_count(0)
+    expect(events).to_contain_text(f"was challenged, and took {tiles} back")
+    page.keyboard.press("ArrowLeft")
+    expect(on_board).to_have_count(2)
+    page.keyboard.press("End")
+    expect(place).to_have_text("after turn 7 of 7")
+    page.keyboard.press("Control+Home")
+    page.keyboard.press(" ")
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    expect(place).to_have_text("after turn 7 of 7", timeout=20_000)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert complaints == []

@@ -1,4 +1,5 @@
-// Steps through a finished match without leaving the page, and plays it. Without it the links lead from page to page.
+// Steps through a finished match without leaving the page, by links or keys, and plays it. Without it the links lead from
+// page to page.
 
 const PAUSE_MS = 400;
 
@@ -39,6 +40,10 @@ function stop() {
   prepare();
 }
 
+function keep(promise, href) {
+  promise.catch(() => location.assign(href));
+}
+
 document.addEventListener("click", (event) => {
   if (event.target.closest(".replay [data-play]")) {
     if (playing) return stop();
@@ -52,7 +57,21 @@ document.addEventListener("click", (event) => {
   if (!anchor || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
   stop();
-  go(anchor.getAttribute("href")).catch(() => location.assign(anchor.href));
+  keep(go(anchor.getAttribute("href")), anchor.href);
+});
+
+document.addEventListener("keydown", (event) => {
+  // a key that is typed somewhere, or belongs to the browser, is not ours
+  if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.target.closest("input, select, textarea, button")) return;
+  const anchor = document.querySelector(`.replay a[href][aria-keyshortcuts="${CSS.escape(event.key)}"]`);
+  if (event.key === " " && document.querySelector(".replay [data-play]")) {
+    event.preventDefault();
+    document.querySelector(".replay [data-play]").click();
+  } else if (anchor) {
+    event.preventDefault();
+    stop();
+    keep(go(anchor.getAttribute("href")), anchor.href);
+  }
 });
 
 prepare();
