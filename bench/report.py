@@ -22,6 +22,8 @@ REFERENCE = {
     "pairing": ("", "1 s; 10,000: 10 s"),
     "archive": ("", "1,000 games/s"),
     "rankings": ("", "20 ms (p99)"),
+    "crossword_rules": ("", "100 us"),
+    "crossword_contest": ("", ""),
 }
 
 

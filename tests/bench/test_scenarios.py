@@ -56,3 +56,24 @@ def test_a_turns_time_is_measured_at_one_node_and_at_two() -> None:
     assert (done.returncode, row["wrong"], row["examples"]) == (0, 0, [])
     assert 0 < row["turns_per_s"] < row["reached_per_s"]
     assert row["two_nodes"]["cpu_us"]["second"] > 0
+
+
+def test_crosswords_rules_are_timed() -> None:
+    """On the turns of a match of the greedy sample, none of which may be refused."""
+    command = [sys.executable, "-m", "bench", "crossword_rules", "--quick", "--size", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=90, text=True)
+    (row,) = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, row["wrong"], row["examples"]) == (0, 0, [])
+    assert 0 < row["value"] < 1_000
+    assert 0 < row["lexicon_kb"] < 5_000
+    assert row["plays_per_s"] > 0
+
+
+def test_greedy_bots_play_a_contest_of_crossword() -> None:
+    """Three of them, each pair once; every match ends by the rules."""
+    command = [sys.executable, "-m", "bench", "crossword_contest", "--quick", "--size", "3"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=115, text=True)
+    (row,) = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, row["wrong"], row["examples"]) == (0, 0, [])
+    assert row["games"] == 3
+    assert row["points"] > 200

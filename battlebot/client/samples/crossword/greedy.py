@@ -18,7 +18,7 @@ from battlebot.client.samples.crossword.wordgraph import WordGraph, graph_of
 from battlebot.client.samples.play import arguments, main
 from battlebot.wire.macondo.history import history_of
 
-BUDGET_S = 0.25  # for what blanks can do; two of them could take seconds
+BUDGET_S = 0.2  # for what blanks can do; two of them could take seconds
 EXCHANGE_COSTS = 12.0  # what the turn would have scored, or nearly
 
 
