@@ -10,12 +10,14 @@
 -- Answers {1, 1 where the archive must be asked for now}; {0, revision found or ''} where somebody was first.
 local found = redis.call('HMGET', KEYS[1], 'rev', 'token')
 if found[1] ~= ARGV[2] then
-  -- a commit whose answer was lost is sent again: it has been done
-  if found[2] == ARGV[3] then return {1, 1} end
+  -- a commit whose answer was lost is sent again: it has been done, whatever others have committed upon it since
+  if found[2] and string.find(' ' .. found[2] .. ' ', ' ' .. ARGV[3] .. ' ', 1, true) then return {1, 1} end
   return {0, found[1] or ''}
 end
 local ask = 0
-redis.call('HSET', KEYS[1], 'rev', ARGV[2] + 1, 'token', ARGV[3], 'doc', ARGV[4])
+-- the tokens of the last commits, newest first; 200 bytes are some eight of them, the last one perhaps in part
+local tokens = string.match(string.sub(ARGV[3] .. ' ' .. (found[2] or '') .. ' ', 1, 200), '^(.*) ')
+redis.call('HSET', KEYS[1], 'rev', ARGV[2] + 1, 'token', tokens, 'doc', ARGV[4])
 for i = 11, 10 + ARGV[6] do redis.call('RPUSH', KEYS[2], ARGV[i]) end
 if ARGV[5] == '' then
   -- grows for ever, also over the loss of all of Redis: never below the time

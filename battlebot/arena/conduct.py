@@ -17,7 +17,7 @@ from battlebot.arena import keys
 from battlebot.arena.boards import next_board
 from battlebot.arena.store import MatchStore, Publication, encode_match
 from battlebot.errors import Conflict
-from battlebot.referee.events import Event, Failed, Overdue
+from battlebot.referee.events import Event, Failed, Overdue, Turned
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import Step, step, update_for
 from battlebot.rules.contract import Game
@@ -125,6 +125,7 @@ class Conductor:
                 if newest.revision < match.revision:
                     log.error("match.set_back", match=match.id, held=match.revision, found=newest.revision)
                     events = [Failed("Redis has lost turns that had been acknowledged")]
+                events = [_came_at(match.version, event) for event in events]
                 match = newest
                 continue
             except TypeError as error:
@@ -214,6 +215,13 @@ class Conductor:
             evidence=verdict.evidence or None,
             turns=match.version,
         )
+
+
+def _came_at(version: int, event: Event) -> Event:
+    """The event, where it is a turn as one for the version at which it came first: it must not answer a later one."""
+    if isinstance(event, Turned) and event.at is None:
+        return msgspec.structs.replace(event, at=version)
+    return event
 
 
 def asked_of(game: Game, match: Match) -> list[Seat]:

@@ -44,17 +44,22 @@ def applied(game: Game, match: Match, seat: Seat, offered: dict[str, Any], event
     received_s = now_s if event.received_s is None else event.received_s
     recorded = {"turn": offered, **times(match, seat, event.thinking_s, received_s)}
     sent = {key: value for key, value in offered.items() if key not in SERVERS_KEYS}
-    answered = replace(seat, answered=(version_of(sent, match), encode(sent)), asked_s=None, since_s=None)
+    answered = replace(seat, answered=(version_of(sent, match, event.at), encode(sent)), asked_s=None, since_s=None)
     state = game.reducer(match.state, offered)
     match = _advanced(game, match, answered, state, now_s, received_s)
     echo = {**offered, "valid": True}
     return Step(match, _told_all(game, match, echo, seat.bot if game.simultaneous else None), recorded)
 
 
-def version_of(turn: dict[str, Any], match: Match) -> int:
-    """The version that a turn says it is for; one that is no integer is the bot's own business."""
+def version_of(turn: dict[str, Any], match: Match, at: int | None) -> int:
+    """The version that a turn says it is for, else the one `at` which it came; None: the match's.
+
+    A version that is no integer is the bot's own business.
+    """
     version = turn.get("version")
-    return version if isinstance(version, int) and not isinstance(version, bool) else match.version
+    if isinstance(version, int) and not isinstance(version, bool):
+        return version
+    return match.version if at is None else at
 
 
 def forfeited(game: Game, match: Match, seat: Seat, cause: Any, thinking_s: float, now_s: float) -> Step:

@@ -14,6 +14,8 @@ class Turned(msgspec.Struct, frozen=True):
     at `received_s` (epoch; None: just now). It answers the question of that `version`, where that is known: at any
     other it is an old one. `question`: it answers what was asked at that version, and counts only while that is asked.
     `unforgiving`: if it is not valid the match is lost, whatever strikes are left.
+    `at`: the version that the match had when the turn came, where somebody has moved it on since; it is for that one,
+    unless it says another itself.
     """
 
     bot: str
@@ -24,6 +26,7 @@ class Turned(msgspec.Struct, frozen=True):
     version: int | None = None
     unforgiving: bool = False
     question: int | None = None
+    at: int | None = None
 
 
 class TimedOut(msgspec.Struct, frozen=True):

@@ -75,7 +75,7 @@ def _turned(game: Game, match: Match, event: Turned, now_s: float) -> Step:
     if event.question is not None and not (on_turn and event.question == seat.question):
         return Step(match)
     turn = {key: value for key, value in (event.turn or {}).items() if key not in SERVERS_KEYS}
-    repeated = _repeated(game, match, seat, turn, now_s)
+    repeated = _repeated(game, match, seat, turn, event.at, now_s)
     if repeated is not None:
         return repeated
     if on_turn and event.thinking_s > seat.remaining_s:
@@ -100,12 +100,12 @@ def _problem(game: Game, match: Match, event: Turned, offered: dict[str, Any]) -
     return None
 
 
-def _repeated(game: Game, match: Match, seat: Seat, turn: dict[str, Any], now_s: float) -> Step | None:
+def _repeated(game: Game, match: Match, seat: Seat, turn: dict[str, Any], at: int | None, now_s: float) -> Step | None:
     """The answer to a turn for a question that has passed: acknowledged again, or stale; None for any other turn.
 
     Where all move at once the others' turns leave a bot's question as it is, and a second answer comes too late.
     """
-    version = version_of(turn, match)
+    version = version_of(turn, match, at)
     if "match" in turn and _is_for_another(turn, match):
         echo = {**turn, "player": seat.bot, "time": int(now_s * 1000), "valid": False}
         sentence = f"This turn is for match {turn['match']}; this is match {match.id}."

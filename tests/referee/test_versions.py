@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from matches import Play
 
+from battlebot.referee.events import Turned
+
 
 def told(play: Play) -> list[tuple[str, bool, str | None]]:
     """Of the last updates: bot, valid, code."""
@@ -155,3 +157,18 @@ def test_a_key_named_match_is_the_bots_own_without_a_version(turn: dict[str, Any
     play.turn("a", n=1, **turn)
     assert told(play) == [("a", True, None), ("b", True, None)]
     assert play.messages()[0][1]["turn"]["match"] == turn["match"]
+
+
+@pytest.mark.parametrize("version", [None, 0], ids=["says no version", "says its version"])
+def test_a_turn_that_came_at_an_older_version_is_for_that_one(version: int | None) -> None:
+    """Somebody has moved the match on before it could be answered: it is no answer to what is asked now."""
+    turn = {"n": 1} if version is None else {"n": 1, "version": version}
+    play = Play()
+    play.turn("a", **turn)
+    play.turn("b", n=2)
+    before = play.match
+    play.event(Turned("a", turn, 0.1, at=0))
+    assert told(play) == [("a", True, None)]
+    play.event(Turned("a", {**turn, "n": 7}, 0.1, at=0))
+    assert told(play) == [("a", False, "stale")]
+    assert play.match is before
