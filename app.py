@@ -42,6 +42,10 @@ from battlebot.matchmaking.lobby import Lobby
 from battlebot.matchmaking.queue import Queues
 from battlebot.rules.contract import Game
 from battlebot.rules.registry import discover
+from battlebot.stateless import make_askers
+from battlebot.stateless.health import Health as BotHealth
+from battlebot.stateless.registering import StatelessBots
+from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 from battlebot.transports.pump import Pump
@@ -114,6 +118,8 @@ def build_house(settings: Settings) -> House:
         ask_pairing=lambda game, contest: enqueue("tasks.contests.pair", game, contest),
         now_s=time.time,
         arena=arena,
+        addresses=storage.bots.addresses,
+        ask_bots=ask_bots,
     )
     house = House(
         settings=settings,
@@ -188,6 +194,7 @@ def _context(house: House, health: Health) -> Context:
         registry=house.registry,
         storage=house.storage,
         directory=house.directory,
+        stateless=_stateless_bots(house),
         live=LiveMatches(house.registry, house.store),
         presence=Presence(house.client),
         bus=house.bus,
@@ -197,6 +204,11 @@ def _context(house: House, health: Health) -> Context:
         away=health.away,
         redis=house.client,
     )
+
+
+def _stateless_bots(house: House) -> StatelessBots:
+    trial = Trial(house.registry, house.settings, make_askers(house.settings, house.lag.total_s))
+    return StatelessBots(house.storage, house.directory, trial, BotHealth(house.scripts))
 
 
 def _read_body(settings: Settings) -> None:

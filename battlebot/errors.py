@@ -6,6 +6,7 @@
     ├── BadGame                 a module in games/ breaks the contract
     ├── Refused                 what arrived from outside is not acceptable
     │   ├── UnknownGame         no such game
+    │   ├── UnknownBot          no such bot
     │   ├── UnknownMatch        no such match
     │   ├── UnknownContest      no such contest
     │   ├── UnknownFormat       a file format that the game's matches do not have
@@ -13,6 +14,7 @@
     │   ├── NameTaken           somebody has registered that name
     │   ├── BadName             a name that is empty, too long or not printable
     │   ├── BadAddress          a stateless bot's address is malformed, or may not be asked
+    │   ├── UnansweredTest      a stateless bot does not answer its test request as it must
     │   ├── BadMessage          a frame or body that does not have the shape it must have
     │   │   └── TooBig          a frame announces more bytes than are taken
     │   ├── LoginFailed         wrong hash, unknown bot, wrong game
@@ -82,6 +84,13 @@ class UnknownGame(Refused):
     http_status = 404
 
 
+class UnknownBot(Refused):
+    """No bot of that name is registered for the game."""
+
+    code = "unknown-bot"
+    http_status = 404
+
+
 class UnknownMatch(Refused):
     """No finished or live match has that id."""
 
@@ -127,6 +136,12 @@ class BadAddress(Refused):
     """A stateless bot's address is malformed, or leads where the server may not go."""
 
     code = "bad-address"
+
+
+class UnansweredTest(Refused):
+    """A stateless bot was asked, and gave no answer that counts; `test` says what became of the request."""
+
+    code = "unanswered-test"
 
 
 class BadMessage(Refused):

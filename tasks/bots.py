@@ -11,25 +11,41 @@ from typing import Any
 import structlog
 from celery import shared_task, signals
 
+from battlebot.arena.conduct import Conductor
 from battlebot.arena.lag import Lag
 from battlebot.arena.leases import RENEW_EVERY_S, Leases
 from battlebot.arena.scripts import GroupedScripts
+from battlebot.arena.store import MatchStore
 from battlebot.errors import Unavailable
 from battlebot.stateless import make_askers
+from battlebot.stateless.attendance import Attendance
 from battlebot.stateless.health import Health
+from battlebot.stateless.trial import Trial
 from tasks.workbench import workbench
 
 log = structlog.get_logger()
+
+_making = threading.Lock()
 
 
 @shared_task(name="tasks.bots.ask")
 def ask(match_id: str) -> int:
     """Asks the stateless bots of a match for as long as it waits for them alone; answers how often one answered."""
     try:
-        return _desk(getpid()).stretches.conduct(match_id)
+        return desk().stretches.conduct(match_id)
     except Unavailable as error:
         # the sweep finds the match
         log.warning("bots.asking_put_off", match=match_id, error=str(error))
+        return 0
+
+
+@shared_task(name="tasks.bots.attend")
+def attend() -> int:
+    """Has stateless bots wait wherever they may be matched; answers how many tickets were added."""
+    try:
+        return workbench().solo("attend", 20.0).run(desk().attendance.look)
+    except Unavailable as error:
+        log.warning("bots.attendance_put_off", error=str(error))
         return 0
 
 
@@ -37,8 +53,7 @@ class Desk:
     """What one worker process asks with; its thread keeps the leases and writes down how the bots are doing."""
 
     def __init__(self) -> None:
-        from battlebot.arena.conduct import Conductor
-        from battlebot.arena.store import MatchStore
+        # greenlets: what serves other queues has none, and need not load them
         from battlebot.stateless.stretch import Stretches
 
         bench = workbench()
@@ -46,14 +61,24 @@ class Desk:
         lag.start()
         scripts = GroupedScripts(bench.client)
         self.leases, self.health = Leases(scripts), Health(scripts)
+        store = MatchStore(bench.client, scripts, hold_s=5.0)
         conductor = Conductor(
-            bench.registry,
-            MatchStore(bench.client, scripts, hold_s=5.0),
-            ask_archive=lambda: bench.celery.send_task("tasks.matches.archive"),
+            bench.registry, store, ask_archive=lambda: bench.celery.send_task("tasks.matches.archive")
         )
-        self.stretches = Stretches(
-            conductor, make_askers(bench.settings, lag.total_s), self.leases, self.health, bench.ask_bots
+        askers = make_askers(bench.settings, lag.total_s)
+        self.stretches = Stretches(conductor, askers, self.leases, self.health, bench.ask_bots, bench.ask_attendance)
+        self.attendance = Attendance(
+            registry=bench.registry,
+            settings=bench.settings,
+            storage=bench.storage,
+            store=store,
+            queues=bench.queues,
+            health=self.health,
+            trial=Trial(bench.registry, bench.settings, askers),
+            ask_pairing=bench.organiser.ask_pairing,
+            ask_bots=bench.ask_bots,
         )
+        self._askers = askers
         signals.worker_shutting_down.connect(self._stop, weak=False)
         threading.Thread(target=self._run, name="bots", daemon=True).start()
 
@@ -65,12 +90,19 @@ class Desk:
             time.sleep(RENEW_EVERY_S)
             try:
                 self.leases.renew()
+                self._askers.tidy()
                 for address in self.health.flush():
                     log.warning("bot.paused", url=address)
             except Unavailable as error:
                 log.warning("bots.leases_not_renewed", error=str(error))
             except Exception:
                 log.exception("bots.failed")
+
+
+def desk() -> Desk:
+    """This process's desk; one of greenlets that come first together makes it. Raises Unavailable as `workbench`."""
+    with _making:
+        return _desk(getpid())
 
 
 @lru_cache(maxsize=1)

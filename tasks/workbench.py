@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import redis
 import structlog
@@ -28,6 +29,8 @@ from battlebot.storage import Storage
 
 log = structlog.get_logger()
 
+_making = threading.Lock()
+
 
 @dataclass(frozen=True)
 class Workbench:
@@ -48,6 +51,7 @@ class Workbench:
     bus: Bus
     registry: Registry
     ask_bots: Callable[[str], None]
+    ask_attendance: Callable[[], None]
 
     def solo(self, work: str, for_s: float = 30.0) -> Solo:
         """The guard of work that one process at a time does."""
@@ -56,7 +60,9 @@ class Workbench:
 
 def workbench() -> Workbench:
     """This process's workbench. Raises Unavailable until MongoDB has answered once."""
-    return _workbench(os.getpid())
+    # one of greenlets that come first together makes it
+    with _making:
+        return _workbench(os.getpid())
 
 
 @lru_cache(maxsize=1)
@@ -70,12 +76,14 @@ def _workbench(_pid: int) -> Workbench:
     registry = discover()
     store, queues = MatchStore(client, hold_s=5.0), Queues(client)
 
-    def ask_bots(match_id: str) -> None:
+    def send(task: str, *arguments: str) -> None:
         try:
-            celery.send_task("tasks.bots.ask", args=(match_id,))
+            celery.send_task(task, args=arguments)
         except Exception as error:
-            # the sweep asks again
-            log.warning("bots.not_asked", match=match_id, error=type(error).__name__)
+            # the sweeps ask again
+            log.warning("task.not_enqueued", task=task, error=type(error).__name__)
+
+    ask_bots = partial(send, "tasks.bots.ask")
 
     conductor = Conductor(
         registry, store, ask_archive=lambda: celery.send_task("tasks.matches.archive"), ask_bots=ask_bots
@@ -106,4 +114,5 @@ def _workbench(_pid: int) -> Workbench:
         bus=bus,
         registry=registry,
         ask_bots=ask_bots,
+        ask_attendance=partial(send, "tasks.bots.attend"),
     )

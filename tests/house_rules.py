@@ -110,7 +110,17 @@ LAYERS = {
     ),
     "battlebot.stateless": layer(
         "stateless bots are asked by what stands on the arena; a kind of address knows no match",
-        *("stateless", "arena", "referee", "rules.contract", "wire", "config", "errors"),
+        *(
+            "stateless",
+            "arena",
+            "matchmaking.queue",
+            "referee",
+            "rules.contract",
+            "storage",
+            "wire",
+            "config",
+            "errors",
+        ),
     ),
     "battlebot.storage": layer("storage knows MongoDB and no match", "storage", "config", "errors"),
     "battlebot.arena": layer(

@@ -53,7 +53,7 @@ BROKEN = [
     ("battlebot/ratings/model.py", "import random", "battlebot.ratings.model"),
     ("battlebot/ratings/service.py", "import battlebot.arena.solo", "battlebot.ratings.service"),
     ("battlebot/ratings/service.py", "import openskill", "battlebot.ratings.service"),
-    ("battlebot/stateless/http.py", "from battlebot.storage import Storage", "battlebot.stateless"),
+    ("battlebot/stateless/http.py", "from battlebot.contests import standings", "battlebot.stateless"),
     ("battlebot/storage/games.py", "from battlebot.referee.match import Match", "battlebot.storage"),
     ("battlebot/arena/service.py", "import battlebot.contests.standings", "battlebot.arena"),
     ("battlebot/arena/sweep.py", "from battlebot.matchmaking.lobby import Lobby", "battlebot.arena.sweep"),

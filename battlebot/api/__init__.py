@@ -19,7 +19,8 @@ from battlebot.api.origins import refuse_other_origins
 from battlebot.api.players import players
 from battlebot.api.progress import progress
 from battlebot.api.ratings import ratings
-from battlebot.api.tokens import SCHEME
+from battlebot.api.statelessbots import statelessbots
+from battlebot.api.tokens import PASSWORD_SCHEME, SCHEME
 
 __all__ = ["Context", "init_api"]
 
@@ -36,7 +37,8 @@ def init_api(app: Flask, context: Context) -> None:
     limit_registrations(app, context.settings)
     register_described(app)
     described = app.extensions[DESCRIBED_KEY]
-    described.spec.components.security_scheme(SCHEME, {"type": "http", "scheme": "bearer"})
-    for blueprint in (ratings, players, livematches, contests, organising, exports, progress):
+    for scheme in (SCHEME, PASSWORD_SCHEME):
+        described.spec.components.security_scheme(scheme, {"type": "http", "scheme": "bearer"})
+    for blueprint in (statelessbots, ratings, players, livematches, contests, organising, exports, progress):
         described.register_blueprint(blueprint)
     app.register_blueprint(health)

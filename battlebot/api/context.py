@@ -23,6 +23,25 @@ class Directory(Protocol):
     def register(self, game: str, bot_id: str, owner: str) -> str:
         """Registers a bot; answers its pass_hash, 64 hex digits. Raises NameTaken, Unavailable."""
 
+    def check_owner(self, game: str, bot_id: str, pass_hash: str) -> None:
+        """Raises LoginFailed unless it is the bot's, Unavailable."""
+
+
+class StatelessBots(Protocol):
+    """Registered stateless bots; see stateless/registering.py."""
+
+    def register(self, game: str, bot_id: str, owner: str, url: str, available: bool) -> str:
+        """Registers a bot that answers a test request; answers its pass_hash."""
+
+    def change(self, game: str, bot_id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Another `url`, or `available`."""
+
+    def show(self, game: str, bot_id: str) -> dict[str, Any]:
+        """The bot, and how its url is doing."""
+
+    def test(self, game: str, bot_id: str) -> dict[str, Any]:
+        """A test request's result."""
+
 
 class LiveMatches(Protocol):
     """What can be seen of matches that are being played."""
@@ -108,6 +127,7 @@ class Context:
     registry: Mapping[str, Game]
     storage: Storage
     directory: Directory
+    stateless: StatelessBots
     live: LiveMatches
     presence: Presence
     bus: Bus

@@ -23,9 +23,14 @@ registrations.url_value_preprocessor(check_game)
 def register_bot(body: dict[str, Any], game: str) -> tuple[dict[str, str], int, dict[str, str]]:
     """Register a bot for a game
 
-    The answer holds the only copy of its credentials that is ever given out.
+    The answer holds the only copy of its credentials that is ever given out. A bot with a `url` is stateless: it is
+    asked there, always ready while it is `available`; it must answer a test request.
     """
-    pass_hash = current_context().directory.register(game, body["bot_id"], body["owner"] or ANONYMOUS)
+    context, owner, url = current_context(), body["owner"] or ANONYMOUS, body["url"]
+    if url is None:
+        pass_hash = context.directory.register(game, body["bot_id"], owner)
+    else:
+        pass_hash = context.stateless.register(game, body["bot_id"], owner, url, body["available"])
     return {"game": game, "bot_id": body["bot_id"], "pass_hash": pass_hash}, 201, {"Cache-Control": "no-store"}
 
 

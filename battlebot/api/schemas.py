@@ -11,6 +11,8 @@ from battlebot.wire.names import MAX_NAME_LENGTH, checked_name
 
 ANONYMOUS = "Anonymous"
 MOST_GAMES = 1000
+URL_IS = "Where a stateless bot is asked: http:// or https://. It is tested before it is taken."
+AVAILABLE_IS = "Whether a stateless bot is matched."
 FAULTS = ("none", "bot", "network", "server")
 
 
@@ -23,6 +25,24 @@ class Name(fields.Field[str]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         return checked_name(value, attr or "name")
+
+
+class Url(fields.Field[str]):
+    """An address of a stateless bot; whether it can be asked is for others to say."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        if not isinstance(value, str) or not value:
+            raise ValidationError(_rule("type", f"{attr} must be a text."))
+        return value
+
+
+class Flag(fields.Field[bool]):
+    """true or false, and nothing that looks like it."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
+        if not isinstance(value, bool):
+            raise ValidationError(_rule("type", f"{attr} must be true or false."))
+        return value
 
 
 class Count(fields.Field[int]):
@@ -60,6 +80,8 @@ class Registration(Schema):
         allow_none=True,
         metadata={"description": "Whose bot it is.", "maxLength": MAX_NAME_LENGTH},
     )
+    url = Url(load_default=None, allow_none=True, metadata={"description": URL_IS})
+    available = Flag(load_default=True, metadata={"description": AVAILABLE_IS})
 
 
 class Registered(Schema):

@@ -8,6 +8,7 @@ from battlebot.api.context import current_context
 from battlebot.api.errors import answer
 from battlebot.errors import BadToken, NoToken
 
+PASSWORD_SCHEME = "password"  # noqa: S105 - the name of another one: a bot's password
 SCHEME = "organiser"  # the name of the security scheme in OpenAPI
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import OrderedDict
 from collections.abc import Collection
 from functools import partial
@@ -32,14 +33,22 @@ class Directory:
         # what an unknown bot's hash is compared with, so that it takes as long as a known one's
         self._nobody = ("", new_secret())
 
-    def register(self, game: str, bot_id: str, owner: str) -> str:
-        """Stores the bot and answers its new pass_hash: 64 hex digits. Raises NameTaken, Unavailable.
+    def register(self, game: str, bot_id: str, owner: str, url: str | None = None, available: bool = True) -> str:
+        """Stores the bot and answers its new pass_hash: 64 hex digits. With a `url` it is stateless.
 
+        Raises NameTaken, Unavailable.
         A name that looks like one that is there is taken too.
         """
         pass_hash = new_secret()
-        self._bots.register(game, bot_id, owner, self._vault.seal(pass_hash), likeness(bot_id))
+        stateless = {} if url is None else {"url": url, "available": available}
+        self._bots.register(game, bot_id, owner, self._vault.seal(pass_hash), likeness(bot_id), **stateless)
         return pass_hash
+
+    def check_owner(self, game: str, bot_id: str, pass_hash: str) -> None:
+        """Raises LoginFailed unless this is the pass_hash of that bot of that game; Unavailable."""
+        found, known = held(lambda: self._find(bot_id), self._hold_s) or self._nobody
+        if not secrets.compare_digest(pass_hash.encode(), known.encode()) or found != game:
+            raise LoginFailed("The bot, its game or its pass_hash is not right.")
 
     def registered(self, names: Collection[str]) -> bool:
         """Whether one of these is a registered bot's name. Raises Unavailable."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import structlog
 
 from battlebot.arena import keys
-from battlebot.arena.making import begin, new_match
+from battlebot.arena.conduct import asked_of
+from battlebot.arena.making import begin, is_stateless, new_match
 from battlebot.arena.player import Player
 from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
@@ -36,7 +37,10 @@ class ContestDoor(Protocol):
 
 @dataclass
 class Lobby:
-    """`ask_pairing(game, contest)` enqueues the pairing task; it does not raise."""
+    """`ask_pairing(game, contest)` and `ask_bots(match_id)` enqueue tasks; they do not raise.
+
+    `addresses(bots)` says where those that are stateless are asked.
+    """
 
     registry: Mapping[str, Game]
     settings: Settings
@@ -46,6 +50,8 @@ class Lobby:
     ask_pairing: Callable[[str, str], None]
     now_s: Callable[[], float]
     arena: Arena | None = None
+    addresses: Callable[[Sequence[str]], Mapping[str, str]] = lambda bots: {}
+    ask_bots: Callable[[str], None] = lambda match_id: None
     _waiting: dict[str, Player] = field(default_factory=dict)
     _late: list[tuple[str, Ticket]] = field(default_factory=list)
     _guard: threading.Lock = field(default_factory=threading.Lock)
@@ -120,9 +126,12 @@ class Lobby:
     def _pair(self, player: Player, game: Game, others: tuple[Ticket, ...]) -> None:
         seats = in_order([(player.bot, player.place), *((other.bot, other.place) for other in others)])
         series = series_of(seats, self.store.next_number)
-        match = new_match(game, seats, self.settings, self.now_s(), series=series)
+        addresses = self.addresses([bot for bot, place in seats if is_stateless(place)])
+        match = new_match(game, seats, self.settings, self.now_s(), series=series, addresses=addresses)
         if begin(self.store, game, match, self._queue(player), self._ticket(player).text):
             log.info("match.begun", match=match.id, game=game.name, players=[bot for bot, _ in seats])
+            if asked_of(game, match):
+                self.ask_bots(match.id)
         else:
             # it took longer than tickets are held: all of them are put back by the next tick
             log.warning("match.begun_too_late", match=match.id, game=game.name)

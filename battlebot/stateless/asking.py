@@ -55,6 +55,9 @@ class Kind(Protocol):
     def ask(self, question: Question) -> Reply:
         """Asks and waits, for `limit_s` and a little more at most. Never raises but what ends a greenlet."""
 
+    def tidy(self) -> None:
+        """Called every second or two: lets go of what nobody uses any more."""
+
 
 class Askers:
     """Asks any address by its kind."""
@@ -73,6 +76,11 @@ class Askers:
         except BadAddress as error:
             return Reply(failure=Failure(error.code, str(error)))
         return kind.ask(question)
+
+    def tidy(self) -> None:
+        """To be called every second or two."""
+        for kind in set(self._kinds.values()):
+            kind.tidy()
 
     def _kind_of(self, address: str) -> Kind:
         scheme = address.partition("://")[0].lower() if isinstance(address, str) and "://" in address else ""

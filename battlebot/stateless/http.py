@@ -64,6 +64,10 @@ class HttpBots:
                 sentence = f"The server failed while it asked ({type(error).__name__})."
                 return Reply(failure=Failure("server", sentence, ours=True))
 
+    def tidy(self) -> None:
+        """Closes connections that nobody used for long."""
+        self.connections.tidy()
+
     def _asked(self, question: Question, location: Location, request: bytes) -> Reply:
         kept = self.connections.idle(location)
         if kept is not None:

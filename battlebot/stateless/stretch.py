@@ -30,7 +30,7 @@ FINISHING_S = 1.0  # for answers that are under way when the worker is stopped
 
 
 class Stretches:
-    """`ask_again(match_id)` sends the task of another stretch; it does not raise."""
+    """`ask_again(match_id)` sends the task of another stretch, `attend()` that of attendance; they do not raise."""
 
     def __init__(
         self,
@@ -39,12 +39,14 @@ class Stretches:
         leases: Leases,
         health: Health,
         ask_again: Callable[[str], None],
+        attend: Callable[[], None] = lambda: None,
     ) -> None:
         self._conductor = conductor
         self._askers = askers
         self._leases = leases
         self._health = health
         self._ask_again = ask_again
+        self._attend = attend
         self._stopping = False
         self._asked: set[gevent.Greenlet] = set()
 
@@ -85,6 +87,9 @@ class Stretches:
             if events:
                 before, match = match, self._conductor.conduct_all(match, events).match
                 done += len(events)
+                if match.verdict is not None and match.contest is not None:
+                    # its bots may have other meetings
+                    self._attend()
                 troubles = troubles + 1 if match is before else 0
             if len(events) < len(seats) or troubles:
                 troubles += 1

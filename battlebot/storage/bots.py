@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,16 +17,20 @@ from battlebot.storage.room import Room
 class Bots:
     """Documents `{_id: bot_id, game, owner, sealed_pass_hash, date_registered, likeness}`.
 
-    A name is unique over the server, and so is what it looks like.
+    A stateless bot's has `url`, `available` and, once there was one, `lastTest` as well. A name is unique over the
+    server, and so is what it looks like.
     """
 
     def __init__(self, database: Database[dict[str, Any]], room: Room) -> None:
         self._room = room
         self._bots = database["bots"]
 
-    def register(self, game: str, bot_id: str, owner: str, sealed_pass_hash: bytes, likeness: str = "") -> None:
-        """Stores a bot; `likeness` is the same for names that look alike (empty: nothing else looks like it).
+    def register(
+        self, game: str, bot_id: str, owner: str, sealed_pass_hash: bytes, likeness: str = "", **more: Any
+    ) -> None:
+        """Stores a bot, with `more` fields.
 
+        `likeness` is the same for names that look alike (empty: nothing else looks like it).
         Raises NameTaken, DiskFull, Unavailable.
         """
         self._room.check()
@@ -37,6 +41,7 @@ class Bots:
             "sealed_pass_hash": sealed_pass_hash,
             "date_registered": datetime.now(UTC),
             "likeness": likeness or bot_id,
+            **more,
         }
         with mongo_errors():
             try:
@@ -50,6 +55,26 @@ class Bots:
         """The bot's document, or None. Raises Unavailable."""
         with mongo_errors():
             return self._bots.find_one({"_id": bot_id})
+
+    def change(self, bot_id: str, changes: Mapping[str, Any]) -> None:
+        """Sets fields of a bot. Raises Unavailable."""
+        if changes:
+            with mongo_errors():
+                self._bots.update_one({"_id": bot_id}, {"$set": dict(changes)})
+
+    def stateless(self) -> list[dict[str, Any]]:
+        """`_id`, `game`, `url`, `available` of every stateless bot, in the order of registration. Unavailable."""
+        with mongo_errors():
+            found = self._bots.find({"url": {"$type": "string"}}, {"game": 1, "url": 1, "available": 1})
+            return list(found.sort("date_registered", 1))
+
+    def addresses(self, bot_ids: Sequence[str]) -> dict[str, str]:
+        """Bot -> where it is asked, of those among these that are stateless. Raises Unavailable."""
+        if not bot_ids:
+            return {}
+        with mongo_errors():
+            found = self._bots.find({"_id": {"$in": list(bot_ids)}, "url": {"$type": "string"}}, {"url": 1})
+            return {row["_id"]: row["url"] for row in found}
 
     def known(self, game: str, bot_ids: Sequence[str]) -> set[str]:
         """Which of these are registered for the game. Raises Unavailable."""

@@ -17,6 +17,8 @@ from battlebot.errors import SettingError, Unavailable
 
 INDEXES = {
     "bots": [
+        # few have one
+        IndexModel([("url", ASCENDING)], partialFilterExpression={"url": {"$type": "string"}}),
         IndexModel([("game", ASCENDING), ("date_registered", ASCENDING)]),
         # sparse: bots of before it was there look like nobody
         IndexModel([("likeness", ASCENDING)], unique=True, sparse=True),

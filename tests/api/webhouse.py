@@ -24,6 +24,7 @@ from battlebot.arena.connection import connect
 from battlebot.arena.directory import Directory
 from battlebot.arena.live import LiveMatches
 from battlebot.arena.presence import Presence
+from battlebot.arena.scripts import Scripts
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.service.lookout import Lookout
@@ -32,6 +33,10 @@ from battlebot.embedded.stores import embedded_stores
 from battlebot.matchmaking.queue import Queues
 from battlebot.referee.match import Limits, Match, Seat
 from battlebot.rules.registry import discover
+from battlebot.stateless import make_askers
+from battlebot.stateless.health import Health
+from battlebot.stateless.registering import StatelessBots
+from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 from battlebot.web import init_web
@@ -144,11 +149,14 @@ def house(settings: Settings, answer_within_s: float = 2.0) -> Iterator[House]:
     storage = Storage(settings, answer_within_s)
     store = MatchStore(client)
     parts = {"redis": "ok", "mongodb": "ok", "worker": "ok"}
+    directory = Directory(storage, Vault("0123456789abcdef"))
+    trial = Trial(REGISTRY, settings, make_askers(replace(settings, bot_loopback=True)))
     context = Context(
         settings=settings,
         registry=REGISTRY,
         storage=storage,
-        directory=Directory(storage, Vault("0123456789abcdef")),
+        directory=directory,
+        stateless=StatelessBots(storage, directory, trial, Health(Scripts(client))),
         live=LiveMatches(REGISTRY, store),
         presence=Presence(client),
         bus=Bus(client),

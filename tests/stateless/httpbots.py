@@ -26,6 +26,7 @@ class Bots(ThreadingHTTPServer):
         self.headers: dict[str, Any] = {}
         self.connections = 0
         self.hanging = threading.Event()  # set: who hangs goes on
+        self.broken = threading.Event()  # set: who wavers fails
 
     def url(self, behaviour: str) -> str:
         """The address of a bot that behaves so."""
@@ -58,6 +59,21 @@ class Handler(BaseHTTPRequestHandler):
     def be_good(self, question: Any) -> None:
         """Does nothing, whatever the cube does."""
         self.answer(json.dumps(_nothing(question)).encode())
+
+    def be_counting(self, question: Any) -> None:
+        """Plays numberwang, whoever wins by it."""
+        self.answer(json.dumps({"n": 3}).encode())
+
+    def be_marking(self, question: Any) -> None:
+        """Plays noughts and crosses: the first free space."""
+        state = question["state"]
+        mark = next(mark for mark, bot in state["marks"].items() if bot == question["bot_id"])
+        free = next([y, x] for y in range(3) for x in range(3) if not state["board"][y][x])
+        self.answer(json.dumps({"mark": mark, "space": free}).encode())
+
+    def be_wavering(self, question: Any) -> None:
+        """Plays connect four: any column that is not full; at times it fails."""
+        self.answer(json.dumps({"column": 0}).encode(), 500 if self.server.broken.is_set() else 200)
 
     def be_slow(self, question: Any) -> None:
         time.sleep(0.3)

@@ -11,7 +11,8 @@ import msgspec
 import structlog
 
 from battlebot.arena import keys
-from battlebot.arena.making import beginning, new_match, new_match_id
+from battlebot.arena.conduct import asked_of
+from battlebot.arena.making import beginning, is_stateless, new_match, new_match_id
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.cap import cap_of
@@ -199,7 +200,9 @@ class Pairer:
         if reserved is None:
             return None
         ids = [match_id for match_id in planned if match_id in reserved]
-        matches = [self._made(contest, tickets, match_id, planned[match_id], before_s) for match_id in ids]
+        there = [(waiter.bot, tickets[waiter.ticket].place) for one in ids for waiter in planned[one].waiters]
+        addresses = self.storage.bots.addresses([bot for bot, place in there if is_stateless(place)])
+        matches = [self._made(contest, tickets, one, planned[one], before_s, addresses) for one in ids]
         game = self.registry[contest["game"]]
         begun = self.store.begin_all([beginning(game, match) for match in matches], queue, not_after_ms)
         unbegun = [match_id for match_id, done in zip(ids, begun, strict=True) if not done]
@@ -211,15 +214,24 @@ class Pairer:
                 pairing = planned[match.id]
                 players = [seat.bot for seat in match.seats]
                 log.info("match.begun", **about, n=pairing.n, round=pairing.round, players=players)
+                if asked_of(game, match):
+                    self.ask_bots(match.id)
         return len(ids) - len(unbegun)
 
     def _made(
-        self, contest: dict[str, Any], tickets: dict[str, Ticket], match_id: str, pairing: Pairing, started_s: float
+        self,
+        contest: dict[str, Any],
+        tickets: dict[str, Ticket],
+        match_id: str,
+        pairing: Pairing,
+        started_s: float,
+        addresses: Mapping[str, str],
     ) -> Match:
         seats = [(waiter.bot, tickets[waiter.ticket].place) for waiter in pairing.waiters]
         timeout_ms = contest["turnTimeoutMs"] or self.settings.turn_timeout_ms
         settings = replace(self.settings, turn_timeout_ms=timeout_ms)
         game = self.registry[contest["game"]]
-        made = new_match(game, seats, settings, self.now_s(), contest["name"], contest["options"], match_id=match_id)
+        about = (contest["name"], contest["options"], match_id)
+        made = new_match(game, seats, settings, self.now_s(), *about, addresses=addresses)
         # what was reserved before a pause or an end has begun before it
         return msgspec.structs.replace(made, started_s=started_s)

@@ -1,0 +1,58 @@
+"""The shape of what a bot's owner sends and is shown."""
+
+from __future__ import annotations
+
+from marshmallow import EXCLUDE, Schema, fields
+
+from battlebot.api.schemas import AVAILABLE_IS, URL_IS, AsItIs, Flag, Url
+
+
+class BotChange(Schema):
+    """What of a stateless bot is to be another from now on."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    url = Url(load_default=None, allow_none=True, metadata={"description": URL_IS})
+    available = Flag(load_default=None, allow_none=True, metadata={"description": AVAILABLE_IS})
+
+
+class TestResult(AsItIs):
+    """What became of a test request."""
+
+    ok = fields.Boolean(required=True)
+    at = fields.Integer(required=True, metadata={"description": "ms since the epoch"})
+    answerMs = fields.Float(required=True, metadata={"description": "what the bot took"})  # noqa: N815
+    code = fields.String(metadata={"description": "why it is not ok"})
+    error = fields.String(metadata={"description": "the same in a sentence"})
+    question = fields.Raw(required=True, metadata={"description": "the body that was sent"})
+
+
+class BotFailure(AsItIs):
+    """A question to which no answer came that counts."""
+
+    at = fields.Integer(required=True, metadata={"description": "ms since the epoch"})
+    code = fields.String(required=True)
+    error = fields.String(required=True)
+    bot_id = fields.String(required=True)
+    game = fields.String(required=True)
+    match = fields.String(required=True)
+
+
+class OwnBot(AsItIs):
+    """A bot as its owner sees it. All but the first four are there for a bot with a url."""
+
+    bot_id = fields.String(required=True)
+    game = fields.String(required=True)
+    owner = fields.String(required=True)
+    url = fields.String(required=True, allow_none=True)
+    state = fields.String(required=True, metadata={"enum": ["connects", "ready", "paused", "off"]})
+    available = fields.Boolean()
+    error = fields.String(metadata={"description": "why it is paused"})
+    answers = fields.Integer(metadata={"description": "of how many the times are, 500 at most"})
+    p50Ms = fields.Float(allow_none=True)  # noqa: N815
+    p99Ms = fields.Float(allow_none=True)  # noqa: N815
+    failures = fields.List(fields.Nested(BotFailure), metadata={"description": "the last 20, newest first"})
+    failuresInARow = fields.Integer()  # noqa: N815
+    pausedUntil = fields.Integer(allow_none=True, metadata={"description": "ms since the epoch"})  # noqa: N815
+    lastTest = fields.Nested(TestResult, allow_none=True)  # noqa: N815

@@ -1,0 +1,69 @@
+"""`/bots/<game>/<bot_id>`: a registered bot as its owner sees it, who shows its password; its url, its test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import request
+
+from battlebot.api.botschemas import BotChange, OwnBot, TestResult
+from battlebot.api.context import check_game, current_context
+from battlebot.api.parsing import Described
+from battlebot.api.schemas import ErrorBody
+from battlebot.api.tokens import PASSWORD_SCHEME
+from battlebot.errors import NoToken
+
+BOT = "/bots/<game>/<bot_id>"
+SECURITY: list[dict[str, list[str]]] = [{PASSWORD_SCHEME: []}]
+
+statelessbots = Described("statelessbots", __name__, description="A bot as its owner sees it")
+statelessbots.url_value_preprocessor(check_game)
+
+
+@statelessbots.before_request
+def _owner_only() -> None:
+    """The password as a bearer token; wrong, and of a bot that is not there, are told alike."""
+    kind, _, password = request.headers.get("Authorization", "").partition(" ")
+    if kind.lower() != "bearer" or not password.strip():
+        raise NoToken("This is for the bot's owner: send its pass_hash, as `Authorization: Bearer <pass_hash>`.")
+    where = request.view_args or {}
+    current_context().directory.check_owner(where["game"], where["bot_id"], password.strip())
+
+
+@statelessbots.get(BOT)
+@statelessbots.doc(security=SECURITY)
+@statelessbots.response(200, OwnBot)
+@statelessbots.alt_response(401, schema=ErrorBody)
+@statelessbots.alt_response(404, schema=ErrorBody)
+def show_bot(game: str, bot_id: str) -> dict[str, Any]:
+    """A bot with its url, and how that is doing"""
+    return current_context().stateless.show(game, bot_id)
+
+
+@statelessbots.patch(BOT)
+@statelessbots.doc(security=SECURITY)
+@statelessbots.arguments(BotChange)
+@statelessbots.response(200, OwnBot)
+@statelessbots.alt_response(401, schema=ErrorBody)
+@statelessbots.alt_response(404, schema=ErrorBody)
+@statelessbots.alt_response(429, schema=ErrorBody)
+def change_bot(body: dict[str, Any], game: str, bot_id: str) -> dict[str, Any]:
+    """Give a bot another url, or say whether it may be asked
+
+    Another url is tested first. Matches that are being played go on at the url with which they began.
+    """
+    return current_context().stateless.change(game, bot_id, body)
+
+
+@statelessbots.post(f"{BOT}/test")
+@statelessbots.doc(security=SECURITY)
+@statelessbots.response(200, TestResult)
+@statelessbots.alt_response(401, schema=ErrorBody)
+@statelessbots.alt_response(404, schema=ErrorBody)
+@statelessbots.alt_response(429, schema=ErrorBody)
+def test_bot(game: str, bot_id: str) -> dict[str, Any]:
+    """Ask a bot the first question of a match that is not played
+
+    One that answers with a valid turn is asked again if it was paused.
+    """
+    return current_context().stateless.test(game, bot_id)

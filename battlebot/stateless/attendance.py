@@ -1,0 +1,133 @@
+"""Stateless bots are always there: a ticket for each of them stands in every queue in which it may be matched.
+
+Outside contests they meet bots that wait, and not one another; in contests they are there if they are entrants.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from battlebot.arena import keys
+from battlebot.arena.conduct import asked_of
+from battlebot.arena.making import begin, is_stateless, new_match
+from battlebot.arena.store import MatchStore
+from battlebot.arena.traits import in_order, series_of
+from battlebot.config import Settings
+from battlebot.matchmaking.queue import Queues, Ticket
+from battlebot.rules.contract import Game
+from battlebot.stateless.health import Health
+from battlebot.stateless.trial import Trial
+from battlebot.storage import Storage
+
+log = structlog.get_logger()
+
+BEHIND_S = 10 * 365 * 86_400.0  # so long after now their tickets say they came: who waits is met first
+MOST_TRIED = 20  # paused bots that are tested in one look
+
+
+@dataclass
+class Attendance:
+    """`ask_pairing(game, contest)` and `ask_bots(match_id)` enqueue tasks; they do not raise."""
+
+    registry: Mapping[str, Game]
+    settings: Settings
+    storage: Storage
+    store: MatchStore
+    queues: Queues
+    health: Health
+    trial: Trial
+    ask_pairing: Callable[[str, str], None]
+    ask_bots: Callable[[str], None]
+    now_s: Callable[[], float] = time.time
+
+    def look(self) -> int:
+        """Brings the tickets up to date; answers how many were added. Raises Unavailable."""
+        bots = self.storage.bots.stateless()
+        if not bots:
+            return 0
+        ready = self._ready(bots)
+        added = 0
+        for contest in self.storage.contests.running_closed():
+            added += self._attend_contest(contest, ready)
+        for name in {bot["game"] for bot in bots} & self.registry.keys():
+            added += self._attend_game(self.registry[name], [bot for bot in ready.values() if bot["game"] == name])
+        return added
+
+    def _ready(self, bots: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+        """Those that are available, not paused, and not busy; who was paused for long enough is put to the test."""
+        urls = sorted({bot["url"] for bot in bots})
+        paused, busy = self.health.paused_until_s(urls), self.store.busy(urls)
+        late = {url for url, until_s in paused.items() if until_s is not None and until_s <= self.now_s()}
+        for bot in [bot for bot in bots if bot["url"] in late and bot["available"]][:MOST_TRIED]:
+            if bot["url"] in late:
+                self._try(bot)
+                late.discard(bot["url"])
+        return {
+            bot["_id"]: bot
+            for bot in bots
+            if bot["available"] and paused[bot["url"]] is None and busy[bot["url"]] < self.settings.bot_matches
+        }
+
+    def _try(self, bot: Mapping[str, Any]) -> None:
+        result = self.trial.of(bot["game"], bot["_id"], bot["url"])
+        self.storage.bots.change(bot["_id"], {"lastTest": result})
+        if result["ok"]:
+            self.health.resume(bot["url"])
+            log.info("bot.resumed", bot=bot["_id"])
+        else:
+            until_s = self.health.pause(bot["url"])
+            log.info("bot.paused_again", bot=bot["_id"], for_s=round(until_s - self.now_s()), code=result.get("code"))
+
+    def _attend_contest(self, contest: Mapping[str, Any], ready: Mapping[str, Mapping[str, Any]]) -> int:
+        name = keys.queue_name(contest["game"], contest["name"])
+        gone = set(contest["withdrawn"])
+        wanted = [bot for bot in contest["entrants"] if bot in ready and bot not in gone]
+        missing = self._tidied(name, wanted)
+        asks = [self.queues.wait(name, self._ticket(bot, self.now_s()), -1, False).ask_pairing for bot in missing]
+        if any(asks):
+            self.ask_pairing(contest["game"], contest["name"])
+        return len(missing)
+
+    def _attend_game(self, game: Game, bots: Sequence[Mapping[str, Any]]) -> int:
+        name = keys.queue_name(game.name, None)
+        missing = self._tidied(name, [bot["_id"] for bot in bots])
+        for bot in missing:
+            self._wait(game, name, bot)
+        return len(missing)
+
+    def _tidied(self, name: str, wanted: Iterable[str]) -> list[str]:
+        """Those without a ticket; the tickets of stateless bots that are not wanted are taken away."""
+        there = {ticket.bot: ticket for ticket in self.queues.tickets(name) if is_stateless(ticket.place)}
+        wanted = list(wanted)
+        for bot, ticket in there.items():
+            if bot not in wanted:
+                self.queues.leave(name, ticket)
+        return [bot for bot in wanted if bot not in there]
+
+    def _wait(self, game: Game, name: str, bot: str) -> None:
+        """Takes those along who wait already, else waits behind all."""
+        ticket = self._ticket(bot, self.now_s() + BEHIND_S)
+        waiting = {one.bot for one in self.queues.tickets(name) if not is_stateless(one.place)}
+        # where fewer wait than are wanted, others are of no use: the ticket is put beside theirs
+        others = game.usual_players - 1 if len(waiting - {bot}) >= game.usual_players - 1 else 1_000_000
+        found = self.queues.wait(name, ticket, others, False)
+        seats = [(one.bot, one.place) for one in found.others]
+        if not found.taken or all(is_stateless(place) for _, place in seats):
+            return
+        seats = in_order([(bot, ticket.place), *seats])
+        addresses = self.storage.bots.addresses([who for who, place in seats if is_stateless(place)])
+        series = series_of(seats, self.store.next_number)
+        match = new_match(game, seats, self.settings, self.now_s(), series=series, addresses=addresses)
+        if begin(self.store, game, match, name, ticket.text):
+            log.info("match.begun", match=match.id, game=game.name, players=[who for who, _ in seats])
+            if asked_of(game, match):
+                self.ask_bots(match.id)
+
+    def _ticket(self, bot: str, since_s: float) -> Ticket:
+        return Ticket(f"{keys.STATELESS}/{secrets.token_hex(6)}", bot, since_s)

@@ -1,0 +1,114 @@
+"""Registered stateless bots, as their owners see them: registered after a test request, changed, looked at, tested."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from battlebot.errors import NameTaken, Refused, TooMany, UnansweredTest, UnknownBot
+from battlebot.stateless.health import Health
+from battlebot.stateless.trial import Trial
+from battlebot.storage import Storage
+
+MOST_TESTS = 20  # under way in one process
+
+
+class Directory(Protocol):
+    """Where credentials are made."""
+
+    def register(self, game: str, bot_id: str, owner: str, url: str | None = None, available: bool = True) -> str:
+        """Registers a bot; answers its pass_hash. Raises NameTaken, Unavailable."""
+
+
+class StatelessBots:
+    """Every method raises Unavailable. That the asker is the owner has been checked before."""
+
+    def __init__(self, storage: Storage, directory: Directory, trial: Trial, health: Health) -> None:
+        self._bots = storage.bots
+        self._directory = directory
+        self._trial = trial
+        self._health = health
+        self._tests = threading.BoundedSemaphore(MOST_TESTS)
+
+    def register(self, game: str, bot_id: str, owner: str, url: str, available: bool) -> str:
+        """Registers the bot, if it answers a test request; answers its pass_hash.
+
+        Raises BadAddress, UnansweredTest with the test's result, NameTaken, TooMany.
+        """
+        self._trial.askers.check(url)
+        if self._bots.find(bot_id) is not None:
+            raise NameTaken(f"The name {bot_id!r} is taken.", field="bot_id")
+        result = self._passed(game, bot_id, url)
+        pass_hash = self._directory.register(game, bot_id, owner, url, available)
+        self._bots.change(bot_id, {"lastTest": result})
+        return pass_hash
+
+    def change(self, game: str, bot_id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Another `url`, after a test request, or `available`; answers as `show`. What is playing goes on as it began.
+
+        A pause ends by it. Raises UnknownBot, BadAddress, UnansweredTest, TooMany.
+        """
+        bot = self._found(game, bot_id)
+        update = {key: value for key, value in changes.items() if value is not None}
+        url = update.get("url", bot.get("url"))
+        if url is None:
+            raise Refused("This bot has no url: it connects by itself.", field="available")
+        if url != bot.get("url"):
+            self._trial.askers.check(url)
+            update["lastTest"] = self._passed(game, bot_id, url)
+        self._bots.change(bot_id, update)
+        if update.get("available", True):
+            self._health.resume(url)
+        return self.show(game, bot_id)
+
+    def show(self, game: str, bot_id: str) -> dict[str, Any]:
+        """The bot with its url, whether it is ready, how its url is doing, and its last test. Raises UnknownBot."""
+        bot = self._found(game, bot_id)
+        url = bot.get("url")
+        about = {"bot_id": bot_id, "game": game, "owner": bot["owner"], "url": url}
+        if url is None:
+            return {**about, "state": "connects"}
+        health = self._health.report(url)
+        paused = health["pausedUntil"] is not None
+        state = "off" if not bot["available"] else "paused" if paused else "ready"
+        rest = {"available": bot["available"], "state": state, **health, "lastTest": bot.get("lastTest")}
+        if paused:
+            rest["error"] = (
+                f"The url failed {health['failuresInARow']} times one after another. It is tested again after "
+                f"{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(health['pausedUntil'] / 1000))} UTC, or when its "
+                "owner asks for a test that it passes."
+            )
+        return {**about, **rest}
+
+    def test(self, game: str, bot_id: str) -> dict[str, Any]:
+        """The result of a test request now; one that is passed ends a pause. Raises UnknownBot, TooMany."""
+        bot = self._found(game, bot_id)
+        if bot.get("url") is None:
+            raise Refused("This bot has no url: it connects by itself.", field="url")
+        result = self._tested(game, bot_id, bot["url"])
+        self._bots.change(bot_id, {"lastTest": result})
+        if result["ok"]:
+            self._health.resume(bot["url"])
+        return result
+
+    def _passed(self, game: str, bot_id: str, url: str) -> dict[str, Any]:
+        result = self._tested(game, bot_id, url)
+        if not result["ok"]:
+            raise UnansweredTest(f"The test request was not answered: {result['error']}", field="url", test=result)
+        return result
+
+    def _tested(self, game: str, bot_id: str, url: str) -> dict[str, Any]:
+        if not self._tests.acquire(blocking=False):
+            raise TooMany("Too many bots are being tested at this moment; try again in some seconds.")
+        try:
+            return self._trial.of(game, bot_id, url)
+        finally:
+            self._tests.release()
+
+    def _found(self, game: str, bot_id: str) -> dict[str, Any]:
+        bot = self._bots.find(bot_id)
+        if bot is None or bot["game"] != game:
+            raise UnknownBot(f"There is no bot {bot_id!r} of {game}.")
+        return bot

@@ -1,0 +1,59 @@
+"""The test request: the first question of a match that is not played, which a bot must answer with a valid turn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from battlebot.arena.making import STATELESS_PLACE, new_match
+from battlebot.arena.questions import content_of, turned
+from battlebot.config import Settings
+from battlebot.referee.events import GaveUp
+from battlebot.rules.contract import Game
+from battlebot.stateless.asking import Askers, Question
+
+OPPONENT = "test-opponent-{}"
+
+
+class Trial:
+    """Puts bots to the test."""
+
+    def __init__(
+        self,
+        registry: Mapping[str, Game],
+        settings: Settings,
+        askers: Askers,
+        now_s: Callable[[], float] = time.time,
+    ) -> None:
+        self.askers = askers
+        self._registry = registry
+        self._settings = settings
+        self._now_s = now_s
+
+    def of(self, game_name: str, bot_id: str, address: str) -> dict[str, Any]:
+        """`{"ok", "at" (ms), "answerMs", "code"?, "error"?, "question"}` of one test request to the address.
+
+        The bot has the first move against as many others as the game usually has.
+        """
+        game = self._registry[game_name]
+        names = [bot_id, *(OPPONENT.format(number) for number in range(1, game.usual_players))]
+        match = new_match(
+            game,
+            [(name, STATELESS_PLACE) for name in names],
+            self._settings,
+            self._now_s(),
+            addresses=dict.fromkeys(names, address),
+        )
+        seat = match.seats[0]
+        content = content_of(game, match, seat)
+        reply = self.askers.ask(Question(address, game_name, match.id, bot_id, content, seat.remaining_s))
+        found: dict[str, Any] = {"ok": False, "at": int(self._now_s() * 1000)}
+        found["answerMs"] = round(reply.thinking_s * 1000, 3)
+        found["question"] = content
+        if reply.failure is not None:
+            return {**found, "code": reply.failure.code, "error": reply.failure.sentence}
+        event = turned(game, match, seat, reply.value, reply.thinking_s)
+        if isinstance(event, GaveUp):
+            return {**found, "code": "invalid-turn", "error": event.sentence}
+        return {**found, "ok": True}
