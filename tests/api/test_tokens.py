@@ -135,10 +135,11 @@ def test_the_description_says_what_needs_a_token(home: House) -> None:
     for path, item in document["paths"].items():
         for method, operation in item.items():
             if method in ("get", "post", "patch", "delete", "put"):
-                needs = "/contests" in path and method != "get"
+                needs = "organiser" if "/contests" in path and method != "get" else None
+                needs = "password" if path.startswith("/bots/{game}/") else needs
                 assert (path, method, operation.get("security")) == (
                     path,
                     method,
-                    [{"organiser": []}] if needs else None,
+                    [{needs: []}] if needs else None,
                 )
-                assert ("401" in operation["responses"]) is needs
+                assert ("401" in operation["responses"]) is bool(needs)
