@@ -53,14 +53,18 @@ class Recovery:
 
         `waiting` is who waits for just this match to begin.
         """
-        try:
-            match = self._conductor.store.load(match_id)
-        except UnknownMatch:
-            self._host.lost(match_id)
-            return
         table = self._tables.of(match_id)
         with table.lock:
-            table.match, table.document = match, None
+            try:
+                # what was read before the lock was had would be old: the match may have gone on meanwhile
+                match = table.load()
+            except UnknownMatch:
+                self._host.lost(match_id)
+                self._tables.drop_if_empty(table)
+                return
+            except Unavailable:
+                self._tables.drop_if_empty(table)
+                raise
             for seat in match.seats:
                 player = table.players.get(seat.bot)
                 # a moment ago it may have gone
@@ -68,6 +72,13 @@ class Recovery:
                     player = self._tables.expected(waiting.place)
                 self._bring_up_to_date(table, match, seat, player)
             self._tables.drop_if_empty(table)
+
+    def catch_up(self, table: Table, player: Player) -> None:
+        """Tells a player how its match stands, by what this node knows."""
+        match = table.known()
+        seat = None if match is None else match.seat_of(player.bot)
+        if match is not None and seat is not None and seat.place in (None, player.place):
+            self._host.deliver(table, player, update_for(self._conductor.registry[match.game], match, seat))
 
     def _bring_up_to_date(self, table: Table, match: Match, seat: Seat, player: Player | None) -> None:
         if seat.place is None or keys.node_of(seat.place) != self._conductor.node:

@@ -74,11 +74,11 @@ class Arena:
                 self._recovery.later(table.match_id)
                 raise
 
-    def join(self, player: Player, match_id: str) -> bool:
+    def join(self, player: Player, match_id: str, live: bool = False) -> bool:
         """Gives the player its seat in a match back, with the current state; False if it has none there.
 
         A seat that another connection of the bot holds is taken over. Of a match that is over, it is told the end and
-        released. Raises Unavailable.
+        released, or with `live` not even that. Raises Unavailable.
         """
         table = self._tables.of(match_id)
         with table.lock:
@@ -86,7 +86,7 @@ class Arena:
                 match = table.load()
                 seat = match.seat_of(player.bot)
                 fits = seat is not None and match.game == player.login.game
-                if not fits or match.contest != player.login.contest:
+                if not fits or match.contest != player.login.contest or (live and match.verdict is not None):
                     self._tables.drop_if_empty(table)
                     return False
                 assert seat is not None
@@ -150,16 +150,18 @@ class Arena:
             player = self._tables.expected(mail.place) or table.players.get(mail.bot)
             if player is None or player.place != mail.place:
                 if not mail.final:
-                    table.document = mail.document
+                    table.take(mail.document, mail.revision)
                     self._host.leave(table, self._tables.departed(mail.bot, mail.place))
                 self._tables.drop_if_empty(table)
                 return
             self._tables.seat(table, player)
-            if mail.revision >= player.told[1]:
-                table.document = mail.document
+            table.take(mail.document, mail.revision)
             player.tell(mail)
             if mail.final:
                 self._host.finish(table, player)
+            elif table.revision > mail.revision:
+                # the match went on before the letter was read, and this player was not here to be told
+                self._recovery.catch_up(table, player)
 
     def _on_eviction(self, place: str) -> None:
         for table in self._tables.all():

@@ -26,6 +26,7 @@ class Table:
         self.lock = threading.RLock()
         self.match: Match | None = None
         self.document: str | None = None
+        self._document_revision = -1
         self.players: dict[str, Player] = {}
         self._store = store
         self._on_clock = on_clock
@@ -42,6 +43,18 @@ class Table:
         if self.document is not None:
             self.match, self.document = decode_match(self.document), None
         return self.match
+
+    @property
+    def revision(self) -> int:
+        """The revision of what this node knows of the match; -1 if it knows nothing."""
+        if self.document is not None:
+            return self._document_revision
+        return -1 if self.match is None else self.match.revision
+
+    def take(self, document: str, revision: int) -> None:
+        """The match as a letter brings it, unless this node knows a newer one: letters may be late."""
+        if revision >= self.revision:
+            self.document, self._document_revision = document, revision
 
     def load(self) -> Match:
         """The match as it stands in Redis. Raises UnknownMatch, Unavailable."""

@@ -84,6 +84,7 @@ class TcpDoor:
         if guest is None or player.gone:
             return
         if guest.owes():
+            guest.waits = True
             # in a greenlet of its own: whose move ended the board must go on reading
             self._entering[player] = gevent.spawn(self._enter, guest, player)
         else:
@@ -106,7 +107,7 @@ class TcpDoor:
         for (player, guest), (own, match_id) in zip(guests, answers, strict=True):
             if not own:
                 guest.close(TAKEN_OVER)
-            elif match_id is not None and player.table is None and not (player.gone or guest.waits):
+            elif match_id is not None and _lacks_seat(player, guest):
                 gevent.spawn(self._seat, player, guest, match_id)
         if time.monotonic() - self._noted_s >= NOTE_ONLINE_S:
             self._noted_s = time.monotonic()
@@ -169,6 +170,7 @@ class TcpDoor:
         if not any(self._take_seat(player, match_id) for match_id in claimed.matches):
             guest.resumes = False
             guest.free()
+        guest.settled = True
         while True:
             packet = guest.connection.receive(None)
             if packet is None:
@@ -205,9 +207,12 @@ class TcpDoor:
             self._patience.fruitless(guest.name)
 
     def _find(self, player: Player, guest: Guest) -> None:
-        if guest.busy:
-            return
-        guest.busy = True
+        with guest.seating:
+            if not guest.busy:
+                guest.busy = guest.waits = True
+                self._look_for_opponent(player, guest)
+
+    def _look_for_opponent(self, player: Player, guest: Guest) -> None:
         if guest.holder.passwordless and self._logins.is_reserved(guest.name):
             # somebody has registered the name meanwhile
             guest.connection.close(Error("name-taken", "This name is registered by now; it needs its login."))
@@ -218,10 +223,11 @@ class TcpDoor:
         self._enter(guest, player)
 
     def _enter(self, guest: Guest, player: Player) -> None:
-        player.traits, guest.waits = guest.traits, True
+        player.traits = guest.traits
         delay_s = self._settings.tcp_pairing_delay_s
         try:
-            self._lobby.enter(player, may_take=not delay_s)
+            with guest.seating:
+                self._lobby.enter(player, may_take=not delay_s)
         except Unavailable:
             guest.close(UNAVAILABLE)
             return
@@ -250,15 +256,16 @@ class TcpDoor:
 
     def _seat(self, player: Player, guest: Guest, match_id: str) -> None:
         try:
-            self._arena.look_after(match_id)
-            if player.table is None and not player.gone:
-                self._take_seat(player, match_id)
+            with guest.seating:
+                self._arena.look_after(match_id)
+                if _lacks_seat(player, guest):
+                    self._take_seat(player, match_id, live=True)
         except Unavailable as error:
             log.warning("tcp.seat_put_off", bot=guest.name, error=str(error))
 
-    def _take_seat(self, player: Player, match_id: str) -> bool:
+    def _take_seat(self, player: Player, match_id: str, live: bool = False) -> bool:
         player.new_place(self._arena.node, time.time())
-        return self._arena.join(player, match_id)
+        return self._arena.join(player, match_id, live)
 
     def _send_away(self, player: Player, guest: Guest) -> None:
         # its seat stands empty before it is told, for it may be back before its connection is closed
@@ -279,3 +286,8 @@ class TcpDoor:
         except Unavailable as error:
             # the next note holds this time too
             log.warning("tcp.online_not_noted", bot=guest.name, error=str(error))
+
+
+def _lacks_seat(player: Player, guest: Guest) -> bool:
+    """Whether it should sit at a live match of its name, a letter having been lost or being late."""
+    return guest.settled and player.table is None and not (player.gone or guest.waits)

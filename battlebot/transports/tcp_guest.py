@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gevent.lock import RLock
+
 from battlebot.arena.player import Player
 from battlebot.arena.presence import Holder
 from battlebot.arena.traits import Traits
@@ -22,17 +24,20 @@ LOST_BY_ITS_MOVE = ("invalid", "timeout")
 class Guest:
     """One connection whose name is known; the channel of its player.
 
-    `busy`: it has asked for an opponent, or plays; until it is told that it is free. `waits`: it is in the queue, and
-    no update has come since. `resumes`: it takes back a seat whose opponent was named to another connection.
-    `dismissed`: the server ended it for a reason of its own.
+    `settled`: it has been let in, and knows whether it plays. `busy`: it has asked for an opponent, or plays; until it
+    is told that it is free. `waits`: it is in the queue or on its way there, and no update has come since. `seating` is
+    held by whoever finds it a seat: two who do so at once would give it two places. `resumes`: it takes back a seat
+    whose opponent was named to another connection. `dismissed`: the server ended it for a reason of its own.
     """
 
     def __init__(self, connection: TcpConnection, holder: Holder, rate: Rate) -> None:
         self.connection = connection
         self.holder = holder
         self.player: Player | None = None
+        self.settled = False
         self.busy = False
         self.waits = False
+        self.seating = RLock()
         self.resumes = False
         self.dismissed = False
         self.rate = rate

@@ -61,7 +61,7 @@ class Matches(Protocol):
     ) -> None:
         """Raises Unavailable."""
 
-    def join(self, player: Player, match_id: str) -> bool:
+    def join(self, player: Player, match_id: str, live: bool = False) -> bool:
         """Raises Unavailable."""
 
     def look_after(self, match_id: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -170,3 +171,63 @@ def test_a_redis_that_has_lost_turns_ends_the_match_as_nobodys_loss(
     assert (after.verdict.fault, after.verdict.void) == (Fault.SERVER, True)
     assert last_told(player)["state"]["reason"] == "error"
     assert player.table is None
+
+
+def test_a_letter_that_the_match_has_overtaken_sets_nothing_back(
+    arena: Arena, begun: Begun, store: MatchStore, registry: Registry
+) -> None:
+    """The one on turn has answered before the other's letter was read: that one is asked now, and its turn counts."""
+    ada, bob = waiting(arena), waiting(arena, "bob", "2")
+    match = begun("numberwang", bob=bob.place)
+    late = letter(match, registry, bob.place, "bob")
+    arena.on_mail(letter(match, registry))
+    arena.turned(ada, {"n": 1}, time.monotonic())
+    arena.on_mail(late)
+    assert last_told(bob)["match"]["version"] == 1
+    assert bob.asked_version == 1
+    arena.turned(bob, {"n": 2}, time.monotonic(), version=1)
+    assert store.load(match.id).version == 2
+
+
+def test_who_looks_after_a_match_sees_it_as_it_is_when_its_turn_comes(
+    arena: Arena, begun: Begun, store: MatchStore, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read while another was still at the table would set that back, and make the next turn a stale one."""
+    ada, bob = waiting(arena), waiting(arena, "bob", "2")
+    match = begun("numberwang", bob=bob.place)
+    for player in (ada, bob):
+        arena.on_mail(letter(match, registry, player.place, player.bot))
+    table, has_read, load = ada.table, threading.Event(), store.load
+    assert table is not None
+
+    def read(match_id: str) -> Match:
+        found = load(match_id)
+        has_read.set()
+        return found
+
+    with table.lock:
+        monkeypatch.setattr(store, "load", read)
+        looks = threading.Thread(target=arena.look_after, args=(match.id,))
+        looks.start()
+        has_read.wait(0.3)  # not to wait for something: if it reads too early, it does so now
+        arena.turned(ada, {"n": 1}, time.monotonic())
+    looks.join(10)
+    arena.turned(bob, {"n": 2}, time.monotonic(), version=1)
+    assert load(match.id).version == 2
+
+
+def test_of_a_match_that_is_over_nobody_need_take_a_seat(
+    arena: Arena, begun: Begun, store: MatchStore, registry: Registry
+) -> None:
+    """Who was told its end is not told it again."""
+    player = waiting(arena)
+    match = begun("numberwang")
+    arena.on_mail(letter(match, registry))
+    arena.turned(player, {"n": 10}, time.monotonic())
+    channel: Any = player.channel
+    told = len(channel.told)
+    assert last_told(player)["state"]["complete"]
+    assert not arena.join(player, match.id, live=True)
+    assert len(channel.told) == told
+    assert arena.join(player, match.id)
+    assert len(channel.told) == told + 1

@@ -199,3 +199,17 @@ def _verdict() -> object:
     from battlebot.referee.match import Fault, Reason, Verdict
 
     return Verdict(None, Reason.COMPLETE, Fault.NONE)
+
+
+def test_the_numbers_of_boards_grow_whoever_asks_and_whatever_is_lost(store: MatchStore) -> None:
+    """Each is larger than all before it, of four that ask at once and after Redis has lost everything."""
+    with ThreadPoolExecutor(4) as pool:
+        columns = list(pool.map(lambda _: [store.next_number() for _ in range(50)], range(4)))
+    assert all(column == sorted(column) for column in columns)
+    numbers = sorted(number for column in columns for number in column)
+    assert len(set(numbers)) == 200
+    store.client.flushall()
+    # as many milliseconds have passed as there were numbers, or the next is not larger: real boards are slower
+    while store.now_ms() <= numbers[-1]:
+        pass
+    assert store.next_number() > numbers[-1]

@@ -13,6 +13,7 @@ from tcp_peer import Pair, TcpPeer
 from battlebot.arena import keys
 from battlebot.arena.connection import connect
 from battlebot.config import Settings
+from battlebot.wire.duel import GAME
 
 Join = Callable[..., TcpPeer]
 MakePair = Callable[..., Pair]
@@ -233,3 +234,34 @@ def test_names_are_free_again_when_their_players_are_gone(join: Join, module_set
     peer.leave()
     wait_for(lambda: not client.hexists(keys.ONLINE, name), "the name to be free")
     client.close()
+
+
+@pytest.mark.parametrize("how", ["leave", "reset", "half a message"])
+def test_who_leaves_while_it_waits_is_nobodys_opponent(join: Join, module_settings: Settings, how: str) -> None:
+    """Its ticket goes with it."""
+    gone = join().find()
+    client = connect(module_settings.redis_url)
+    queue = keys.queue(GAME)
+    wait_for(lambda: client.zcard(queue) == 1, "the ticket")
+    if how == "half a message":
+        gone.raw(b"\0\0\0\x20{")
+    gone.reset() if how == "reset" else gone.leave()
+    wait_for(lambda: client.zcard(queue) == 0, "the ticket to go")
+    client.close()
+    one, two = join().find(), join().find()
+    assert one.event("starting_game")["against"] == two.name
+
+
+def test_who_has_lost_two_boards_by_their_moves_may_look_again(pair: MakePair) -> None:
+    """Nothing is held against them."""
+    table = pair()
+    for board in range(2):
+        table.mover.move(table.question, 99, 0)
+        table.mover.event("invalid_move")
+        table.mover.event("lose")
+        table.other.event("win")
+        if board == 0:
+            table.asked()
+    for peer in (table.one, table.two):
+        peer.event("player_is_free")
+    table.begin()
