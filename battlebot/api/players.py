@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import redirect, request, url_for
 from marshmallow import EXCLUDE, Schema, fields
-from marshmallow.validate import Length
+from marshmallow.validate import Length, OneOf
 from werkzeug.wrappers import Response
 
 from battlebot.api.context import check_game, current_context
@@ -23,8 +23,24 @@ from battlebot.wire.names import MAX_NAME_LENGTH
 MOST_MATCHES = 100
 MATCHES = 30
 
+
+def as_json() -> fields.String:
+    """The argument by which a browser, too, asks for JSON."""
+    return fields.String(
+        load_default=None,
+        validate=OneOf(("json",), error="It must be json."),
+        metadata={"description": "json: JSON also for a browser, which is sent to the page of it otherwise"},
+    )
+
+
 players = Described("players", __name__, description="The duel arena's table of results")
 players.url_value_preprocessor(check_game)
+
+
+class TablePart(RatingsPage):
+    """Which part of the table."""
+
+    format = as_json()
 
 
 class PlayerRow(AsItIs):
@@ -62,6 +78,7 @@ class AboutPlayer(Schema):
     class Meta:
         unknown = EXCLUDE
 
+    format = as_json()
     name = fields.String(required=True, validate=Length(1, MAX_NAME_LENGTH))
     limit = Count(
         1,
@@ -83,7 +100,7 @@ class PlayerAnswer(AsItIs):
 
 
 @players.get("/games/<game>/players")
-@players.arguments(RatingsPage, location="query")
+@players.arguments(TablePart, location="query")
 @players.response(200, PlayersAnswer, headers=LINK)
 @players.alt_response(404, schema=ErrorBody)
 def list_players(page: dict[str, Any], game: str) -> Any:
@@ -91,7 +108,7 @@ def list_players(page: dict[str, Any], game: str) -> Any:
 
     A browser, which asks for HTML, is sent to the page of it.
     """
-    if request.accept_mimetypes.best_match(("application/json", "text/html")) == "text/html":
+    if _is_for_people(page):
         return _to_the_page(url_for("pages.people.players_page", game=game))
     limit, offset = page["limit"], page["offset"]
     rows, online, more = table_of(game, limit, offset)
@@ -114,7 +131,7 @@ def show_player(asked: dict[str, Any], game: str) -> Any:
     the page of it.
     """
     name, limit, before = asked["name"], asked["limit"], asked["before"]
-    if request.accept_mimetypes.best_match(("application/json", "text/html")) == "text/html":
+    if _is_for_people(asked):
         return _to_the_page(url_for("pages.people.player_page", game=game, name=name))
     kept = current_context().storage.games
     if before is not None and not kept.archived([before]):
@@ -178,6 +195,11 @@ def _attended(game: str, rows: Sequence[dict[str, Any]], online: list[str] | Non
         }
         for row in rows
     ]
+
+
+def _is_for_people(asked: dict[str, Any]) -> bool:
+    liked = request.accept_mimetypes.best_match(("application/json", "text/html"))
+    return asked["format"] is None and liked == "text/html"
 
 
 def _to_the_page(address: str) -> Response:

@@ -164,3 +164,5 @@ def test_a_browser_is_sent_to_the_page(home: House, path: str, page: str) -> Non
     assert (answer.status_code, answer.headers["Location"], answer.headers["Vary"]) == (303, page, "Accept")
     for accept in ("*/*", "application/json", "application/json, text/html;q=0.5"):
         assert home.client.get(path, headers={"Accept": accept}).mimetype == "application/json"
+    as_json = f"{path}{'&' if '?' in path else '?'}format=json"
+    assert home.client.get(as_json, headers=BROWSER).mimetype == "application/json"
