@@ -12,13 +12,14 @@ ARGS ?=
 FUZZ_EXAMPLES ?= 2000
 SEED ?= $(shell date +%s)
 
-.PHONY: help demo run test chaos soak fuzz bench bench-quick lint stubs clean
+.PHONY: help demo run test chaos soak duel fuzz bench bench-quick lint stubs clean
 
 help:
 	@echo "make demo   a server, six bots and a contest (ARGS=--exit: end after it)"
 	@echo "make run    the server alone"
 	@echo "make test   the tests"
 	@echo "make chaos  a server of seven parts, killed and paused for 20 minutes while bots play (ARGS=\"--seed 7\")"
+	@echo "make duel   20 players of the TCP door who come and go for 10 minutes; then every board is looked for (ARGS=\"--minutes 2\")"
 	@echo "make soak   contests for 30 minutes, memory and open files watched (ARGS=\"--minutes 5\")"
 	@echo "make fuzz   the server's doors and its API fuzzed for long (SEED=, FUZZ_EXAMPLES=)"
 	@echo "make bench  the benchmarks"
@@ -39,6 +40,9 @@ test: $(VENV)/dev.stamp
 
 chaos: $(VENV)/dev.stamp
 	@PYTHONPATH=$(CURDIR):$(CURDIR)/tests $(BIN)/python -m chaos $(ARGS)
+
+duel: $(VENV)/dev.stamp
+	@PYTHONPATH=$(CURDIR):$(CURDIR)/tests $(BIN)/python -m chaos.duel $(ARGS)
 
 soak: $(VENV)/dev.stamp
 	@PYTHONPATH=$(CURDIR):$(CURDIR)/tests $(BIN)/python -m chaos.soak $(ARGS)
