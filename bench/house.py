@@ -24,6 +24,7 @@ from battlebot.embedded.server import Server, running
 from bench.machine import family, pin, rss_kb, two_cores
 
 READY_S = 30.0
+DOORS = ("web", "tcp")  # what is measured
 PARTS = ("web", "valkey", "mongod", "worker", "beat")
 
 # Everything comes from one address, and registers and logs in as often as it can
@@ -45,11 +46,12 @@ class House:
         self.server = server
         self.url = server.url
         self.ws = server.url.replace("http", "ws", 1) + "/"
-        self.parts = {part: family(server.child(part).pid) for part in PARTS}
+        parts = (*PARTS, "tcp") if server.settings.tcp_port else PARTS
+        self.parts = {part: family(server.child(part).pid) for part in parts}
         cores = two_cores()
         if cores is not None:
             for part, pids in self.parts.items():
-                pin(pids, cores[0] if part == "web" else cores[1])
+                pin(pids, cores[0] if part in DOORS else cores[1])
 
     def close_pairing(self) -> None:
         """Stops the worker and beat: whoever waits in a contest goes on waiting."""

@@ -17,6 +17,7 @@ REFERENCE = {
     "contest": ("0.006-0.008", "0.015"),
     "crowd": ("0.010-0.011", "0.022"),
     "logins": ("0.028", "0.035"),
+    "duel": ("44 ms a ply", "twice the WebSocket door"),
     "latency": ("", "10 ms (p99); two nodes: 15"),
     "idle": ("36-54 KB", "45 KB"),
     "pairing": ("", "1 s; 10,000: 10 s"),

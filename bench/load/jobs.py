@@ -11,6 +11,7 @@ from typing import Any
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
 from bench.load.player import Player
+from bench.load.plies import plies
 from bench.load.rules import Rules, rules_of
 from bench.load.tally import Tally, Window
 
@@ -215,7 +216,14 @@ async def idle(url: str, watch: dict[str, list[int]], seconds: float, bots: Bots
     return {**window.result(), "logged_in_s": logged_in_s, "lost": lost}
 
 
-JOBS: dict[str, Job] = {"echo": echo, "matches": matches, "games": games, "logins": logins, "idle": idle}
+JOBS: dict[str, Job] = {
+    "echo": echo,
+    "matches": matches,
+    "games": games,
+    "logins": logins,
+    "idle": idle,
+    "plies": plies,
+}
 
 
 async def _all(tally: Tally, what: str, players: list[Player]) -> None:

@@ -77,3 +77,17 @@ def test_greedy_bots_play_a_contest_of_crossword() -> None:
     assert (done.returncode, row["wrong"], row["examples"]) == (0, 0, [])
     assert row["games"] == 3
     assert row["points"] > 200
+
+
+def test_plies_are_timed_at_both_doors() -> None:
+    """In turns, board after board, each question right; far from the 44 ms that the original's two sends cost."""
+    command = [sys.executable, "-m", "bench", "duel", "--quick", "--seconds", "1", "--size", "3"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=120, text=True)
+    (row,) = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, row["wrong"], row["examples"]) == (0, 0, [])
+    assert row["pairs"].keys() == {"1", "3"}
+    for compared in row["pairs"].values():
+        assert compared["tcp"]["plies_per_s"] > 0
+        assert len(compared["median_ratios"]) == 3
+    # twice is the aim; beside other tests a second tells no more than this
+    assert 0 < row["pairs"]["1"]["median_ratio"] < 4
