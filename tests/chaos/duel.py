@@ -39,7 +39,9 @@ SETTLED_S = 90.0  # from the last player's leaving to the last board's being sto
 @click.option("--minutes", type=float, default=10.0, show_default=True)
 @click.option("--players", type=click.IntRange(min=2), default=20, show_default=True)
 @click.option("--seed", type=int, help="Of what the players do; by default another one each time.")
-@click.option("--keep", type=click.Path(path_type=Path), help="Folder for logs, diaries and data; else they are removed.")
+@click.option(
+    "--keep", type=click.Path(path_type=Path), help="Folder for logs, diaries and data; else they are removed."
+)
 def main(minutes: float, players: int, seed: int | None, keep: Path | None) -> None:
     """Plays for so long, and accounts for every board."""
     # stdout is for the report
