@@ -87,6 +87,8 @@ class Recovery:
             return
         player = player or self._tables.expected(seat.place)
         if player is None or player.place != seat.place:
+            if self._tables.elsewhere(seat.place, match.id) is not None:
+                return
             self._host.leave(table, self._tables.departed(seat.bot, seat.place))
             return
         self._tables.seat(table, player)

@@ -146,6 +146,12 @@ class Arena:
 
     def _on_update(self, mail: Mail) -> None:
         table = self._tables.of(mail.match_id)
+        if self._tables.expected(mail.place) is None and mail.bot not in table.players:
+            before = self._tables.elsewhere(mail.place, mail.match_id)
+            if before is not None:
+                # the other node was quicker: who ended the board before is about to tell of it here
+                with before.lock:
+                    table = self._tables.of(mail.match_id)
         with table.lock:
             player = self._tables.expected(mail.place) or table.players.get(mail.bot)
             if player is None or player.place != mail.place:

@@ -108,6 +108,13 @@ class Tables:
         """The tables as they are now."""
         return list(self._tables.values())
 
+    def elsewhere(self, place: str, match_id: str) -> Table | None:
+        """Another match's table at which the one of this place sits: the board before, not yet told to be over."""
+        for table in self.all():
+            if table.match_id != match_id and any(player.place == place for player in table.players.values()):
+                return table
+        return None
+
     def find(self, match_id: str) -> Table | None:
         """The table of a match, if this node has one."""
         return self._tables.get(match_id)

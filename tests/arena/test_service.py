@@ -14,11 +14,15 @@ import redis
 from battlebot.arena import keys
 from battlebot.arena.conduct import Conductor, Mail
 from battlebot.arena.lag import Lag
+from battlebot.arena.making import begin, new_match
 from battlebot.arena.player import Player
 from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore, encode_match
 from battlebot.arena.timers import Timers
-from battlebot.referee.match import Fault, Match
+from battlebot.config import Settings
+from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
+from battlebot.referee.events import Turned
+from battlebot.referee.match import Fault, Match, Series
 from battlebot.referee.step import update_for
 from battlebot.rules.registry import Registry
 from battlebot.wire.closing import Closing
@@ -231,3 +235,39 @@ def test_of_a_match_that_is_over_nobody_need_take_a_seat(
     assert len(channel.told) == told
     assert arena.join(player, match.id)
     assert len(channel.told) == told + 1
+
+
+def test_a_letter_of_the_next_board_that_is_quicker_than_the_end_of_this_one_waits_for_it(
+    arena: Arena, store: MatchStore, registry: Registry, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The opponent's node has read the end and brought its first turn before this node tells its own player."""
+    ada = waiting(arena)
+    seats = [("ada", ada.place), ("bob", "n2/1.1+b2")]
+    game = registry["numberwang"]
+    match = new_match(game, seats, settings, 1000.0, series=Series("s", 1, 2, 7, ("ada", "bob")))
+    for bot, place in seats:
+        Queues(store.client).wait("numberwang", Ticket(place, bot, 1000.0), BY_A_TASK)
+    assert begin(store, game, match, "numberwang")
+    arena.on_mail(letter(match, registry))
+    threads: list[threading.Thread] = []
+    commit = store.commit
+
+    def committed(before: Match, after: Match, turn: Any, publications: Any, follows: Match | None = None) -> bool:
+        done = commit(before, after, turn, publications, follows)
+        if follows is not None:
+            second = Conductor(registry, store, "n2", now_s=lambda: 1001.0)
+            moved = second.conduct(store.load(follows.id), Turned("bob", {"n": 1}, 0.1)).match
+            threads.append(threading.Thread(target=arena.on_mail, args=(letter(moved, registry, ada.place),)))
+            threads[0].start()
+            threads[0].join(0.3)  # not to wait for something: if it is handled too early, it is so now
+        return done
+
+    monkeypatch.setattr(store, "commit", committed)
+    arena.turned(ada, {"n": 10}, time.monotonic())
+    threads[0].join(10)
+    told = last_told(ada)
+    assert (told["match"]["series"]["board"], told["match"]["version"]) == (2, 1)
+    assert ada.asked_version == 1
+    seat = store.load(told["match"]["id"]).seat_of("ada")
+    assert seat is not None
+    assert seat.place == ada.place
