@@ -12,6 +12,7 @@ import redis
 import structlog
 from celery import Celery
 from flask import Flask, request
+from gevent.lock import RLock, Semaphore
 from gunicorn.http.errors import ParseException
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, RequestTimeout
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -101,14 +102,14 @@ def build_house(settings: Settings) -> House:
     client = connect(settings.redis_url)
     celery = make_celery(settings)
     bus = Bus(client)
-    scripts = GroupedScripts(client)
+    scripts = GroupedScripts(client, lambda: Semaphore(0))
     store, queues = MatchStore(client, scripts), Queues(client, scripts)
     enqueue = _enqueuer(celery)
     ask_bots = partial(enqueue, "tasks.bots.ask")
     conductor = Conductor(registry, store, new_node_name(), lambda: enqueue("tasks.matches.archive"), ask_bots=ask_bots)
     timers, lag = Timers(), Lag()
     lag.start()
-    arena = Arena(conductor, timers, lambda player: house.release(player))
+    arena = Arena(conductor, timers, lambda player: house.release(player), RLock)
     lobby = Lobby(
         registry=registry,
         settings=settings,

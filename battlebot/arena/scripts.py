@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import files
-from typing import Any
+from typing import Any, Protocol
 
 import hiredis
 import redis
@@ -66,14 +66,29 @@ class Scripts:
         return answer
 
 
+class Gate(Protocol):
+    """Where one waits for another, made shut: a semaphore of 0."""
+
+    def acquire(self) -> object:
+        """Waits until the gate is opened."""
+
+    def release(self) -> object:
+        """Opens it."""
+
+
+def shut_gate() -> Gate:
+    """A gate for threads."""
+    return threading.Semaphore(0)
+
+
 class _Call:
-    __slots__ = ("answer", "arguments", "keys", "leads", "script", "turn")
+    __slots__ = ("answer", "arguments", "gate", "keys", "leads", "script")
 
     def __init__(self, script: Script, keys: Sequence[str], arguments: Sequence[Argument]) -> None:
         self.script, self.keys, self.arguments = script, keys, arguments
         self.answer: Any = None
         self.leads = False
-        self.turn: Any = None  # a lock that is free when the answer is there, or the call is to lead
+        self.gate: Gate | None = None  # opened when the answer is there, or the call is to lead
 
 
 class GroupedScripts(Scripts):
@@ -81,10 +96,12 @@ class GroupedScripts(Scripts):
 
     One transaction, because Redis writes its log to the disk once for all of it: of a long pipeline it would take a
     part at a time, and make the disk wait for each. Each script's answer, or error, is its own all the same.
+    `new_gate` makes a gate for those who wait: one of the greenlets' own costs less than one for threads.
     """
 
-    def __init__(self, client: redis.Redis) -> None:
+    def __init__(self, client: redis.Redis, new_gate: Callable[[], Gate] = shut_gate) -> None:
         super().__init__(client)
+        self._new_gate = new_gate
         self._connection: redis.Connection | None = None
         self._used_s = 0.0
         self._waiting: list[_Call] = []
@@ -95,9 +112,8 @@ class GroupedScripts(Scripts):
         call = _Call(script, keys, arguments)
         self._waiting.append(call)
         if self._busy:
-            call.turn = threading.Lock()
-            call.turn.acquire()
-            call.turn.acquire()
+            call.gate = self._new_gate()
+            call.gate.acquire()
             if not call.leads:
                 return self._result(call)
         self._busy = True
@@ -113,10 +129,11 @@ class GroupedScripts(Scripts):
         self._busy = bool(self._waiting)
         for call in self._waiting[:1]:
             call.leads = True
-            call.turn.release()
+            assert call.gate is not None
+            call.gate.release()
         for call in answered:
-            if call.turn is not None and not call.leads:
-                call.turn.release()
+            if call.gate is not None and not call.leads:
+                call.gate.release()
 
     def _send(self, group: list[_Call]) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -14,7 +15,7 @@ from battlebot.arena.conduct import Conductor, Mail
 from battlebot.arena.host import Host
 from battlebot.arena.player import Player
 from battlebot.arena.recovery import Recovery
-from battlebot.arena.tables import Tables
+from battlebot.arena.tables import Lock, Tables
 from battlebot.arena.timers import Timers, in_background
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.events import Joined, Left, Orphaned, Turned
@@ -27,13 +28,20 @@ class Arena:
     """All that may happen at a node's tables. `release(player)` is called when a player's match is over.
 
     `letters`: what doors do with letters of their own, by their `do`; called with the rest of the letter.
+    `new_lock` makes the locks of tables, each taken with every turn: one of the greenlets' own costs least.
     """
 
-    def __init__(self, conductor: Conductor, timers: Timers, release: Callable[[Player], None]) -> None:
+    def __init__(
+        self,
+        conductor: Conductor,
+        timers: Timers,
+        release: Callable[[Player], None],
+        new_lock: Callable[[], Lock] = threading.RLock,
+    ) -> None:
         self.node = conductor.node
         self._store = conductor.store
         self._now_s = conductor.now_s
-        self._tables = Tables(conductor.store, lambda player: self._clocks.watch(player))
+        self._tables = Tables(conductor.store, lambda player: self._clocks.watch(player), new_lock)
         self._host = Host(conductor, self._tables, timers, release)
         self._clocks = Clocks(self._host, timers)
         self._recovery = Recovery(self._host, timers)

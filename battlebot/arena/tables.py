@@ -5,12 +5,16 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from battlebot.arena.player import Player
 from battlebot.arena.store import MatchStore, decode_match
 from battlebot.referee.events import Left, Orphaned
 from battlebot.referee.match import Match
 from battlebot.wire import closing
+
+# a lock that whoever holds it may take again
+Lock = AbstractContextManager[object, None]
 
 REMEMBERED = 10_000  # departures; those of some minutes at the least
 
@@ -21,9 +25,9 @@ class Table:
     The lock orders what the node does with it: whoever holds it steps, commits and delivers.
     """
 
-    def __init__(self, match_id: str, store: MatchStore, on_clock: Callable[[Player], None]) -> None:
+    def __init__(self, match_id: str, store: MatchStore, on_clock: Callable[[Player], None], lock: Lock) -> None:
         self.match_id = match_id
-        self.lock = threading.RLock()
+        self.lock = lock
         self.match: Match | None = None
         self.document: str | None = None
         self._document_revision = -1
@@ -71,11 +75,15 @@ class Table:
 
 
 class Tables:
-    """All tables of a node. `on_clock(player)` is called when a seated player's clock starts."""
+    """All tables of a node. `on_clock(player)` is called when a seated player's clock starts.
 
-    def __init__(self, store: MatchStore, on_clock: Callable[[Player], None]) -> None:
+    `new_lock` makes the lock of a table.
+    """
+
+    def __init__(self, store: MatchStore, on_clock: Callable[[Player], None], new_lock: Callable[[], Lock]) -> None:
         self._store = store
         self._on_clock = on_clock
+        self._new_lock = new_lock
         self._tables: dict[str, Table] = {}
         self._expected: dict[str, Player] = {}
         self._departed: OrderedDict[str, Left | Orphaned] = OrderedDict()
@@ -122,7 +130,7 @@ class Tables:
     def of(self, match_id: str) -> Table:
         """The table of a match; a new one if there is none. To be dropped if nobody sits down at it."""
         with self._guard:
-            return self._tables.setdefault(match_id, Table(match_id, self._store, self._on_clock))
+            return self._tables.setdefault(match_id, Table(match_id, self._store, self._on_clock, self._new_lock()))
 
     def seat(self, table: Table, player: Player) -> None:
         """The player sits at the table; another connection of its bot that sat there is closed."""
