@@ -76,9 +76,16 @@ def configure_logs(settings: Settings) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
+    _spare()
     for name in _CHATTY:
         logging.getLogger(name).setLevel(level if level <= logging.DEBUG else max(level, logging.WARNING))
     logging.captureWarnings(True)
+
+
+def _spare() -> None:
+    """What the standard library notes with each line, and no line of ours shows, costs half of a line (its HOWTO)."""
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    logging._srcfile = None
 
 
 def _look(as_json: bool) -> list[Processor]:
@@ -127,6 +134,8 @@ def _redacted(key: object, value: Any, depth: int = 0) -> Any:
 
 def _neutral(value: Any) -> Any:
     if isinstance(value, str):
+        if value.isascii() and value.isprintable():
+            return value  # nearly all are, and to spell them out costs most of a line
         # A lone surrogate, which JSON may hold, could not be written at all
         return value.translate(_CONTROL).encode("utf-8", "backslashreplace").decode()
     if isinstance(value, Mapping):
