@@ -19,6 +19,9 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from battlebot.api import init_api
 from battlebot.api.context import CONTEXT_KEY, Context
+from battlebot.api.errors import handle_errors
+from battlebot.api.headers import add_headers
+from battlebot.api.origins import refuse_other_origins
 from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
@@ -145,9 +148,6 @@ def build_house(settings: Settings) -> House:
 def create_app(settings: Settings) -> Flask:
     """The Flask application of one web node, its background threads running. Raises SettingError, BadGame."""
     app = Flask("battlebot", static_folder=None)
-    if settings.trusted_proxies:
-        hops = settings.trusted_proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
     house = build_house(settings)
     health = _health(house.client, house.storage, house.celery)
     pump = Pump(settings, house.directory, house.lobby, house.arena, house.lag)
@@ -156,10 +156,23 @@ def create_app(settings: Settings) -> Flask:
     app.before_request(lambda: _read_body(settings))
     init_api(app, _context(house, health))
     init_web(app, app.extensions[CONTEXT_KEY])
-    init_websocket(app, settings, pump)
+    init_websocket(app, _doorway(settings), settings, pump)
+    if settings.trusted_proxies:
+        hops = settings.trusted_proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
     health.start()
     house.start(house.lobby.tick)
     return app
+
+
+def _doorway(settings: Settings) -> Flask:
+    """The application of bots' connections: refuses as the other one does, and limits nothing itself."""
+    doorway = Flask("battlebot.door", static_folder=None)
+    doorway.before_request(lambda: _read_body(settings))
+    handle_errors(doorway)
+    add_headers(doorway)
+    refuse_other_origins(doorway, settings)
+    return doorway
 
 
 def create_tcp_door(settings: Settings) -> TcpDoor:

@@ -1,8 +1,12 @@
-"""The WebSocket door: flask-sock's routes, our WebSocket connection, the pump."""
+"""The WebSocket door: flask-sock's routes, our WebSocket connection, the pump.
+
+The routes are those of a Flask application of their own: what is done before and after each request of the API and the
+pages (limits, above all) would cost a tenth of a login, and does not concern them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from flask import Flask, Response, request
@@ -15,6 +19,8 @@ from battlebot.wire.addresses import household
 from battlebot.wire.upgrade import BadUpgrade
 
 PATHS = ("/", "/ws")  # original clients connect to the bare host
+
+Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
 class Door(Sock):
@@ -54,9 +60,9 @@ class _Hijacked(Response):
         raise StopIteration
 
 
-def init_websocket(app: Flask, settings: Settings, pump: Pump) -> None:
-    """Opens the door at `PATHS`."""
-    door = Door(app, settings)
+def init_websocket(app: Flask, doorway: Flask, settings: Settings, pump: Pump) -> None:
+    """Opens the door at `PATHS`: `app` hands upgrades there to `doorway`, whose only routes these are."""
+    door = Door(doorway, settings)
 
     def conversation(ws: WebSocket) -> None:
         pump.converse(ws)
@@ -64,6 +70,21 @@ def init_websocket(app: Flask, settings: Settings, pump: Pump) -> None:
     for path in PATHS:
         door.route(path)(conversation)
     app.add_url_rule("/ws", "no_upgrade", _no_upgrade)
+    app.wsgi_app = _divided(app.wsgi_app, doorway)  # type: ignore[assignment, method-assign]
+
+
+def _divided(other: Application, doorway: Application) -> Application:
+    def divide(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        chosen = doorway if environ.get("PATH_INFO") in PATHS and _is_upgrade(environ) else other
+        return chosen(environ, start_response)
+
+    return divide
+
+
+def _is_upgrade(environ: Mapping[str, Any]) -> bool:
+    """Whether Flask takes the request for a WebSocket's: only then do its routes for WebSockets answer."""
+    tokens = environ.get("HTTP_CONNECTION", "").lower().split(",")
+    return environ.get("HTTP_UPGRADE", "").lower() == "websocket" and any(one.strip() == "upgrade" for one in tokens)
 
 
 def _no_upgrade() -> Response:
