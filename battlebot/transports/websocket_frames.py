@@ -26,7 +26,7 @@ from battlebot.transports.limits import Rate
 from battlebot.transports.outbox import Outbox
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
-from battlebot.wire.frames import CONTROL, TEXT, Irregular, payload_at, text_frame, unmasked
+from battlebot.wire.frames import CONTROL, TEXT, Irregular, payload_at, text_frame, unmasked, whole_text
 from battlebot.wire.upgrade import accepted
 
 # what the system keeps for a peer that does not read, beyond the outbox; Linux takes twice as much
@@ -162,11 +162,15 @@ class WebSocket:
             self._inlet.interrupt(Gone(clean=True, how=self._how))
 
     def _take(self, data: bytes, received_s: float) -> None:
+        if not self._unread and not self._in_parts:
+            payload = whole_text(data, self._settings.max_message_bytes)
+            if payload is not None and self._take_text(payload, received_s):
+                return
         self._unread += data
         read = 0
         try:
-            while payload := payload_at(self._unread, read):
-                begin, end = payload
+            while place := payload_at(self._unread, read):
+                begin, end = place
                 if (
                     not self._unread[read] & CONTROL
                     and self._part_bytes + end - begin > self._settings.max_message_bytes
@@ -184,16 +188,19 @@ class WebSocket:
         del self._unread[:read]
 
     def _take_frame(self, at: int, begin: int, end: int, received_s: float) -> None:
-        if self._unread[at] == TEXT and not self._in_parts:
-            try:
-                text = unmasked(self._unread, begin, end).decode()
-            except UnicodeDecodeError:
-                pass  # wsproto says what is wrong
-            else:
-                self._pings = 0
-                self._frames.append(Frame(text, received_s))
-                return
-        self._hand_over(self._unread[at:end], received_s)
+        plain = self._unread[at] == TEXT and not self._in_parts
+        if not plain or not self._take_text(unmasked(self._unread, begin, end), received_s):
+            self._hand_over(self._unread[at:end], received_s)
+
+    def _take_text(self, payload: bytes, received_s: float) -> bool:
+        """A whole message of text; False if it is none: wsproto says what is wrong."""
+        try:
+            text = payload.decode()
+        except UnicodeDecodeError:
+            return False
+        self._pings = 0
+        self._frames.append(Frame(text, received_s))
+        return True
 
     def _hand_over(self, data: bytes | bytearray, received_s: float) -> None:
         self._protocol.receive_data(bytes(data))

@@ -52,6 +52,19 @@ def unmasked(data: bytes | bytearray, begin: int, end: int) -> bytes:
     return masked.to_bytes(length, "little")
 
 
+def whole_text(data: bytes, most: int) -> bytes | None:
+    """The payload, if the data are just one whole frame that holds a whole message of text, of `most` bytes or fewer.
+
+    Turns nearly always come so, in one frame with a short header; None says nothing of what the data are else.
+    """
+    if len(data) < 2 or data[0] != TEXT:
+        return None
+    length, begin = data[1] - MASKED, 2 + MASK_BYTES
+    if not 0 <= length < LENGTH_IN_2 or length > most or len(data) != begin + length:
+        return None
+    return unmasked(data, begin, begin + length)
+
+
 def text_frame(text: str) -> bytes:
     """A server's frame for a whole message of text."""
     payload = text.encode()

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from battlebot.wire.frames import TEXT, Irregular, payload_at, text_frame, unmasked
+from battlebot.wire.frames import TEXT, Irregular, payload_at, text_frame, unmasked, whole_text
 
 MASK = b"\x37\xfa\x21\x3d"  # of the RFC's own examples
 LENGTHS = [0, 1, 3, 4, 5, 125, 126, 127, 65_535, 65_536, 70_001]
@@ -76,3 +76,27 @@ def test_a_servers_text_has_the_shortest_header_and_no_mask(length: int) -> None
 def test_a_servers_text_is_counted_in_bytes() -> None:
     """Not in characters."""
     assert text_frame("€") == b"\x81\x03\xe2\x82\xac"
+
+
+@pytest.mark.parametrize(
+    ("data", "payload"),
+    [
+        (head(0), b""),
+        (head(7) + masked(b'{"n":0}'), b'{"n":0}'),
+        (head(125) + masked(b"x" * 125), b"x" * 125),
+        (head(126) + masked(b"x" * 126), None),  # more than it is to take
+        (head(2) + masked(b"{"), None),  # not all of it
+        (head(1) + masked(b"12"), None),  # and something behind it
+        (head(1, first=0x01) + masked(b"1"), None),  # a part of a message
+        (head(1, first=0x82) + masked(b"1"), None),  # binary
+        (b"\x81\x02{}" + MASK, None),  # no mask
+        (b"\x81", None),
+        (b"", None),
+    ],
+)
+def test_a_whole_message_is_taken_at_a_glance_or_left_to_be_looked_at(data: bytes, payload: bytes | None) -> None:
+    """Only just one whole text in one frame, with a length of one byte and within the bound."""
+    assert whole_text(data, 1000) == payload
+    if payload:
+        assert whole_text(data, len(payload)) == payload
+        assert whole_text(data, len(payload) - 1) is None
