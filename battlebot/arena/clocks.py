@@ -27,11 +27,16 @@ class Clocks:
 
     def watch(self, player: Player) -> None:
         """Looks at the player's clock when it will have run out: one timer a player, not one a turn."""
-        if player.asked_s is not None:
-            until_s = time.monotonic() + player.remaining_s - player.thinking_s() + READING_S
-            if player.watched_until_s is None or until_s < player.watched_until_s:
-                player.watched_until_s = until_s
-                self._timers.at(until_s, partial(self._look, player, until_s))
+        if player.asked_s is None:
+            return
+        # at the earliest: by what the server is late it ends later
+        ends_s = player.asked_s + player.remaining_s + READING_S
+        if player.watched_until_s is not None and player.watched_until_s <= ends_s:
+            return
+        until_s = time.monotonic() + player.remaining_s - player.thinking_s() + READING_S
+        if player.watched_until_s is None or until_s < player.watched_until_s:
+            player.watched_until_s = until_s
+            self._timers.at(until_s, partial(self._look, player, until_s))
 
     def _look(self, player: Player, watched_until_s: float) -> None:
         if player.watched_until_s != watched_until_s:

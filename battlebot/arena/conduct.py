@@ -96,6 +96,8 @@ class Conductor:
         self.registry = registry
         self.store = store
         self.node = node
+        # how places begin to which no letter goes: this node's own, and those of bots that are asked at an address
+        self._silent = (f"{node}/", f"{keys.STATELESS}/")
         self.now_s = now_s
         self._ask_archive = ask_archive
         self._ask_bots = ask_bots
@@ -181,9 +183,9 @@ class Conductor:
         match = answer.match
         publications = self._letters(answer)
         for old, new in zip(before.seats, match.seats, strict=True):
-            moved = old.place is not None and new.place is not None and old.place != new.place
-            if moved and old.address is None:
-                assert old.place is not None
+            if old.place == new.place or old.address is not None:
+                continue
+            if old.place is not None and new.place is not None:
                 publications.append((keys.mailbox(keys.node_of(old.place)), eviction(old.place)))
         publications.append((keys.match_events(match.id), str(match.revision).encode()))
         return publications
@@ -192,10 +194,10 @@ class Conductor:
         """The updates for the seats of other nodes."""
         letters: list[Publication] = []
         document = b""
-        places = {seat.bot: seat.place for seat in answer.match.seats}
         for update in answer.updates:
-            place = places[update.bot]
-            if place is not None and keys.node_of(place) not in (self.node, keys.STATELESS):
+            seat = answer.match.seat_of(update.bot)
+            place = None if seat is None else seat.place
+            if place is not None and not place.startswith(self._silent):
                 document = document or encode_match(answer.match)
                 mail = Mail.of(place, update, document)
                 letters.append((keys.mailbox(keys.node_of(place)), mail.encode()))

@@ -7,10 +7,13 @@ import secrets
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+import msgspec
 import orjson
 import redis
+from msgspec.structs import replace
 
 from battlebot.arena import keys
 from battlebot.arena.connection import held, redis_errors, texts
@@ -101,16 +104,8 @@ class MatchStore:
         Raises Conflict if another revision than `before`'s is there (reload, step again), UnknownMatch if none is.
         """
         sets = _changes(before, after, follows)
-        script_keys = [
-            keys.match(after.id),
-            keys.turns(after.id),
-            keys.DEADLINES,
-            keys.FINISHED,
-            keys.END_SEQUENCE,
-            keys.asked("archive"),
-            keys.match((follows or after).id),
-            *(key for key, _ in sets),
-        ]
+        own, *rest = _commit_keys(after.id)
+        script_keys = [own, *rest, own if follows is None else keys.match(follows.id), *[key for key, _ in sets]]
         arguments: list[Argument] = [
             after.id,
             before.revision,
@@ -120,8 +115,8 @@ class MatchStore:
             len(turns),
             int(time.time() * 1_000_000),
             *_following(follows),
-            *(orjson.dumps(turn) for turn in turns),
-            *(change for _, change in sets),
+            *[orjson.dumps(turn) for turn in turns],
+            *[change for _, change in sets],
         ]
         for channel, message in publications:
             arguments += [channel, message]
@@ -264,9 +259,23 @@ def _begin_call(one: Beginning, queue: str, holder: str, not_after_ms: int) -> t
     return script_keys, arguments
 
 
+@lru_cache(maxsize=10_000)
+def _commit_keys(match_id: str) -> tuple[str, ...]:
+    return (
+        keys.match(match_id),
+        keys.turns(match_id),
+        keys.DEADLINES,
+        keys.FINISHED,
+        keys.END_SEQUENCE,
+        keys.asked("archive"),
+    )
+
+
 def encode_match(match: Match) -> bytes:
-    """The match as JSON."""
-    return orjson.dumps(match.as_document())
+    """The match as JSON. Raises TypeError where the game has made a state that is none."""
+    # orjson, as for what bots are told: msgspec alone would make JSON of sets and other things, too
+    state: Any = msgspec.Raw(orjson.dumps(match.state))
+    return msgspec.json.encode(replace(match, state=state))
 
 
 def decode_match(document: bytes | str) -> Match:

@@ -39,12 +39,19 @@ class Step(msgspec.Struct, frozen=True):
     then: Step | None = None
 
 
-def applied(game: Game, match: Match, seat: Seat, offered: dict[str, Any], event: Turned, now_s: float) -> Step:
-    """The answer to a valid turn."""
+def applied(
+    game: Game,
+    match: Match,
+    seat: Seat,
+    turn: dict[str, Any],
+    offered: dict[str, Any],
+    event: Turned,
+    now_s: float,
+) -> Step:
+    """The answer to a valid turn; `offered` is the `turn` with the server's keys."""
     received_s = now_s if event.received_s is None else event.received_s
     recorded = {"turn": offered, **times(match, seat, event.thinking_s, received_s)}
-    sent = {key: value for key, value in offered.items() if key not in SERVERS_KEYS}
-    answered = replace(seat, answered=(version_of(sent, match, event.at), encode(sent)), asked_s=None, since_s=None)
+    answered = replace(seat, answered=(version_of(turn, match, event.at), encode(turn)), asked_s=None, since_s=None)
     state = game.reducer(match.state, offered)
     match = _advanced(game, match, answered, state, now_s, received_s)
     echo = {**offered, "valid": True}
@@ -98,14 +105,14 @@ def _told_all(
 def _advanced(game: Game, match: Match, mover: Seat, state: State, now_s: float, due_s: float) -> Match:
     """The match in its next state: who is asked now and was not before has a full clock since `due_s`."""
     before, after = game.awaited(match.state), game.awaited(state)
-    version = match.version + 1
-    asked = {bot for bot in after if bot == mover.bot or bot not in before}
-    seats = tuple(mover if other.bot == mover.bot else other for other in match.seats)
-    seats = tuple(
-        _asked(seat, match.limits.turn_timeout_s, version, now_s, due_s) if seat.bot in asked else seat
-        for seat in seats
-    )
-    match = replace(match, state=state, seats=seats, version=version, nudges=0)
+    version, limit_s = match.version + 1, match.limits.turn_timeout_s
+    seats = []
+    for other in match.seats:
+        seat = mover if other.bot == mover.bot else other
+        if seat.bot in after and (seat is mover or seat.bot not in before):
+            seat = _asked(seat, limit_s, version, now_s, due_s)
+        seats.append(seat)
+    match = replace(match, state=state, seats=tuple(seats), version=version, nudges=0)
     if state["complete"]:
         return replace(match, verdict=ending.complete(match))
     if version >= match.limits.max_turns:
@@ -126,7 +133,12 @@ def times(match: Match, seat: Seat, thinking_s: float, received_s: float) -> dic
     """
     charged_s = match.limits.turn_timeout_s - seat.remaining_s + thinking_s
     passed_s = 0.0 if seat.since_s is None else received_s - seat.since_s
-    return {"thinkingMs": round(charged_s * 1000, 3), "serverMs": round(max(0.0, passed_s - charged_s) * 1000, 3)}
+    return {"thinkingMs": _ms(charged_s), "serverMs": _ms(max(0.0, passed_s - charged_s))}
+
+
+def _ms(seconds: float) -> float:
+    """Milliseconds with three decimals; `round` to decimals goes by way of text, and takes five times as long."""
+    return round(seconds * 1_000_000) / 1000
 
 
 def entered(game: Game, state: State, turn: dict[str, Any], mark: str | None) -> State:

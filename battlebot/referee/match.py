@@ -135,13 +135,8 @@ class Match(msgspec.Struct, frozen=True):
 
     def as_document(self) -> dict[str, Any]:
         """A dict of JSON values from which `from_document` makes an equal match."""
-        return {
-            **msgspec.structs.asdict(self),
-            "seats": [msgspec.to_builtins(seat) for seat in self.seats],
-            "limits": msgspec.to_builtins(self.limits),
-            "verdict": msgspec.to_builtins(self.verdict),
-            "series": msgspec.to_builtins(self.series),
-        }
+        document: dict[str, Any] = msgspec.to_builtins(self)
+        return document
 
     @property
     def goes_on(self) -> bool:

@@ -85,7 +85,7 @@ def _turned(game: Game, match: Match, event: Turned, now_s: float) -> Step:
     if problem is not None:
         seat = _charged(seat, event.thinking_s, now_s) if on_turn else seat
         return _strike(game, match, seat, event, offered, problem, now_s)
-    return applied(game, match, seat, offered, event, now_s)
+    return applied(game, match, seat, turn, offered, event, now_s)
 
 
 def _problem(game: Game, match: Match, event: Turned, offered: dict[str, Any]) -> tuple[str, str] | None:
@@ -284,9 +284,13 @@ def _with_seat(match: Match, seat: Seat) -> Match:
 def _due(game: Game, match: Match, now_s: float) -> float | None:
     if match.verdict is not None:
         return None
-    empty = [seat.back_by_s for seat in match.seats if seat.back_by_s is not None]
-    if empty:
-        return min(empty)
-    awaited = game.awaited(match.state)
-    clocks = [seat.remaining_s for seat in match.seats if seat.bot in awaited]
-    return now_s + game.pause_ms(match.state) / 1000 + max(clocks, default=0.0) + NUDGE_AFTER_S
+    awaited, longest_s = game.awaited(match.state), 0.0
+    back_by_s: float | None = None
+    for seat in match.seats:
+        if seat.back_by_s is not None and (back_by_s is None or seat.back_by_s < back_by_s):
+            back_by_s = seat.back_by_s
+        if seat.remaining_s > longest_s and seat.bot in awaited:
+            longest_s = seat.remaining_s
+    if back_by_s is not None:
+        return back_by_s
+    return now_s + game.pause_ms(match.state) / 1000 + longest_s + NUDGE_AFTER_S

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from battlebot.arena import keys
 from battlebot.arena.making import begin, beginning, new_match
-from battlebot.arena.store import TOGETHER, MatchStore
+from battlebot.arena.store import TOGETHER, MatchStore, decode_match, encode_match
 from battlebot.config import Settings
 from battlebot.errors import Conflict, UnknownMatch
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
@@ -26,6 +26,24 @@ from battlebot.rules.registry import Registry
 def turn_of(bot: str, match: Match) -> Turned:
     """A numberwang turn."""
     return Turned(bot, {"n": 0, "from": match.revision}, 0.1)
+
+
+def test_a_match_is_stored_as_the_document_it_is(begun: Callable[..., Match], registry: Registry) -> None:
+    """Before and after a turn; what is read is what was written."""
+    match = begun("noughtsandcrosses")
+    turn = {"mark": "X", "space": [1, 1]}
+    after = step(registry["noughtsandcrosses"], match, Turned(match.state["nextPlayer"], turn, 0.1), 1001.0).match
+    for one in (match, after):
+        assert orjson.loads(encode_match(one)) == orjson.loads(orjson.dumps(one.as_document()))
+        assert decode_match(encode_match(one)) == one
+
+
+@pytest.mark.parametrize("value", [{1}, {1: 2}, 2**70, b"x", "\ud800", object()], ids=lambda one: type(one).__name__)
+def test_a_state_that_is_no_json_is_not_made_into_some(value: object, begun: Callable[..., Match]) -> None:
+    """What would be stored must be what bots are told, and they cannot be told this."""
+    match = begun("numberwang")
+    with pytest.raises(TypeError):
+        encode_match(replace(match, state={**match.state, "odd": value}))
 
 
 def test_of_concurrent_commits_exactly_one_a_revision_is_done(
