@@ -19,6 +19,7 @@ from battlebot.arena.tables import Lock, Tables
 from battlebot.arena.timers import Timers, in_background
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.events import Joined, Left, Orphaned, Turned
+from battlebot.referee.match import Seat
 from battlebot.wire import closing
 
 log = structlog.get_logger()
@@ -98,7 +99,7 @@ class Arena:
                     self._tables.drop_if_empty(table)
                     return False
                 assert seat is not None
-                event = self._joined(player, seat.place, table.players.get(player.bot))
+                event = self._joined(player, seat, table.players.get(player.bot))
                 self._tables.seat(table, player)
                 self._host.conduct(table, event)
             except UnknownMatch:
@@ -107,17 +108,21 @@ class Arena:
         log.info("match.joined", match=match_id, bot=player.bot)
         return True
 
-    def _joined(self, player: Player, place: str | None, holder: Player | None) -> Joined:
-        """The event of a player that takes the seat at `place`; `holder` is who sat there at this node.
+    def _joined(self, player: Player, seat: Seat, holder: Player | None) -> Joined:
+        """The event of a player that takes the seat; `holder` is who sat there at this node.
 
-        What the server took to let it in is not charged, nor what passed after the node of its last place died.
+        What the server took to let it in is not charged, nor what passed after the node of its last place died. A
+        connection that was there before the seat was left is charged until it sits: else a bot could think in one that
+        waits, for nothing, and leave the other as often as it likes.
         """
+        place, came_s = seat.place, player.came_s
         if holder is not None and holder.place == place:
             return Joined(player.bot, player.place, thinking_s=holder.thinking_s())
         if place is None or keys.node_of(place) == self.node:
-            return Joined(player.bot, player.place, player.came_s)
-        alive_s = self._store.heartbeat_s(keys.node_of(place)) or 0.0
-        return Joined(player.bot, player.place, alive_s if player.came_s is None else min(alive_s, player.came_s))
+            was_there = came_s is not None and seat.left_s is not None and came_s < seat.left_s
+            return Joined(player.bot, player.place, None if was_there else came_s)
+        lived_s = self._store.lived_until_s(keys.node_of(place), self._now_s())
+        return Joined(player.bot, player.place, lived_s if came_s is None else min(lived_s, came_s))
 
     def left(self, player: Player, clean: bool, how: str) -> None:
         """A player's connection is gone, by the bot's own doing (`clean`) or the network's; `how` is a slug."""

@@ -26,6 +26,7 @@ BEGIN = Script("battlebot.arena", "begin.lua")
 NUMBER = Script("battlebot.arena", "number.lua")
 
 TOGETHER = 50  # matches that begin in one round trip; Redis serves nobody else meanwhile
+LIVES_S = 2.0  # after a heartbeat; the next is due in one second
 TICKET_MARK_S = 120  # longer than any message is on its way
 TURNS_RETIRED_S = 10  # its record is in the archive; who follows it turn by turn may be a little behind
 RETIRED_S = 60  # an archived match stays readable: a bot that comes back too late is told how it ended
@@ -176,11 +177,20 @@ class MatchStore:
             seconds, micros = self.client.time()
         return int(seconds) * 1000 + int(micros) // 1000
 
-    def heartbeat_s(self, node: str) -> float | None:
-        """When the node last gave a sign of life (epoch); None if it has been found dead."""
+    def lived_until_s(self, node: str, now_s: float) -> float:
+        """Until when (epoch) the node is known to have lived: `now_s` where it listens, and gave a sign of life just now.
+
+        Its last heartbeat alone is up to a second old also of a node that lives. 0 if it has been found dead.
+        """
         with redis_errors():
-            beat_ms: Any = self.client.zscore(keys.NODES, node)
-        return None if beat_ms is None else beat_ms / 1000
+            pipeline = self.client.pipeline(transaction=False)
+            pipeline.zscore(keys.NODES, node)
+            pipeline.pubsub_numsub(keys.mailbox(node))
+            beat_ms, [(_, listeners)] = pipeline.execute()
+        if beat_ms is None:
+            return 0.0
+        beat_s = float(beat_ms) / 1000
+        return now_s if listeners and now_s - beat_s < LIVES_S else beat_s
 
     def live_ids(self) -> list[str]:
         """The ids of all live matches, the most urgent first."""

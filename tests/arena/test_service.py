@@ -271,3 +271,32 @@ def test_a_letter_of_the_next_board_that_is_quicker_than_the_end_of_this_one_wai
     seat = store.load(told["match"]["id"]).seat_of("ada")
     assert seat is not None
     assert seat.place == ada.place
+
+
+RETURNS: dict[str, tuple[float, float]] = {
+    # when its login arrived, what is left of 3 s for one that left at 1001 and sits again at 1002
+    "it waited before the other left": (1000.5, 2.0),
+    "it came after the other had left": (1001.25, 2.75),
+}
+
+
+@pytest.mark.parametrize("how", RETURNS)
+def test_who_sits_down_in_a_seat_it_has_left_is_charged_for_its_absence(
+    store: MatchStore, registry: Registry, begun: Begun, how: str
+) -> None:
+    """Until its login arrived; a connection that was there all the time is charged until it sits."""
+    came_s, left_s = RETURNS[how]
+    clock = [1001.0]
+    arena = Arena(Conductor(registry, store, "n1", now_s=lambda: clock[0]), Timers(), lambda player: None)
+    first = waiting(arena)
+    match = begun("numberwang")
+    arena.on_mail(letter(match, registry))
+    arena.left(first, True, "goodbye")
+    second = waiting(arena, connection="2")
+    second.came_s = came_s
+    clock[0] = 1002.0
+    assert arena.join(second, match.id)
+    seat = store.load(match.id).seat_of("ada")
+    assert seat is not None
+    # what the first thought is by the machine's own clock
+    assert seat.remaining_s == pytest.approx(left_s, abs=0.3)

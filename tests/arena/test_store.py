@@ -231,3 +231,25 @@ def test_the_numbers_of_boards_grow_whoever_asks_and_whatever_is_lost(store: Mat
     while store.now_ms() <= numbers[-1]:
         pass
     assert store.next_number() > numbers[-1]
+
+
+LIVES: dict[str, tuple[float | None, bool, float]] = {
+    # the last heartbeat, whether somebody hears the node's mailbox, until when it lived if it is 1000 now
+    "it listens": (999.2, True, 1000.0),
+    "it was killed a moment ago": (999.2, False, 999.2),
+    "its machine is gone": (996.0, True, 996.0),
+    "it has been found dead": (None, False, 0.0),
+}
+
+
+@pytest.mark.parametrize("node", LIVES)
+def test_a_node_has_lived_until_its_last_heartbeat_or_lives(client: redis.Redis, store: MatchStore, node: str) -> None:
+    """What a bot thinks at a node that lives is not for nothing; what passed since a node died is."""
+    beat_s, listens, until_s = LIVES[node]
+    if beat_s is not None:
+        client.zadd(keys.NODES, {"n2": beat_s * 1000})
+    with client.pubsub() as mailbox:
+        if listens:
+            mailbox.subscribe(keys.mailbox("n2"))
+            assert mailbox.get_message(timeout=5.0) is not None
+        assert store.lived_until_s("n2", 1000.0) == until_s
