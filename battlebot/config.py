@@ -88,7 +88,14 @@ class Settings:
     )
     max_strikes: int = _setting(3, "BATTLEBOT_MAX_STRIKES", "Invalid turns that lose a match.", 1, 100)
     max_turns: int = _setting(
-        1_000_000, "BATTLEBOT_MAX_TURNS", "Valid turns after which a match without end is a draw.", 10, 100_000_000
+        200_000, "BATTLEBOT_MAX_TURNS", "Valid turns after which a match without end is a draw.", 10, 100_000_000
+    )
+    max_record_bytes: int = _setting(
+        4_194_304,
+        "BATTLEBOT_MAX_RECORD",
+        "Bytes of one bot's turns in a match; further ones are invalid.",
+        2**14,
+        2**30,
     )
     node_grace_s: float = _setting(
         15.0, "BATTLEBOT_NODE_GRACE", "Seconds a dead node's bots have to come back, their clocks stopped.", 0.1, 600

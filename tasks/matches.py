@@ -12,6 +12,8 @@ from tasks.workbench import Workbench, workbench
 
 log = structlog.get_logger()
 
+BATCH_BYTES = 16_000_000  # of records in one transaction; in a worker's memory they are some ten times as much
+
 
 @shared_task(name="tasks.matches.archive")
 def archive() -> int:
@@ -40,7 +42,7 @@ def sweep() -> None:
 def _archive_all(bench: Workbench) -> int:
     archived = 0
     while ids := bench.store.finished_ids(bench.settings.archive_batch):
-        archived += _archive_batch(bench, ids)
+        archived += _archive_batch(bench, bench.store.together(ids, BATCH_BYTES))
     return archived
 
 

@@ -42,7 +42,12 @@ def new_match(
     """
     timeout_ms = (settings.turn_timeout_ms or game.turn_timeout_ms) + game.leeway_ms
     limits = Limits(
-        timeout_ms / 1000, settings.max_strikes, settings.node_grace_s, settings.max_turns, game.leeway_ms / 1000
+        turn_timeout_s=timeout_ms / 1000,
+        max_strikes=settings.max_strikes,
+        node_grace_s=settings.node_grace_s,
+        max_turns=settings.max_turns,
+        leeway_s=game.leeway_ms / 1000,
+        max_record_bytes=settings.max_record_bytes,
     )
     seed = new_seed()
     values = game.options_with_defaults(options or {})

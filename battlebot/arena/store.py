@@ -25,6 +25,7 @@ COMMIT = Script("battlebot.arena", "commit.lua")
 BEGIN = Script("battlebot.arena", "begin.lua")
 NUMBER = Script("battlebot.arena", "number.lua")
 
+ENTRY_BYTES = 200  # of an entry of the record, beside the bot's own
 TOGETHER = 50  # matches that begin in one round trip; Redis serves nobody else meanwhile
 LIVES_S = 2.0  # after a heartbeat; the next is due in one second
 TICKET_MARK_S = 120  # longer than any message is on its way
@@ -178,7 +179,7 @@ class MatchStore:
         return int(seconds) * 1000 + int(micros) // 1000
 
     def lived_until_s(self, node: str, now_s: float) -> float:
-        """Until when (epoch) the node is known to have lived: `now_s` where it listens, and gave a sign of life just now.
+        """Until when (epoch) the node is known to have lived: `now_s` where it listens and gave a sign just now.
 
         Its last heartbeat alone is up to a second old also of a node that lives. 0 if it has been found dead.
         """
@@ -220,6 +221,18 @@ class MatchStore:
         with redis_errors():
             return texts(self.client.zrange(keys.FINISHED, 0, limit - 1))
 
+    def together(self, match_ids: Sequence[str], most_bytes: int) -> list[str]:
+        """The first of these, at least one, whose records are about `most_bytes` together at most."""
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=False)
+            for match_id in match_ids:
+                pipeline.hget(keys.match(match_id), "doc")
+                pipeline.llen(keys.turns(match_id))
+            answers = pipeline.execute() if match_ids else []
+        sizes = (_size(*pair) for pair in zip(answers[::2], answers[1::2], strict=True))
+        rest = itertools.takewhile(lambda size: size <= most_bytes, itertools.accumulate(sizes))
+        return list(match_ids[: max(1, len(list(rest)))])
+
     def ended(self, match_ids: Sequence[str]) -> list[Ended]:
         """The finished matches with their turns; those whose keys are gone are left out."""
         with redis_errors():
@@ -253,6 +266,13 @@ class MatchStore:
                 pipeline.expire(keys.turns(match_id), TURNS_RETIRED_S)
             pipeline.zrem(keys.FINISHED, *match_ids)
             pipeline.execute()
+
+
+def _size(document: bytes | None, turns: int) -> int:
+    """About how many bytes the record of a match has: its bots' own, and what the server adds to each turn."""
+    if document is None:
+        return 0
+    return turns * ENTRY_BYTES + sum(seat.recorded_bytes for seat in decode_match(document).seats)
 
 
 def _begin_call(one: Beginning, queue: str, holder: str, not_after_ms: int) -> tuple[Sequence[str], Sequence[Argument]]:

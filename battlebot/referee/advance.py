@@ -51,7 +51,14 @@ def applied(
     """The answer to a valid turn; `offered` is the `turn` with the server's keys."""
     received_s = now_s if event.received_s is None else event.received_s
     recorded = {"turn": offered, **times(match, seat, event.thinking_s, received_s)}
-    answered = replace(seat, answered=(version_of(turn, match, event.at), encode(turn)), asked_s=None, since_s=None)
+    text = encode(turn)
+    answered = replace(
+        seat,
+        answered=(version_of(turn, match, event.at), text),
+        recorded_bytes=seat.recorded_bytes + len(text.encode()),
+        asked_s=None,
+        since_s=None,
+    )
     state = game.reducer(match.state, offered)
     match = _advanced(game, match, answered, state, now_s, received_s)
     echo = {**offered, "valid": True}

@@ -32,14 +32,15 @@ class Reason(StrEnum):
 class Limits(msgspec.Struct, frozen=True):
     """What a match is played under; kept in the match, so that a change of settings changes no running match.
 
-    Of the time for a turn, bots are not told the last `leeway_s`.
+    Of the time for a turn, bots are not told the last `leeway_s`. Of each bot `max_record_bytes` of turns are kept.
     """
 
     turn_timeout_s: float = 3.0
     max_strikes: int = 3
     node_grace_s: float = 15.0
-    max_turns: int = 1_000_000
+    max_turns: int = 200_000
     leeway_s: float = 0.0
+    max_record_bytes: int = 4_194_304
 
 
 class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -50,7 +51,8 @@ class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
     to that clock. `since_s` (epoch) is when that turn became due: when the bytes arrived that made it this seat's.
     A seat is empty from `left_s` on and kept until `back_by_s` (epoch); `emptied_by` says whose doing its emptiness
     is, and `how` how the connection ended.
-    `question` is the version at which it was asked last; `answered` the version and the text of its last valid turn.
+    `question` is the version at which it was asked last; `answered` the version and the text of its last valid turn;
+    `recorded_bytes` how long the texts of all its valid turns are together.
     `address` is where its bot is asked, if the bot is stateless: then nothing is sent to it but questions.
     """
 
@@ -66,6 +68,7 @@ class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
     left_s: float | None = None
     how: str | None = None
     question: int = 0
+    recorded_bytes: int = 0
     address: str | None = None
 
 

@@ -81,7 +81,7 @@ def _turned(game: Game, match: Match, event: Turned, now_s: float) -> Step:
     if on_turn and event.thinking_s > seat.remaining_s:
         return _out(game, match, seat, ending.timeout(match, seat, event.thinking_s), now_s)
     offered = {**turn, "player": event.bot, "time": int(now_s * 1000)}
-    problem = _problem(game, match, event, offered)
+    problem = _problem(game, match, event, offered) or _too_much(match, seat, turn)
     if problem is not None:
         seat = _charged(seat, event.thinking_s, now_s) if on_turn else seat
         return _strike(game, match, seat, event, offered, problem, now_s)
@@ -98,6 +98,14 @@ def _problem(game: Game, match: Match, event: Turned, offered: dict[str, Any]) -
     if not game.validate(match.state, offered):
         return "invalid-turn", game.explain(match.state, offered)
     return None
+
+
+def _too_much(match: Match, seat: Seat, turn: dict[str, Any]) -> tuple[str, str] | None:
+    """As `_problem`: whether the match would keep more of this bot than it may."""
+    most = match.limits.max_record_bytes
+    if seat.recorded_bytes + len(encode(turn).encode()) <= most:
+        return None
+    return "too-much", f"A match keeps {most} bytes of a bot's turns; with this one they would be more."
 
 
 def _repeated(game: Game, match: Match, seat: Seat, turn: dict[str, Any], at: int | None, now_s: float) -> Step | None:

@@ -253,3 +253,25 @@ def test_a_node_has_lived_until_its_last_heartbeat_or_lives(client: redis.Redis,
             mailbox.subscribe(keys.mailbox("n2"))
             assert mailbox.get_message(timeout=5.0) is not None
         assert store.lived_until_s("n2", 1000.0) == until_s
+
+
+def test_long_records_are_archived_a_few_at_a_time(
+    store: MatchStore, begun: Callable[..., Match], registry: Registry
+) -> None:
+    """A worker holds a batch's records in its memory: by their bytes, by their turns, but one at least."""
+    ids = []
+    for number, pads in enumerate((["x" * 5000] * 2, [""] * 10, [""], ["x" * 5000])):
+        match = begun("numberwang", f"n1/{number}", f"n2/{number}")
+        for pad in pads:
+            turn = Turned(match.state["nextPlayer"], {"n": 0, "pad": pad}, 0.1)
+            answer = step(registry["numberwang"], match, turn, 1001.0)
+            store.commit(match, answer.match, [answer.recorded], [])
+            match = answer.match
+        ids.append(match.id)
+    assert store.together(ids, 10**9) == ids
+    assert store.together(ids, 1) == ids[:1]
+    assert store.together(ids, 11_000) == ids[:1]
+    assert store.together(ids, 12_700) == ids[:2]
+    assert store.together(ids, 13_500) == ids[:3]
+    assert store.together(["f" * 24, ids[1]], 5_000) == ["f" * 24, ids[1]]
+    assert store.together([], 1) == []
