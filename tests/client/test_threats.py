@@ -10,7 +10,7 @@ import pytest
 from test_samples import match
 
 from battlebot.client.samples.random_player import RandomPlayer
-from battlebot.client.samples.threats import DIRECTIONS, Threats
+from battlebot.client.samples.threats import DIRECTIONS, Lines, Threats, best, lines
 
 Space = tuple[int, int]
 
@@ -124,3 +124,15 @@ def test_it_thinks_for_less_than_50_ms_a_move() -> None:
     for _ in range(2):
         moves += len(match("gomoku", Threats(), Threats())["moves"])
     assert (time.process_time() - began_s) / moves < 0.05
+
+
+def test_a_block_comes_before_any_space_however_good() -> None:
+    """A line of one's own that is not urgent must wait."""
+    three = {(6, 7), (7, 7), (8, 7)}
+    mine, theirs = Lines(5), Lines(5)
+    for line in lines(15, 5):
+        mine.add(line, set(), three)
+        theirs.add(line, three, set())
+    worth = {(x, y): 0.0 for x in range(15) for y in range(15) if (x, y) not in three}
+    worth[0, 0] = 1e9
+    assert best(mine, theirs, worth) in {(5, 7), (9, 7)}
