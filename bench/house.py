@@ -25,7 +25,7 @@ from bench.machine import family, pin, rss_kb, two_cores
 
 READY_S = 30.0
 DOORS = ("web", "tcp")  # what is measured
-PARTS = ("web", "valkey", "mongod", "worker", "beat")
+PARTS = ("web", "valkey", "mongod", "worker", "bots", "beat")
 
 # Everything comes from one address, and registers and logs in as often as it can
 LIMITS = {
@@ -55,7 +55,7 @@ class House:
 
     def close_pairing(self) -> None:
         """Stops the worker and beat: whoever waits in a contest goes on waiting."""
-        self.stop("beat", "worker")
+        self.stop("beat", "worker", "bots")
 
     def stop(self, *parts: str) -> None:
         """Stops parts for good."""
@@ -124,7 +124,7 @@ class House:
     def complaints(self) -> list[str]:
         """Lines of level warning and worse in the logs of Battlebot's own parts."""
         found = []
-        for part in ("web", "worker", "beat"):
+        for part in ("web", "worker", "bots", "beat"):
             log = self.server.settings.data / "logs" / f"{part}.log"
             for line in log.read_text(errors="replace").splitlines():
                 event = json.loads(line) if line.startswith("{") else {}

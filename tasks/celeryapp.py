@@ -53,7 +53,7 @@ KINDS = {
     "tasks.ratings.sweep": Kind(priority=9, most=20, expires_s=60.0, limit_s=1800.0),
     "tasks.bots.attend": Kind(priority=0, most=10, expires_s=10.0, queue=TaskLists.BOTS),
     # a stretch of a match: the sweep asks again where it was not finished
-    "tasks.bots.ask": Kind(priority=0, most=10_000, expires_s=60.0, queue=TaskLists.BOTS),
+    "tasks.bots.ask": Kind(priority=3, most=10_000, expires_s=60.0, queue=TaskLists.BOTS),
     # a person asked for it, and nobody asks again
     "tasks.ratings.rebuild": Kind(priority=9, limit_s=1800.0),
 }
@@ -168,6 +168,5 @@ def _schedule(settings: Settings) -> dict[str, dict[str, Any]]:
     return {
         "sweep matches": {"task": "tasks.matches.sweep", "schedule": every_s},
         "sweep contests": {"task": "tasks.contests.sweep", "schedule": every_s},
-        "attend bots": {"task": "tasks.bots.attend", "schedule": every_s},
         "sweep ratings": {"task": "tasks.ratings.sweep", "schedule": every_s * RATINGS_SWEEP},
     }

@@ -33,6 +33,8 @@ def sweep() -> None:
     try:
         bench = workbench()
         bench.solo("sweep", 10.0).run(bench.sweeper.sweep)
+        if bench.storage.bots.any_stateless():
+            bench.ask_attendance()
         if bench.store.finished_ids(1):
             archive()
     except Unavailable as error:

@@ -19,7 +19,7 @@ class Probes:
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
-        self._lists = TaskLists(client)
+        self._lists = [TaskLists(client, queue) for queue in (TaskLists.QUEUE, TaskLists.BOTS)]
 
     def redis(self) -> None:
         """Redis answers."""
@@ -40,7 +40,11 @@ class Probes:
 
     def tasks(self) -> None:
         """Tasks do not wait for long."""
-        oldest_s = self._lists.oldest_s()
-        if oldest_s is not None and time.time() - oldest_s > TASKS_WAIT_S:
-            count = sum(self._lists.lengths().values())
-            raise Unavailable(f"{count} tasks wait, the first for {time.time() - oldest_s:.0f} s: workers are behind.")
+        for lists in self._lists:
+            oldest_s = lists.oldest_s()
+            if oldest_s is not None and time.time() - oldest_s > TASKS_WAIT_S:
+                count = sum(lists.lengths().values())
+                whose = f"workers of the queue {lists.queue}" if lists.queue == TaskLists.BOTS else "workers"
+                raise Unavailable(
+                    f"{count} tasks wait, the first for {time.time() - oldest_s:.0f} s: {whose} are behind."
+                )

@@ -22,11 +22,11 @@ class TaskLists:
 
     def __init__(self, client: redis.Redis, queue: str = QUEUE) -> None:
         self._client = client
-        self._queue = queue
+        self.queue = queue
 
     def key(self, priority: int) -> str:
         """The list's key."""
-        return f"{self.PREFIX}{self._queue}" + (f"{self.SEPARATOR}{priority}" if priority else "")
+        return f"{self.PREFIX}{self.queue}" + (f"{self.SEPARATOR}{priority}" if priority else "")
 
     def length(self, priority: int) -> int:
         """How many tasks of a priority wait, expired ones too."""

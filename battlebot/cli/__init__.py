@@ -109,11 +109,14 @@ def tcp(host: str | None, port: int | None) -> None:
 @commands.command()
 @click.option("--queue", default="", help="Queues to serve, with commas between. Default: the default queue.")
 def worker(queue: str) -> None:
-    """One Celery worker against REDIS_URL and MONGODB_URI."""
-    settings = _load_part("worker")
-    from battlebot.embedded.commands import worker_command
+    """One Celery worker against REDIS_URL and MONGODB_URI.
 
-    _become(worker_command(settings, queues=queue), settings)
+    The queue `bots`, of the tasks that ask stateless bots, needs one of its own: it works on greenlets.
+    """
+    settings = _load_part("worker")
+    from battlebot.embedded.commands import BOTS, worker_command
+
+    _become(worker_command(settings, queues=queue, name=BOTS if queue == BOTS else "worker"), settings)
 
 
 @commands.command()

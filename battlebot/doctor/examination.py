@@ -28,13 +28,16 @@ def examine(settings: Settings, workers: work.Workers) -> Iterator[Finding]:
     yield from software()
     client = connect(settings.redis_url, ANSWER_WITHIN_S)
     storage = Storage(settings, ANSWER_WITHIN_S)
-    inspection, lists = Inspection(client), TaskLists(client)
+    inspection = Inspection(client)
+    lists = [TaskLists(client, queue) for queue in (TaskLists.QUEUE, TaskLists.BOTS)]
     database = MongoInspection(storage.client, storage.database)
     try:
         redis_there = yield from _unless_away("redis", lambda: stores.redis_server(inspection))
         if redis_there:
             yield from _unless_away("processes", lambda: work.processes(inspection, settings, workers))
-            yield from _unless_away("tasks", lambda: [work.tasks(lists, time.time()), work.waiting(Queues(client))])
+            yield from _unless_away(
+                "tasks", lambda: [*(work.tasks(one, time.time()) for one in lists), work.waiting(Queues(client))]
+            )
         mongodb_there = yield from _unless_away("mongodb", lambda: stores.mongodb_server(database))
         if mongodb_there:
             yield from _unless_away("disk", lambda: [stores.disk(storage, settings), work.ratings(database)])

@@ -42,6 +42,7 @@ def processes(inspection: Inspection, settings: Settings, workers: Workers) -> I
         names = workers()
     except Exception as error:
         raise Unavailable(f"The broker does not answer ({type(error).__name__}).") from error
+    names = [name for name in names if not name.startswith(TaskLists.BOTS)]
     if names:
         yield ok("workers", f"{_counted(len(names), 'worker')}.", workers=names)
     else:
@@ -58,9 +59,11 @@ def tasks(lists: TaskLists, now_s: float) -> Finding:
     waits_s = 0.0 if oldest_s is None else max(0.0, now_s - oldest_s)
     facts = {"waiting": {str(priority): count for priority, count in lengths.items()}, "oldestS": round(waits_s, 1)}
     count = sum(lengths.values())
+    part = "tasks" if lists.queue == TaskLists.QUEUE else f"tasks of {lists.queue}"
     if waits_s > TASKS_WAIT_S:
-        return wrong("tasks", f"{_counted(count, 'task')} wait, the first for {waits_s:.0f} s.", **facts)
-    return ok("tasks", f"{_counted(count, 'task')} waiting.", **facts)
+        needs = f" They need a `battlebot worker --queue {lists.queue}`." if part != "tasks" else ""
+        return wrong(part, f"{_counted(count, 'task')} wait, the first for {waits_s:.0f} s.{needs}", **facts)
+    return ok(part, f"{_counted(count, 'task')} waiting.", **facts)
 
 
 def waiting(queues: Queues) -> Finding:

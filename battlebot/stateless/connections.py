@@ -9,8 +9,6 @@ import ssl
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from battlebot.errors import BadAddress
 from battlebot.stateless.guard import Guard, Unresolved, forbidden
@@ -42,26 +40,32 @@ class Connections:
         self._context: ssl.SSLContext | None = None
         self._idle: OrderedDict[Key, deque[tuple[float, socket.socket]]] = OrderedDict()
         self._count = 0
-        self._places: dict[Key, tuple[threading.BoundedSemaphore, int]] = {}
+        self._busy: dict[Key, int] = {}
+        self._left = threading.Condition()
         self._lock = threading.Lock()
 
-    @contextmanager
-    def place(self, location: Location) -> Iterator[None]:
-        """One of the `MOST_AT_ONCE` places of a host; waits for one."""
+    def enter(self, location: Location) -> None:
+        """Takes one of the `MOST_AT_ONCE` places of a host, or waits for one; `leave` must follow."""
         key = _key(location)
-        with self._lock:
-            place, users = self._places.get(key) or (threading.BoundedSemaphore(MOST_AT_ONCE), 0)
-            self._places[key] = (place, users + 1)
-        try:
-            with place:
-                yield
-        finally:
-            with self._lock:
-                place, users = self._places[key]
-                if users == 1:
-                    del self._places[key]
-                else:
-                    self._places[key] = (place, users - 1)
+        if self._busy.get(key, 0) >= MOST_AT_ONCE:
+            with self._left:
+                while self._busy.get(key, 0) >= MOST_AT_ONCE:
+                    self._left.wait()
+                self._busy[key] = self._busy.get(key, 0) + 1
+            return
+        self._busy[key] = self._busy.get(key, 0) + 1
+
+    def leave(self, location: Location) -> None:
+        """Gives the place up."""
+        key = _key(location)
+        busy = self._busy[key] - 1
+        if busy:
+            self._busy[key] = busy
+        else:
+            del self._busy[key]
+        if busy == MOST_AT_ONCE - 1:
+            with self._left:
+                self._left.notify_all()
 
     def idle(self, location: Location) -> socket.socket | None:
         """A connection that was used before and is still open, as far as can be seen."""

@@ -54,15 +54,17 @@ class HttpBots:
         except BadAddress as error:
             return Reply(failure=Failure(error.code, str(error)))
         body = question.content if isinstance(question.content, bytes) else orjson.dumps(question.content)
-        with self.connections.place(location):
-            try:
-                return self._asked(question, location, _request(location, body))
-            except NotConnected as error:
-                return Reply(failure=Failure(error.code, str(error), ours=error.ours))
-            except Exception as error:
-                log.exception("bot.asking_failed", bot=question.bot, match=question.match_id)
-                sentence = f"The server failed while it asked ({type(error).__name__})."
-                return Reply(failure=Failure("server", sentence, ours=True))
+        self.connections.enter(location)
+        try:
+            return self._asked(question, location, _request(location, body))
+        except NotConnected as error:
+            return Reply(failure=Failure(error.code, str(error), ours=error.ours))
+        except Exception as error:
+            log.exception("bot.asking_failed", bot=question.bot, match=question.match_id)
+            sentence = f"The server failed while it asked ({type(error).__name__})."
+            return Reply(failure=Failure("server", sentence, ours=True))
+        finally:
+            self.connections.leave(location)
 
     def tidy(self) -> None:
         """Closes connections that nobody used for long."""
@@ -87,7 +89,10 @@ class HttpBots:
         try:
             try:
                 connection.settimeout(question.limit_s)
-                connection.sendall(request)
+                # `sendall` asks for the buffer's size each time, and most questions go out at once
+                sent = connection.send(request)
+                if sent < len(request):
+                    connection.sendall(request[sent:])
                 clock.start()
                 _read(connection, answer, clock)
             except TimeoutError:

@@ -123,7 +123,8 @@ class Stretches:
             gevent.joinall(asked)
         finally:
             self._asked.difference_update(asked)
-            gevent.killall(asked, block=False)
+            if not all(one.ready() for one in asked):
+                gevent.killall([one for one in asked if not one.ready()], block=False)
         events = []
         for seat, question, one in zip(seats, questions, asked, strict=True):
             reply = one.value

@@ -68,6 +68,11 @@ class Bots:
             found = self._bots.find({"url": {"$type": "string"}}, {"game": 1, "url": 1, "available": 1})
             return list(found.sort("date_registered", 1))
 
+    def any_stateless(self) -> bool:
+        """Whether there is one. Raises Unavailable."""
+        with mongo_errors():
+            return self._bots.find_one({"url": {"$type": "string"}}, {"_id": 1}) is not None
+
     def addresses(self, bot_ids: Sequence[str]) -> dict[str, str]:
         """Bot -> where it is asked, of those among these that are stateless. Raises Unavailable."""
         if not bot_ids:

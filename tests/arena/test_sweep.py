@@ -10,8 +10,12 @@ import redis
 
 from battlebot.arena import keys
 from battlebot.arena.conduct import Conductor
+from battlebot.arena.leases import Leases
+from battlebot.arena.making import STATELESS_PLACE, begin, new_match
+from battlebot.arena.scripts import Scripts
 from battlebot.arena.store import MatchStore
 from battlebot.arena.sweep import Sweeper
+from battlebot.config import Settings
 from battlebot.matchmaking.queue import Queues
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
@@ -36,3 +40,35 @@ def test_after_a_gap_nobody_is_taken_for_dead(
     sweeper.sweep()
     assert [seat.place for seat in store.load(match.id).seats] == [None, "n2/1.1"]
     assert client.zscore(keys.NODES, "n1") is None
+
+
+def test_stateless_bots_are_asked_again_and_at_last_given_up(
+    client: redis.Redis, store: MatchStore, registry: Registry, settings: Settings
+) -> None:
+    """No node holds their seats, and none is taken for dead; without any worker the match is the server's fault."""
+    game, asked, now = registry["numberwang"], list[str](), [1000.0]
+    seats = [(bot, STATELESS_PLACE) for bot in "ab"]
+    match = new_match(game, seats, settings, now[0], addresses=dict.fromkeys("ab", "http://bots.example/"))
+    assert begin(store, game, match, game.name)
+    conductor = Conductor(registry, store, now_s=lambda: now[0])
+    sweeper = Sweeper(client, conductor, Queues(client), 5.0, 1.0, asked.append)
+    while (live := store.load(match.id)).verdict is None:
+        assert all(seat.place == STATELESS_PLACE for seat in live.seats)
+        now[0] += 60.0
+        sweeper.sweep()
+    assert asked == [match.id] * 6
+    assert live.verdict.fault == "server"
+
+
+def test_a_worker_that_died_while_it_asked_is_followed_by_another(
+    sweeper: Sweeper, store: MatchStore, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As soon as its lease has run out."""
+    asked: list[str] = []
+    monkeypatch.setattr(sweeper, "_ask_bots", asked.append)
+    assert Leases(Scripts(client)).take("m") is not None
+    sweeper.sweep()
+    assert asked == []
+    client.zadd(keys.ASKING, {"m": 1})
+    sweeper.sweep()
+    assert asked == ["m"]

@@ -91,3 +91,14 @@ def test_plies_are_timed_at_both_doors() -> None:
         assert len(compared["median_ratios"]) == 3
     # twice is the aim; beside other tests a second tells no more than this
     assert 0 < row["pairs"]["1"]["median_ratio"] < 4
+
+
+def test_battles_of_http_bots_are_counted_and_found_in_the_archive() -> None:
+    """One at a time and ten at once."""
+    command = [sys.executable, "-m", "bench", "battles", "--quick", "--size", "12"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=120, text=True)
+    (row,) = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, row["wrong"], row["examples"]) == (0, 0, [])
+    assert row["value"] > 0
+    assert row["alone"]["ticks_per_s"] > 0
+    assert row["cpu_us"]["bots"] > 0

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SERVICES = ("nginx", "web1", "web2", "tcp", "worker", "beat", "valkey", "mongo")
-OURS = ("web1", "web2", "tcp", "worker", "beat")
+SERVICES = ("nginx", "web1", "web2", "tcp", "worker", "bots", "beat", "valkey", "mongo")
+OURS = ("web1", "web2", "tcp", "worker", "bots", "beat")
 # what each waits for until it is healthy
 WAITS_FOR = {
     "nginx": {"web1", "web2"},
@@ -27,6 +27,7 @@ NETWORKS = {
     "web1": {"front", "stores"},
     "web2": {"front", "stores"},
     "tcp": {"front", "stores"},
+    "bots": {"out", "stores"},
     **{name: {"stores"} for name in ("worker", "beat", "valkey", "mongo")},
 }
 
@@ -66,7 +67,7 @@ def test_nothing_starts_without_a_secret_key(dotenv: str | None, read: Read) -> 
 
 
 def test_these_are_the_services(services: dict[str, Any]) -> None:
-    """Two web nodes, two workers, and one beat."""
+    """Two web nodes, two workers, one that asks stateless bots, and one beat."""
     assert set(services) == set(SERVICES)
     assert services["worker"]["deploy"]["replicas"] == 2
 
@@ -115,7 +116,7 @@ def test_our_parts_are_told_where_everything_is(name: str, services: dict[str, A
     assert environment["REDIS_URL"].startswith("redis://valkey:")
     assert environment["MONGODB_URI"] == "mongodb://mongo:27017/?replicaSet=battlebot"
     assert environment["SECRET_KEY"] == ("0123456789abcdef" if name in ("web1", "web2", "tcp") else "")
-    assert services[name]["healthcheck"]["test"][-1] == services[name]["command"][-1].rstrip("12")
+    assert services[name]["healthcheck"]["test"][-1] == services[name]["command"][0].rstrip("12")
 
 
 def test_the_stores_keep_what_they_have_acknowledged(services: dict[str, Any], read: Read) -> None:

@@ -108,6 +108,22 @@ def test_one_that_comes_later_meets_who_waits_already(served: tuple[Cluster, Web
         assert sorted(peer.update()["state"]["players"]) == ["early", "later"]
 
 
+def test_a_connected_bot_plays_battlecube_against_one_behind_http(served: tuple[Cluster, Web], lasting: Bots) -> None:
+    """All at once: state in, tasks out; what the other plans it is not told before it has answered itself."""
+    _, web = served
+    register(web, "stone", lasting.url("good"), "battlecube")
+    walker = web.register("walker", "battlecube")
+    with closing(Peer(web.address)) as peer:
+        peer.log_in(walker)
+        answered = -1
+        while not (state := (update := peer.update())["state"])["complete"]:
+            assert update.get("turn", {}).get("player", "walker") == "walker"
+            if "walker" in state["waitingFor"] and state["currentTick"] > answered:
+                answered = state["currentTick"]
+                peer.send({"tasks": [{"task": "MOVE", "direction": "+X"}]})
+    assert (state["victor"], state["lost"][0]["cause"]) == ("stone", "Player moved out of bounds")
+
+
 def test_two_that_are_always_there_leave_each_other_alone(served: tuple[Cluster, Web], lasting: Bots) -> None:
     """Outside contests somebody must come for them."""
     parts, web = served
@@ -115,7 +131,8 @@ def test_two_that_are_always_there_leave_each_other_alone(served: tuple[Cluster,
         register(web, name, lasting.url("good"), "battlecube")
     queues = Queues(connect(parts.settings.redis_url))
     wait_for(lambda: {ticket.bot for ticket in queues.tickets("battlecube")} >= {"one-of-two", "two-of-two"}, "tickets")
-    assert web.request("/games/battlecube")[1] == []
+    played = web.request("/games/battlecube")[1] + web.request("/games/battlecube/live")[1]["matches"]
+    assert not [match for match in played if set(match["players"]) == {"one-of-two", "two-of-two"}]
 
 
 REFUSED = [

@@ -1,0 +1,82 @@
+"""Workers that ask stateless bots, killed and stopped in the middle of a tick: every tick is played, and once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from battling import Field
+from cluster import cluster, wait_for
+from httpbots import Bots
+
+from battlebot.arena.leases import LEASE_MS
+from battlebot.config import Settings
+
+APART = [{"name": name, "x": at, "y": at, "z": at} for at, name in enumerate("ab")]
+
+
+@pytest.fixture
+def ground(settings: Settings, tmp_path: Path) -> Iterator[Field]:
+    """A worker for the rest and beat; workers that ask are the tests' own."""
+    with cluster(replace(settings, bot_loopback=True), tmp_path) as parts:
+        parts.worker()
+        parts.beat()
+        yield Field(parts)
+
+
+def played_once(record: Any, ticks: int) -> bool:
+    """Whether each of the two bots has one turn for each tick, and nobody a second or a forfeit."""
+    turns = Counter(turn["player"] for turn in record["turns"])
+    return turns == {"a": ticks, "b": ticks} and "forfeit" not in record["match"]
+
+
+def test_a_worker_killed_in_a_tick_costs_no_tick(ground: Field, bots: Bots) -> None:
+    """Another asks again when its lease has run out; what was committed stays."""
+    killed = ground.parts.bots()
+    match = ground.begin([bots.url("slow")] * 2, maxNumOfTicks=12, playerStartPositions=APART)
+    wait_for(lambda: bots.asked["slow"] >= 5, "some ticks")
+    os.kill(killed.pid, signal.SIGKILL)
+    ground.parts.bots()
+    assert played_once(ground.record(match), 12)
+
+
+def test_a_worker_that_is_stopped_gives_its_matches_back(ground: Field, bots: Bots) -> None:
+    """At once, though a bot keeps it waiting: nobody waits for a lease to run out, and the bot is charged nothing."""
+    stopped = ground.parts.bots()
+    match = ground.begin([bots.url("hanging"), bots.url("good")], maxNumOfTicks=2, playerStartPositions=APART)
+    wait_for(lambda: bots.asked["hanging"] == 1, "the question")
+    ground.parts.bots()
+    wait_for(lambda: ground.parts.logs().count(" ready.") >= 3, "the second worker")
+    os.kill(stopped.pid, signal.SIGTERM)
+    began_s = time.monotonic()
+    wait_for(lambda: bots.asked["hanging"] >= 2, "the question of the second worker")
+    assert time.monotonic() - began_s < LEASE_MS / 1000
+    bots.hanging.set()
+    assert played_once(ground.record(match), 2)
+
+
+def test_of_two_workers_one_asks(ground: Field, bots: Bots) -> None:
+    """However often the task is sent: a bot has each question once."""
+    ground.parts.bots()
+    ground.parts.bots()
+    match = ground.begin([bots.url("slow")] * 2, maxNumOfTicks=5, playerStartPositions=APART)
+    for _ in range(20):
+        ground.ask(match.id)
+    assert played_once(ground.record(match), 5)
+    assert bots.asked["slow"] == 10
+
+
+def test_a_task_that_is_lost_is_sent_again(ground: Field, bots: Bots) -> None:
+    """Here it was never sent at all: the sweep finds a match that nobody has looked after."""
+    ground.battles.ask_bots = lambda match_id: None
+    ground.battles.settings = replace(ground.parts.settings, turn_timeout_ms=500)
+    ground.parts.bots()
+    match = ground.begin([bots.url("good")] * 2, maxNumOfTicks=3, playerStartPositions=APART)
+    assert played_once(ground.record(match), 3)
