@@ -69,10 +69,12 @@ def running(
     `logs_in_files`: the parts write to `<data>/logs/<part>.log`, else to our stderr. Raises EmbeddedError: the port is
     in use, the folder cannot be written, a part does not start, or is not ready after `ready_s` seconds.
     """
-    settings = _with_bots_here(settings)
     check_port(settings.host, settings.port)
     settings = _with_free_tcp_port(settings)
-    stores = Stores(settings)
+    with_bots = _with_bots_here(settings)
+    stores = Stores(with_bots)
+    if with_bots is not settings:
+        log.info("bots_on_this_machine_allowed", instead="BATTLEBOT_BOT_LOOPBACK, where others reach the server")
     supervisor = Supervisor()
     try:
         for child in stores.children:
@@ -97,7 +99,6 @@ def _with_bots_here(settings: Settings) -> Settings:
     alone = settings.host in LOOPBACK and not (settings.redis_url or settings.mongodb_uri)
     if not alone or settings.bot_loopback:
         return settings
-    log.info("bots_on_this_machine_allowed", instead="BATTLEBOT_BOT_LOOPBACK, where others reach the server")
     return replace(settings, bot_loopback=True)
 
 

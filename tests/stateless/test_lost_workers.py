@@ -50,6 +50,7 @@ def test_a_worker_killed_in_a_tick_costs_no_tick(ground: Field, bots: Bots) -> N
 def test_a_worker_that_is_stopped_gives_its_matches_back(ground: Field, bots: Bots) -> None:
     """At once, though a bot keeps it waiting: nobody waits for a lease to run out, and the bot is charged nothing."""
     stopped = ground.parts.bots()
+    ground.battles.settings = replace(ground.parts.settings, turn_timeout_ms=60_000)
     match = ground.begin([bots.url("hanging"), bots.url("good")], maxNumOfTicks=2, playerStartPositions=APART)
     wait_for(lambda: bots.asked["hanging"] == 1, "the question")
     ground.parts.bots()
