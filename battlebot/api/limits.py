@@ -58,7 +58,12 @@ def limit_requests(app: Flask, settings: Settings) -> None:
         application_limits=[f"{settings.requests_per_minute} per minute"],
         on_breach=lambda limit: _refuse(limit, "Your address asks too much; try again later."),
     )
-    limiter.request_filter(lambda: request.path in PROBES or "Upgrade" in request.headers)
+    limiter.request_filter(lambda: request.path in PROBES or _is_a_bots())
+
+
+def _is_a_bots() -> bool:
+    """Whether this is an upgrade for the bots' door; a header that says so elsewhere makes it none."""
+    return request.url_rule is not None and bool(request.url_rule.websocket)
 
 
 def _refuse(limit: RequestLimit, sentence: str) -> Response:

@@ -51,10 +51,10 @@ class Directory:
             raise LoginFailed("The bot, its game or its pass_hash is not right.")
 
     def registered(self, names: Collection[str]) -> bool:
-        """Whether one of these is a registered bot's name. Raises Unavailable."""
+        """Whether one of these is a registered bot's name, or looks like one. Raises Unavailable."""
 
         def found(name: str) -> bool:
-            return name in self._remembered or self._bots.find(name) is not None
+            return name in self._remembered or self._bots.looks_taken(likeness(name))
 
         return any(held(partial(found, name), self._hold_s) for name in names)
 

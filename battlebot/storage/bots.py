@@ -56,6 +56,11 @@ class Bots:
         with mongo_errors():
             return self._bots.find_one({"_id": bot_id})
 
+    def looks_taken(self, likeness: str) -> bool:
+        """Whether a bot is registered whose name looks so. Raises Unavailable."""
+        with mongo_errors():
+            return self._bots.find_one({"likeness": likeness}, {"_id": 1}) is not None
+
     def change(self, bot_id: str, changes: Mapping[str, Any]) -> None:
         """Sets fields of a bot. Raises Unavailable."""
         if changes:

@@ -13,6 +13,7 @@ from battlebot.config import Settings
 from battlebot.errors import Refused
 from battlebot.transports.connection import Gone
 from battlebot.transports.inlet import Inlet
+from battlebot.transports.limits import Rate
 from battlebot.transports.outbox import Outbox
 from battlebot.wire.closing import SLOW_READER
 from battlebot.wire.duel import Answer, Error, encode
@@ -42,6 +43,8 @@ class TcpConnection:
         self._settings = settings
         self._sock = sock
         self._decoder = Decoder()
+        self._empty = 0
+        self._empties = Rate(settings.max_messages_per_s)
         self._received_s = 0.0
         self._closing = False
         self._how = "broken"
@@ -65,6 +68,7 @@ class TcpConnection:
                 raise Gone(clean=True, how=self._how)
             if (payload := self._decoder.next()) is not None:
                 return Packet(payload, self._received_s)
+            self._count_empties()
             wait_s = LOOK_S if until_s is None else until_s - time.monotonic()
             if wait_s <= 0:
                 return None
@@ -129,6 +133,14 @@ class TcpConnection:
             self._cutter.kill(block=False)
         self._inlet.close()
         self._sock.close()
+
+    def _count_empties(self) -> None:
+        """Messages are counted by who answers them; frames without one, here."""
+        while self._empty < self._decoder.empty:
+            self._empty += 1
+            if not self._empties.take():
+                self.close(Error("rate", "Too many messages a second."), "rate")
+                raise Gone(clean=True, how="rate")
 
     def _ended(self, goodbye: bool = False) -> Gone:
         """What the end of the stream means: who does not read has brought it about itself."""

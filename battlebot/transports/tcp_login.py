@@ -63,8 +63,8 @@ class Logins:
         """Whether nobody may use the name without a login. Raises Unavailable."""
         if self._settings.tcp_require_login:
             return True
-        # what looks the same is the same
-        return self._directory.registered({name, unicodedata.normalize("NFC", name).strip()})
+        # what looks the same is the same; of a bot's name all other ways to write it are refused
+        return self._directory.registered({name, unicodedata.normalize("NFKC", name).strip()})
 
     def _ask(self, connection: TcpConnection) -> str:
         salt = new_secret()

@@ -14,7 +14,7 @@ class NameBook(Protocol):
     """Which names are registered, and the check of a login."""
 
     def registered(self, names: Collection[str]) -> bool:
-        """Raises Unavailable."""
+        """Whether a registered bot has one of these names, or one that looks like it. Raises Unavailable."""
 
     def check(self, login: Login, salt: str) -> None:
         """Raises LoginFailed, Unavailable."""

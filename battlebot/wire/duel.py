@@ -6,7 +6,6 @@ No sockets. The order of keys is the original arena's.
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ import orjson
 
 from battlebot.errors import BadMessage, BadName
 from battlebot.wire.framing import frame
-from battlebot.wire.names import MAX_NAME_LENGTH
+from battlebot.wire.names import MAX_NAME_LENGTH, hides
 
 GAME = "gomoku"  # what is played at this door
 INTEGER = re.compile(r"\s*[+-]?[0-9]{1,9}\s*", re.ASCII)
@@ -70,14 +69,14 @@ def decode_username(payload: bytes) -> Username:
 
 
 def checked_username(value: object) -> str:
-    """A player's name: 1 to 64 characters, none of them a control character. Raises BadName.
+    """A player's name: 1 to 64 characters that can be seen, blanks among them. Raises BadName.
 
     Less is asked of it than of a bot's name: original users write what stands before the @ of their e-mail address.
     """
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_NAME_LENGTH:
         raise BadName(f"username must be a string of 1 to {MAX_NAME_LENGTH} characters.", field="username")
-    if any(unicodedata.category(character) == "Cc" for character in value):
-        raise BadName("username must not hold control characters.", field="username")
+    if hides(value) or not value.strip():
+        raise BadName("username must not hold control characters or invisible ones, nor be blank.", field="username")
     return value
 
 

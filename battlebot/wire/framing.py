@@ -19,6 +19,8 @@ def frame(payload: bytes) -> bytes:
 class Decoder:
     """Takes bytes as they come, `feed`, and gives the payloads that are whole, `next`, until it answers None.
 
+    `empty` counts the frames of length 0 so far.
+
     After TooBig there is nothing to be made of the bytes any more: the caller must end the connection.
     """
 
@@ -26,6 +28,7 @@ class Decoder:
         self._max = max_payload_bytes
         self._data = bytearray()
         self._wanted: int | None = None
+        self.empty = 0
 
     def feed(self, data: bytes) -> None:
         """More bytes have come: any number, split anywhere."""
@@ -51,6 +54,7 @@ class Decoder:
             self._wanted = None
             if payload:
                 return payload
+            self.empty += 1
 
     @property
     def between(self) -> bool:

@@ -39,8 +39,13 @@ def checked_name(value: object, what: str) -> str:
     return value
 
 
+def hides(name: str) -> bool:
+    """Whether there is something in the name that cannot be seen, or turns the text around: control characters too."""
+    return not name.isprintable() or not UNSEEN.isdisjoint(name) or _shapes_nothing(name)
+
+
 def _unseen(name: str) -> str | None:
-    if not name.isprintable() or not UNSEEN.isdisjoint(name) or "/" in name or "\\" in name or _shapes_nothing(name):
+    if hides(name) or "/" in name or "\\" in name:
         return "not hold control characters, invisible characters or slashes"
     if name != name.strip() or name in {".", ".."}:
         return "not begin or end with a blank, nor be a dot or two"

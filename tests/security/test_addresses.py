@@ -55,6 +55,19 @@ def test_one_address_asks_so_often_and_no_more(web: Web) -> None:
     assert ask(web.address, "/bots/numberwang", source="127.0.0.5").status == 200
 
 
+@pytest.mark.parametrize("headers", [("Upgrade: x",), ("Upgrade: websocket", "X: Upgrade")], ids=" ".join)
+def test_no_header_spares_a_request_from_being_counted(web: Web, headers: tuple[str, ...]) -> None:
+    """Only an upgrade at the bots' own door is no request."""
+    source = f"127.0.0.{8 + len(headers)}"
+    statuses = []
+    for _ in range(61):
+        with Raw(web.address, source) as raw:
+            raw.send("GET /bots/numberwang HTTP/1.1", "Host: x", *headers)
+            statuses.append(raw.answer().status)
+    assert 200 not in statuses[60:]
+    assert 429 in statuses[60:]
+
+
 def test_registrations_count_for_the_address_that_the_connection_has(web: Web) -> None:
     """What a client claims to be changes nothing where no proxy is trusted."""
 

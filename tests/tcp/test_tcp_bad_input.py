@@ -75,8 +75,12 @@ def test_a_first_message_must_be_a_name(join: Join, message: dict[str, Any]) -> 
     assert "username" in answer["error"]
 
 
-@pytest.mark.parametrize("name", ["", "x" * 65, "a\nb", "a\0", "\x7f", 3, None, True, ["x"], {"x": 1}], ids=repr)
-def test_a_name_is_a_string_of_1_to_64_without_control_characters(join: Join, name: Any) -> None:
+UNSEEN = ["a\u200bb", "\u202ex", "a\u2028b", "\u3164", " ", "a\u00adb", "a\ufe0f"]
+NO_NAMES = ["", "x" * 65, "a\nb", "a\0", "\x7f", 3, None, True, ["x"], {"x": 1}, *UNSEEN]
+
+
+@pytest.mark.parametrize("name", NO_NAMES, ids=ascii)
+def test_a_name_is_a_string_of_1_to_64_characters_that_can_be_seen(join: Join, name: Any) -> None:
     """Another one may be tried."""
     peer = join(enter=False)
     peer.send({"username": name})
@@ -85,7 +89,7 @@ def test_a_name_is_a_string_of_1_to_64_without_control_characters(join: Join, na
 
 
 @pytest.mark.parametrize(
-    "stem", ["my.name", "a b/c", " ", "..", "žluťoučký", "机器人", "a%2Fb", "$ref.x", "~s2p", "\u202ex"]
+    "stem", ["my.name", "a b/c", " ", "..", "žluťoučký", "机器人", "a%2Fb", "$ref.x", "~s2p", "ｆｕｌｌ"]
 )
 def test_odd_names_play_like_all_others(join: Join, stem: str) -> None:
     """Also with what a bot's name may not hold."""
@@ -102,6 +106,15 @@ def test_length_zero_is_ignored(join: Join) -> None:
     peer.enter()
     peer.raw(b"\0\0\0\0")
     assert peer.silent(0.2)
+
+
+@pytest.mark.parametrize("enters", [True, False], ids=["after the name", "before it"])
+def test_nothings_are_messages_too_many(join: Join, enters: bool) -> None:
+    """A flood of frames without a message is one."""
+    peer = join(enter=enters)
+    peer.raw(b"\0\0\0\0" * 1000)
+    assert peer.event("error")["code"] == "rate"
+    assert peer.ended()
 
 
 @pytest.mark.parametrize("size", [65_537, 2**31, 2**32 - 1])

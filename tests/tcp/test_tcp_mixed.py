@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
@@ -164,6 +165,29 @@ def test_a_name_that_was_registered_meanwhile_needs_its_login(meet: Switchboard,
     peer.find()
     assert peer.event("error")["code"] == "name-taken"
     assert peer.ended()
+
+
+ALIKE: dict[str, Callable[[str], str]] = {
+    "in Cyrillic letters": lambda name: name.replace("o", "о").replace("a", "а"),
+    "in full width": lambda name: "".join(chr(ord(char) + 0xFEE0) for char in name),
+    "with a blank": lambda name: name + " ",
+    "decomposed": lambda name: unicodedata.normalize("NFD", name),
+}
+
+
+@pytest.mark.parametrize("how", ALIKE)
+def test_a_name_that_looks_like_a_registered_one_is_nobodys_without_its_login(
+    meet: Switchboard, join: Join, how: str
+) -> None:
+    """Records, pages and rankings show it as if it were that bot's."""
+    bot = new_name("\u00e5" if how == "decomposed" else "boa")
+    meet.web.register(bot, "gomoku")
+    assert ALIKE[how](bot) != bot
+    peer = join(enter=False)
+    peer.send({"username": ALIKE[how](bot)})
+    assert set(peer.read()) == {"salt"}
+    peer.send({"username": ALIKE[how](bot), "login_hash": "0" * 64})
+    assert peer.event("error")["code"] == "login-failed"
 
 
 def test_an_operator_may_demand_the_login_of_everybody(servers: Cluster, meet: Switchboard, join: Join) -> None:

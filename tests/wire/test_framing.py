@@ -50,6 +50,7 @@ def test_length_zero_is_ignored() -> None:
     """Before, between and after others."""
     decoder = Decoder()
     decoder.feed(frame(b"") * 3 + frame(b"a") + frame(b"") + frame(b"b") + frame(b""))
+    assert decoder.empty == 0
     assert all_of(decoder) == [b"a", b"b"]
     assert decoder.between
 
