@@ -26,6 +26,7 @@ BEGIN = Script("battlebot.arena", "begin.lua")
 NUMBER = Script("battlebot.arena", "number.lua")
 
 ENTRY_BYTES = 200  # of an entry of the record, beside the bot's own
+ARCHIVING = keys.lock("archive")
 TOGETHER = 50  # matches that begin in one round trip; Redis serves nobody else meanwhile
 LIVES_S = 2.0  # after a heartbeat; the next is due in one second
 TICKET_MARK_S = 120  # longer than any message is on its way
@@ -107,7 +108,8 @@ class MatchStore:
         """
         sets = _changes(before, after, follows)
         own, *rest = _commit_keys(after.id)
-        script_keys = [own, *rest, own if follows is None else keys.match(follows.id), *[key for key, _ in sets]]
+        next_one = own if follows is None else keys.match(follows.id)
+        script_keys = [own, *rest, next_one, ARCHIVING, *[key for key, _ in sets]]
         arguments: list[Argument] = [
             after.id,
             before.revision,

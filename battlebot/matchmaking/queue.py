@@ -71,6 +71,7 @@ class Queues:
             keys.ticket(ticket.text),
             keys.asked(f"pair:{name}"),
             keys.met(name, ticket.bot),
+            keys.lock(f"pair:{name}"),
         ]
         since_ms = int(ticket.since_s * 1000)
         arguments: list[Argument] = [ticket.text, since_ms, ticket.bot, name, others, int(look_for_seats)]

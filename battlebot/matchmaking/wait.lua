@@ -1,7 +1,7 @@
 -- A bot begins to wait, unless a seat or a match is there for it; or it takes the longest waiting others with it, or
 -- the one whom it has met least recently.
 -- KEYS[1] queue, KEYS[2] set of queues, KEYS[3] the bot's empty seats, KEYS[4] the ticket's mark,
--- KEYS[5] pairing asked for, KEYS[6] whom the bot has met
+-- KEYS[5] pairing asked for, KEYS[6] whom the bot has met, KEYS[7] pairing under way
 -- ARGV[1] ticket, ARGV[2] waiting since (ms), ARGV[3] bot, ARGV[4] queue's name, ARGV[5] how many others are wanted
 -- (-1: pairing is a task's work), ARGV[6] 1 to look for empty seats, ARGV[7] what a mark's key begins with,
 -- ARGV[8] ms for which taken tickets are held, ARGV[9] 1 to take the least recently met one (of one wanted),
@@ -22,7 +22,8 @@ local wanted = tonumber(ARGV[5])
 if wanted < 0 then
   redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1])
   local ask = redis.call('SET', KEYS[5], '1', 'NX', 'PX', 2000)
-  return {'wait', ask and 1 or 0}
+  -- who pairs now looks, when it has released its lock, whether it was asked again
+  return {'wait', ask and 1 - redis.call('EXISTS', KEYS[7]) or 0}
 end
 local function bot_of(ticket) return string.match(ticket, '^[^/]*/[^/]*/(.*)$') end
 local strangers = ARGV[9] == '1' and wanted == 1

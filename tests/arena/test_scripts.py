@@ -29,7 +29,7 @@ scripts = Counting(client)
 def call(i):
     for round in range(20):
         name = f"queue{i}"
-        keys = [name, "queues", f"empty{i}", f"ticket{i}-{round}", f"asked{i}-{round}"]
+        keys = [name, "queues", f"empty{i}", f"ticket{i}-{round}", f"asked{i}-{round}", f"met{i}", "lock"]
         answer = scripts.run(WAIT, keys, [f"t{i}-{round}/bot{i}", 1, f"bot{i}", name, -1, 0, "ticket", 5000])
         assert answer == [b"wait", 1], answer
 greenlets = [gevent.spawn(call, i) for i in range(50)]

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from battlebot.arena import keys
 from battlebot.arena.making import begin, beginning, new_match
+from battlebot.arena.solo import Solo
 from battlebot.arena.store import TOGETHER, MatchStore, decode_match, encode_match
 from battlebot.config import Settings
 from battlebot.errors import Conflict, UnknownMatch
@@ -181,6 +182,24 @@ def test_an_ended_match_is_finished_once_and_due_no_more(
     assert store.live_ids() == []
     assert len(store.finished_ids(10)) == 3
     assert numbers == sorted(set(numbers))
+
+
+def test_an_end_asks_for_no_task_while_the_archive_is_at_work_but_leaves_a_wish(
+    store: MatchStore, begun: Callable[..., Match], registry: Registry
+) -> None:
+    """Who archives looks for the wish once it has released its lock, and asks itself again."""
+    rounds: list[list[str]] = []
+
+    def archive() -> int:
+        if not rounds:
+            match = begun("numberwang")
+            answer = step(registry["numberwang"], match, Turned("ada", {"n": 10}, 0.1), 1001.0)
+            assert not store.commit(match, answer.match, [answer.recorded], [])
+        rounds.append(store.finished_ids(10))
+        return 1
+
+    assert Solo(store.client, "archive", 10.0).run(archive) == 2
+    assert [len(found) for found in rounds] == [1, 1]
 
 
 def test_an_empty_seat_is_found_until_it_is_taken_or_the_match_is_over(

@@ -12,9 +12,10 @@ import redis
 from battlebot.arena import keys
 from battlebot.arena.connection import connect
 from battlebot.arena.making import begin, new_match
+from battlebot.arena.solo import Solo
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
-from battlebot.matchmaking.queue import Queues, Ticket
+from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.rules.registry import discover
 
 GAME = "noughtsandcrosses"
@@ -55,6 +56,24 @@ def test_a_bot_is_never_taken_by_itself(queues: Queues) -> None:
         assert not queues.wait(GAME, ticket("a", number), 1).taken
     (other,) = queues.wait(GAME, ticket("b"), 1).others
     assert other.place == ticket("a", 0).place
+
+
+def test_who_waits_while_a_pairing_is_under_way_leaves_it_a_wish_and_asks_for_no_other(
+    queues: Queues, client: redis.Redis
+) -> None:
+    """The pairing sees the wish once it has released its lock, and looks again."""
+    name = keys.queue_name(GAME, "cup")
+    seen: list[int] = []
+
+    def pair() -> int:
+        if not seen:
+            assert not queues.wait(name, ticket("a"), BY_A_TASK).ask_pairing
+        seen.append(len(queues.tickets(name)))
+        return 1
+
+    assert Solo(client, f"pair:{name}", 10.0).run(pair) == 2
+    assert seen == [1, 1]
+    assert queues.wait(name, ticket("b"), BY_A_TASK).ask_pairing
 
 
 def test_of_many_that_come_at_once_each_is_in_one_pair(queues: Queues) -> None:
