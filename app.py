@@ -22,6 +22,7 @@ from battlebot.api.context import CONTEXT_KEY, Context
 from battlebot.api.errors import handle_errors
 from battlebot.api.headers import add_headers
 from battlebot.api.origins import refuse_other_origins
+from battlebot.arena.allowance import Allowance
 from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
@@ -47,14 +48,17 @@ from battlebot.matchmaking.queue import Queues
 from battlebot.rules.contract import Game
 from battlebot.rules.registry import discover
 from battlebot.stateless import make_askers
+from battlebot.stateless.battles import Battles
 from battlebot.stateless.health import Health as BotHealth
 from battlebot.stateless.registering import StatelessBots
 from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 from battlebot.transports.pump import Pump
+from battlebot.transports.socketio import SocketIoDoor, init_socketio
 from battlebot.transports.tcp import TcpDoor
 from battlebot.transports.websocket import init_websocket
+from battlebot.transports.websocket_frames import WebSocket
 from battlebot.web import init_web
 from tasks.celeryapp import make_celery
 
@@ -152,11 +156,18 @@ def create_app(settings: Settings) -> Flask:
     health = _health(house.client, house.storage, house.celery)
     pump = Pump(settings, house.directory, house.lobby, house.arena, house.lag)
     house.release = pump.release
-    app.extensions["battlebot.drain"] = pump.drain
+    viewers = _viewers(house)
+
+    def drain() -> None:
+        pump.drain()
+        viewers.drain()
+
+    app.extensions["battlebot.drain"] = drain
     app.before_request(lambda: _read_body(settings))
     init_api(app, _context(house, health))
     init_web(app, app.extensions[CONTEXT_KEY])
     init_websocket(app, _doorway(settings), settings, pump)
+    init_socketio(app, viewers)
     if settings.trusted_proxies:
         hops = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
@@ -173,6 +184,16 @@ def _doorway(settings: Settings) -> Flask:
     add_headers(doorway)
     refuse_other_origins(doorway, settings)
     return doorway
+
+
+def _viewers(house: House) -> SocketIoDoor:
+    """The door of those who begin games of bots behind HTTP, and watch them."""
+    settings, ask_bots = house.settings, partial(house.enqueue, "tasks.bots.ask")
+    conductor = Conductor(
+        house.registry, house.store, "", lambda: house.enqueue("tasks.matches.archive"), ask_bots=ask_bots
+    )
+    battles = Battles(house.registry, settings, conductor, house.bus, make_askers(settings), ask_bots)
+    return SocketIoDoor(settings, battles, Allowance(house.client, "games", settings.games_per_minute).take, WebSocket)
 
 
 def create_tcp_door(settings: Settings) -> TcpDoor:

@@ -62,6 +62,7 @@ BROKEN = [
     ("battlebot/transports/pump.py", "import battlebot.storage.bots", "battlebot.transports"),
     ("battlebot/transports/tcp.py", "from battlebot.transports import websocket_frames", "DOORS"),
     ("battlebot/transports/pump.py", "from .websocket import mount", "DOORS"),
+    ("battlebot/transports/socketio_servers.py", "from battlebot.transports import websocket_frames", "DOORS"),
     ("battlebot/api/live.py", "from battlebot.referee.match import Match", "battlebot.api"),
     ("battlebot/web/pages.py", "from battlebot.storage import Storage", "battlebot.web"),
     ("battlebot/web/replay.py", "import battlebot.referee.step", "battlebot.web.replay"),

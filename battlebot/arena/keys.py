@@ -46,6 +46,11 @@ def met(game: str, bot: str) -> str:
     return f"{TAG}:met:{game}/{bot}"
 
 
+def allowance(of: str, address: str, window: int) -> str:
+    """String, short-lived: how much of something an address has taken in a minute, the `window`-th since the epoch."""
+    return f"{TAG}:allowance:{of}:{address}:{window}"
+
+
 def queue_name(game: str, contest: str | None) -> str:
     """A queue's name: the game's, or the contest's. A slash cannot be part of either."""
     return game if contest is None else f"{game}/{contest}"

@@ -15,7 +15,7 @@ from battlebot.arena.conduct import Conductor
 from battlebot.arena.following import Follower
 from battlebot.arena.making import STATELESS_PLACE, begin, new_match
 from battlebot.config import Settings
-from battlebot.errors import BadMessage
+from battlebot.errors import BadAddress, BadMessage
 from battlebot.referee.events import Reconfigured
 from battlebot.referee.match import Match
 from battlebot.rules.contract import Game
@@ -52,8 +52,12 @@ class Battles:
         problem = game.objection(names, game.options_with_defaults(options))
         if problem is not None:
             raise BadMessage(problem)
-        for _, address in players:
-            self.addresses.check(address)
+        for name, address in players:
+            try:
+                self.addresses.check(address)
+            except BadAddress as error:
+                error.details["player"] = name
+                raise
         seats = [(name, STATELESS_PLACE) for name in names]
         made = new_match(
             game, seats, self.settings, self.now_s(), options=options, addresses=dict(players), rated=False
@@ -63,9 +67,17 @@ class Battles:
         self.ask_bots(made.id)
         return made
 
+    def find(self, match_id: str) -> Match:
+        """A match that is being played, or was a moment ago. Raises UnknownMatch, Unavailable."""
+        return self.conductor.store.load(match_id)
+
     def reconfigure(self, match_id: str, options: Mapping[str, Any]) -> bool:
-        """Changes the options of a match that goes on; False where they cannot be. Raises UnknownMatch, Unavailable."""
+        """Changes the options of a match that goes on; False where they cannot be.
+
+        Raises UnknownMatch, Unavailable, BadMessage for an option that the game does not have, or of another kind.
+        """
         match = self.conductor.store.load(match_id)
+        self.registry[match.game].options_with_defaults(options)
         return self.conductor.conduct(match, Reconfigured(dict(options))).match.version > match.version
 
     def follow(self, match: Match) -> Iterator[tuple[dict[str, Any], int]]:

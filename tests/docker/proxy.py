@@ -38,7 +38,8 @@ def rendered(nodes: Sequence[str], port: int, folder: Path) -> str:
         "access_log /dev/stdout ": f"access_log {folder}/access.log ",
     }
     for here, there in places.items():
-        assert text.count(here) == 1, here
+        # a node serves bots, and it serves viewers
+        assert text.count(here) == (2 if here.startswith("server") else 1), here
         text = text.replace(here, there)
     return text
 

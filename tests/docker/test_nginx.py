@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+import socketio
 import websocket
 from cluster import Cluster, Web, wait_for
 from proxy import EVIL, Proxy, connect
@@ -57,6 +58,20 @@ def test_two_bots_on_two_nodes_play_a_match(front: House) -> None:
     assert [end["complete"] for end in ends] == [True, True]
     assert [end["victor"] for end in ends] == [ends[0]["players"][0]] * 2
     assert all('"event":"login"' in node.log.read_text() for node in nodes)
+
+
+def test_a_viewer_that_polls_comes_back_to_its_node(front: House) -> None:
+    """Its session lives in one of the two; every request of it must find that one. A WebSocket passes as well."""
+    for transport in ("polling", "polling", "polling", "websocket"):
+        told: list[Any] = []
+        viewer = socketio.Client(reconnection=False)
+        viewer.on("ERROR", told.append)
+        viewer.connect(f"http://127.0.0.1:{front[1].port}", transports=[transport])
+        for number in range(1, 4):
+            viewer.emit("GAME_SETUP_UPDATE", {"speed": 1})
+            wait_for(lambda number=number, told=told: len(told) == number, "an answer")
+        assert {error["error"] for error in told} == {"NO_GAME_RUNNING"}
+        viewer.disconnect()
 
 
 def test_what_happened_arrives_in_a_stream_at_once(front: House, module_settings: Settings) -> None:

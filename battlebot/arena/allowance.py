@@ -1,0 +1,33 @@
+"""How often an address may do something in a minute, counted in Redis over all nodes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import redis
+
+from battlebot.arena import keys
+from battlebot.arena.connection import redis_errors
+
+WINDOW_S = 60
+
+
+class Allowance:
+    """`of`: what is counted; `most` times in each minute of the clock."""
+
+    def __init__(self, client: redis.Redis, of: str, most: int, now_s: Callable[[], float] = time.time) -> None:
+        self._client = client
+        self._of = of
+        self._most = most
+        self._now_s = now_s
+
+    def take(self, address: str) -> bool:
+        """Counts once more; whether that is within the limit. Raises Unavailable."""
+        key = keys.allowance(self._of, address, int(self._now_s() // WINDOW_S))
+        with redis_errors():
+            pipeline = self._client.pipeline(transaction=False)
+            pipeline.incr(key)
+            pipeline.expire(key, 2 * WINDOW_S)
+            taken, _ = pipeline.execute()
+        return int(taken) <= self._most

@@ -1,0 +1,213 @@
+"""The socket.io door: viewers of Battle-cubed begin games of bots behind HTTP, and are told what happens in them.
+
+Clients of socket.io 2 (EIO=3) and of today (EIO=4), by polling or WebSocket, at the usual path. Messages: `wire.cubed`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from io import BytesIO
+from typing import Any
+
+import structlog
+from flask import Flask, Response, request
+
+from battlebot.arena.timers import in_background
+from battlebot.config import Settings, origins_of
+from battlebot.errors import BadAddress, BadMessage, BattlebotError, Refused, TooMany, WrongState
+from battlebot.transports.limits import Rate
+from battlebot.transports.socketio_servers import HIJACKED, NEW, OLD, Handler, OpenSocket, make_servers
+from battlebot.transports.socketio_session import Battles, Match, Session, events_of
+from battlebot.wire import cubed
+from battlebot.wire.addresses import household
+
+GAME = "battlecube"
+PATH = "/socket.io/"
+MOST_WATCHED = 16  # games that one viewer is told of at a time
+EVENTS_PER_S = 5.0  # what a viewer may say
+
+log = structlog.get_logger()
+
+
+class SocketIoDoor:
+    """`may_begin(address)` says whether another game of that address is within the limit of all nodes.
+
+    `open_socket` answers upgrades: what it makes of an environment is the WebSocket door's `WebSocket`.
+    """
+
+    def __init__(
+        self, settings: Settings, battles: Battles, may_begin: Callable[[str], bool], open_socket: OpenSocket
+    ) -> None:
+        self._settings = settings
+        self._battles = battles
+        self._may_begin = may_begin
+        self._sessions: dict[tuple[int, str], Session] = {}
+        self._addresses: dict[str, str] = {}
+        self._held: Counter[str] = Counter()
+        events: dict[str, Handler] = {
+            "NEW_GAME": self._new_game,
+            "GAME_SETUP_UPDATE": self._update,
+            "WATCH_GAME": self._watch,
+        }
+        session: dict[str, Handler] = {"connect": self._connect, "disconnect": self._disconnect}
+        self.servers = make_servers(settings, open_socket, self, events, session)
+
+    def drain(self) -> None:
+        """Ends all connections: the node stops. What they have begun goes on."""
+        for session in list(self._sessions.values()):
+            in_background(session.server.disconnect, session.sid)
+
+    def answer(self) -> Response:
+        """One request of a client; a WebSocket is held as long as it lasts."""
+        asked = request.args.get("EIO")
+        server = self.servers.get(asked or "")
+        if server is None:
+            sentence = f"This door speaks EIO={OLD} (socket.io 2) and EIO={NEW} (socket.io 3 and later).\n"
+            return Response(sentence, 400, mimetype="text/plain")
+        environ, head = request.environ, dict[str, Any]()
+        # the body has been read, and its length checked, before
+        body = request.get_data()
+        environ |= {"wsgi.input": BytesIO(body), "CONTENT_LENGTH": str(len(body))}
+
+        def start(status: str, headers: list[tuple[str, str]], _: Any = None) -> None:
+            head.update(status=status, headers=headers)
+
+        parts = server.handle_request(environ, start)
+        if environ.get(HIJACKED):
+            return _Hijacked()
+        return self._with_origin(Response(parts, head["status"], head["headers"]))
+
+    def _with_origin(self, response: Response) -> Response:
+        """Lets a page of another origin read it, where the operator has allowed that origin."""
+        origin, allowed = request.headers.get("Origin"), origins_of(self._settings)
+        if origin is not None and ("*" in allowed or origin.lower() in allowed):
+            response.headers["Access-Control-Allow-Origin"] = origin
+            response.headers["Access-Control-Allow-Credentials"] = "true"
+            response.headers["Vary"] = "Origin"
+        return response
+
+    def admit(self, sid: str, environ: Mapping[str, Any]) -> bool:
+        """Counts a connection; False where there are too many, here or of its address."""
+        address, settings = _address_of(environ), self._settings
+        if len(self._addresses) >= settings.max_streams or self._held[address] >= settings.max_streams_per_address:
+            return False
+        self._addresses[sid] = address
+        self._held[address] += 1
+        return True
+
+    def release(self, sid: str) -> None:
+        """The connection is gone."""
+        address = self._addresses.pop(sid, None)
+        if address is not None:
+            self._held[address] -= 1
+            if not self._held[address]:
+                del self._held[address]
+
+    def _connect(self, server: Any, sid: str, environ: Mapping[str, Any], *_: Any) -> bool:
+        self._sessions[id(server), sid] = Session(server, sid, _address_of(environ), Rate(EVENTS_PER_S))
+        log.info("socketio.session", eio=OLD if server is self.servers[OLD] else NEW, sessions=len(self._sessions))
+        return True
+
+    def _disconnect(self, server: Any, sid: str, *_: Any) -> None:
+        session = self._sessions.pop((id(server), sid), None)
+        if session is not None:
+            session.gone = True
+
+    def _new_game(self, server: Any, sid: str, payload: Any = None, *_: Any) -> None:
+        def begin(session: Session) -> None:
+            if session.game is not None:
+                raise WrongState("One socket runs one game at a time: this one's goes on.", kind=cubed.RUNNING)
+            wanted = cubed.read_new_game(payload)
+            if not self._may_begin(session.address):
+                raise TooMany("Your address has begun too many games; try again later.", kind="TOO_MANY_GAMES")
+            match = self._begin(wanted)
+            session.game = match.id
+            log.info("game.asked_for", match=match.id, players=len(wanted.players))
+            session.tell(cubed.started(match.id))
+            self._follow(session, match, dict(wanted.players))
+
+        self._attend(server, sid, begin)
+
+    def _begin(self, wanted: cubed.NewGame) -> Match:
+        try:
+            return self._battles.begin(GAME, wanted.players, wanted.setup)
+        except BadAddress as error:
+            names = [name for name, _ in wanted.players]
+            raise cubed.bad_url(error, names.index(str(error.details.get("player")))) from None
+
+    def _update(self, server: Any, sid: str, payload: Any = None, *_: Any) -> None:
+        def change(session: Session) -> None:
+            if session.game is None:
+                raise WrongState("There is no game of yours to be changed.", kind=cubed.NO_GAME)
+            if not self._battles.reconfigure(session.game, cubed.read_setup(payload)):
+                raise BadMessage("The game cannot go on so: there is no room for its players, or it is over.")
+
+        self._attend(server, sid, change)
+
+    def _watch(self, server: Any, sid: str, payload: Any = None, *_: Any) -> None:
+        def watch(session: Session) -> None:
+            match = self._battles.find(cubed.read_watched(payload))
+            if match.id in session.watches:
+                raise WrongState("This socket is told of that game already.", kind="GAME_WATCHED")
+            if len(session.watches) >= MOST_WATCHED:
+                raise TooMany("One socket watches no more games.", kind="TOO_MANY_GAMES")
+            session.tell(cubed.started(match.id))
+            self._follow(session, match, {})
+
+        self._attend(server, sid, watch)
+
+    def _attend(self, server: Any, sid: str, act: Callable[[Session], None]) -> None:
+        """Does what a viewer asks for; whatever is wrong with it is told as an `ERROR`."""
+        session = self._sessions.get((id(server), sid))
+        if session is None:
+            return
+        try:
+            if not session.rate.take():
+                raise TooMany("You say too much; wait a moment.", kind="TOO_MANY_EVENTS")
+            act(session)
+        except BattlebotError as error:
+            kind = cubed.INVALID if isinstance(error, Refused) else "UNAVAILABLE"
+            session.tell(cubed.refusal(error, str(error.details.get("kind", kind))))
+        except Exception:
+            log.exception("socketio.failed")
+            session.tell(
+                ("ERROR", {"error": "SERVER_ERROR", "details": "An error of the server's own.", "code": "error"})
+            )
+
+    def _follow(self, session: Session, match: Match, urls: Mapping[str, str]) -> None:
+        session.watches.add(match.id)
+        in_background(self._tell, session, match, urls)
+
+    def _tell(self, session: Session, match: Match, urls: Mapping[str, str]) -> None:
+        try:
+            for event in events_of(self._battles, match, urls):
+                if not session.waits():
+                    return
+                session.tell(event)
+        except BattlebotError as error:
+            session.tell(cubed.refusal(error, "UNAVAILABLE"))
+        except Exception:
+            log.exception("socketio.not_told", match=match.id)
+        finally:
+            session.watches.discard(match.id)
+            if session.game == match.id:
+                session.game = None
+
+
+def _address_of(environ: Mapping[str, Any]) -> str:
+    return household(environ.get("REMOTE_ADDR") or "unknown")
+
+
+class _Hijacked(Response):
+    """The socket has been used up: gunicorn must write no response, and takes this for its word."""
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise StopIteration
+
+
+def init_socketio(app: Flask, door: SocketIoDoor) -> None:
+    """Opens the door at `PATH`."""
+    for name, path in (("socketio", PATH), ("socketio_bare", PATH.rstrip("/"))):
+        app.add_url_rule(path, name, door.answer, methods=["GET", "POST", "OPTIONS"], provide_automatic_options=False)
+        app.add_url_rule(path, f"{name}_websocket", door.answer, websocket=True)

@@ -1,0 +1,82 @@
+"""One connected viewer of the socket.io door, and how it is told of a match. What it may ask for is the door's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from battlebot.transports.limits import Rate
+from battlebot.wire import cubed
+
+MOST_WAITING = 200  # events that a viewer has yet to be sent, before it is told more
+PAUSE_S = 0.02  # until it is looked at again
+
+
+class Match(Protocol):
+    """A match, of which the door needs no more than this."""
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+
+
+class Battles(Protocol):
+    """Where battles are begun and followed; what is raised: see stateless/battles.py."""
+
+    def begin(self, game_name: str, players: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Match:
+        """Begins a match of these (name, url)."""
+
+    def find(self, match_id: str) -> Match:
+        """A match that is being played, or was a moment ago."""
+
+    def follow(self, match: Any) -> Iterator[tuple[dict[str, Any], int]]:
+        """Every state from its beginning to its end."""
+
+    def reconfigure(self, match_id: str, options: Mapping[str, Any]) -> bool:
+        """Changes its options; False where the game refuses them."""
+
+
+@dataclass
+class Session:
+    """A connected viewer. `game`: the match that it has begun and that goes on; `watches`: what it is told of."""
+
+    server: Any
+    sid: str
+    address: str
+    rate: Rate
+    game: str | None = None
+    watches: set[str] = field(default_factory=set)
+    gone: bool = False
+
+    def tell(self, event: tuple[str, Any]) -> None:
+        """Queues an event."""
+        self.server.emit(event[0], event[1], to=self.sid)
+
+    def waits(self) -> bool:
+        """Waits until the viewer has read enough to be told more; False if it is gone."""
+        while not self.gone:
+            waiting = self.server.waiting(self.sid)
+            if waiting is None:
+                return False
+            if waiting < MOST_WAITING:
+                return True
+            time.sleep(PAUSE_S)
+        return False
+
+
+def events_of(battles: Battles, match: Match, urls: Mapping[str, str]) -> Iterator[cubed.Event]:
+    """All events of a match, each at its time: between two ticks it takes `speed` ms. Raises what `follow` raises."""
+    before: Any = None
+    for state, _ in battles.follow(match):
+        if state.get("events") != before:
+            for event in cubed.told(state, match.id):
+                if event[0] == "NEXT_TICK" and before is not None and state.get("speed"):
+                    time.sleep(state["speed"] / 1000)
+                yield event
+            before = state.get("events")
+        if state["complete"]:
+            if state["reason"] != "complete":
+                yield cubed.failed(state["reason"])
+            yield cubed.ended(state, match.id, urls)

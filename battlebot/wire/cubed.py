@@ -1,0 +1,169 @@
+"""What Battle-cubed's viewers say over socket.io, and what they are told (seed 003, docs/socketio.md). No sockets.
+
+`NEW_GAME` and `GAME_SETUP_UPDATE` come in; a match's states become the seed's events, each a name and a body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from battlebot.errors import BadAddress, BadMessage, BadName, BattlebotError
+from battlebot.wire.names import checked_name
+
+MOST_PLAYERS = 64
+NUMBERS = ("maxNumOfTicks", "edgeLength", "speed", "numOfTasksPerTick")
+REQUIRED = ("maxNumOfTicks", "edgeLength")
+CHANGEABLE = ("edgeLength", "speed", "numOfTasksPerTick")
+POSITIONS = "playerStartPositions"
+LONGEST_NUMBER = 9  # digits, of a number in quotes
+
+INVALID = "INVALID_GAME_CONFIGURATION"
+RUNNING = "GAME_ALREADY_RUNNING"
+NO_GAME = "NO_GAME_RUNNING"
+
+Event = tuple[str, dict[str, Any]]
+
+OURS: Event = ("ERROR", {"error": "SERVER_ERROR", "details": "An error of the server's own.", "code": "error"})
+
+
+class NewGame(NamedTuple):
+    """A game that a viewer asks for: `players` are (name, url), `setup` has the options that were given."""
+
+    players: tuple[tuple[str, str], ...]
+    setup: dict[str, Any]
+
+
+def read_new_game(payload: Any) -> NewGame:
+    """The game of a `NEW_GAME`. Raises BadMessage with `problems`, each `{message, path, type}`."""
+    payload = {} if payload is None else payload
+    if not isinstance(payload, dict):
+        raise _bad(_problem("A game must be an object of setup and players", (), "object.base"))
+    problems = [_missing(key) for key in ("setup", "players") if payload.get(key) is None]
+    if problems:
+        raise _bad(*problems)
+    return NewGame(_players(payload["players"]), _setup(payload["setup"], REQUIRED, (*NUMBERS, POSITIONS), ("setup",)))
+
+
+def read_setup(payload: Any) -> dict[str, Any]:
+    """The options that a `GAME_SETUP_UPDATE` changes. Raises BadMessage as `read_new_game`."""
+    setup = _setup(payload, (), CHANGEABLE, ())
+    if not setup:
+        raise _bad(_problem(f"A setup must have one of {', '.join(CHANGEABLE)}", (), "object.missing"))
+    return setup
+
+
+def read_watched(payload: Any) -> str:
+    """The match's id of a `WATCH_GAME`. Raises BadMessage as `read_new_game`."""
+    found = payload.get("id") if isinstance(payload, dict) else payload
+    if not isinstance(found, str):
+        raise _bad(_problem('"id" must be a string', ("id",), "string.base"))
+    return found
+
+
+def started(match_id: str) -> Event:
+    """The confirmation of a game."""
+    return "GAME_STARTED", {"id": match_id}
+
+
+def told(state: Mapping[str, Any], match_id: str) -> list[Event]:
+    """The events of a state, which are those since the bots were asked before; the match's id is added."""
+    events = []
+    for name, body in state.get("events") or ():
+        if name == "NEXT_TICK":
+            body = {**body, "gameInfo": {"id": match_id, **body["gameInfo"]}}
+        events.append((name, dict(body)))
+    return events
+
+
+def ended(state: Mapping[str, Any], match_id: str, urls: Mapping[str, str]) -> Event:
+    """The end of a match; each score under both of the seed's names. Of players without a known url it is left out."""
+    scores = [_score(row, urls) for row in state.get("scores") or ()]
+    victor = state.get("victor")
+    winner = next((row for row in scores if row["name"] == victor), None)
+    body: dict[str, Any] = {"id": match_id, "result": "TIE" if winner is None else "WINNER_FOUND"}
+    if winner is not None:
+        body["winner"] = winner
+    return "GAME_ENDED", {**body, "scores": scores}
+
+
+def refusal(error: BattlebotError, kind: str = INVALID) -> Event:
+    """An `ERROR`: `{"error", "details", "code"}`; details are a sentence, or a list of `{message, path, type}`."""
+    details = error.details.get("problems") or str(error)
+    return "ERROR", {"error": kind, "details": details, "code": error.code}
+
+
+def failed(reason: str) -> Event:
+    """What is told before the end of a match that did not end by its rules; `reason` is the match's."""
+    sentence = "The game could not go on, and counts for nobody."
+    return "ERROR", {"error": "GAME_FAILED", "details": sentence, "code": reason}
+
+
+def _score(row: Mapping[str, Any], urls: Mapping[str, str]) -> dict[str, Any]:
+    name, score = row["name"], row["score"]
+    url = {"url": urls[name]} if name in urls else {}
+    return {"name": name, **url, "score": score, "highScore": score}
+
+
+def _players(given: Any) -> tuple[tuple[str, str], ...]:
+    if not isinstance(given, list):
+        raise _bad(_problem('"players" must be an array', ("players",), "array.base"))
+    if not 1 <= len(given) <= MOST_PLAYERS:
+        raise _bad(_problem(f'"players" must have 1 to {MOST_PLAYERS} items', ("players",), "array.length"))
+    found: list[tuple[str, str]] = []
+    problems = []
+    for index, row in enumerate(given):
+        name, url = (row.get("name"), row.get("url")) if isinstance(row, dict) else (None, None)
+        try:
+            checked_name(name, '"name"')
+        except BadName as error:
+            problems.append(_problem(str(error), ("players", index, "name"), "string.base"))
+        if not isinstance(url, str) or not url:
+            problems.append(_problem('"url" must be a string', ("players", index, "url"), "string.base"))
+        found.append((str(name), str(url)))
+    if problems:
+        raise _bad(*problems)
+    return tuple(found)
+
+
+def _setup(given: Any, required: tuple[str, ...], known: tuple[str, ...], path: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise _bad(_problem('"setup" must be an object', path, "object.base"))
+    problems = [_missing(key, path) for key in required if given.get(key) is None]
+    setup: dict[str, Any] = {}
+    for key in known:
+        value = given.get(key)
+        if value is None:
+            continue
+        setup[key] = value if key == POSITIONS else _number(value)
+        if setup[key] is None:
+            problems.append(_problem(f'"{key}" must be an integer', (*path, key), "number.base"))
+    if problems:
+        raise _bad(*problems)
+    return setup
+
+
+def _number(value: Any) -> int | None:
+    """The original took numbers in quotes as well."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= LONGEST_NUMBER:
+        return int(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 10**LONGEST_NUMBER:
+        return int(value)
+    return value if type(value) is int else None
+
+
+def bad_url(error: BadAddress, index: int) -> BadMessage:
+    """A player's url that may not be asked, as a problem of its own."""
+    return _bad(_problem(str(error), ("players", index, "url"), "string.uri"))
+
+
+def _missing(key: str, path: tuple[str, ...] = ()) -> dict[str, Any]:
+    return _problem(f'"{key}" is required', (*path, key), "any.required")
+
+
+def _problem(message: str, path: tuple[str | int, ...], kind: str) -> dict[str, Any]:
+    return {"message": message, "path": list(path), "type": kind}
+
+
+def _bad(*problems: dict[str, Any]) -> BadMessage:
+    return BadMessage("; ".join(one["message"] for one in problems), problems=list(problems))

@@ -1,0 +1,273 @@
+"""Games over socket.io: begun, followed, changed, left, refused; by viewers of both generations, over two nodes."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+import requests
+from cluster import Cluster, Web, wait_for
+from httpbots import Bots
+from viewers import VIEWERS, Original, Today, Viewer, game
+
+from battlebot.storage import Storage
+
+Nodes = tuple[Web, Web]
+
+
+def check_told(got: list[tuple[str, Any]], ticks: int, urls: dict[str, str]) -> None:
+    """GAME_STARTED, each tick once and in order, GAME_ENDED with all scores under both names."""
+    names = [name for name, _ in got]
+    assert (names[0], names[-1]) == ("GAME_STARTED", "GAME_ENDED")
+    game_id = got[0][1]["id"]
+    seen = [body for name, body in got if name == "NEXT_TICK"]
+    assert [body["gameInfo"]["currentTick"] for body in seen] == list(range(ticks))
+    assert {body["gameInfo"]["id"] for body in seen} == {game_id}
+    for body in seen:
+        assert set(body["gameInfo"]) == {"id", "edgeLength", "numOfTasksPerTick", "numOfBotsInPlay", "currentTick"}
+        assert all(set(row) == {"name", "x", "y", "z"} for row in body["players"])
+    end = got[-1][1]
+    assert end["id"] == game_id
+    assert {row["name"]: row["url"] for row in end["scores"]} == urls
+    assert all(row["score"] == row["highScore"] for row in end["scores"])
+
+
+@pytest.mark.parametrize("kind", VIEWERS)
+def test_a_game_is_told_from_its_start_to_its_end(nodes: Nodes, bots: Bots, kind: str) -> None:
+    """A tie of two that do nothing, then a winner; the very same events for every client and transport."""
+    good, lying = bots.url("good"), bots.url("lying")
+    with VIEWERS[kind](nodes[0]) as viewer:
+        got = viewer.play(game(good, good))
+        check_told(got, 6, {"a": good, "b": good})
+        assert [name for name, _ in got].count("PLAYER_DID_NOTHING") == 12
+        assert (got[-1][1]["result"], "winner" in got[-1][1]) == ("TIE", False)
+        assert [row["score"] for row in got[-1][1]["scores"]] == [6, 6]
+        got = viewer.play(game(good, lying))
+        check_told(got, 1, {"a": good, "b": lying})
+        (lost,) = [body for name, body in got if name == "PLAYER_LOST"]
+        assert (lost["name"], lost["cause"]["error"]) == ("b", "VALIDATION_ERROR")
+        end = got[-1][1]
+        assert end["result"] == "WINNER_FOUND"
+        assert end["winner"] == {"name": "a", "url": good, "score": 1, "highScore": 1}
+        assert [row["name"] for row in end["scores"]] == ["b", "a"]
+
+
+BAD: list[tuple[str, Any, str]] = [
+    ("nothing", None, '"setup"'),
+    ("no object", [1], ""),
+    ("no setup", {"players": [{"name": "a", "url": "http://127.0.0.1:1/"}]}, '"setup" is required'),
+    ("setup is null", {"setup": None, "players": []}, '"setup" is required'),
+    ("no players", {"setup": {"maxNumOfTicks": 3, "edgeLength": 3}}, '"players" is required'),
+    ("nobody", {**game(), "players": []}, "1 to 64"),
+    ("no name", {**game(), "players": [{"url": "http://127.0.0.1:1/"}]}, '"name"'),
+    ("no url", {**game(), "players": [{"name": "a"}]}, '"url" must be a string'),
+    ("two of a name", {**game(), "players": [{"name": "a", "url": "http://127.0.0.1:1/"}] * 2}, "unique"),
+    ("too small", game(*["http://127.0.0.1:1/"] * 8, edgeLength=1), "Too many players for the selected game area size"),
+    ("no such scheme", game("ftp://127.0.0.1/"), "http"),
+    ("no number", game("http://127.0.0.1:1/", edgeLength="wide"), '"edgeLength" must be an integer'),
+    ("out of bounds", game("http://127.0.0.1:1/", maxNumOfTicks=0), "maxNumOfTicks"),
+    (
+        "positions of others",
+        game("http://127.0.0.1:1/", playerStartPositions=[{"name": "x", "x": 0, "y": 0, "z": 0}]),
+        "There are no player start positions for all players in the game",
+    ),
+]
+
+
+@pytest.mark.parametrize("old", [True, False], ids=["original", "today"])
+def test_a_game_that_cannot_be_is_refused_with_a_sentence(nodes: Nodes, old: bool) -> None:
+    """Each row: what is sent, what the details say; the viewer is still there, and may say something else."""
+    for what, payload, said in BAD:
+        with Original(nodes[0]) if old else Today(nodes[0], "websocket") as viewer:
+            viewer.say("NEW_GAME", payload)
+            error = viewer.until("ERROR")
+            assert error["error"] == "INVALID_GAME_CONFIGURATION", what
+            assert said in str(error["details"]), what
+            assert error["code"], what
+            if isinstance(error["details"], list):
+                assert all(set(row) == {"message", "path", "type"} for row in error["details"])
+            viewer.say("GAME_SETUP_UPDATE", {"speed": 1})
+            assert viewer.until("ERROR", 2)["error"] == "NO_GAME_RUNNING", what
+
+
+def test_one_socket_runs_one_game_at_a_time(nodes: Nodes, bots: Bots) -> None:
+    """A second is refused by a code of its own; when the first is over there may be another."""
+    with Today(nodes[0]) as viewer:
+        viewer.say("NEW_GAME", game(bots.url("slow"), maxNumOfTicks=5))
+        viewer.say("NEW_GAME", game(bots.url("good")))
+        assert viewer.until("ERROR")["error"] == "GAME_ALREADY_RUNNING"
+        viewer.until("GAME_ENDED")
+        assert len(viewer.bodies("GAME_STARTED")) == 1
+        viewer.play(game(bots.url("good")))
+        viewer.got.clear()
+        viewer.say("GAME_SETUP_UPDATE", {"edgeLength": 4})
+        assert viewer.until("ERROR")["error"] == "NO_GAME_RUNNING"
+
+
+def test_the_setup_changes_with_the_next_sequence(nodes: Nodes, bots: Bots) -> None:
+    """A larger cube, two tasks at a time; what cannot be is refused, and changes nothing."""
+    with Original(nodes[0]) as viewer:
+        viewer.say("NEW_GAME", game(bots.url("slow"), bots.url("slow"), maxNumOfTicks=10))
+        viewer.until("NEXT_TICK")
+        for number, setup in enumerate([{}, {"edgeLength": 1}, {"edgeLength": 1000}, {"speed": "x"}, None], start=1):
+            viewer.say("GAME_SETUP_UPDATE", setup)
+            assert viewer.until("ERROR", number)["error"] == "INVALID_GAME_CONFIGURATION", setup
+        viewer.say("GAME_SETUP_UPDATE", {"edgeLength": 9, "numOfTasksPerTick": 2, "maxNumOfTicks": 3})
+        viewer.until("GAME_ENDED")
+        sizes = [body["gameInfo"]["edgeLength"] for body in viewer.bodies("NEXT_TICK")]
+        assert sizes[0] == 6
+        assert sizes[-1] == 9
+        assert sorted(sizes) == sizes
+        assert viewer.bodies("NEXT_TICK")[-1]["gameInfo"]["numOfTasksPerTick"] == 2
+        assert len(sizes) == 10
+
+
+def test_who_leaves_ends_nothing_and_others_may_watch_at_any_node(parts: Cluster, nodes: Nodes, bots: Bots) -> None:
+    """Watched from its beginning at the other node, without the urls; stored, and shown at its page."""
+    with Today(nodes[0]) as viewer:
+        viewer.say("NEW_GAME", game(bots.url("slow"), bots.url("good"), maxNumOfTicks=8))
+        game_id = viewer.until("GAME_STARTED")["id"]
+        viewer.until("NEXT_TICK")
+    with Original(nodes[1]) as other:
+        other.say("WATCH_GAME", {"id": game_id})
+        end = other.until("GAME_ENDED")
+        ticks = [body["gameInfo"]["currentTick"] for body in other.bodies("NEXT_TICK")]
+        assert ticks == list(range(8))
+        assert "http" not in str(end)
+        other.say("WATCH_GAME", {"id": "0" * 24})
+        assert other.until("ERROR")["code"] == "unknown-match"
+    storage = Storage(parts.settings)
+    stored = wait_for(lambda: storage.games.find(game_id), "the stored match")
+    assert stored["players"] == ["a", "b"]
+    storage.close()
+    page = requests.get(f"{nodes[1].url}/web/battlecube/matches/{game_id}", timeout=10)
+    assert page.status_code == 200
+    assert bots.url("slow") not in page.text
+
+
+def test_a_node_that_stops_sends_its_viewers_away_and_their_games_go_on(
+    parts: Cluster, nodes: Nodes, bots: Bots
+) -> None:
+    """Viewers by polling and by WebSocket; the node is gone soon after."""
+    web = parts.web()
+    with Original(web) as viewer, Today(web, "polling") as idle, Original(nodes[0]) as other:
+        viewer.say("NEW_GAME", game(bots.url("slow"), bots.url("slow"), maxNumOfTicks=8))
+        game_id = viewer.until("GAME_STARTED")["id"]
+        began = time.monotonic()
+        web.child.stop()
+        assert time.monotonic() - began < 15
+        wait_for(lambda: not idle.client.connected, "the end of the polling one")
+        wait_for(lambda: viewer.said_goodbye, "a goodbye")
+        other.say("WATCH_GAME", game_id)
+        assert len(other.until("GAME_ENDED")["scores"]) == 2
+
+
+def test_ticks_pass_at_the_games_speed(nodes: Nodes, bots: Bots) -> None:
+    """Also within a sequence, of which all is known at once: 100 ms lie between two ticks, more or less."""
+    with Original(nodes[0]) as viewer:
+        at: list[float] = []
+        began = time.monotonic()
+        viewer.say("NEW_GAME", game(bots.url("good"), bots.url("good"), speed=100, numOfTasksPerTick=3))
+        for number in range(1, 7):
+            viewer.until("NEXT_TICK", number)
+            at.append(time.monotonic() - began)
+        viewer.until("GAME_ENDED")
+    assert at[-1] - at[0] >= 0.4
+
+
+def test_whatever_a_client_sends_it_harms_only_itself(parts: Cluster, nodes: Nodes, bots: Bots) -> None:
+    """Events that are none, names of the server's own, other namespaces, binary, garbage: others are served."""
+    with Original(nodes[0]) as healthy:
+        for hostile in (
+            *(
+                '42["connect",{}]',
+                '42["disconnect"]',
+                '42["NEW_GAME"]',
+                '42["x"]',
+                "42[]",
+                "42{}",
+                "42nonsense",
+                "40/a,",
+            ),
+            *(
+                "42" + "[" * 5000,
+                '451-["NEW_GAME",{"_placeholder":true,"num":0}]',
+                "4",
+                "9",
+                "",
+                "5",
+                "1",
+                "44",
+                "41/a,",
+            ),
+        ):
+            viewer = Original(nodes[0])
+            viewer.ws.send(hostile)
+            viewer.ws.send("42" + '["GAME_SETUP_UPDATE", {}]')
+            viewer.close()
+        viewer = Original(nodes[0])
+        viewer.ws.send_binary(b"\x00" * 100)
+        viewer.close()
+        for body in ("", "x", "99999999:4", "1:4" * 100, "\x00\x01\xff4", "-1:4", "2:40" * 17):
+            hello = requests.get(f"{nodes[0].url}/socket.io/?EIO=3&transport=polling&b64=1", timeout=10)
+            sid = hello.text.split('"sid":')[1].split('"')[1]
+            answer = requests.post(
+                f"{nodes[0].url}/socket.io/?EIO=3&transport=polling&sid={sid}", data=body.encode(), timeout=10
+            )
+            assert answer.status_code in (200, 400)
+        for query in (
+            "",
+            "EIO=5&transport=polling",
+            "EIO=4&transport=none",
+            "EIO=4&transport=polling&sid=x",
+            "EIO=3&sid=x",
+        ):
+            assert requests.get(f"{nodes[0].url}/socket.io/?{query}", timeout=10).status_code == 400
+        healthy.ping()
+        wait_for(lambda: healthy.pongs, "a pong")
+        healthy.play(game(bots.url("good")))
+    assert "Traceback" not in parts.logs()
+
+
+def test_pages_of_other_origins_are_refused_unless_allowed(parts: Cluster, nodes: Nodes) -> None:
+    """As at the other doors; an origin that the operator names may read what it polls."""
+    elsewhere = {"Origin": "http://evil.example"}
+    with pytest.raises(Exception):  # noqa: B017, PT011 - whatever the client makes of a 403
+        Today(nodes[0], "websocket", headers=elsewhere)
+    poll = "/socket.io/?EIO=4&transport=polling"
+    answer = requests.get(f"{nodes[0].url}{poll}", headers=elsewhere, timeout=10)
+    assert "Access-Control-Allow-Origin" not in answer.headers
+    sid = answer.text.split('"sid":')[1].split('"')[1]
+    assert requests.post(f"{nodes[0].url}{poll}&sid={sid}", data="40", headers=elsewhere, timeout=10).status_code == 403
+    friendly = parts.web(origins="http://localhost:8080")
+    answer = requests.get(f"{friendly.url}{poll}", headers={"Origin": "http://localhost:8080"}, timeout=10)
+    assert answer.headers["Access-Control-Allow-Origin"] == "http://localhost:8080"
+    assert answer.headers["Access-Control-Allow-Credentials"] == "true"
+
+
+def test_an_address_begins_so_many_games_and_holds_so_many_sessions(parts: Cluster, bots: Bots) -> None:
+    """Over the limit of games an ERROR with a code; over that of sessions no connection."""
+    web = parts.web(games_per_minute=2, max_streams_per_address=3)
+    viewers: list[Viewer] = [Original(web) for _ in range(3)]
+    with pytest.raises(Exception):  # noqa: B017, PT011 - refused, in one way or another
+        Original(web)
+    # also who opens a connection and says nothing over it
+    assert requests.get(f"{web.url}/socket.io/?EIO=4&transport=polling", timeout=10).status_code == 401
+    codes = set()
+    for viewer in viewers:
+        viewer.say("NEW_GAME", game(bots.url("good")))
+        wait_for(lambda viewer=viewer: {"ERROR", "GAME_ENDED"} & set(viewer.names()), "an answer")
+        codes |= {body["error"] for body in viewer.bodies("ERROR")}
+    assert codes == {"TOO_MANY_GAMES"}
+    for viewer in viewers:
+        viewer.close()
+    wait_for(lambda: _can_come(web), "a place that is free again")
+
+
+def _can_come(web: Web) -> bool:
+    try:
+        Original(web).close()
+    except Exception:
+        return False
+    return True

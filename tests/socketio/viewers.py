@@ -1,0 +1,171 @@
+"""Viewers of both generations: python-socketio's client, and one that speaks EIO=3 by itself, frame by frame."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Self
+
+import requests
+import socketio
+import websocket
+from cluster import LIMIT_S, Web, wait_for
+
+NOOP_GAME = {"maxNumOfTicks": 6, "edgeLength": 6, "speed": 0, "numOfTasksPerTick": 1}
+
+
+def game(*urls: str, **setup: Any) -> dict[str, Any]:
+    """A `NEW_GAME` of bots called a, b, ... at these urls."""
+    players = [{"name": name, "url": url} for name, url in zip("abcdefgh", urls, strict=False)]
+    return {"setup": {**NOOP_GAME, **setup}, "players": players}
+
+
+class Viewer:
+    """What every viewer has: `got` are the events that came, and `say` sends one."""
+
+    def __init__(self) -> None:
+        self.got: list[tuple[str, Any]] = []
+
+    def say(self, name: str, *arguments: Any) -> None:
+        """Sends an event."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Leaves."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def names(self) -> list[str]:
+        """The events' names."""
+        return [name for name, _ in self.got]
+
+    def bodies(self, name: str) -> list[Any]:
+        """The bodies of all events of a name."""
+        return [body for one, body in list(self.got) if one == name]
+
+    def until(self, name: str, number: int = 1) -> Any:
+        """The body of the `number`-th event of that name, once it has come."""
+        wait_for(lambda: len(self.bodies(name)) >= number, f"{number} {name}, there are {self.names()[-5:]}")
+        return self.bodies(name)[number - 1]
+
+    def play(self, wanted: Any) -> list[tuple[str, Any]]:
+        """Begins a game; all that is told of it."""
+        self.got.clear()
+        self.say("NEW_GAME", wanted)
+        self.until("GAME_ENDED")
+        return list(self.got)
+
+
+class Today(Viewer):
+    """EIO=4, by python-socketio's client."""
+
+    def __init__(self, web: Web, *transports: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__()
+        self.client = socketio.Client(reconnection=False)
+        self.client.on("*", lambda name, body=None: self.got.append((name, body)))
+        self.client.connect(web.url, transports=list(transports) or None, headers=headers or {})
+
+    def say(self, name: str, *arguments: Any) -> None:
+        self.client.emit(name, arguments)
+
+    def close(self) -> None:
+        self.client.disconnect()
+
+
+class Original(Viewer):
+    """EIO=3 over a WebSocket of its own: connected without asking, it pings and the server pongs."""
+
+    def __init__(self, web: Web) -> None:
+        super().__init__()
+        self.pongs = 0
+        self.said_goodbye = False
+        address = f"ws://{web.address}/socket.io/?EIO=3&transport=websocket"
+        self.ws = websocket.create_connection(address, timeout=LIMIT_S)
+        self.hello = json.loads(self.ws.recv()[1:])
+        assert self.ws.recv() == "40", "connected to the namespace / without asking"
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def say(self, name: str, *arguments: Any) -> None:
+        self.ws.send("42" + json.dumps([name, *arguments]))
+
+    def ping(self) -> None:
+        """A ping of engine.io's."""
+        self.ws.send("2")
+
+    def close(self) -> None:
+        with suppress(Exception):
+            self.ws.send_close()
+        self.ws.shutdown()
+
+    def _read(self) -> None:
+        with suppress(Exception):
+            while text := self.ws.recv():
+                if text == "1":
+                    self.said_goodbye = True
+                if text == "3":
+                    self.pongs += 1
+                elif text.startswith("42"):
+                    name, *rest = json.loads(text[2:])
+                    self.got.append((name, rest[0] if rest else None))
+
+
+class OriginalPolling(Viewer):
+    """EIO=3 by polling: payloads of `length:packet`, text."""
+
+    def __init__(self, web: Web) -> None:
+        super().__init__()
+        self.session = requests.Session()
+        self.url = f"{web.url}/socket.io/"
+        self.query = {"EIO": "3", "transport": "polling", "b64": "1"}
+        opened, *rest = self.poll()
+        assert opened[0] == "0"
+        self.query["sid"] = json.loads(opened[1:])["sid"]
+        if not rest:
+            rest = self.poll()
+        assert rest == ["40"]
+        self.over = threading.Event()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def poll(self) -> list[str]:
+        """One poll's packets."""
+        answer = self.session.get(self.url, params=self.query, timeout=90)
+        assert answer.status_code == 200, answer.text
+        text, packets = answer.content.decode(), []
+        while text:
+            length, _, text = text.partition(":")
+            packets.append(text[: int(length)])
+            text = text[int(length) :]
+        return packets
+
+    def say(self, name: str, *arguments: Any) -> None:
+        packet = "42" + json.dumps([name, *arguments])
+        answer = requests.post(self.url, params=self.query, data=f"{len(packet)}:{packet}".encode(), timeout=LIMIT_S)
+        assert answer.status_code == 200, answer.text
+
+    def close(self) -> None:
+        self.over.set()
+        with suppress(Exception):
+            requests.post(self.url, params=self.query, data="1:1", timeout=LIMIT_S)
+
+    def _read(self) -> None:
+        with suppress(Exception):
+            while not self.over.is_set():
+                for packet in self.poll():
+                    if packet.startswith("42"):
+                        name, *rest = json.loads(packet[2:])
+                        self.got.append((name, rest[0] if rest else None))
+
+
+VIEWERS: dict[str, Callable[[Web], Viewer]] = {
+    "today, polling": lambda web: Today(web, "polling"),
+    "today, websocket": lambda web: Today(web, "websocket"),
+    "today, upgraded": lambda web: Today(web),
+    "original, websocket": Original,
+    "original, polling": OriginalPolling,
+}
