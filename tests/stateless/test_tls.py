@@ -1,0 +1,101 @@
+"""Bots behind HTTPS: the connection goes to the address that was checked, the certificate is held to the name."""
+
+from __future__ import annotations
+
+import datetime
+import socket
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from httpbots import Bots, http_bots
+
+from battlebot.stateless.asking import Question
+from battlebot.stateless.guard import Guard
+from battlebot.stateless.http import HttpBots
+
+NAME = "bots.example"
+
+
+def certificate(folder: Path) -> Path:
+    """A file with a certificate for NAME, signed by itself, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    file = folder / "bots.pem"
+    file.write_bytes(made.public_bytes(serialization.Encoding.PEM) + key.private_bytes(*form))
+    return file
+
+
+@pytest.fixture
+def behind_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bots]:
+    """Bots that speak TLS, whose certificate is trusted; every name leads to this machine."""
+    file = certificate(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    real = socket.getaddrinfo
+
+    def resolve(host: Any, *arguments: Any, **named: Any) -> Any:
+        return real("127.0.0.1" if str(host).endswith(".example") else host, *arguments, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    with http_bots() as bots:
+        bots.names = []  # type: ignore[attr-defined]
+        context.sni_callback = lambda _, name, __: bots.names.append(name)  # type: ignore[attr-defined]
+        bots.socket = context.wrap_socket(bots.socket, server_side=True, do_handshake_on_connect=False)
+        yield bots
+
+
+def asked(url: str, by: HttpBots | None = None) -> Any:
+    """The reply."""
+    by = by or HttpBots(Guard(loopback=True), 65_536, 16)
+    return by.ask(Question(url, "battlecube", "match", "bot", {"gameInfo": {"numOfTasksPerTick": 1}}, 10.0))
+
+
+def test_a_bot_behind_tls_is_asked_by_its_name(behind_tls: Bots) -> None:
+    """In the greeting and in the Host header, though its address was looked up before; the connection is kept."""
+    by = HttpBots(Guard(loopback=True), 65_536, 16)
+    for _ in range(3):
+        assert asked(f"https://{NAME}:{behind_tls.server_port}/good", by).value == [{"task": "NOOP"}]
+    assert behind_tls.names == [NAME]  # type: ignore[attr-defined]
+    assert behind_tls.headers["good"]["Host"] == f"{NAME}:{behind_tls.server_port}"
+    assert behind_tls.connections == 1
+
+
+def test_a_certificate_for_another_name_is_refused(behind_tls: Bots) -> None:
+    """And nothing is asked."""
+    failure = asked(f"https://other.example:{behind_tls.server_port}/good").failure
+    assert (failure.code, behind_tls.asked["good"]) == ("bad-certificate", 0)
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(behind_tls: Bots, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here its own issuer is not trusted."""
+    monkeypatch.delenv("SSL_CERT_FILE")
+    failure = asked(f"https://{NAME}:{behind_tls.server_port}/good").failure
+    assert (failure.code, failure.ours) == ("bad-certificate", False)
+
+
+def test_a_bot_that_speaks_no_tls_is_told(bots: Bots) -> None:
+    """It is its own failure."""
+    failure = asked(f"https://127.0.0.1:{bots.server_port}/good").failure
+    assert (failure.code, failure.ours) == ("bad-tls", False)
