@@ -74,7 +74,8 @@ def _archive_together(bench: Workbench, match_ids: list[str]) -> int:
         bench.bus.publish(keys.game_events(game), b"archived")
         if contest is not None:
             bench.bus.publish(keys.contest_events(game, contest), b"archived")
-    _ask_for_ratings(bench, {game for game, _ in touched})
+    # those that are not rated are looked over by the next that are, or by the sweep
+    _ask_for_ratings(bench, {document["game"] for document in documents if not document["match"].get("unrated")})
     log.info("matches.archived", matches=fresh)
     return len(fresh)
 
