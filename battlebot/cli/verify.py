@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from battlebot.storage import Storage
 
 MATCH_ID = re.compile(r"[0-9a-f]{24}")
+UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError)  # what a document of another form raises
+NOTHING = {"matches": 0, "void": 0, "turns": 0}
 TRIES = 3  # while a contest runs, its matches and its standings are read at different moments
 
 
@@ -64,9 +66,12 @@ class Verifier:
         A finding is `{"code", "sentence", "match"?}`. Raises UnknownMatch, UnknownContest.
         """
         if MATCH_ID.fullmatch(target):
-            record = self._storage.games.find(target)
+            try:
+                record = self._storage.games.find(target)
+            except UNREADABLE as error:
+                return {"match": target, "game": None, **NOTHING, "findings": [_unreadable(error)]}
             if record is not None:
-                return self._with_matches({"match": target, "game": record["game"]}, iter([record]))
+                return self._with_matches({"match": target, "game": record.get("game")}, iter([record]))
         contest = self._contest(target, game)
         matches = self._storage.games.each_of_contest(contest["game"], target, void=True, turns=True)
         report = self._with_matches({"contest": target, "game": contest["game"]}, matches)
@@ -85,16 +90,21 @@ class Verifier:
             raise UnknownContest(f"There is no contest {name!r}{f' of {game}' if game else ''}.")
         return found[0]
 
-    def _with_matches(self, about: dict[str, str], records: Iterator[dict[str, Any]]) -> dict[str, Any]:
-        report: dict[str, Any] = {**about, "matches": 0, "void": 0, "turns": 0, "findings": []}
+    def _with_matches(self, about: dict[str, Any], records: Iterator[dict[str, Any]]) -> dict[str, Any]:
+        report: dict[str, Any] = {**about, **NOTHING, "findings": []}
         for record in records:
-            # of an overlong match only the first turns came along
-            whole = self._storage.games.find(record["_id"]) if record["match"].get("parts") else record
-            assert whole is not None
             report["matches"] += 1
-            report["void"] += whole["match"]["void"]
-            report["turns"] += len(whole["turns"])
-            report["findings"] += [{**found, "match": whole["_id"]} for found in self._about_a_match(whole)]
+            try:
+                # of an overlong match only the first turns came along
+                whole = self._storage.games.find(record["_id"]) if record["match"].get("parts") else record
+                assert whole is not None
+                void, turns = bool(whole["match"]["void"]), len(whole["turns"])
+                findings = self._about_a_match(whole)
+            except UNREADABLE as error:
+                void, turns, findings = False, 0, [_unreadable(error)]
+            report["void"] += void
+            report["turns"] += turns
+            report["findings"] += [{**found, "match": record["_id"]} for found in findings]
         return report
 
     def _about_a_match(self, record: dict[str, Any]) -> list[dict[str, str]]:
@@ -112,12 +122,19 @@ class Verifier:
         found: list[dict[str, str]] = []
         for _ in range(TRIES):
             games = self._storage.games.each_of_contest(game, name, void=True)
-            found = check_contest(contest, games, self._storage.meetings.of_contest(game, name))
-            rows = self._storage.ledger.recount(game, name)
+            try:
+                found = check_contest(contest, games, self._storage.meetings.of_contest(game, name))
+                rows = self._storage.ledger.recount(game, name)
+            except UNREADABLE as error:
+                return [_unreadable(error, "The contest cannot be counted")]
             found += [{"code": "standings", "sentence": _difference(row)} for row in rows]
             if not found:
                 break
         return found
+
+
+def _unreadable(error: Exception, what: str = "The record cannot be read") -> dict[str, str]:
+    return {"code": "incomplete", "sentence": f"{what} ({type(error).__name__}: {error})."}
 
 
 def _difference(row: dict[str, Any]) -> str:

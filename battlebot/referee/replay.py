@@ -20,6 +20,9 @@ Record = Mapping[str, Any]
 NOT_OF_THE_STATE = frozenset(("_id", "game", "contest", "startTime", "turns", "match", "complete", "nextPlayer"))
 END = frozenset(("victor", "reason"))
 ROUNDING_MS = 1.0
+CLOCKS_APART_MS = 2000  # turns that follow one another may have been stamped on two machines
+KINDS: Mapping[str, type] = {"players": list, "turns": list, "match": dict}
+KINDS_ABOUT: Mapping[str, type] = {"seq": int, "void": bool, "version": int, "evidence": dict, "strikes": dict}
 
 
 def check_match(game: Game, record: Record) -> list[Finding]:
@@ -28,7 +31,7 @@ def check_match(game: Game, record: Record) -> list[Finding]:
     The randomness of a game comes from the seed alone, so that equal turns make equal states.
     """
     try:
-        return [*_counts(record), *_replayed(game, record)]
+        return [*_kinds(record), *_counts(record), *_replayed(game, record)]
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         return [finding("incomplete", f"The record cannot be read ({type(error).__name__}: {error}).")]
 
@@ -49,6 +52,18 @@ def finding(code: str, sentence: str) -> Finding:
     return {"code": code, "sentence": sentence}
 
 
+def _kinds(record: Record) -> Iterator[Finding]:
+    for values, kinds in ((record, KINDS), (record["match"], KINDS_ABOUT)):
+        for name, kind in kinds.items():
+            if not _is(values[name], kind):
+                yield finding("incomplete", f"The record's {name} is a {type(values[name]).__name__}.")
+
+
+def _is(value: object, kind: type) -> bool:
+    # MongoDB's long integers are a kind of int; so are, for Python, booleans
+    return isinstance(value, kind) and isinstance(value, bool) is (kind is bool)
+
+
 def _counts(record: Record) -> Iterator[Finding]:
     turns, about = record["turns"], record["match"]
     if about["version"] != len(turns):
@@ -56,6 +71,14 @@ def _counts(record: Record) -> Iterator[Finding]:
     for name in ("clocks", "serverMs"):
         if name in about and len(about[name]) != len(turns):
             yield finding("times", f"The record holds {len(about[name])} values of {name} for {len(turns)} turns.")
+    before_ms = record["startTime"].timestamp() * 1000
+    for number, turn in enumerate(turns, start=1):
+        if not _is(turn["time"], int) or turn["time"] < before_ms - CLOCKS_APART_MS:
+            yield finding(
+                "times", f"Turn {number} was made at {turn['time']!r}, which is no time after what was before it."
+            )
+            break
+        before_ms = turn["time"]
     limit_ms, out = about["turnTimeoutMs"], about.get("forfeit", ())
     for number, charged_ms in enumerate(about["clocks"], start=1):
         # who was out by its clock had taken more
@@ -105,6 +128,8 @@ def _verdict(game: Game, state: Mapping[str, Any], record: Record) -> Iterator[F
         yield finding("fault", f"A match that ended by {reason.value!r} is recorded as the fault of {fault.value!r}.")
     if fault is Fault.SERVER and not about["void"]:
         yield finding("void", "The match ended by the server's fault, and counts all the same.")
+    if record["contest"] is None and about["void"] and fault is not Fault.SERVER and reason is not Reason.VOID:
+        yield finding("void", "The match counts for nobody, and there is no reason why.")
     if state["complete"] != (reason is Reason.COMPLETE):
         is_was = "is over" if state["complete"] else "is not over"
         yield finding("reason", f"By its rules the match {is_was} after its turns; it is recorded as {reason.value!r}.")

@@ -81,6 +81,27 @@ def test_what_is_not_as_recorded_is_told_with_its_match(verify: Verify, storage:
     assert codes == {"state", "reason", "meeting", "standings"}
 
 
+BROKEN: dict[str, dict[str, Any]] = {
+    "no turns": {"$set": {"turns": None}},
+    "nothing about it": {"$unset": {"match": 1}},
+    "a text about it": {"$set": {"match": "lost"}},
+    "no players": {"$set": {"players": None}},
+    "no game": {"$unset": {"game": 1}},
+    "bytes for a board": {"$set": {"board": b"1"}},
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_broken_document_is_a_finding_and_no_traceback(verify: Verify, storage: Storage, how: str) -> None:
+    """Of the match, and of its contest as far as that can still find it."""
+    match_id = fill(storage)[0]
+    storage.database["games"].update_one({"_id": match_id}, BROKEN[how])
+    for target in (match_id, "cup é"):
+        status, out, err = verify(target)
+        assert (status, err) == (1, ""), err
+        assert "not as recorded" in out
+
+
 def test_json_counts_what_was_looked_at(verify: Verify, storage: Storage) -> None:
     """Void matches are replayed too, and counted apart."""
     match_id = fill(storage)[0]
