@@ -18,7 +18,7 @@ from dotenv import dotenv_values
 from battlebot.errors import SettingError
 
 # what may hold a secret and must not be printed with the other settings
-SECRET = frozenset({"SECRET_KEY", "REDIS_URL", "MONGODB_URI"})
+SECRET = frozenset({"SECRET_KEY", "REDIS_URL", "MONGODB_URI", "NATS_URL"})
 # a browser's word for where a page is from (RFC 6454, section 6.2): no path, no slash at the end
 ORIGIN = re.compile(r"https?://[^/\s@,?#]+")
 
@@ -66,6 +66,17 @@ class Settings:
     )
     bot_networks: str = _setting(
         "", "BATTLEBOT_BOT_NETWORKS", "Private networks in which stateless bots may be: CIDR, commas between."
+    )
+
+    nats_url: str = _setting(
+        "", "NATS_URL", "NATS server of stateless bots; empty: `serve` starts an embedded one when a bot needs it."
+    )
+    nats_port: int = _setting(
+        4222,
+        "BATTLEBOT_NATS_PORT",
+        "Port of the embedded nats-server, on this machine only; 0: there is none.",
+        0,
+        65535,
     )
 
     tcp_port: int = _setting(5232, "BATTLEBOT_TCP_PORT", "Port of the TCP door; 0: there is none.", 0, 65535)
@@ -187,6 +198,16 @@ def origins_of(settings: Settings) -> frozenset[str]:
 def networks_of(settings: Settings) -> list[str]:
     """The networks of `settings.bot_networks`, in CIDR form."""
     return [network.strip() for network in settings.bot_networks.split(",") if network.strip()]
+
+
+def own_nats_url(settings: Settings) -> str:
+    """The address of the embedded nats-server."""
+    return f"nats://127.0.0.1:{settings.nats_port}"
+
+
+def nats_wanted(settings: Settings) -> Path:
+    """The file whose being there says that a bot needs the embedded nats-server."""
+    return settings.data / "nats.wanted"
 
 
 def load_settings(

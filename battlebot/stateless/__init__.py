@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from battlebot.config import Settings, networks_of
+from battlebot.config import Settings, nats_wanted, networks_of, own_nats_url
 from battlebot.stateless.asking import Askers
 from battlebot.stateless.guard import Guard
 from battlebot.stateless.http import HttpBots
+from battlebot.stateless.nats import NatsBots
+from battlebot.stateless.natsline import NatsLine
 
 __all__ = ["make_askers"]
 
@@ -18,4 +20,15 @@ def make_askers(settings: Settings, late_s: Callable[[], float] = lambda: 0.0) -
     `late_s()`: by how many seconds this process has been late so far, which is charged to no bot.
     """
     guard = Guard(settings.bot_loopback, networks_of(settings))
-    return Askers(HttpBots(guard, settings.bot_answer_bytes, settings.max_nesting, late_s))
+    most_bytes = settings.bot_answer_bytes
+    return Askers(
+        HttpBots(guard, most_bytes, settings.max_nesting, late_s), NatsBots(_line_of(settings), most_bytes, late_s)
+    )
+
+
+def _line_of(settings: Settings) -> NatsLine | None:
+    if not settings.nats_url:
+        return None
+    if settings.nats_url == own_nats_url(settings):
+        return NatsLine(settings.nats_url, lambda: nats_wanted(settings).touch())
+    return NatsLine(settings.nats_url)

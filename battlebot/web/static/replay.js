@@ -62,7 +62,7 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("keydown", (event) => {
   // a key that is typed somewhere, or belongs to the browser, is not ours
-  if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.target.closest("input, select, textarea, button")) return;
+  if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.target.closest("input, select, textarea, button")) return;
   const anchor = document.querySelector(`.replay a[href][aria-keyshortcuts="${CSS.escape(event.key)}"]`);
   if (event.key === " " && document.querySelector(".replay [data-play]")) {
     event.preventDefault();

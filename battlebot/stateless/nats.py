@@ -1,0 +1,93 @@
+"""Bots behind NATS (seed 001): a question is a BotRequest on the bot's subject, its answer a BotResponse. Crossword only.
+
+What Macondo's messages are is wire's; the connection is `natsline`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import structlog
+
+from battlebot.errors import BadAddress, BadMessage
+from battlebot.stateless.asking import Failure, Question, Reply
+from battlebot.stateless.natsline import NatsLine, NoLine, Silence
+from battlebot.wire.macondo.history import GAME, from_response, history_of, to_request
+
+log = structlog.get_logger()
+
+SCHEME = "nats://"
+SUBJECT = re.compile(r"[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,15}")
+# what bots answer on, what requests are answered on, and the server's own
+RESERVED = ("bot.publish_event", "_INBOX", "_R_")
+# what counts of an event; the rest (its rack, its own idea of the score) is not kept
+FIELDS = ("type", "position", "played_tiles", "exchanged")
+
+
+class NatsBots:
+    """The kind of addresses `nats://subject`. `line` is None where this server has no NATS."""
+
+    SCHEMES: ClassVar[Sequence[str]] = ("nats",)
+
+    def __init__(self, line: NatsLine | None, most_bytes: int, late_s: Callable[[], float] = lambda: 0.0) -> None:
+        self._line = line
+        self._most_bytes = most_bytes
+        self._late_s = late_s
+
+    def check(self, address: str) -> None:
+        """Raises BadAddress for a subject that is none, has wildcards, or is not a bot's to have."""
+        subject_of(address)
+        if self._line is None:
+            raise BadAddress("This server asks no bots over NATS: it has no NATS_URL.", field="url")
+
+    def ask(self, question: Question) -> Reply:
+        """One request; an answer by reply and one published to `bot.publish_event.<match>` are the same."""
+        try:
+            subject = subject_of(question.address)
+            self.check(question.address)
+        except BadAddress as error:
+            return Reply(failure=Failure(error.code, str(error)))
+        if question.game != GAME or self._line is None:
+            return Reply(failure=Failure("bad-game", f"Over NATS bots are asked in matches of {GAME} only."))
+        late_before_s = self._late_s()
+        try:
+            request = to_request(_history(question), round(question.limit_s * 1000))
+            answer, took_s = self._line.ask(subject, question.match_id, request, question.limit_s)
+        except Silence as silence:
+            return Reply(failure=Failure(silence.code, str(silence), late=silence.late), thinking_s=silence.took_s)
+        except NoLine as error:
+            return Reply(failure=Failure("nats-away", str(error), ours=True))
+        except Exception as error:
+            log.exception("bot.asking_failed", bot=question.bot, match=question.match_id)
+            sentence = f"The server failed while it asked ({type(error).__name__})."
+            return Reply(failure=Failure("server", sentence, ours=True))
+        thinking_s = max(0.0, took_s - (self._late_s() - late_before_s))
+        return self._judged(answer, thinking_s)
+
+    def _judged(self, answer: bytes, thinking_s: float) -> Reply:
+        if len(answer) > self._most_bytes:
+            sentence = f"The answer has {len(answer)} bytes; {self._most_bytes} are allowed."
+            return Reply(failure=Failure("too-big", sentence), thinking_s=thinking_s)
+        try:
+            event = from_response(answer)
+        except BadMessage as error:
+            return Reply(failure=Failure("bad-answer", str(error)), thinking_s=thinking_s)
+        return Reply({name: event[name] for name in FIELDS if name in event}, thinking_s=thinking_s)
+
+
+def subject_of(address: str) -> str:
+    """The subject of `nats://subject`. Raises BadAddress."""
+    subject = address.removeprefix(SCHEME)
+    if subject == address or not SUBJECT.fullmatch(subject):
+        raise BadAddress(
+            "An address over NATS is nats:// and a subject of letters, digits, - and _, with dots between.", field="url"
+        )
+    if any(subject == one or subject.startswith(f"{one}.") for one in RESERVED):
+        raise BadAddress(f"The subject {subject[:64]} is not a bot's to have.", field="url")
+    return subject
+
+
+def _history(question: Question) -> dict[str, Any]:
+    return history_of(question.content["state"], question.match_id)

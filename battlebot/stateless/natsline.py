@@ -1,0 +1,146 @@
+"""One connection of this process to NATS, on an event loop in a thread of its own; asked from any other thread."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+
+import nats
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error, NoRespondersError, NoServersError
+
+log = structlog.get_logger()
+
+ANSWERS = "bot.publish_event"  # followed by the match's id: where bots answer that do not look at the reply subject
+CONNECT_S = 5.0  # the embedded server is started when it is first wanted
+NOBODY_S = 2.0  # a bot that is being restarted has so long to be back
+AGAIN_S = 0.1
+READING_S = 0.05  # after the limit: what arrived in time must be read before the time-out is called
+
+
+class NoLine(Exception):
+    """NATS does not answer, or went away meanwhile: no bot's fault."""
+
+
+class Silence(Exception):
+    """No answer came from the bot: `late`, or nobody listens to its subject."""
+
+    def __init__(self, code: str, sentence: str, took_s: float, late: bool) -> None:
+        super().__init__(sentence)
+        self.code, self.took_s, self.late = code, took_s, late
+
+
+class NatsLine:
+    """`want()` is called before the first connection: a server that is started on demand is demanded by it."""
+
+    def __init__(self, url: str, want: Callable[[], None] = lambda: None) -> None:
+        self._url, self._want = url, want
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._client: Client | None = None
+        self._connecting: asyncio.Lock | None = None
+        self._waiting: dict[str, asyncio.Future[bytes]] = {}
+        self._breaks = 0
+
+    def ask(self, subject: str, match_id: str, request: bytes, limit_s: float) -> tuple[bytes, float]:
+        """The answer, and how many seconds it took. Raises Silence, NoLine."""
+        return asyncio.run_coroutine_threadsafe(
+            self._asked(subject, match_id, request, limit_s), self._running_loop()
+        ).result()
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._loop.run_forever, name="nats", daemon=True).start()
+            return self._loop
+
+    async def _asked(self, subject: str, match_id: str, request: bytes, limit_s: float) -> tuple[bytes, float]:
+        client, breaks = await self._connected(), self._breaks
+        published = self._waiting[match_id] = asyncio.get_running_loop().create_future()
+        began_s = time.monotonic()
+        try:
+            while True:
+                left_s = began_s + limit_s + READING_S - time.monotonic()
+                asked = asyncio.ensure_future(client.request(subject, request, timeout=max(left_s, READING_S)))
+                try:
+                    await asyncio.wait({asked, published}, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+                    took_s = time.monotonic() - began_s
+                    if published.done():
+                        return published.result(), took_s
+                    if asked.done() and asked.exception() is None:
+                        return asked.result().data, took_s
+                    self._check_silence(asked, took_s, limit_s, breaks)
+                finally:
+                    asked.cancel()
+                await asyncio.sleep(AGAIN_S)
+        finally:
+            if self._waiting.get(match_id) is published:
+                del self._waiting[match_id]
+
+    def _check_silence(self, asked: asyncio.Future[Msg], took_s: float, limit_s: float, breaks: int) -> None:
+        """Returns where it is worth to ask again. Raises Silence, NoLine."""
+        error = asked.exception() if asked.done() else None
+        if self._breaks != breaks or not (error is None or isinstance(error, TimeoutError | NoRespondersError)):
+            raise NoLine("The connection to NATS broke while the bot was asked.") from error
+        if isinstance(error, NoRespondersError):
+            if took_s < min(NOBODY_S, limit_s):
+                return
+            raise Silence("nobody", "Nobody listens to the bot's subject.", took_s, late=False)
+        raise Silence("timeout", f"The bot did not answer within {round(limit_s * 1000)} ms.", took_s, late=True)
+
+    async def _connected(self) -> Client:
+        self._connecting = self._connecting or asyncio.Lock()
+        async with self._connecting:
+            if self._client is None:
+                self._client = await self._connect()
+        until_s = time.monotonic() + CONNECT_S
+        while not self._client.is_connected:
+            if time.monotonic() > until_s:
+                raise NoLine("NATS does not answer now.")
+            await asyncio.sleep(AGAIN_S)
+        return self._client
+
+    async def _connect(self) -> Client:
+        await asyncio.get_running_loop().run_in_executor(None, self._want)
+        until_s = time.monotonic() + CONNECT_S
+        while True:
+            try:
+                client = await nats.connect(
+                    self._url,
+                    name="battlebot",
+                    connect_timeout=2,
+                    allow_reconnect=True,
+                    max_reconnect_attempts=-1,
+                    reconnect_time_wait=0.5,
+                    ping_interval=5,
+                    max_outstanding_pings=2,
+                    error_cb=_noted,
+                    disconnected_cb=self._broken,
+                )
+                await client.subscribe(f"{ANSWERS}.*", cb=self._published)
+                return client
+            except (OSError, TimeoutError, NoServersError, Error) as error:
+                if time.monotonic() > until_s:
+                    raise NoLine(f"NATS does not answer ({type(error).__name__}).") from error
+                await asyncio.sleep(AGAIN_S)
+
+    async def _broken(self) -> None:
+        self._breaks += 1
+        log.warning("nats.disconnected")
+
+    async def _published(self, message: Msg) -> None:
+        """An answer that came without a reply subject: acknowledged whether anybody waits for it, or no more."""
+        if message.reply:
+            await message.respond(b"")
+        waiting = self._waiting.get(message.subject.rpartition(".")[2])
+        if waiting is not None and not waiting.done():
+            waiting.set_result(message.data)
+
+
+async def _noted(error: Exception) -> None:
+    log.debug("nats.error", error=str(error) or type(error).__name__)
