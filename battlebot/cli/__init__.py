@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from battlebot.cli.bots import bots
 from battlebot.cli.contest_commands import contest_commands
 from battlebot.cli.doctor import doctor
 from battlebot.cli.export import export
@@ -49,6 +50,7 @@ def commands() -> None:
     """A server on which programs fight. Settings come from the environment and from .env: see `battlebot settings`."""
 
 
+commands.add_command(bots)
 commands.add_command(contest_commands)
 commands.add_command(doctor)
 commands.add_command(export)

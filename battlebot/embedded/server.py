@@ -22,6 +22,7 @@ from battlebot.embedded.commands import (
     worker_command,
 )
 from battlebot.embedded.interrupts import stopped_by_signals
+from battlebot.embedded.nats import start_when_wanted, with_nats
 from battlebot.embedded.process import Child, Program
 from battlebot.embedded.stores import Stores
 from battlebot.embedded.supervisor import Supervisor
@@ -70,7 +71,7 @@ def running(
     in use, the folder cannot be written, a part does not start, or is not ready after `ready_s` seconds.
     """
     check_port(settings.host, settings.port)
-    settings = _with_free_tcp_port(settings)
+    settings = with_nats(_with_free_tcp_port(settings))
     with_bots = _with_bots_here(settings)
     stores = Stores(with_bots)
     if with_bots is not settings:
@@ -84,6 +85,7 @@ def running(
         for program in _parts(stores.settings, wsgi_module, logs_in_files):
             supervisor.start(program)
         supervisor.watch()
+        start_when_wanted(supervisor, stores.settings, logs_in_files)
         server = Server(server_url(settings.host, settings.port), stores.settings, supervisor)
         _wait_until_ready(server, ready_s)
         yield server

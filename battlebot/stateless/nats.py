@@ -1,4 +1,4 @@
-"""Bots behind NATS (seed 001): a question is a BotRequest on the bot's subject, its answer a BotResponse. Crossword only.
+"""Bots behind NATS (seed 001): a question is a BotRequest on a subject, its answer a BotResponse. For crossword.
 
 What Macondo's messages are is wire's; the connection is `natsline`'s.
 """
@@ -65,6 +65,9 @@ class NatsBots:
             return Reply(failure=Failure("server", sentence, ours=True))
         thinking_s = max(0.0, took_s - (self._late_s() - late_before_s))
         return self._judged(answer, thinking_s)
+
+    def tidy(self) -> None:
+        """There is one connection, which is kept."""
 
     def _judged(self, answer: bytes, thinking_s: float) -> Reply:
         if len(answer) > self._most_bytes:

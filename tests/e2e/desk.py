@@ -76,10 +76,10 @@ class Desk:
         return {row["bot_id"]: row for row in rows}
 
 
-def organiser_of(settings: Settings) -> str:
+def organiser_of(settings: Settings, name: str = "organiser") -> str:
     """The token of a new organiser."""
     storage = Storage(settings)
-    token = storage.tokens.create("organiser")
+    token = storage.tokens.create(name)
     storage.close()
     return token
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from battlebot.client import Bot
@@ -53,6 +53,11 @@ class Challenger(Bot):
             if EMPTY in mixed or mixed.upper() not in graph:
                 return mixed
         return tiles
+
+
+def decider() -> Callable[[Mapping[str, Any]], Event]:
+    """The deciding function of a challenger, for a stateless bot."""
+    return Challenger().decide
 
 
 def _bot(options: argparse.Namespace) -> Challenger:

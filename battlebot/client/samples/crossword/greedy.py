@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any
 
@@ -69,6 +69,11 @@ def best_leave(rack: str) -> str:
     """The tiles of a rack that are best kept when others are exchanged."""
     leaves = ("".join(kept) for count in range(RACK) for kept in combinations(sorted(rack), count))
     return max(leaves, key=lambda kept: (worth(kept), len(kept)))
+
+
+def decider() -> Callable[[Mapping[str, Any]], Event]:
+    """The deciding function, for a stateless bot."""
+    return decide
 
 
 class Greedy(Bot):

@@ -1,0 +1,58 @@
+"""`battlebot bots`: runs a sample bot of crossword, over WebSocket or NATS; it does what any author could do."""
+
+from __future__ import annotations
+
+import logging
+import runpy
+import signal
+import sys
+
+import click
+
+# name -> its module, in which `decider()` answers the deciding function
+BOTS = {
+    "crossword-greedy": "battlebot.client.samples.crossword.greedy",
+    "crossword-challenger": "battlebot.client.samples.crossword.challenger",
+}
+NATS = "nats://127.0.0.1:4222"
+
+
+@click.command("bots", context_settings={"ignore_unknown_options": True})
+@click.argument("name", type=click.Choice(sorted(BOTS)))
+@click.option("--nats", is_flag=False, flag_value=NATS, metavar="[URL]", help=f"Over NATS; without a URL: {NATS}.")
+@click.option("--subject", default="bot.commands", show_default=True, help="Where it is asked over NATS.")
+@click.option("--queue", default="bot_queue", show_default=True, help="Bots of one queue share their questions.")
+@click.option("--verbose", is_flag=True, help="Log what it does.")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def bots(
+    name: str, nats: str | None, subject: str, queue: str, verbose: bool, arguments: tuple[str, ...]
+) -> int | None:
+    """Runs a sample bot until Ctrl-C.
+
+    Over WebSocket with the sample's own ARGUMENTS (--host, --contest ...; see --help behind two dashes). With --nats
+    as a stateless bot, to be registered by {"url": "nats://SUBJECT"}.
+    """
+    if nats is None:
+        sys.argv = [name, *arguments, *(["--verbose"] if verbose else [])]
+        runpy.run_module(BOTS[name], run_name="__main__")
+        return None
+    if arguments:
+        raise click.UsageError(f"With --nats there is no {arguments[0]}.")
+    return _over_nats(name, nats, subject, queue, verbose)
+
+
+def _over_nats(name: str, url: str, subject: str, queue: str, verbose: bool) -> int:
+    from importlib import import_module
+
+    from battlebot.client.nats import serve_nats
+
+    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(message)s")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        serve_nats(import_module(BOTS[name]).decider(), url, subject, queue)
+    except KeyboardInterrupt:
+        return 0
+    except Exception as error:
+        click.echo(f"battlebot: {url} cannot be reached ({type(error).__name__}: {error}).", err=True)
+        return 2
+    return 0

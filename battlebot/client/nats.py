@@ -1,0 +1,76 @@
+"""Serves a deciding function as a stateless bot over NATS: a BotRequest comes on a subject, a BotResponse goes back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import nats
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error
+
+from battlebot.wire.macondo.history import from_request, to_response
+
+log = logging.getLogger("battlebot.client")
+
+SUBJECT, QUEUE = "bot.commands", "bot_queue"  # the original's; bots of one queue share their questions
+ANSWERS = "bot.publish_event"  # followed by the match's id, for requests without a reply subject
+AGAIN_S = 1.0  # until an answer that nobody has acknowledged is sent again
+MOST_TRIES = 20
+
+Decide = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
+def serve_nats(decide: Decide, url: str, subject: str = SUBJECT, queue: str = QUEUE) -> None:
+    """Answers every history that comes on the subject with the event that `decide` returns, until Ctrl-C.
+
+    `decide` may be called from several threads at once. What it raises is told to the server as the bot's error.
+    Raises OSError where there is no NATS at the start; later it waits for one to come back.
+    """
+    asyncio.run(_serve(decide, url, subject, queue))
+
+
+async def _serve(decide: Decide, url: str, subject: str, queue: str) -> None:
+    client = await nats.connect(url, name=subject, max_reconnect_attempts=-1, reconnect_time_wait=0.5)
+    at_work: set[asyncio.Task[None]] = set()
+
+    async def asked(message: Msg) -> None:
+        task = asyncio.create_task(_answer(client, decide, message))
+        at_work.add(task)
+        task.add_done_callback(at_work.discard)
+
+    await client.subscribe(subject, queue, cb=asked)
+    await client.flush()
+    log.info("waiting for questions on %s", subject)
+    try:
+        await asyncio.Event().wait()
+    finally:
+        await client.close()
+
+
+async def _answer(client: Client, decide: Decide, message: Msg) -> None:
+    match_id, answer = await asyncio.to_thread(_decided, decide, message.data)
+    if message.reply:
+        await message.respond(answer)
+        return
+    for _ in range(MOST_TRIES):
+        try:
+            await client.request(f"{ANSWERS}.{match_id}", answer, timeout=AGAIN_S)
+            return
+        except (TimeoutError, Error):
+            await asyncio.sleep(AGAIN_S / 10)
+    log.warning("nobody has acknowledged the answer for match %s", match_id)
+
+
+def _decided(decide: Decide, data: bytes) -> tuple[str, bytes]:
+    match_id = ""
+    try:
+        history, _ = from_request(data)
+        match_id = history.get("uid", "")
+        return match_id, to_response(decide(history), match_id=match_id)
+    except Exception as error:
+        log.exception("no answer for match %s", match_id)
+        return match_id, to_response(None, f"{type(error).__name__}: {error}", match_id)

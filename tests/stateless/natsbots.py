@@ -1,0 +1,140 @@
+"""A real nats-server, and bots behind it that speak the original's messages: written on the .proto alone, no SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import nats
+from cluster import free_port, wait_for
+from google.protobuf.json_format import ParseDict
+
+from battlebot.wire.macondo import macondo_pb2
+
+PASS = {"type": "PASS"}
+# what a bot does with a history: an event, an error (str), bytes as they are, or None for silence
+Plan = Callable[[Any], Any]
+
+
+@contextmanager
+def nats_server(port: int | None = None) -> Iterator[str]:
+    """Within it a nats-server runs; its url."""
+    port = port or free_port()
+    program = Path(sys.executable).parent / "nats-server"
+    process = subprocess.Popen(
+        [str(program), "--addr", "127.0.0.1", "--port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        yield f"nats://127.0.0.1:{port}"
+    finally:
+        process.kill()
+        process.wait(10)
+
+
+class NatsBot:
+    """One bot at a subject. `plan` answers each history; `asked` are all histories that came.
+
+    `publishes`: it answers by requests to `bot.publish_event.<uid>`, as if it had been given no reply subject, and
+    again until they are acknowledged; `answers_sent` counts them. `times`: how often it sends each answer at least.
+    """
+
+    def __init__(self, url: str, subject: str, publishes: bool = False, times: int = 1) -> None:
+        self.subject, self.publishes, self.times = subject, publishes, times
+        self.plan: Plan = lambda history: PASS
+        self.asked: list[Any] = []
+        self.answers_sent = 0
+        self.acknowledged = 0
+        self._url = url
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        threading.Thread(target=self._loop.run_until_complete, args=(self._run(),), daemon=True).start()
+        assert self._ready.wait(20), "the bot cannot connect"
+
+    @property
+    def address(self) -> str:
+        """What it is registered with."""
+        return f"nats://{self.subject}"
+
+    def close(self) -> None:
+        """Is gone from its subject."""
+        asyncio.run_coroutine_threadsafe(self._client.close(), self._loop).result(10)
+        self._loop.call_soon_threadsafe(self._ended.set)
+
+    async def _run(self) -> None:
+        self._ended = asyncio.Event()
+        self._client = await nats.connect(self._url, max_reconnect_attempts=-1, reconnect_time_wait=0.1)
+        await self._client.subscribe(self.subject, "bot_queue", cb=self._asked)
+        await self._client.flush()
+        self._ready.set()
+        await self._ended.wait()
+
+    async def _asked(self, message: Any) -> None:
+        asyncio.get_running_loop().create_task(self._answer(message))
+
+    async def _answer(self, message: Any) -> None:
+        request = macondo_pb2.BotRequest.FromString(message.data)
+        history = request.game_history
+        self.asked.append(history)
+        said = await asyncio.to_thread(self.plan, history)
+        if said is None:
+            return
+        data = said if isinstance(said, bytes) else response(said, history.uid)
+        if not self.publishes:
+            self.answers_sent += 1
+            await message.respond(data)
+            return
+        for _ in range(self.times):
+            await self._publish(history.uid, data)
+
+    async def _publish(self, uid: str, data: bytes) -> None:
+        while True:
+            self.answers_sent += 1
+            try:
+                await self._client.request(f"bot.publish_event.{uid}", data, timeout=1)
+            except Exception:
+                await asyncio.sleep(0.1)
+            else:
+                self.acknowledged += 1
+                return
+
+
+def response(said: Any, uid: str = "") -> bytes:
+    """A BotResponse: an event, or an error in words."""
+    answer = macondo_pb2.BotResponse(game_id=uid)
+    if isinstance(said, str):
+        answer.error = said
+    else:
+        ParseDict(said, answer.move)
+    return bytes(answer.SerializeToString())
+
+
+class Script:
+    """A plan that passes until it is told what to do next; then it passes again."""
+
+    def __init__(self) -> None:
+        self.next: list[Any] = []
+
+    def __call__(self, history: Any) -> Any:
+        said = self.next.pop(0) if self.next else PASS
+        return said(history) if callable(said) else said
+
+
+def wait_until_listening(url: str) -> None:
+    """Returns once a NATS server is there."""
+
+    async def connect() -> bool:
+        try:
+            client = await nats.connect(url, allow_reconnect=False, connect_timeout=1)
+        except Exception:
+            return False
+        await client.close()
+        return True
+
+    wait_for(lambda: asyncio.run(connect()) or time.sleep(0.1), f"a NATS server at {url}")
