@@ -20,6 +20,7 @@ SUBJECT, QUEUE = "bot.commands", "bot_queue"  # the original's; bots of one queu
 ANSWERS = "bot.publish_event"  # followed by the match's id, for requests without a reply subject
 AGAIN_S = 1.0  # until an answer that nobody has acknowledged is sent again
 MOST_TRIES = 20
+FIRST_S = 5.0  # then it is said that nobody answers
 
 Decide = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
@@ -28,13 +29,13 @@ def serve_nats(decide: Decide, url: str, subject: str = SUBJECT, queue: str = QU
     """Answers every history that comes on the subject with the event that `decide` returns, until Ctrl-C.
 
     `decide` may be called from several threads at once. What it raises is told to the server as the bot's error.
-    Raises OSError where there is no NATS at the start; later it waits for one to come back.
+    A NATS that is not there yet, or no more, is waited for.
     """
     asyncio.run(_serve(decide, url, subject, queue))
 
 
 async def _serve(decide: Decide, url: str, subject: str, queue: str) -> None:
-    client = await nats.connect(url, name=subject, max_reconnect_attempts=-1, reconnect_time_wait=0.5)
+    client = await _connected(url, subject)
     at_work: set[asyncio.Task[None]] = set()
 
     async def asked(message: Msg) -> None:
@@ -49,6 +50,20 @@ async def _serve(decide: Decide, url: str, subject: str, queue: str) -> None:
         await asyncio.Event().wait()
     finally:
         await client.close()
+
+
+async def _connected(url: str, name: str) -> Client:
+    """The connection, which comes back by itself. At first it is waited for as well: the server may need a bot first."""
+    options: dict[str, Any] = {"max_reconnect_attempts": -1, "reconnect_time_wait": 0.5, "error_cb": _noted}
+    connecting = asyncio.ensure_future(nats.connect(url, name=name, **options))
+    await asyncio.wait({connecting}, timeout=FIRST_S)
+    if not connecting.done():
+        log.warning("nobody answers at %s yet", url)
+    return await connecting
+
+
+async def _noted(error: Exception) -> None:
+    log.info("NATS: %s", str(error) or type(error).__name__)
 
 
 async def _answer(client: Client, decide: Decide, message: Msg) -> None:

@@ -174,7 +174,16 @@ def _gave_up(game: Game, match: Match, event: GaveUp, now_s: float) -> Step:
     seat = match.seat_of(event.bot)
     if seat is None or event.version != seat.question or event.bot not in game.awaited(match.state):
         return Step(match)
-    return _out(game, match, seat, ending.gave_up(match, seat, event), now_s, event.cause)
+    answer = _out(game, match, seat, ending.gave_up(match, seat, event), now_s, event.cause)
+    if answer.match.verdict is None or game.goes_on_without:
+        return answer
+    # whoever plays it has seen no turn by which it lost
+    sentence = f"{seat.bot} was asked, and gave no answer that counts: the match is over, and it has lost."
+    told = (
+        update if update.bot == seat.bot else replace(update, code="opponent-failed", error=sentence)
+        for update in answer.updates
+    )
+    return replace(answer, updates=tuple(told))
 
 
 def _out(game: Game, match: Match, seat: Seat, verdict: Verdict, now_s: float, cause: Any = None) -> Step:

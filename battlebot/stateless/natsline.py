@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import nats
 import structlog
@@ -16,6 +17,7 @@ from nats.errors import Error, NoRespondersError, NoServersError
 log = structlog.get_logger()
 
 ANSWERS = "bot.publish_event"  # followed by the match's id: where bots answer that do not look at the reply subject
+TRY_S = 2.0
 CONNECT_S = 5.0  # the embedded server is started when it is first wanted
 NOBODY_S = 2.0  # a bot that is being restarted has so long to be back
 AGAIN_S = 0.1
@@ -110,24 +112,25 @@ class NatsLine:
         until_s = time.monotonic() + CONNECT_S
         while True:
             try:
-                client = await nats.connect(
-                    self._url,
-                    name="battlebot",
-                    connect_timeout=2,
-                    allow_reconnect=True,
-                    max_reconnect_attempts=-1,
-                    reconnect_time_wait=0.5,
-                    ping_interval=5,
-                    max_outstanding_pings=2,
-                    error_cb=_noted,
-                    disconnected_cb=self._broken,
-                )
+                # without an end of its own it would try for ever at first, as it does later when it is lost
+                client = await asyncio.wait_for(nats.connect(self._url, **self._options()), TRY_S)
                 await client.subscribe(f"{ANSWERS}.*", cb=self._published)
                 return client
             except (OSError, TimeoutError, NoServersError, Error) as error:
                 if time.monotonic() > until_s:
                     raise NoLine(f"NATS does not answer ({type(error).__name__}).") from error
                 await asyncio.sleep(AGAIN_S)
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "name": "battlebot",
+            "max_reconnect_attempts": -1,
+            "reconnect_time_wait": 0.5,
+            "ping_interval": 5,
+            "max_outstanding_pings": 2,
+            "error_cb": _noted,
+            "disconnected_cb": self._broken,
+        }
 
     async def _broken(self) -> None:
         self._breaks += 1

@@ -10,15 +10,16 @@ from collections.abc import Callable, Sequence
 
 import gevent
 import structlog
+from msgspec.structs import replace
 
 from battlebot.arena.conduct import Conductor, asked_of
 from battlebot.arena.leases import Lease, Leases
 from battlebot.arena.questions import content_of, gave_up, turned
 from battlebot.errors import UnknownMatch
-from battlebot.referee.events import Event
+from battlebot.referee.events import Event, GaveUp
 from battlebot.referee.match import Match, Seat
 from battlebot.rules.contract import Game
-from battlebot.stateless.asking import Askers, Question, Reply
+from battlebot.stateless.asking import Askers, Failure, Question, Reply
 from battlebot.stateless.health import Health
 
 log = structlog.get_logger()
@@ -129,8 +130,12 @@ class Stretches:
         for seat, question, one in zip(seats, questions, asked, strict=True):
             reply = one.value
             if isinstance(reply, Reply):
+                event = _event(game, match, seat, reply)
+                if isinstance(event, GaveUp) and reply.failure is None:
+                    # an answer, but no turn: its owner is to know
+                    reply = replace(reply, failure=Failure("invalid-turn", event.sentence))
                 self._health.note(question, reply)
-                if (event := _event(game, match, seat, reply)) is not None:
+                if event is not None:
                     events.append(event)
         return events
 

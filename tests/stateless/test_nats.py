@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -55,8 +56,8 @@ def served(
 class Table:
     """A bot over NATS and one over WebSocket at a match, the latter on turn; `told` is its last update."""
 
-    def __init__(self, bot: NatsBot, peer: Peer, script: Script) -> None:
-        self.bot, self.peer, self.script = bot, peer, script
+    def __init__(self, bot: NatsBot, peer: Peer, script: Script, credentials: dict[str, str]) -> None:
+        self.bot, self.peer, self.script, self.credentials = bot, peer, script, credentials
         self.told = self._until_asked(peer.update())
         self.match = self.told["match"]["id"]
 
@@ -98,7 +99,7 @@ def sit(served: tuple[Cluster, Web], nats_url: str) -> Iterator[Sit]:
         bot = NatsBot(nats_url, subject, publishes)
         bot.plan = script
         names = [new_name("nats"), new_name("socket")]
-        status, _ = web.request("/bots/crossword", {"bot_id": names[0], "url": bot.address})
+        status, credentials = web.request("/bots/crossword", {"bot_id": names[0], "url": bot.address})
         assert status == 201
         auth = web.register(names[1], "crossword")
         contest = new_name("cup")
@@ -108,7 +109,7 @@ def sit(served: tuple[Cluster, Web], nats_url: str) -> Iterator[Sit]:
         peer = Peer(web.address)
         made.extend((bot, peer))
         assert peer.log_in(auth, contest=contest)["authentication"] == "OK"
-        return Table(bot, peer, script)
+        return Table(bot, peer, script, credentials)
 
     yield seat
     for one in made:
@@ -228,6 +229,17 @@ def test_the_bot_over_nats_is_challenged(sit: Sit, rule: str) -> None:
     assert {"PHONY_TILES_RETURNED", kind} <= set(told)
 
 
+def owners_log(web: Web, table: Table) -> list[dict[str, Any]]:
+    """The last failures of the bot over NATS, as its owner sees them."""
+    credentials = table.credentials
+    request = urllib.request.Request(
+        f"{web.url}/bots/crossword/{credentials['bot_id']}",
+        headers={"Authorization": f"Bearer {credentials['pass_hash']}"},
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return list(json.load(answer)["failures"])
+
+
 WRONG: dict[str, tuple[Any, str]] = {
     "an error": ("no move found", "The bot says: no move found"),
     "garbage": (b"\xff\xff hello", "no BotResponse"),
@@ -251,6 +263,13 @@ def test_an_answer_that_does_not_count_forfeits(served: tuple[Cluster, Web], sit
     wait_for(lambda: web.request(path)[0] == 200, "the archive")
     evidence = json.dumps(web.request(path)[1]["match"]["evidence"])
     assert re.search(why, evidence), evidence
+    assert table.told["code"] == "opponent-failed"
+    assert "it has lost" in table.told["error"]
+
+    def noted() -> bool:
+        return any(re.search(why, failure["error"]) for failure in owners_log(web, table))
+
+    wait_for(noted, "the reason in the owner's log")
 
 
 def test_no_answer_in_time_forfeits(nats_url: str, sit: Sit) -> None:

@@ -1,0 +1,127 @@
+"""The connection to NATS: a server that is not there is nobody's defeat, one that is started on demand is demanded."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from cluster import free_port
+from natsbots import PASS, NatsBot, nats_server, response, wait_until_listening
+
+from battlebot.stateless.asking import Question
+from battlebot.stateless.nats import NatsBots
+from battlebot.stateless.natsline import NatsLine, NoLine, Silence
+from battlebot.wire.macondo.history import from_response, history_of, to_request
+from games import crossword
+
+STATE = crossword.initial_state(["a", "b"], 7, {"challengeRule": "DOUBLE", "lexicon": "enable1"})
+REQUEST = to_request(history_of(crossword.view(STATE, "a"), "m1"), 1000)
+
+
+def question(address: str, limit_s: float = 5.0) -> Question:
+    """The first question of a match."""
+    return Question(address, "crossword", "m1", "a", {"state": crossword.view(STATE, "a")}, limit_s)
+
+
+def test_nats_that_is_not_there_is_the_servers_own_failure() -> None:
+    """The bot is not charged, and is asked again; after a few seconds, not for ever."""
+    reply = NatsBots(NatsLine(f"nats://127.0.0.1:{free_port()}"), 65_536).ask(question("nats://x"))
+    assert reply.failure is not None
+    assert (reply.failure.code, reply.failure.ours, reply.thinking_s) == ("nats-away", True, 0.0)
+
+
+def test_a_server_that_is_wanted_may_take_a_moment_to_be_there() -> None:
+    """The first question asks for it, and waits for it."""
+    port, wanted = free_port(), threading.Event()
+    line = NatsLine(f"nats://127.0.0.1:{port}", wanted.set)
+    found: list[object] = []
+
+    def ask() -> None:
+        try:
+            found.append(line.ask("x", "m1", REQUEST, 1.0))
+        except Silence as silence:
+            found.append(silence.code)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    assert wanted.wait(20)
+    with nats_server(port):
+        asking.join(30)
+    assert found == ["nobody"]
+
+
+def test_a_server_that_goes_away_meanwhile_is_no_bots_fault() -> None:
+    """The question comes back as the server's failure; over the next server it is answered."""
+    port = free_port()
+    line = NatsLine(f"nats://127.0.0.1:{port}")
+    with nats_server(port) as url:
+        wait_until_listening(url)
+        bot = NatsBot(url, "x")
+        asked = threading.Event()
+        bot.plan = lambda history: asked.set()
+        found: list[BaseException] = []
+
+        def ask() -> None:
+            try:
+                line.ask("x", "m1", REQUEST, 3.0)
+            except (NoLine, Silence) as error:
+                found.append(error)
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        assert asked.wait(20)
+    asking.join(30)
+    assert [type(error) for error in found] == [NoLine]
+    with nats_server(port) as url:
+        wait_until_listening(url)
+        bot.plan = lambda history: PASS
+        for _ in range(10):
+            try:
+                answer, _ = line.ask("x", "m1", REQUEST, 5.0)
+                break
+            except (NoLine, Silence):
+                continue
+        assert from_response(answer)["type"] == "PASS"
+        bot.close()
+
+
+def test_the_bots_time_is_its_own_and_ends() -> None:
+    """What it takes is told; at its limit it is late."""
+    with nats_server() as url:
+        wait_until_listening(url)
+        bots, bot = NatsBots(NatsLine(url), 65_536), NatsBot(url, "slow")
+        bot.plan = lambda history: time.sleep(0.3) or PASS
+        reply = bots.ask(question(bot.address))
+        assert reply.value == {"type": "PASS"}
+        assert 0.3 <= reply.thinking_s < 3
+        bot.plan = lambda history: None
+        reply = bots.ask(question(bot.address, 0.5))
+        assert reply.failure is not None
+        assert (reply.failure.code, reply.failure.late) == ("timeout", True)
+        assert reply.thinking_s >= 0.5
+        bot.close()
+
+
+def test_an_answer_that_comes_too_late_is_acknowledged_all_the_same() -> None:
+    """Else its bot would send it for ever."""
+    with nats_server() as url:
+        wait_until_listening(url)
+        line, bot = NatsLine(url), NatsBot(url, "late", publishes=True)
+        go_on = threading.Event()
+        bot.plan = lambda history: go_on.wait(20) and PASS
+        with pytest.raises(Silence):
+            line.ask("late", "m1", REQUEST, 0.2)
+        go_on.set()
+        until_s = time.monotonic() + 20
+        while not bot.acknowledged and time.monotonic() < until_s:
+            time.sleep(0.01)
+        assert bot.acknowledged == 1
+        bot.close()
+
+
+def test_only_what_counts_of_an_event_is_kept() -> None:
+    """Not its rack, nor what it thinks that it has scored."""
+    event = {"type": "EXCHANGE", "exchanged": "AB", "rack": "ABC", "score": 99, "player_index": 1}
+    reply = NatsBots(None, 65_536)._judged(response(event), 0.1)
+    assert reply.value == {"type": "EXCHANGE", "exchanged": "AB"}
