@@ -16,6 +16,7 @@ from battlebot.errors import EmbeddedError
 
 LOOK_S = 0.2
 HOST = "127.0.0.1"
+PORT_BY = "BATTLEBOT_NATS_PORT; 0: no embedded nats-server"
 
 log = structlog.get_logger(__name__)
 
@@ -25,7 +26,7 @@ def with_nats(settings: Settings) -> Settings:
     if settings.nats_url or not settings.nats_port:
         return settings
     try:
-        check_port(HOST, settings.nats_port, "BATTLEBOT_NATS_PORT; 0: no embedded nats-server")
+        check_port(HOST, settings.nats_port, PORT_BY)
         find_nats()
     except EmbeddedError as error:
         if settings.nats_port != Settings.nats_port:
@@ -46,12 +47,25 @@ def _watch(supervisor: Supervisor, settings: Settings, program: Program) -> None
     while not nats_wanted(settings).exists():
         if _ended(supervisor, LOOK_S):
             return
-    try:
-        supervisor.start(program)
-    except EmbeddedError as error:
-        log.error("nats.not_started", error=str(error))
+    told = False
+    while not _started(supervisor, settings, program):
+        if not told:
+            # another server on this machine has its own there: dying of that again and again would end all of ours
+            log.error("nats.not_started", port=settings.nats_port, reason="something listens there already")
+        told = True
+        if _ended(supervisor, 1.0):
+            return
     while not _ended(supervisor, 60.0):
         pass
+
+
+def _started(supervisor: Supervisor, settings: Settings, program: Program) -> bool:
+    try:
+        check_port(HOST, settings.nats_port, PORT_BY)
+        supervisor.start(program)
+    except EmbeddedError:
+        return False
+    return True
 
 
 def _ended(supervisor: Supervisor, limit_s: float) -> bool:

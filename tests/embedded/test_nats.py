@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import replace
@@ -77,3 +78,16 @@ def test_a_port_that_is_taken_is_an_error_where_it_was_chosen(free_port: Callabl
     port = free_port()
     with socket.create_server(("127.0.0.1", port)), pytest.raises(EmbeddedError, match="BATTLEBOT_NATS_PORT"):
         with_nats(Settings(nats_port=port))
+
+
+def test_another_server_on_the_port_ends_nothing(make_settings: Make, free_port: Callable[[], int]) -> None:
+    """Ours is started as soon as the port is free."""
+    settings = replace(make_settings(), nats_port=free_port())
+    with running(settings, wsgi_module="standin", logs_in_files=True) as server:
+        with socket.create_server(("127.0.0.1", settings.nats_port)):
+            nats_wanted(server.settings).touch()
+            assert not server.supervisor.wait(2.0)
+            with pytest.raises(KeyError):
+                server.child("nats")
+        eventually(lambda: listens(settings.nats_port))
+        assert server.child("nats").alive
