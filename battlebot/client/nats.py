@@ -53,7 +53,7 @@ async def _serve(decide: Decide, url: str, subject: str, queue: str) -> None:
 
 
 async def _connected(url: str, name: str) -> Client:
-    """The connection, which comes back by itself. At first it is waited for as well: the server may need a bot first."""
+    """The connection, which comes back by itself. At first it is waited for, too: the server may need a bot first."""
     options: dict[str, Any] = {"max_reconnect_attempts": -1, "reconnect_time_wait": 0.5, "error_cb": _noted}
     connecting = asyncio.ensure_future(nats.connect(url, name=name, **options))
     await asyncio.wait({connecting}, timeout=FIRST_S)
