@@ -54,6 +54,14 @@ class NatsLine:
             self._asked(subject, match_id, request, limit_s), self._running_loop()
         ).result()
 
+    def close(self) -> None:
+        """Ends the connection for good; nobody may be asking."""
+        loop, client = self._loop, self._client
+        if loop is not None and client is not None:
+            asyncio.run_coroutine_threadsafe(client.close(), loop).result()
+        if loop is not None:
+            loop.call_soon_threadsafe(loop.stop)
+
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:

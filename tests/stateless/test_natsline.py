@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from cluster import free_port
@@ -19,22 +21,39 @@ STATE = crossword.initial_state(["a", "b"], 7, {"challengeRule": "DOUBLE", "lexi
 REQUEST = to_request(history_of(crossword.view(STATE, "a"), "m1"), 1000)
 
 
+Lines = Callable[..., NatsLine]
+
+
+@pytest.fixture
+def lines() -> Iterator[Lines]:
+    """`lines(url)` is a line, which is closed after the test."""
+    made: list[NatsLine] = []
+
+    def line(*arguments: Any) -> NatsLine:
+        made.append(NatsLine(*arguments))
+        return made[-1]
+
+    yield line
+    for one in made:
+        one.close()
+
+
 def question(address: str, limit_s: float = 5.0) -> Question:
     """The first question of a match."""
     return Question(address, "crossword", "m1", "a", {"state": crossword.view(STATE, "a")}, limit_s)
 
 
-def test_nats_that_is_not_there_is_the_servers_own_failure() -> None:
+def test_nats_that_is_not_there_is_the_servers_own_failure(lines: Lines) -> None:
     """The bot is not charged, and is asked again; after a few seconds, not for ever."""
-    reply = NatsBots(NatsLine(f"nats://127.0.0.1:{free_port()}"), 65_536).ask(question("nats://x"))
+    reply = NatsBots(lines(f"nats://127.0.0.1:{free_port()}"), 65_536).ask(question("nats://x"))
     assert reply.failure is not None
     assert (reply.failure.code, reply.failure.ours, reply.thinking_s) == ("nats-away", True, 0.0)
 
 
-def test_a_server_that_is_wanted_may_take_a_moment_to_be_there() -> None:
+def test_a_server_that_is_wanted_may_take_a_moment_to_be_there(lines: Lines) -> None:
     """The first question asks for it, and waits for it."""
     port, wanted = free_port(), threading.Event()
-    line = NatsLine(f"nats://127.0.0.1:{port}", wanted.set)
+    line = lines(f"nats://127.0.0.1:{port}", wanted.set)
     found: list[object] = []
 
     def ask() -> None:
@@ -51,10 +70,10 @@ def test_a_server_that_is_wanted_may_take_a_moment_to_be_there() -> None:
     assert found == ["nobody"]
 
 
-def test_a_server_that_goes_away_meanwhile_is_no_bots_fault() -> None:
+def test_a_server_that_goes_away_meanwhile_is_no_bots_fault(lines: Lines) -> None:
     """The question comes back as the server's failure; over the next server it is answered."""
     port = free_port()
-    line = NatsLine(f"nats://127.0.0.1:{port}")
+    line = lines(f"nats://127.0.0.1:{port}")
     with nats_server(port) as url:
         wait_until_listening(url)
         bot = NatsBot(url, "x")
@@ -86,11 +105,11 @@ def test_a_server_that_goes_away_meanwhile_is_no_bots_fault() -> None:
         bot.close()
 
 
-def test_the_bots_time_is_its_own_and_ends() -> None:
+def test_the_bots_time_is_its_own_and_ends(lines: Lines) -> None:
     """What it takes is told; at its limit it is late."""
     with nats_server() as url:
         wait_until_listening(url)
-        bots, bot = NatsBots(NatsLine(url), 65_536), NatsBot(url, "slow")
+        bots, bot = NatsBots(lines(url), 65_536), NatsBot(url, "slow")
         bot.plan = lambda history: time.sleep(0.3) or PASS
         reply = bots.ask(question(bot.address))
         assert reply.value == {"type": "PASS"}
@@ -103,11 +122,11 @@ def test_the_bots_time_is_its_own_and_ends() -> None:
         bot.close()
 
 
-def test_an_answer_that_comes_too_late_is_acknowledged_all_the_same() -> None:
+def test_an_answer_that_comes_too_late_is_acknowledged_all_the_same(lines: Lines) -> None:
     """Else its bot would send it for ever."""
     with nats_server() as url:
         wait_until_listening(url)
-        line, bot = NatsLine(url), NatsBot(url, "late", publishes=True)
+        line, bot = lines(url), NatsBot(url, "late", publishes=True)
         go_on = threading.Event()
         bot.plan = lambda history: go_on.wait(20) and PASS
         with pytest.raises(Silence):
