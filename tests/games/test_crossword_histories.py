@@ -71,6 +71,14 @@ def test_a_bots_history_holds_its_rack_and_no_other() -> None:
         assert history["uid"] == "m"
 
 
+def test_a_draw_has_no_winner() -> None:
+    """-1, in every format."""
+    history = history_of(played(a_state(("AEIRSTU", "AEINSTU")), *["pass"] * 6))
+    assert (
+        history["winner"] == from_protobuf(to_protobuf(history))["winner"] == from_gcg(to_gcg(history))["winner"] == -1
+    )
+
+
 def test_a_match_that_is_broken_off_is_over_all_the_same() -> None:
     """A bot that ran out of time has lost, whatever the scores are."""
     state = played(a_state(("HELLOXY", "AEIRSTU")), "8D HELLO")
