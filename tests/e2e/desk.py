@@ -84,9 +84,9 @@ def organiser_of(settings: Settings, name: str = "organiser") -> str:
     return token
 
 
-def differences(settings: Settings, contest: str = "cup") -> list[dict[str, Any]]:
+def differences(settings: Settings, contest: str = "cup", game: str = GAME) -> list[dict[str, Any]]:
     """What `battlebot contest recompute` finds."""
     storage = Storage(settings)
-    found = storage.ledger.recount(GAME, contest)
+    found = storage.ledger.recount(game, contest)
     storage.close()
     return found

@@ -5,17 +5,25 @@ from __future__ import annotations
 import csv
 import io
 import random
+import sys
 import threading
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from cluster import Cluster, Web, wait_for
-from desk import Desk, organiser_of
+from cluster import Cluster, Web, cluster, wait_for
+from desk import Desk, differences, organiser_of
 
 from battlebot.cli.verify import Verifier
 from battlebot.client import Bot, run
 from battlebot.client.credentials import Credentials
+from battlebot.config import Settings
 from battlebot.rules.registry import discover
 from battlebot.storage import Storage
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "stateless"))
+
+from httpbots import http_bots
 
 GAME = "battlecube"
 BOTS = ["ann", "bob", "cid", "dan"]
@@ -47,10 +55,10 @@ class Walker(Bot):
         self.ends.append(state)
 
 
-def playing(nodes: list[Web]) -> dict[str, tuple[Walker, threading.Thread]]:
+def playing(nodes: list[Web], names: list[str] = BOTS) -> dict[str, tuple[Walker, threading.Thread]]:
     """The bots, connected in turn to one node and the other, until they have played all battles."""
     made = {}
-    for index, name in enumerate(BOTS):
+    for index, name in enumerate(names):
         web, bot = nodes[index % len(nodes)], Walker(index)
         auth = web.register(name, GAME)
         own = Credentials(game=GAME, bot_id=name, pass_hash=auth["pass_hash"])
@@ -113,3 +121,34 @@ def check_agreement(desk: Desk, ends: dict[str, list[dict[str, Any]]]) -> None:
     listed = list(csv.DictReader(io.StringIO(desk.text("GET", "/cup/export.csv"))))
     assert {row["players"] for row in listed} == {"/".join(game["players"]) for game in games}
     assert all(len(row["places"].split()) == 4 for row in listed)
+
+
+def test_bots_behind_http_and_connected_ones_fight_together(settings: Settings, tmp_path: Path) -> None:
+    """Three at addresses, one of them slow, and one by WebSocket: each battle of all four, once."""
+    with cluster(replace(settings, bot_loopback=True), tmp_path) as parts, http_bots() as http:
+        web = parts.web()
+        parts.worker()
+        parts.bots()
+        parts.beat()
+        wait_for(lambda: web.request("/readyz")[0] == 200, "a ready server")
+        for name, behaviour in (("bob", "good"), ("cid", "slow"), ("dan", "good")):
+            status, answer = web.request(f"/bots/{GAME}", {"bot_id": name, "url": http.url(behaviour)})
+            assert status == 201, answer
+        bots = playing([web], ["ann"])
+        desk = Desk(web, organiser_of(parts.settings), game=GAME)
+        fields = {"entrants": BOTS, "config": {"battles": BATTLES}, "options": {"edgeLength": 4, "maxNumOfTicks": 6}}
+        desk.create(format="champion", **fields)
+        desk.ask("POST", "/cup/start", {})
+        for _, thread in bots.values():
+            thread.start()
+        wait_for(desk.finished, "the end", 120)
+        for bot, thread in bots.values():
+            thread.join(30)
+            assert len(bot.ends) == BATTLES
+        games = web.request(f"/games/{GAME}/contest/cup")[1]["games"]
+        assert [sorted(game["players"]) for game in games] == [BOTS] * BATTLES
+        rows = desk.ranking()
+        assert {row["played"] for row in rows.values()} == {BATTLES}
+        assert all(row["scored"] > 0 for row in rows.values())
+        assert differences(parts.settings, game=GAME) == []
+        assert "Traceback" not in parts.logs()
