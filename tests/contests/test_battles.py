@@ -171,6 +171,17 @@ def test_of_racing_pairers_each_battle_is_begun_by_one(house: House, settings: S
     assert house.findings() == []
 
 
+def test_the_nth_battle_is_one_whoever_is_in_it(house: House) -> None:
+    """Reserved, begun or missed: the same number is not given to fewer bots, nor to others."""
+    house.wait()
+    assert house.pairer.pair(GAME, "cup") == 1
+    fewer = {"match": "m", "bots": BOTS[:3], "n": 1, "round": 1, "together": True}
+    assert house.storage.meetings.reserve(GAME, "cup", [fewer]) == set()
+    assert house.storage.ledger.reserve(house.contest(), [fewer]) == set()
+    assert not house.storage.ledger.absent(house.contest(), fewer, None)
+    assert house.numbers() == [1]
+
+
 def test_a_void_battle_is_fought_again_under_its_number(house: House) -> None:
     """The server's fault, and an organiser's: nobody's standing moves for either."""
     house.wait()

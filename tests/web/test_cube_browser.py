@@ -214,6 +214,10 @@ def test_a_live_battle_is_followed_to_its_end(home: House, page: Page, address: 
     expect(page.locator("#live-status")).to_have_text("live")
     expect(page.locator("#viewer")).to_have_attribute("data-tick", "0")
     assert drawn(page) > 20
+    # one of four has answered: the state is told again, and is the same tick
+    Conductor(REGISTRY, home.store).conduct(match, Turned("ann", {"tasks": [{"task": "NOOP"}]}, 0.1))
+    expect(page.locator(".verdict")).to_contain_text("3 of 4 yet to answer", timeout=20_000)
+    expect(page.locator("#viewer input")).to_have_attribute("max", "0")
     seen = 0
     while match.verdict is None:
         match = tick(home, match.id, dice)
