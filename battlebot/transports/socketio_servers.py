@@ -125,19 +125,21 @@ class _Old(_Guarded, OldServer):
         # it would keep whatever namespaces a client thinks of
         return super()._handle_connect(sid, namespace) if namespace in (None, NAMESPACE) else None
 
-    def waiting(self, sid: str) -> int | None:
-        """How many messages the session has yet to be sent; None if it is over."""
-        session = self.eio.sockets.get(sid)
-        return None if session is None or session.closed else session.queue.qsize()
+    def waiting(self, sid: str) -> tuple[int, bool] | None:
+        """How many messages the session has yet to be sent, and whether it polls; None if it is over."""
+        return _standing(self.eio.sockets.get(sid))
 
 
 class _New(_Guarded, socketio.Server):
     """Speaks socket.io 3 to 5."""
 
-    def waiting(self, sid: str) -> int | None:
-        """How many messages the session has yet to be sent; None if it is over."""
-        session = self.eio.sockets.get(self.manager.eio_sid_from_sid(sid, NAMESPACE))
-        return None if session is None or session.closed else session.queue.qsize()
+    def waiting(self, sid: str) -> tuple[int, bool] | None:
+        """How many messages the session has yet to be sent, and whether it polls; None if it is over."""
+        return _standing(self.eio.sockets.get(self.manager.eio_sid_from_sid(sid, NAMESPACE)))
+
+
+def _standing(session: Any) -> tuple[int, bool] | None:
+    return None if session is None or session.closed else (session.queue.qsize(), not session.upgraded)
 
 
 def make_servers(

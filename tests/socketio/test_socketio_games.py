@@ -53,6 +53,16 @@ def test_a_game_is_told_from_its_start_to_its_end(nodes: Nodes, bots: Bots, kind
         assert [row["name"] for row in end["scores"]] == ["b", "a"]
 
 
+@pytest.mark.parametrize("kind", VIEWERS)
+def test_no_event_of_a_fast_game_is_left_out(nodes: Nodes, bots: Bots, kind: str) -> None:
+    """A hundred ticks of four bots as fast as they answer: 501 events and the end, each once, also by polling."""
+    good = bots.url("good")
+    with VIEWERS[kind](nodes[0]) as viewer:
+        got = viewer.play(game(good, good, good, good, maxNumOfTicks=100))
+        check_told(got, 100, dict.fromkeys("abcd", good))
+        assert len(got) == 1 + 100 * 5 + 1
+
+
 BAD: list[tuple[str, Any, str]] = [
     ("nothing", None, '"setup"'),
     ("no object", [1], ""),
