@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -61,6 +62,22 @@ def test_no_event_of_a_fast_game_is_left_out(nodes: Nodes, bots: Bots, kind: str
         got = viewer.play(game(good, good, good, good, maxNumOfTicks=100))
         check_told(got, 100, dict.fromkeys("abcd", good))
         assert len(got) == 1 + 100 * 5 + 1
+
+
+def test_who_comes_late_is_told_what_has_been_at_once(nodes: Nodes, bots: Bots) -> None:
+    """Viewers of every kind, after ten ticks of four: more than a client that polls takes in one answer."""
+    slow = bots.url("slow")
+    with ExitStack() as stack:
+        first = stack.enter_context(Original(nodes[0]))
+        first.say("NEW_GAME", game(slow, slow, slow, slow, maxNumOfTicks=14))
+        first.until("NEXT_TICK", 10)
+        viewers = [stack.enter_context(make(nodes[1])) for make in VIEWERS.values()]
+        for viewer in viewers:
+            viewer.say("WATCH_GAME", {"id": first.bodies("GAME_STARTED")[0]["id"]})
+        first.until("GAME_ENDED")
+        for viewer in viewers:
+            viewer.until("GAME_ENDED")
+            assert viewer.names() == first.names()
 
 
 BAD: list[tuple[str, Any, str]] = [
