@@ -16,6 +16,7 @@ from battlebot.wire.framing import frame
 from battlebot.wire.names import MAX_NAME_LENGTH, hides
 
 GAME = "gomoku"  # what is played at this door
+MAX_SENT_BYTES = 16_384  # of a coordinate that is sent back: the message must fit into a frame
 INTEGER = re.compile(r"\s*[+-]?[0-9]{1,9}\s*", re.ASCII)
 
 
@@ -34,7 +35,10 @@ class FindOpponent:
 
 @dataclass(frozen=True, slots=True)
 class MakeMove:
-    """A move for the question `id`. `x` and `y` are None where they cannot be read; `sent` is what stood there."""
+    """A move for the question `id`. `x` and `y` are None where they cannot be read.
+
+    `sent` is what stood there, to be sent back: None where that cannot be.
+    """
 
     id: object
     x: int | None
@@ -48,7 +52,7 @@ Request = FindOpponent | MakeMove
 def decode_object(payload: bytes) -> dict[str, Any]:
     """The JSON object of a payload. Raises BadMessage: no UTF-8, no JSON, no object.
 
-    What is done with it keeps nothing but names and small integers, so that it may hold anything else.
+    Nothing of it is kept but names, small integers and what `_sent` lets pass: it may hold anything else.
     """
     try:
         value = orjson.loads(payload)
@@ -87,9 +91,20 @@ def decode_request(payload: bytes) -> Request:
     if event == "find_opponent":
         return FindOpponent()
     if event == "make_move":
-        sent = (message.get("x"), message.get("y"))
-        return MakeMove(message.get("id"), _coordinate(sent[0]), _coordinate(sent[1]), sent)
+        x, y = message.get("x"), message.get("y")
+        return MakeMove(message.get("id"), _coordinate(x), _coordinate(y), (_sent(x), _sent(y)))
     raise BadMessage('The events that a player may send are "find_opponent" and "make_move".', field="event")
+
+
+def _sent(value: object) -> object:
+    """What stood for a coordinate, if a message can hold it: JSON is read four times as deep as it is written."""
+    if not isinstance(value, str | list | dict):
+        return value
+    try:
+        text = orjson.dumps({"x": value})
+    except orjson.JSONEncodeError:
+        return None
+    return value if len(text) <= MAX_SENT_BYTES else None
 
 
 def _coordinate(value: object) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -179,6 +180,32 @@ def test_an_invalid_move_loses_the_board_at_once(pair: MakePair, x: Any, y: Any)
     assert winner.event("win")["board"] == message["board"]
     table.asked()
     assert table.mover is winner
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        (b"[" * 253 + b"]" * 253, True),
+        (b"[" * 254 + b"]" * 254, False),
+        (b"[" * 1000 + b"]" * 1000, False),
+        (b'{"x":' * 500 + b"1" + b"}" * 500, False),
+        (b'"' + b"z" * 16_000 + b'"', True),
+        (b'"' + b"z" * 60_000 + b'"', False),
+        (b"[" + b"1e15," * 12_000 + b"1]", False),
+    ],
+    ids=lambda value: repr(value[:4]) + str(len(value)) if isinstance(value, bytes) else str(value),
+)
+def test_a_coordinate_that_cannot_be_sent_back_is_told_as_null(pair: MakePair, sent: bytes, told: bool) -> None:
+    """Too deep or too much for a message of ours; the board is lost by it, and both are told, as by any other."""
+    table = pair()
+    payload = b'{"event": "make_move", "id": "%s", "x": %s, "y": 1}' % (table.question["id"].encode(), sent)
+    table.mover.send(payload)
+    message = table.mover.event("invalid_move")
+    assert (message["x"], message["y"]) == (json.loads(sent) if told else None, 1)
+    table.mover.event("lose")
+    winner = table.other
+    winner.event("win")
+    assert table.asked().mover is winner
 
 
 def test_an_occupied_space_loses_the_board(pair: MakePair) -> None:
