@@ -15,7 +15,7 @@ from battlebot.arena.tables import Table, Tables
 from battlebot.arena.timers import Timers, in_background
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue
-from battlebot.referee.match import Match
+from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import Step, step
 from battlebot.wire import closing
 from battlebot.wire.updates import Update
@@ -77,6 +77,9 @@ class Host:
         table = self.tables.of(answer.match.id)
         with table.lock:
             self._tell(table, answer, players)
+            for seat in answer.match.seats if answer.match.verdict is None else ():
+                # who is away has no longer for this board than it had for the one before
+                self._look_when_due(table.match_id, seat)
             self.tables.drop_if_empty(table)
 
     def _seat_again(self, table: Table, match: Match) -> None:
@@ -143,10 +146,14 @@ class Host:
             log.warning("match.left_late", match=table.match_id, bot=event.bot, error=str(error))
             self.tables.drop_if_empty(table)
             return
-        if seat is not None and seat.back_by_s is not None:
-            self._look_at(table.match_id, time.monotonic() + seat.back_by_s - self.conductor.now_s() + READING_S)
+        if seat is not None:
+            self._look_when_due(table.match_id, seat)
         log.info("match.left", match=table.match_id, bot=event.bot, how=event.how)
         self.tables.drop_if_empty(table)
+
+    def _look_when_due(self, match_id: str, seat: Seat) -> None:
+        if seat.back_by_s is not None:
+            self._look_at(match_id, time.monotonic() + seat.back_by_s - self.conductor.now_s() + READING_S)
 
     def _look_at(self, match_id: str, moment_s: float) -> None:
         self._timers.at(moment_s, partial(in_background, self._overdue, match_id, moment_s))

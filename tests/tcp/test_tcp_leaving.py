@@ -76,6 +76,19 @@ def test_who_leaves_loses_both_boards(pair: MakePair, join: Join, how: str, on_t
     Pair(stays, join()).begin()
 
 
+def test_who_is_away_at_the_end_of_a_board_has_no_longer_for_the_second(pair: MakePair, join: Join) -> None:
+    """Its opponent loses the first by its own clock; the second ends in time without any sweep."""
+    table = pair()
+    time.sleep(0.9)  # not to wait for something: whoever is away must have some time left when the board ends
+    table.other.leave()
+    stays = table.mover
+    stays.event("invalid_move")
+    stays.event("lose")
+    stays.event("win")
+    stays.event("player_is_free")
+    Pair(stays, join()).begin()
+
+
 def test_both_gone_is_nobodys_board(pair: MakePair, join: Join, module_settings: Settings) -> None:
     """Both boards end, and each player may come back under its name and play."""
     table = pair()
