@@ -84,7 +84,7 @@ class Arena:
                 raise
 
     def join(self, player: Player, match_id: str, live: bool = False) -> bool:
-        """Gives the player its seat in a match back, with the current state; False if it has none there.
+        """Gives the player its seat in a match back, with the current state; False if it has none there, or is gone.
 
         A seat that another connection of the bot holds is taken over. Of a match that is over, it is told the end and
         released, or with `live` not even that. Raises Unavailable.
@@ -93,6 +93,10 @@ class Arena:
         with table.lock:
             try:
                 match = table.load()
+                if player.gone:
+                    # a later connection of its bot has come while this one waited here: the seat is that one's
+                    self._tables.drop_if_empty(table)
+                    return False
                 seat = match.seat_of(player.bot)
                 fits = seat is not None and match.game == player.login.game
                 if not fits or match.contest != player.login.contest or (live and match.verdict is not None):

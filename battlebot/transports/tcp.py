@@ -92,9 +92,11 @@ class TcpDoor:
 
     def expel(self, connection: str) -> None:
         """Another connection has taken the name of this one."""
-        for guest in list(self._guests.values()):
-            if guest.holder.connection == connection:
+        for player, guest in list(self._guests.items()):
+            if guest.holder.connection == connection and not player.gone:
                 log.info("tcp.taken_over", bot=guest.name)
+                # it may be on its way to a seat, which it must not take from the later one
+                player.gone = True
                 guest.close(TAKEN_OVER)
 
     def tick(self) -> None:
@@ -164,6 +166,9 @@ class TcpDoor:
 
     def _take_part(self, player: Player, guest: Guest) -> None:
         claimed = self._names.claim(guest.holder)
+        if claimed.before is not None:
+            # if it is here, now: by the letter, which may be late, only those of other nodes are told
+            self.expel(claimed.before.connection)
         log.info("login", bot=guest.name, game=GAME, door="tcp", passwordless=guest.holder.passwordless)
         guest.connection.send(Ok())
         guest.resumes = True

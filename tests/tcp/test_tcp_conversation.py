@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import select
 import socket
 import threading
 import time
@@ -13,7 +14,7 @@ import pytest
 from cluster import Cluster, Tcp, wait_for
 from original_tcp_client import OriginalTcpClient
 from peer import new_name
-from tcp_peer import Pair, TcpPeer
+from tcp_peer import Ended, Pair, TcpPeer
 
 Join = Callable[..., TcpPeer]
 MakePair = Callable[..., Pair]
@@ -184,6 +185,45 @@ def _drawn() -> list[tuple[int, int]]:
     while len(first) - len(second) > 1:
         second.append(first.pop())
     return [space for two in zip(first, [*second, None], strict=False) for space in two if space is not None]
+
+
+@pytest.mark.parametrize("on_turn", [True, False])
+def test_of_connections_that_come_at_once_one_has_the_name_and_the_seat(
+    tcp: Tcp, pair: MakePair, on_turn: bool
+) -> None:
+    """Whichever was the last to be let in: none of the others takes the seat from it while it leaves."""
+    for _ in range(6):
+        table = pair()
+        name = table.mover.name if on_turn else table.other.name
+        came = [TcpPeer(tcp.address) for _ in range(8)]
+        for peer in came:
+            peer.send({"username": name})
+        stays = only_one_of(came)
+        if on_turn:
+            stays.move(table.question, 7, 7)
+            assert table.other.event("get_move")["board"]["_moves"] == [[7, 7]]
+        else:
+            table.mover.move(table.question, 7, 7)
+            assert stays.event("get_move")["board"]["_moves"] == [[7, 7]]
+        for peer in (*came, table.one, table.two):
+            peer.leave()
+
+
+def only_one_of(peers: list[TcpPeer]) -> TcpPeer:
+    """The one that the arena does not close, once it has closed all others and let this one in."""
+    left, welcome = list(peers), set()
+    while len(left) > 1:
+        ready, _, _ = select.select([peer.sock for peer in left], [], [], 20)
+        assert ready, "several stay"
+        for peer in [peer for peer in left if peer.sock in ready]:
+            try:
+                if peer.read() == {"status": "ok"}:
+                    welcome.add(peer)
+            except Ended:
+                left.remove(peer)
+    if left[0] not in welcome:
+        assert left[0].read() == {"status": "ok"}
+    return left[0]
 
 
 def test_every_message_is_one_segment(tcp: Tcp, join: Join) -> None:
