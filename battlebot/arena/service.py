@@ -24,6 +24,8 @@ from battlebot.wire import closing
 
 log = structlog.get_logger()
 
+SEATED_AFTER_S = 1.5  # who waits is given an empty seat of its bot's by the next second
+
 
 class Arena:
     """All that may happen at a node's tables. `release(player)` is called when a player's match is over.
@@ -116,21 +118,22 @@ class Arena:
         """The event of a player that takes the seat; `holder` is who sat there at this node.
 
         What the server took to let it in is not charged, nor what passed after the node of its last place died. A
-        connection that was there before the seat was left is charged until it sits: else a bot could think in one that
-        waits, for nothing, and leave the other as often as it likes.
+        connection that was there before the seat was left is charged until it could sit down: else a bot could think in
+        one that waits, for nothing, and leave the other as often as it likes.
         """
         place, came_s = seat.place, player.came_s
         if holder is not None and holder.place == place:
             return Joined(player.bot, player.place, thinking_s=holder.thinking_s())
         if place is None or keys.node_of(place) == self.node:
-            was_there = came_s is not None and seat.left_s is not None and came_s < seat.left_s
-            return Joined(player.bot, player.place, None if was_there else came_s)
+            if came_s is not None and seat.left_s is not None:
+                came_s = came_s if came_s >= seat.left_s else seat.left_s + SEATED_AFTER_S
+            return Joined(player.bot, player.place, came_s)
         lived_s = self._store.lived_until_s(keys.node_of(place), self._now_s())
         return Joined(player.bot, player.place, lived_s if came_s is None else min(lived_s, came_s))
 
     def left(self, player: Player, clean: bool, how: str) -> None:
         """A player's connection is gone, by the bot's own doing (`clean`) or the network's; `how` is a slug."""
-        self._depart(player, Left(player.bot, player.place, clean, player.thinking_s(), how))
+        self._depart(player, Left(player.bot, player.place, clean, player.thinking_s(), how, self._now_s()))
 
     def orphaned(self, player: Player, how: str) -> None:
         """A player's connection was ended by the server's own doing: its seat is kept, its clock stopped."""

@@ -80,7 +80,8 @@ class Joined(msgspec.Struct, frozen=True):
 class Left(msgspec.Struct, frozen=True):
     """The connection at `place` is gone by the bot's own doing (`clean`), else the network broke it.
 
-    `how` is a slug that says more: `goodbye`, `broken`, or that of the close frame by which it was closed.
+    `how` is a slug that says more: `goodbye`, `broken`, or that of the close frame by which it was closed. `at_s`
+    (epoch) is when it ended; None: just now.
     """
 
     bot: str
@@ -88,6 +89,7 @@ class Left(msgspec.Struct, frozen=True):
     clean: bool
     thinking_s: float = 0.0
     how: str | None = None
+    at_s: float | None = None
 
 
 class Orphaned(msgspec.Struct, frozen=True):

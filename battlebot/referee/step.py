@@ -229,7 +229,8 @@ def _left(game: Game, match: Match, event: Left, now_s: float) -> Step:
     in_s: float | None = seat.remaining_s if on_turn else match.limits.turn_timeout_s
     if not on_turn and game.goes_on_without:
         in_s = None  # nobody waits for it before it is asked again
-    return Step(_with_seat(match, _emptied(seat, fault, event.how, in_s, now_s)))
+    seat = _emptied(seat, fault, event.how, in_s, now_s)
+    return Step(_with_seat(match, seat if event.at_s is None else replace(seat, left_s=event.at_s)))
 
 
 def _orphaned(game: Game, match: Match, event: Orphaned, now_s: float) -> Step:

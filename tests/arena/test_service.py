@@ -273,10 +273,12 @@ def test_a_letter_of_the_next_board_that_is_quicker_than_the_end_of_this_one_wai
     assert seat.place == ada.place
 
 
-RETURNS: dict[str, tuple[float, float]] = {
-    # when its login arrived, what is left of 3 s for one that left at 1001 and sits again at 1002
-    "it waited before the other left": (1000.5, 2.0),
-    "it came after the other had left": (1001.25, 2.75),
+RETURNS: dict[str, tuple[float, float, float]] = {
+    # when its login arrived, when it sits down, what is left of 3 s for one that left at 1001
+    "it waited before the other left": (1000.5, 1002.0, 2.0),
+    "it waited, and the server stood": (1000.5, 1040.0, 1.5),
+    "it came after the other had left": (1001.25, 1002.0, 2.75),
+    "it came after that, and the server stood": (1001.25, 1040.0, 2.75),
 }
 
 
@@ -284,8 +286,8 @@ RETURNS: dict[str, tuple[float, float]] = {
 def test_who_sits_down_in_a_seat_it_has_left_is_charged_for_its_absence(
     store: MatchStore, registry: Registry, begun: Begun, how: str
 ) -> None:
-    """Until its login arrived; a connection that was there all the time is charged until it sits."""
-    came_s, left_s = RETURNS[how]
+    """Until its login arrived; a connection that was there all the time is charged until it could sit down."""
+    came_s, sits_s, left_s = RETURNS[how]
     clock = [1001.0]
     arena = Arena(Conductor(registry, store, "n1", now_s=lambda: clock[0]), Timers(), lambda player: None)
     first = waiting(arena)
@@ -294,9 +296,36 @@ def test_who_sits_down_in_a_seat_it_has_left_is_charged_for_its_absence(
     arena.left(first, True, "goodbye")
     second = waiting(arena, connection="2")
     second.came_s = came_s
-    clock[0] = 1002.0
+    clock[0] = sits_s
     assert arena.join(second, match.id)
     seat = store.load(match.id).seat_of("ada")
     assert seat is not None
     # what the first thought is by the machine's own clock
     assert seat.remaining_s == pytest.approx(left_s, abs=0.3)
+
+
+def test_who_left_and_came_back_while_nothing_could_be_noted_came_back_when_it_did(
+    store: MatchStore, registry: Registry, begun: Begun
+) -> None:
+    """Redis was away, so that its leaving is committed long after its login arrived: neither is charged."""
+    clock = [1001.0]
+    arena = Arena(Conductor(registry, store, "n1", now_s=lambda: clock[0]), Timers(), lambda player: None)
+    first = waiting(arena)
+    match = begun("numberwang")
+    arena.on_mail(letter(match, registry))
+    table = first.table
+    assert table is not None
+    with table.lock:
+        leaving = threading.Thread(target=arena.left, args=(first, False, "broken"))
+        leaving.start()
+        # it waits for the table, which another holds that waits for Redis
+        leaving.join(0.3)
+        clock[0] = 1040.0
+    leaving.join(10)
+    clock[0] = 1050.0
+    second = waiting(arena, connection="2")
+    second.came_s = 1001.25
+    assert arena.join(second, match.id)
+    seat = store.load(match.id).seat_of("ada")
+    assert seat is not None
+    assert seat.remaining_s == pytest.approx(3.0, abs=0.3)
