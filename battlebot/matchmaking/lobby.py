@@ -74,7 +74,7 @@ class Lobby:
         self.arena.expect(player)
         login = player.login
         if login.resume is not None and not player.finished_matches and self.arena.join(player, login.resume):
-            self._seated(player)
+            self._sits(player)
         else:
             self._wait(player, look_for_seats=True, may_take=may_take)
 
@@ -112,9 +112,12 @@ class Lobby:
         if found.seats:
             for match_id in found.seats:
                 if self.arena.join(player, match_id):
-                    self._seated(player)
+                    self._sits(player)
                     return
             self._wait(player, look_for_seats=False, may_take=may_take)
+        elif player.table is not None or player.gone:
+            # the tick and the one who came ask for the same player: while this one asked, the other was given a seat
+            self._sits(player)
         elif found.match is not None:
             self.arena.look_after(found.match, player)
         elif login.contest is not None:
@@ -141,8 +144,7 @@ class Lobby:
         answers = self.queues.wait_again(name, [self._ticket(player) for player in players])
         for player, (match_id, empty_seat) in zip(players, answers, strict=True):
             if player.table is not None or player.gone:
-                self._seated(player)
-                self.queues.leave(name, self._ticket(player))
+                self._sits(player)
             elif match_id is not None:
                 self.arena.look_after(match_id, player)
             elif empty_seat and self.queues.leave(name, self._ticket(player)):
@@ -177,6 +179,11 @@ class Lobby:
     def _seated(self, player: Player) -> bool:
         with self._guard:
             return self._waiting.pop(player.place, None) is not None
+
+    def _sits(self, player: Player) -> None:
+        """The player has a seat: its ticket, which the tick may have put back meanwhile, must not win it another."""
+        self._seated(player)
+        self._take_out(self._queue(player), self._ticket(player))
 
     def _queue(self, player: Player) -> str:
         return keys.queue_name(player.login.game, player.login.contest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,13 +12,15 @@ import redis
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.lag import Lag
+from battlebot.arena.making import begin, new_match
 from battlebot.arena.player import Player
 from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
 from battlebot.arena.timers import Timers
 from battlebot.config import Settings
 from battlebot.matchmaking.lobby import Lobby
-from battlebot.matchmaking.queue import Queues
+from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
+from battlebot.referee.events import Left
 from battlebot.rules.registry import discover
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login
@@ -62,3 +65,63 @@ def test_who_is_gone_while_the_clock_ticks_leaves_no_ticket(lobby: Lobby) -> Non
     lobby.tick()
     lobby.leave(player)
     assert lobby.queues.tickets("numberwang") == []
+
+
+def comes(bot: str = "ada", connection: str = "1") -> Player:
+    """A connection of the bot that has logged in."""
+    login = Login.decode(f'{{"game": "numberwang", "bot_id": "{bot}", "login_hash": "{"0" * 64}"}}', 8)
+    return Player(login, Bot(), connection, Lag())
+
+
+def left_by_ada(lobby: Lobby) -> str:
+    """The id of a match that begins, and whose seat `ada` leaves."""
+    seats = [("ada", "n1/8.1"), ("bob", "n1/9.1")]
+    game = lobby.registry["numberwang"]
+    match = new_match(game, seats, lobby.settings, time.time())
+    for bot, place in seats:
+        lobby.queues.wait("numberwang", Ticket(place, bot, 1000.0), BY_A_TASK)
+    assert begin(lobby.store, game, match, "numberwang")
+    Conductor(lobby.registry, lobby.store, "n1").conduct(match, Left("ada", "n1/8.1", False))
+    return match.id
+
+
+def test_who_is_given_its_seat_back_waits_for_no_other(lobby: Lobby, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tick has said meanwhile that it waits; it may not even know that it was heard."""
+    left_by_ada(lobby)
+    player, wait = comes(), lobby.queues.wait
+
+    def after_the_tick(name: str, ticket: Ticket, *rest: Any) -> Any:
+        lobby.queues.wait_again(name, [ticket])
+        return wait(name, ticket, *rest)
+
+    monkeypatch.setattr(lobby.queues, "wait", after_the_tick)
+    lobby.enter(player)
+    assert player.table is not None
+    assert lobby.queues.tickets("numberwang") == []
+
+
+@pytest.mark.parametrize("another", [None, "cat"], ids=["nobody waits", "another waits"])
+def test_who_is_given_a_seat_while_the_tick_asks_for_it_is_asked_for_no_more(
+    lobby: Lobby, monkeypatch: pytest.MonkeyPatch, another: str | None
+) -> None:
+    """Two greenlets look for a seat for one player: the second finds none, and must leave it at that."""
+    player, arena = comes(), lobby.arena
+    assert arena is not None
+    lobby.enter(player)
+    match_id = left_by_ada(lobby)
+    if another is not None:
+        lobby.enter(comes(another, "3"), may_take=False)
+    leave = lobby.queues.leave
+
+    def while_another_sits_it_down(name: str, ticket: Ticket) -> bool:
+        found = leave(name, ticket)
+        if player.table is None:
+            assert arena.join(player, match_id)
+        return found
+
+    monkeypatch.setattr(lobby.queues, "leave", while_another_sits_it_down)
+    lobby.tick()
+    assert player.table is not None
+    assert player.table.match_id == match_id
+    assert lobby.store.live_ids() == [match_id]
+    assert "ada" not in {ticket.bot for ticket in lobby.queues.tickets("numberwang")}
