@@ -16,6 +16,7 @@ from gevent.event import Event
 from battlebot.config import Settings
 from battlebot.transports.connection import Gone
 from battlebot.transports.limits import Rate
+from battlebot.transports.socketio_engines import NewBounded, OldBounded
 from battlebot.wire import closing
 from battlebot.wire.addresses import household
 from battlebot.wire.upgrade import BadUpgrade
@@ -121,6 +122,9 @@ class _Guarded:
 class _Old(_Guarded, OldServer):
     """Speaks socket.io 2."""
 
+    def _engineio_server_class(self) -> type:
+        return OldBounded
+
     def _handle_connect(self, sid: str, namespace: str | None) -> Any:
         # it would keep whatever namespaces a client thinks of
         return super()._handle_connect(sid, namespace) if namespace in (None, NAMESPACE) else None
@@ -132,6 +136,9 @@ class _Old(_Guarded, OldServer):
 
 class _New(_Guarded, socketio.Server):
     """Speaks socket.io 3 to 5."""
+
+    def _engineio_server_class(self) -> type:
+        return NewBounded
 
     def waiting(self, sid: str) -> tuple[int, bool] | None:
         """How many messages the session has yet to be sent, and whether it polls; None if it is over."""

@@ -120,6 +120,10 @@ def _players(given: Any) -> tuple[tuple[str, str], ...]:
             problems.append(_problem(str(error), ("players", index, "name"), "string.base"))
         if not isinstance(url, str) or not url:
             problems.append(_problem('"url" must be a string', ("players", index, "url"), "string.base"))
+        elif not url.lower().startswith(("http://", "https://")):
+            # other kinds of addresses are for other games
+            sentence = '"url" must begin with http:// or https://'
+            problems.append(_problem(sentence, ("players", index, "url"), "string.uri"))
         found.append((str(name), str(url)))
     if problems:
         raise _bad(*problems)

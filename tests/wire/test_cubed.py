@@ -48,6 +48,11 @@ WRONG: list[tuple[str, Any, list[tuple[list[Any], str]]]] = [
         ],
     ),
     (
+        "another kind of address",
+        {"setup": SETUP, "players": [{**BOT, "url": "nats://bots.teebot"}]},
+        [(["players", 0, "url"], "string.uri")],
+    ),
+    (
         "a name with a slash",
         {"setup": SETUP, "players": [{**BOT, "name": "a/b"}]},
         [(["players", 0, "name"], "string.base")],
