@@ -124,7 +124,11 @@ class Settings:
     )
     max_connections_per_bot: int = _setting(8, "BATTLEBOT_MAX_PER_BOT", "Connections of one bot to a node.", 1, 10_000)
     max_connections_per_address: int = _setting(
-        256, "BATTLEBOT_MAX_PER_ADDRESS", "WebSocket connections of one address to one node.", 1, 1_000_000
+        256,
+        "BATTLEBOT_MAX_PER_ADDRESS",
+        "WebSockets of one address at one node; at the TCP door, connections.",
+        1,
+        1_000_000,
     )
     outbox_messages: int = _setting(64, "BATTLEBOT_OUTBOX", "Messages that may wait for a slow reader.", 2, 10_000)
     send_timeout_s: float = _setting(

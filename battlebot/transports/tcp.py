@@ -21,6 +21,7 @@ from battlebot.transports.tcp_frames import TcpConnection
 from battlebot.transports.tcp_guest import Guest
 from battlebot.transports.tcp_login import Logins
 from battlebot.transports.tcp_ports import Attendance, Matches, NameBook, Names, WaitingRoom
+from battlebot.wire.addresses import household
 from battlebot.wire.closing import RESTARTING, TAKEN_OVER, UNAVAILABLE
 from battlebot.wire.duel import GAME, Error, FindOpponent, MakeMove, Ok, decode_request
 from battlebot.wire.login import Login
@@ -117,7 +118,7 @@ class TcpDoor:
                 self._note(guest)
 
     def _on_connection(self, sock: socket.socket, address: tuple[str, int]) -> None:
-        connection = TcpConnection(sock, self._settings, address[0])
+        connection = TcpConnection(sock, self._settings, household(address[0]))
         self.connections += 1
         try:
             if not self._draining:

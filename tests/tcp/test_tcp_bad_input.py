@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from cluster import Tcp, wait_for
+from cluster import Cluster, Tcp, wait_for
 from peer import new_name
 from tcp_peer import Ended, Pair, TcpPeer
 
@@ -254,3 +254,15 @@ def test_one_address_has_so_many_connections(tcp: Tcp, join: Join) -> None:
         return found == {"status": "ok"}
 
     wait_for(comes, "a free place")
+
+
+def test_an_address_counts_as_at_the_other_doors(servers: Cluster) -> None:
+    """By what `household` makes of it: one of IPv6 that stands for one of IPv4 is that one."""
+    node = servers.tcp(host="::ffff:127.0.0.1", tcp_require_login=True)
+    peer = TcpPeer(node.address)
+    peer.read()
+    peer.send({"username": "nobody", "login_hash": "0" * 64})
+    assert peer.event("error")["code"] == "login-failed"
+    assert peer.ended()
+    failed = [json.loads(line) for line in node.log.read_text().splitlines() if '"login.failed"' in line]
+    assert [line["address"] for line in failed] == ["127.0.0.1"]
