@@ -21,6 +21,7 @@ log = structlog.get_logger()
 
 # before the sweep takes up what a node has to look after: bots that came back while Redis was away sit down first
 SPARE_S = 2.0
+LATE_S = 0.5  # so much later than it was to be, a sweep has stood still, and Redis perhaps with it
 
 
 class Sweeper:
@@ -42,13 +43,15 @@ class Sweeper:
         self._ask_bots = ask_bots
         self._node_timeout_s = node_timeout_s
         self._gap_s = max(node_timeout_s, 3 * every_s)
+        self._late_s = every_s + LATE_S
 
     def sweep(self) -> int:
         """Gives the seats of dead nodes their grace, and brings overdue matches on; answers how many of these."""
         nodes = self._nodes()
+        swept_lately, steady = self._look_back(time.time())
         before_ms = (time.time() - self._node_timeout_s) * 1000
         # after a gap all are old, and live: who is taken for dead here comes back by its heartbeat alone
-        dead = [node for node, beat_ms in nodes.items() if beat_ms < before_ms] if self._swept_lately() else []
+        dead = [node for node, beat_ms in nodes.items() if beat_ms < before_ms] if swept_lately else []
         alive = nodes.keys() - set(dead) | {keys.STATELESS}
         for node in dead:
             log.warning("node.dead", node=node)
@@ -63,16 +66,23 @@ class Sweeper:
             self._ask_bots(match_id)
         overdue = self._conductor.store.overdue_ids(self._conductor.now_s() - SPARE_S)
         for match_id in overdue:
-            self._bring_on(match_id, alive)
+            self._bring_on(match_id, alive, steady)
         return len(overdue)
 
-    def _swept_lately(self) -> bool:
-        """Whether the last sweep was a short while ago. After a gap, Redis's own perhaps, the nodes may beat first."""
+    def _look_back(self, now_s: float) -> tuple[bool, bool]:
+        """Whether the last sweep was a short while ago, and whether sweeps have come in time for `SPARE_S`.
+
+        After a gap, Redis's own perhaps, the nodes may beat first, and who came back meanwhile may sit down. Where
+        each sweep is late nothing stood still: that is how it goes, and one gap upon another is none.
+        """
         with redis_errors():
-            pipeline = self._client.pipeline()
-            pipeline.exists(keys.SWEPT)
-            pipeline.set(keys.SWEPT, "1", px=int(self._gap_s * 1000))
-            return bool(pipeline.execute()[0])
+            last: Any = self._client.get(keys.SWEPT)
+            fields = (last or b"").decode().split()
+            last_s, since_s, was_late = map(float, fields) if len(fields) == 3 else (0.0, now_s, 0.0)
+            late = now_s - last_s > self._late_s
+            since_s = now_s if late and not was_late else since_s
+            self._client.set(keys.SWEPT, f"{now_s} {since_s} {late:d}", px=int(self._gap_s * 1000))
+        return last is not None, now_s - since_s >= SPARE_S
 
     def _nodes(self) -> dict[str, float]:
         """Node -> its last heartbeat, ms since the epoch; of those that have not been found dead."""
@@ -80,9 +90,11 @@ class Sweeper:
             rows: Any = self._client.zrange(keys.NODES, 0, -1, withscores=True)
         return {node.decode(): beat_ms for node, beat_ms in rows}
 
-    def _bring_on(self, match_id: str, alive: set[str]) -> None:
+    def _bring_on(self, match_id: str, alive: set[str], steady: bool) -> None:
         match = self._orphan(match_id, alive)
         if match is None or match.verdict is not None:
+            return
+        if not steady and any(seat.back_by_s is not None for seat in match.seats):
             return
         try:
             after = self._conductor.conduct(match, Overdue()).match
