@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,12 @@ def test_the_house_keeps_its_rules() -> None:
     """Each line says where, what, and which rule."""
     found = violations(ROOT)
     assert not found, "\n" + "\n".join(found)
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """pytest imports them by their names alone: the second would not be run."""
+    names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_every_part_has_its_place() -> None:

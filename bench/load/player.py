@@ -103,6 +103,9 @@ class Player(WSListener):
         state, about = message["state"], message["match"]
         if self._state is None or (self._complete and self._keep):
             self._on_first(message)
+        elif self._is_told_again(message):
+            self._tally.told_again += 1
+            return
         else:
             self._on_turn(state, about, message.get("turn"))
         self._state = state
@@ -115,6 +118,12 @@ class Player(WSListener):
                 asyncio.get_running_loop().call_later(self.pause_s, self._play)
             else:
                 self._play()
+
+    def _is_told_again(self, message: dict[str, Any]) -> bool:
+        """A server that was held up may tell a bot once more how its match stands; it has answered that already."""
+        about = message["match"]
+        same = (about["id"], about["version"], message["state"]) == (self._match_id, self._version, self._state)
+        return same and "turn" not in message and not self._complete
 
     def _play(self) -> None:
         if self._state is not None and not self.gone.is_set():

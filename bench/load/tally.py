@@ -22,6 +22,7 @@ class Tally:
         self.turn_s = array("d")
         self.login_s = array("d")
         self.wrong = 0
+        self.told_again = 0
         self.examples: list[str] = []
         self.opened_s = self.last_game_s = 0.0
         self.ends: dict[str, tuple[int, Any]] = {}
@@ -100,6 +101,7 @@ class Window:
             "last_game_s": max(0.0, tally.last_game_s - tally.opened_s),
             "ends": {match_id: version for match_id, (version, _) in tally.ends.items()},
             "wrong": tally.wrong,
+            "told_again": tally.told_again,
             "examples": tally.examples,
         }
 

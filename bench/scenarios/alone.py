@@ -22,5 +22,6 @@ def run(bench: Bench) -> Row:
         "tenths": got["tenths"],
         **costs(got, got["turns"]),
         "wrong": got["wrong"] + len(lost),
+        "told_again": got["told_again"],
         "examples": got["examples"] + lost,
     }

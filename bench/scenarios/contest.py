@@ -41,6 +41,7 @@ def run(bench: Bench) -> Row:
         "keep": bench.keep,
         **costs(got, got["games"]),
         "wrong": got["wrong"] + len(lost),
+        "told_again": got["told_again"],
         "examples": got["examples"] + lost,
     }
 

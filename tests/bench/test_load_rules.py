@@ -51,7 +51,9 @@ BEGIN = _update(0, "ann")
     [
         pytest.param([BEGIN, _update(1, "bob", 0, _turn("ann"))], True, id="a turn is acknowledged"),
         pytest.param([_update(0, "bob")], False, id="the second player begins"),
-        pytest.param([BEGIN, BEGIN], False, id="an update comes twice"),
+        pytest.param([BEGIN, BEGIN], True, id="a bot is told again how its match stands"),
+        pytest.param([BEGIN, *[_update(1, "bob", 0, _turn("ann"))] * 2], False, id="a turn comes twice"),
+        pytest.param([BEGIN, _update(1, "ann")], False, id="a version comes without its turn"),
         pytest.param([BEGIN, _update(2, "bob", 0, _turn("ann"))], False, id="a version is left out"),
         pytest.param([BEGIN, _update(1, "bob", 1, _turn("ann"))], False, id="the state does not follow"),
         pytest.param([BEGIN, _update(1, "bob", 1, _turn("ann", n=1))], False, id="another turn is acknowledged"),

@@ -196,8 +196,8 @@ def test_a_web_node_that_cannot_start_is_one_clear_line(make_settings: Make, mon
     """And everything that did start is stopped."""
     monkeypatch.setenv("STANDIN_BREAKS", "1")
     settings = make_settings()
-    with pytest.raises(EmbeddedError, match=r"The web node did not answer within 2 seconds: .*\(see .*/logs/web.log\)"):
-        running(settings, wsgi_module="standin", logs_in_files=True, ready_s=2).__enter__()
+    with pytest.raises(EmbeddedError, match=r"The web node did not answer within 6 seconds: .*\(see .*/logs/web.log\)"):
+        running(settings, wsgi_module="standin", logs_in_files=True, ready_s=6).__enter__()
     assert [pid for pid in descendants(os.getpid()) if str(settings.data) in command(pid)] == []
 
 

@@ -44,6 +44,13 @@ BODIES: dict[str, dict[str, st.SearchStrategy[str]]] = {
     "POST /games/{game}/contests/{name}/games/{match_id}/void": {"reason": NAMES},
 }
 PLAYED = "played"
+# These need a bot's own secret and its server, or a match of crossword: here only their refusals are seen
+ELSEWHERE = {
+    "GET /bots/{game}/{bot_id}",
+    "PATCH /bots/{game}/{bot_id}",
+    "POST /bots/{game}/{bot_id}/test",
+    "GET /games/{game}/{match_id}/export.{format_name}",
+}
 FEW = 3
 
 
@@ -72,6 +79,7 @@ def known(ground: Ground, token: str) -> dict[str, list[str]]:
         "contest": [*scheduled, PLAYED],
         "bot": bots,
         "match_id": [matches[0]["_id"]],
+        "player": matches[0]["players"],
         "action": ["start", "pause", "resume", "finish", "cancel"],
     }
 
@@ -97,7 +105,7 @@ def test_answers_are_as_described(ground: Ground, token: str, known: dict[str, l
 
         settings(max_examples=max(8, settings().max_examples // 2))(run)()
     # what is always refused has not been tested; chance may leave a few out
-    fruitless = [label for label, statuses in answered.items() if min(statuses) >= 400]
+    fruitless = [label for label, statuses in answered.items() if min(statuses) >= 400 and label not in ELSEWHERE]
     assert len(fruitless) <= FEW, {label: answered[label] for label in fruitless}
 
 
@@ -114,6 +122,8 @@ def aim(case: schemathesis.Case, known: dict[str, list[str]], data: st.DataObjec
         there = known.get(name)
         if there and data.draw(MOSTLY, label=f"aim {name}"):
             parameters[name] = data.draw(st.sampled_from(there), label=name)
+    if case.operation.label.endswith("/player") and data.draw(MOSTLY, label="aim player"):
+        case.query = {"name": data.draw(st.sampled_from(known["player"]), label="player")}
     good = BODIES.get(case.operation.label)
     if good is not None and data.draw(st.integers(0, 2), label="good body") == 0:
         case.body = {key: data.draw(value, label=key) for key, value in good.items()}
