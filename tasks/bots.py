@@ -54,8 +54,9 @@ class Desk:
 
     def __init__(self) -> None:
         # greenlets: what serves other queues has none, and need not load them
-        from battlebot.stateless.stretch import Stretches
+        from battlebot.stateless.stretch import Stretches, make_room_for_lookups
 
+        make_room_for_lookups()
         bench = workbench()
         lag = Lag()
         lag.start()

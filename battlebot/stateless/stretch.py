@@ -5,6 +5,7 @@ Runs on greenlets, in a worker. Which answer counts is decided by the commit: wh
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 
@@ -28,6 +29,15 @@ LONGEST_S = 30.0  # then others have their turn: there may be more matches than 
 TROUBLE_PAUSE_S = 1.0
 MOST_TROUBLES = 5  # failures of our own, one after another, before the match is left to the sweep
 FINISHING_S = 1.0  # for answers that are under way when the worker is stopped
+LOOKUPS = 256  # names looked up at a time, by threads that are made as they are needed
+RESOLVER = "timeout:2 attempts:2"  # of each name server, in seconds and times; resolv.conf(5)
+
+
+def make_room_for_lookups() -> None:
+    """To be called once in a worker, before the first lookup. An operator's own `RES_OPTIONS` are left alone."""
+    os.environ.setdefault("RES_OPTIONS", RESOLVER)
+    # gevent has ten, which one match of names that nobody answers for would keep from all others
+    gevent.get_hub().threadpool.maxsize = LOOKUPS
 
 
 class Stretches:
