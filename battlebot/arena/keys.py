@@ -36,6 +36,11 @@ def empty_seats(bot: str) -> str:
     return f"{TAG}:empty:{bot}"
 
 
+def newest(bot: str) -> str:
+    """String: the match that began last of those for which a connection of this bot waited."""
+    return f"{TAG}:newest:{bot}"
+
+
 def playing(bot: str) -> str:
     """Set of the live matches of a bot that is found by its name alone."""
     return f"{TAG}:playing:{bot}"

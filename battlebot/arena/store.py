@@ -285,7 +285,7 @@ def _begin_call(one: Beginning, queue: str, holder: str, not_after_ms: int) -> t
     by_name = _found_by(match)
     script_keys += by_name
     arguments: list[Argument] = [match.id, encode_match(match), int(match.due_s * 1000), TICKET_MARK_S]
-    arguments += [holder, queue, not_after_ms, len(by_name), *one.tickets]
+    arguments += [holder, queue, not_after_ms, len(by_name), keys.newest(""), *one.tickets]
     for channel, message in one.publications:
         arguments += [channel, message]
     return script_keys, arguments

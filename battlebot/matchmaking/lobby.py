@@ -26,6 +26,7 @@ from battlebot.wire import closing
 log = structlog.get_logger()
 
 CHUNK = 500  # tickets a script call
+HOLD_S = 1.0  # how long a bot that seems to play still is held back: its broken connection may not have been noticed
 
 
 class ContestDoor(Protocol):
@@ -53,6 +54,7 @@ class Lobby:
     addresses: Callable[[Sequence[str]], Mapping[str, str]] = lambda bots: {}
     ask_bots: Callable[[str], None] = lambda match_id: None
     _waiting: dict[str, Player] = field(default_factory=dict)
+    _held: set[str] = field(default_factory=set)
     _late: list[tuple[str, Ticket]] = field(default_factory=list)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -76,7 +78,9 @@ class Lobby:
         if login.resume is not None and not player.finished_matches and self.arena.join(player, login.resume):
             self._sits(player)
         else:
-            self._wait(player, look_for_seats=True, may_take=may_take)
+            # who can ask for its seat, does; a door that knows its players' connections takes the seat over
+            anonymous = login.protocol == 1 and not player.traits.boards and not player.finished_matches
+            self._wait(player, look_for_seats=True, may_take=may_take, hold=anonymous)
 
     def look_again(self, player: Player) -> None:
         """A player that still waits takes an opponent along, if there is one. Raises Unavailable."""
@@ -95,20 +99,26 @@ class Lobby:
             self._take_out(name, ticket)
         self._close_the_lonely()
         by_queue = defaultdict(list)
-        for player in self._players():
-            by_queue[self._queue(player)].append(player)
+        players = self._players()
+        self._held &= {player.place for player in players}
+        for player in players:
+            if player.place in self._held:
+                self._wait(player, look_for_seats=True, hold=player.waiting_since_s + HOLD_S > self.now_s())
+            else:
+                by_queue[self._queue(player)].append(player)
         for name, players in by_queue.items():
             for at in range(0, len(players), CHUNK):
                 self._say_again(name, players[at : at + CHUNK])
 
-    def _wait(self, player: Player, look_for_seats: bool, may_take: bool = True) -> None:
+    def _wait(self, player: Player, look_for_seats: bool, may_take: bool = True, hold: bool = False) -> None:
         assert self.arena is not None
         login = player.login
         game = self.registry[login.game]
         others = BY_A_TASK if login.contest is not None or not may_take else game.usual_players - 1
         found = self.queues.wait(
-            self._queue(player), self._ticket(player), others, look_for_seats, bool(player.traits.boards)
+            self._queue(player), self._ticket(player), others, look_for_seats, bool(player.traits.boards), hold
         )
+        (self._held.add if found.held else self._held.discard)(player.place)
         if found.seats:
             for match_id in found.seats:
                 if self.arena.join(player, match_id):

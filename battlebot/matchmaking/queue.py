@@ -39,13 +39,17 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What became of a bot that began to wait: `seats` it left empty, a `match` begun for it, `others` taken along."""
+    """What became of a bot that began to wait: `seats` it left empty, a `match` begun for it, `others` taken along.
+
+    `held`: it does not wait yet, as it plays a match at another connection.
+    """
 
     seats: tuple[str, ...] = ()
     match: str | None = None
     taken: bool = False
     others: tuple[Ticket, ...] = ()
     ask_pairing: bool = False
+    held: bool = False
 
 
 class Queues:
@@ -56,13 +60,20 @@ class Queues:
         self._scripts = scripts or Scripts(client)
 
     def wait(
-        self, name: str, ticket: Ticket, others: int, look_for_seats: bool = True, strangers_first: bool = False
+        self,
+        name: str,
+        ticket: Ticket,
+        others: int,
+        look_for_seats: bool = True,
+        strangers_first: bool = False,
+        hold_if_playing: bool = False,
     ) -> Waiting:
         """Takes `others` tickets of other bots, longest waiting first; where fewer wait, puts the ticket beside them.
 
         Taken tickets, one's own too, are held for `HELD_MS`: the match must have begun by then. With `others`
         `BY_A_TASK` (a contest) nobody is taken, and the answer says whether the pairing task must be asked for.
         `strangers_first`: of those who wait, the one whom this bot has met least recently is taken, and it is noted.
+        `hold_if_playing`: no ticket is made while the newest match of the bot is not over.
         """
         script_keys = [
             keys.queue(name),
@@ -72,15 +83,19 @@ class Queues:
             keys.asked(f"pair:{name}"),
             keys.met(name, ticket.bot),
             keys.lock(f"pair:{name}"),
+            keys.newest(ticket.bot),
+            keys.DEADLINES,
         ]
         since_ms = int(ticket.since_s * 1000)
         arguments: list[Argument] = [ticket.text, since_ms, ticket.bot, name, others, int(look_for_seats)]
-        arguments += [keys.ticket(""), HELD_MS, int(strangers_first), keys.met(name, "")]
+        arguments += [keys.ticket(""), HELD_MS, int(strangers_first), keys.met(name, ""), int(hold_if_playing)]
         kind, *rest = self._scripts.run(WAIT, script_keys, arguments)
         if kind == b"seat":
             return Waiting(seats=tuple(match_id.decode() for match_id in rest))
         if kind == b"match":
             return Waiting(match=rest[0].decode())
+        if kind == b"hold":
+            return Waiting(held=True)
         if kind == b"take":
             return Waiting(taken=True, others=tuple(_ticket(other.decode(), 0.0) for other in rest))
         return Waiting(ask_pairing=bool(rest[0]))

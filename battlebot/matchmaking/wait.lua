@@ -1,12 +1,13 @@
 -- A bot begins to wait, unless a seat or a match is there for it; or it takes the longest waiting others with it, or
 -- the one whom it has met least recently.
 -- KEYS[1] queue, KEYS[2] set of queues, KEYS[3] the bot's empty seats, KEYS[4] the ticket's mark,
--- KEYS[5] pairing asked for, KEYS[6] whom the bot has met, KEYS[7] pairing under way
+-- KEYS[5] pairing asked for, KEYS[6] whom the bot has met, KEYS[7] pairing under way, KEYS[8] the bot's newest match,
+-- KEYS[9] deadlines of live matches
 -- ARGV[1] ticket, ARGV[2] waiting since (ms), ARGV[3] bot, ARGV[4] queue's name, ARGV[5] how many others are wanted
 -- (-1: pairing is a task's work), ARGV[6] 1 to look for empty seats, ARGV[7] what a mark's key begins with,
 -- ARGV[8] ms for which taken tickets are held, ARGV[9] 1 to take the least recently met one (of one wanted),
--- ARGV[10] what the key of whom a bot has met begins with
--- Answers {'seat', match...}, {'match', match}, {'take', ticket...} or {'wait', 1 where pairing must be asked for now}.
+-- ARGV[10] what the key of whom a bot has met begins with, ARGV[11] 1 to hold back a bot that is in a match
+-- Answers {'seat', match...}, {'match', match}, {'hold'}, {'take', ticket...} or {'wait', 1 where pairing must be asked for now}.
 if ARGV[6] == '1' then
   local seats = redis.call('SMEMBERS', KEYS[3])
   if #seats > 0 then return {'seat', unpack(seats)} end
@@ -16,6 +17,10 @@ if mark then
   -- held by another bot that makes the match at this moment: its letter, or the mark's end, will come
   if string.sub(mark, 1, 5) == 'held:' then return {'wait', 0} end
   return {'match', mark}
+end
+if ARGV[11] == '1' then
+  local newest = redis.call('GET', KEYS[8])
+  if newest and redis.call('ZSCORE', KEYS[9], newest) then return {'hold'} end
 end
 redis.call('SADD', KEYS[2], ARGV[4])
 local wanted = tonumber(ARGV[5])

@@ -18,9 +18,10 @@ from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
 from battlebot.arena.timers import Timers
 from battlebot.config import Settings
-from battlebot.matchmaking.lobby import Lobby
+from battlebot.matchmaking.lobby import HOLD_S, Lobby
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
-from battlebot.referee.events import Left
+from battlebot.referee.events import Left, Turned
+from battlebot.referee.match import Match
 from battlebot.rules.registry import discover
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login
@@ -125,3 +126,49 @@ def test_who_is_given_a_seat_while_the_tick_asks_for_it_is_asked_for_no_more(
     assert player.table.match_id == match_id
     assert lobby.store.live_ids() == [match_id]
     assert "ada" not in {ticket.bot for ticket in lobby.queues.tickets("numberwang")}
+
+
+def played_by_ada(lobby: Lobby) -> Match:
+    """A live match in which `ada` has a seat that nobody has left yet."""
+    seats = [("ada", "n2/8.1"), ("bob", "n2/9.1")]
+    match = new_match(lobby.registry["numberwang"], seats, lobby.settings, time.time())
+    for bot, place in seats:
+        lobby.queues.wait("numberwang", Ticket(place, bot, 1000.0), BY_A_TASK)
+    assert begin(lobby.store, lobby.registry["numberwang"], match, "numberwang")
+    return match
+
+
+def test_who_comes_back_before_its_broken_connection_was_noticed_plays_on(lobby: Lobby) -> None:
+    """Another node has not heard yet that it is gone: no other match may begin with it meanwhile."""
+    match, player = played_by_ada(lobby), comes()
+    lobby.enter(comes("cat", "3"), may_take=False)
+    lobby.enter(player)
+    assert [ticket.bot for ticket in lobby.queues.tickets("numberwang")] == ["cat"]
+    Conductor(lobby.registry, lobby.store, "n2").conduct(match, Left("ada", "n2/8.1", False))
+    lobby.tick()
+    assert player.table is not None
+    assert player.table.match_id == match.id
+
+
+def test_a_bot_that_plays_at_another_connection_is_held_back_for_a_moment_only(lobby: Lobby) -> None:
+    """Two connections of one bot are allowed."""
+    played_by_ada(lobby)
+    player = comes()
+    lobby.enter(player)
+    lobby.tick()
+    assert lobby.queues.tickets("numberwang") == []
+    lobby.now_s = lambda: 1000.0 + HOLD_S
+    lobby.tick()
+    assert [ticket.bot for ticket in lobby.queues.tickets("numberwang")] == ["ada"]
+
+
+def test_who_has_just_played_is_not_held_back(lobby: Lobby) -> None:
+    """Clients of protocol 1 come back by a new connection for each match of a contest."""
+    match = played_by_ada(lobby)
+    turn = Turned(
+        match.state["nextPlayer"], {"n": 10 if match.state["nextPlayer"] == match.state["players"][0] else -10}, 0.1
+    )
+    Conductor(lobby.registry, lobby.store, "n2").conduct(match, turn)
+    assert lobby.store.live_ids() == []
+    lobby.enter(comes())
+    assert [ticket.bot for ticket in lobby.queues.tickets("numberwang")] == ["ada"]
