@@ -50,8 +50,8 @@ POINTS = {letter: points for points, letters in _TILES.items() for letter in let
 COUNTS = {letter: count for letters in _TILES.values() for letter, count in letters.items()}
 ALL_TILES = "".join(letter * count for letter, count in sorted(COUNTS.items()))
 
-_ACROSS = re.compile(r"(\d{1,2})([A-Oa-o])")
-_DOWN = re.compile(r"([A-Oa-o])(\d{1,2})")
+_ACROSS = re.compile(r"([0-9]{1,2})([A-Oa-o])")
+_DOWN = re.compile(r"([A-Oa-o])([0-9]{1,2})")
 
 
 def points(tiles: str) -> int:

@@ -66,6 +66,7 @@ def test_scores_worked_by_hand(there: tuple[str, ...], play: str, score: int, wo
 REFUSED = {
     "no position": ((), "D", "HELLO", "position must be"),
     "row 16": ((), "16D", "HELLO", "position must be"),
+    "digits that are not 0 to 9": ((), "\u0668D", "HELLO", "position must be"),
     "column P": ((), "8P", "HELLO", "position must be"),
     "nothing": ((), "8D", "", "1 to 15 tiles"),
     "sixteen": ((), "8A", "A" * 16, "1 to 15 tiles"),
