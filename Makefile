@@ -7,7 +7,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	if $$python -c '$(SUITABLE)' 2>/dev/null; then echo $$python; break; fi; done)
-PYTEST_ARGS ?= -q -n 2 --dist loadfile
+# Three at a time: much of their time goes by in waiting. In order: the long ones of one test each are not left for the end.
+PYTEST_ARGS ?= -q -n 3 --dist loadfile --no-loadscope-reorder
 ARGS ?=
 FUZZ_EXAMPLES ?= 2000
 SEED ?= $(shell date +%s)
