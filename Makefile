@@ -13,12 +13,13 @@ ARGS ?=
 FUZZ_EXAMPLES ?= 2000
 SEED ?= $(shell date +%s)
 
-.PHONY: help demo run test chaos soak duel fuzz bench bench-quick lint stubs clean
+.PHONY: help demo run test test-long chaos soak duel fuzz bench bench-quick lint stubs clean
 
 help:
 	@echo "make demo   a server, six bots and a contest (ARGS=--exit: end after it)"
 	@echo "make run    the server alone"
 	@echo "make test   the tests"
+	@echo "make test-long  those that take much of a machine: the bench by itself, a rolling restart"
 	@echo "make chaos  a server of seven parts, killed and paused for 20 minutes while bots play (ARGS=\"--seed 7\")"
 	@echo "make duel   20 players of the TCP door who come and go for 10 minutes; then every board is looked for (ARGS=\"--minutes 2\")"
 	@echo "make soak   contests for 30 minutes, memory and open files watched (ARGS=\"--minutes 5\")"
@@ -38,6 +39,9 @@ run: $(VENV)/run.stamp
 
 test: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest $(PYTEST_ARGS) $(ARGS)
+
+test-long: $(VENV)/dev.stamp
+	$(BIN)/python -m pytest -q -m long $(ARGS)
 
 chaos: $(VENV)/dev.stamp
 	@PYTHONPATH=$(CURDIR):$(CURDIR)/tests $(BIN)/python -m chaos $(ARGS)

@@ -14,6 +14,9 @@ pytest.importorskip("picows")
 ROOT = Path(__file__).parents[2]
 
 
+pytestmark = pytest.mark.long  # the bench is a command of its own; `.ci/run` has it measure turns and logins
+
+
 def test_a_second_of_endless_matches_gives_a_row_with_a_ratio_and_costs() -> None:
     """The command line prints one JSON line: turns were acknowledged, the echo was measured, CPU was counted."""
     command = [sys.executable, "-m", "bench", "endless", "--quick", "--seconds", "1", "--size", "2"]

@@ -14,6 +14,7 @@ from chaos.town import town
 GONE_WITHIN_S = 10.0  # it says "in seconds"; what it takes without load is close_timeout_s, and one more
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_rolling_restart_of_all_nodes_costs_nobody_a_match_or_a_turn(tmp_path: Path) -> None:
     """No match is void, nobody loses by time or absence but who means to, no turn is lost; nodes go in seconds."""

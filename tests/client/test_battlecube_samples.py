@@ -32,6 +32,7 @@ def battle(bots: dict[str, Decide], seed: int, **setup: Any) -> dict[str, Any]:
     return state
 
 
+@pytest.mark.long
 def test_the_survivor_outlives_dumb_bots() -> None:
     """In nearly all of thirty battles against three of them."""
     random.seed(7)
