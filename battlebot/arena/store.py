@@ -195,6 +195,12 @@ class MatchStore:
         beat_s = float(beat_ms) / 1000
         return now_s if listeners and now_s - beat_s < LIVES_S else beat_s
 
+    def last_beat_s(self, node: str) -> float:
+        """The node's last heartbeat (epoch); 0 if it has been found dead."""
+        with redis_errors():
+            beat_ms: Any = self.client.zscore(keys.NODES, node)
+        return float(beat_ms or 0) / 1000
+
     def live_ids(self) -> list[str]:
         """The ids of all live matches, the most urgent first."""
         with redis_errors():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import structlog
@@ -18,7 +18,7 @@ from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
 from battlebot.arena.traits import in_order, series_of
 from battlebot.config import Settings
-from battlebot.errors import Unavailable
+from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.rules.contract import Game
 from battlebot.wire import closing
@@ -26,7 +26,18 @@ from battlebot.wire import closing
 log = structlog.get_logger()
 
 CHUNK = 500  # tickets a script call
-HOLD_S = 1.0  # how long a bot that seems to play still is held back: its broken connection may not have been noticed
+HOLD_S = 1.0  # in which a node that lives notices that a connection is broken
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A bot that came while it plays a `match`: its other connection may be broken, and nobody have noticed it yet.
+
+    `beat_s` (epoch) is the first heartbeat, long enough after its coming, of the node that has the other connection.
+    """
+
+    match: str
+    beat_s: float | None = None
 
 
 class ContestDoor(Protocol):
@@ -54,7 +65,7 @@ class Lobby:
     addresses: Callable[[Sequence[str]], Mapping[str, str]] = lambda bots: {}
     ask_bots: Callable[[str], None] = lambda match_id: None
     _waiting: dict[str, Player] = field(default_factory=dict)
-    _held: set[str] = field(default_factory=set)
+    _doubts: dict[str, Doubt] = field(default_factory=dict)
     _late: list[tuple[str, Ticket]] = field(default_factory=list)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -78,9 +89,9 @@ class Lobby:
         if login.resume is not None and not player.finished_matches and self.arena.join(player, login.resume):
             self._sits(player)
         else:
-            # who can ask for its seat, does; a door that knows its players' connections takes the seat over
-            anonymous = login.protocol == 1 and not player.traits.boards and not player.finished_matches
-            self._wait(player, look_for_seats=True, may_take=may_take, hold=anonymous)
+            # a door that knows its players' connections takes the seat over; who keeps its connection has one still
+            in_doubt = not player.traits.boards and not player.finished_matches
+            self._wait(player, look_for_seats=True, may_take=may_take, hold=in_doubt)
 
     def look_again(self, player: Player) -> None:
         """A player that still waits takes an opponent along, if there is one. Raises Unavailable."""
@@ -100,10 +111,10 @@ class Lobby:
         self._close_the_lonely()
         by_queue = defaultdict(list)
         players = self._players()
-        self._held &= {player.place for player in players}
+        self._doubts = {player.place: self._doubts[player.place] for player in players if player.place in self._doubts}
         for player in players:
-            if player.place in self._held:
-                self._wait(player, look_for_seats=True, hold=player.waiting_since_s + HOLD_S > self.now_s())
+            if player.place in self._doubts:
+                self._wait(player, look_for_seats=True, hold=self._may_be_broken(player, self._doubts[player.place]))
             else:
                 by_queue[self._queue(player)].append(player)
         for name, players in by_queue.items():
@@ -118,7 +129,10 @@ class Lobby:
         found = self.queues.wait(
             self._queue(player), self._ticket(player), others, look_for_seats, bool(player.traits.boards), hold
         )
-        (self._held.add if found.held else self._held.discard)(player.place)
+        doubt = self._doubts.pop(player.place, None)
+        if found.plays is not None:
+            self._doubts[player.place] = doubt if doubt and doubt.match == found.plays else Doubt(found.plays)
+            return
         if found.seats:
             for match_id in found.seats:
                 if self.arena.join(player, match_id):
@@ -135,6 +149,22 @@ class Lobby:
                 self.ask_pairing(login.game, login.contest)
         elif found.taken:
             self._pair(player, game, found.others)
+
+    def _may_be_broken(self, player: Player, doubt: Doubt) -> bool:
+        """Whether the bot's other connection may have ended without anybody's having noticed it, its node being dead.
+
+        Two heartbeats show that it lives: after the first one, of a node that stood still, it may be about to notice.
+        """
+        try:
+            seat = self.store.load(doubt.match).seat_of(player.bot)
+        except UnknownMatch:
+            return False
+        if seat is None or seat.place is None or is_stateless(seat.place):
+            return False
+        beat_s = self.store.last_beat_s(keys.node_of(seat.place))
+        if doubt.beat_s is None and beat_s >= player.waiting_since_s + HOLD_S:
+            self._doubts[player.place] = replace(doubt, beat_s=beat_s)
+        return doubt.beat_s is None or beat_s <= doubt.beat_s
 
     def _pair(self, player: Player, game: Game, others: tuple[Ticket, ...]) -> None:
         seats = in_order([(player.bot, player.place), *((other.bot, other.place) for other in others)])

@@ -41,7 +41,7 @@ class Ticket:
 class Waiting:
     """What became of a bot that began to wait: `seats` it left empty, a `match` begun for it, `others` taken along.
 
-    `held`: it does not wait yet, as it plays a match at another connection.
+    `plays`: it does not wait yet, as it plays this match at another connection.
     """
 
     seats: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Waiting:
     taken: bool = False
     others: tuple[Ticket, ...] = ()
     ask_pairing: bool = False
-    held: bool = False
+    plays: str | None = None
 
 
 class Queues:
@@ -95,7 +95,7 @@ class Queues:
         if kind == b"match":
             return Waiting(match=rest[0].decode())
         if kind == b"hold":
-            return Waiting(held=True)
+            return Waiting(plays=rest[0].decode())
         if kind == b"take":
             return Waiting(taken=True, others=tuple(_ticket(other.decode(), 0.0) for other in rest))
         return Waiting(ask_pairing=bool(rest[0]))

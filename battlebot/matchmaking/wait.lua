@@ -7,7 +7,7 @@
 -- (-1: pairing is a task's work), ARGV[6] 1 to look for empty seats, ARGV[7] what a mark's key begins with,
 -- ARGV[8] ms for which taken tickets are held, ARGV[9] 1 to take the least recently met one (of one wanted),
 -- ARGV[10] what the key of whom a bot has met begins with, ARGV[11] 1 to hold back a bot that is in a match
--- Answers {'seat', match...}, {'match', match}, {'hold'}, {'take', ticket...} or {'wait', 1 where pairing must be asked for now}.
+-- Answers {'seat', match...}, {'match', match}, {'hold', match}, {'take', ticket...} or {'wait', 1 where pairing must be asked for now}.
 if ARGV[6] == '1' then
   local seats = redis.call('SMEMBERS', KEYS[3])
   if #seats > 0 then return {'seat', unpack(seats)} end
@@ -20,7 +20,7 @@ if mark then
 end
 if ARGV[11] == '1' then
   local newest = redis.call('GET', KEYS[8])
-  if newest and redis.call('ZSCORE', KEYS[9], newest) then return {'hold'} end
+  if newest and redis.call('ZSCORE', KEYS[9], newest) then return {'hold', newest} end
 end
 redis.call('SADD', KEYS[2], ARGV[4])
 local wanted = tonumber(ARGV[5])

@@ -46,21 +46,21 @@ class Temper:
         """A turn. Raises Quit."""
         began_s = time.monotonic()
         turn: Turn = self._dice.choice(possible_turns(self._game, state, self._bot))
-        if self._tempted("slow", 0.02, match):
+        if self._tempted("slow", 0.02, match, version):
             time.sleep(AWAY_S)
-        elif self._tempted("quit", 0.015, match):
+        elif self._tempted("quit", 0.015, match, version):
             raise Quit
-        elif self._tempted("blunder", 0.1, match):
+        elif self._tempted("blunder", 0.1, match, version):
             turn = {"column": 99}
         time.sleep(self._dice.uniform(0, self._think_s))
         spent_s = round(time.monotonic() - began_s, 3)
         self._diary.note("answered", match=match, version=version, turn=turn, thinking_s=spent_s)
         return turn
 
-    def _tempted(self, how: str, chance: float, match: str) -> bool:
+    def _tempted(self, how: str, chance: float, match: str, version: int | None) -> bool:
         if self._vice != how or self._dice.random() >= chance:
             return False
-        self._diary.note("misbehaved", match=match, how=how)
+        self._diary.note("misbehaved", match=match, version=version, how=how)
         return True
 
 

@@ -14,8 +14,9 @@ from chaos.evidence import Document, Evidence
 from chaos.replay import ADDED, replay_problems, states_of
 
 CAP = 5
-# what a bot must have done to lose so; who comes back after it has quit may find too little time left
-VICES = {"timeout": ("slow", "quit"), "disconnect": ("quit",), "invalid": ("blunder",)}
+# what a bot must have done to lose so; who comes back after it has quit may find too little time left, and whose
+# connection is cut while it lets its time run out is not back before
+VICES = {"timeout": ("slow", "quit"), "disconnect": ("slow", "quit"), "invalid": ("blunder",)}
 NOT_COMPARED = ("time", "valid", "version")
 
 
@@ -131,8 +132,14 @@ def undeserved_strikes(evidence: Evidence) -> Iterator[tuple[str, str, int]]:
 
 
 def _deeds(evidence: Evidence) -> Counter[tuple[str, str, str]]:
+    """How often which bot did what in which match; whoever was slow lost by it there and then, or not at all."""
+    ends = {record["_id"]: len(record["turns"]) for record in evidence.games}
     rows = (row for row in evidence.diary if row["what"] == "misbehaved")
-    return Counter((row["bot"], row["match"], row["how"]) for row in rows)
+    return Counter(
+        (row["bot"], row["match"], row["how"])
+        for row in rows
+        if row["how"] != "slow" or row["version"] == ends.get(row["match"])
+    )
 
 
 def _diary_problems(

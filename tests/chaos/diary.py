@@ -14,7 +14,8 @@ class Diary:
     """Lines `{"at": epoch, "bot", "what", ...}`; each is in the file before `note` returns.
 
     `what` is one of: `told` (match, version, state, turn), `answered` (match, version, turn, thinking_s),
-    `misbehaved` (match, how: slow, quit or blunder), `connected`, `ended` (why), `died` (why: the bot gave up).
+    `misbehaved` (match, version, how: slow, quit or blunder), `connected`, `ended` (why),
+    `died` (why: the bot gave up).
     """
 
     def __init__(self, path: Path, bot: str) -> None:

@@ -217,12 +217,14 @@ def test_what_is_wrong_is_found(spoil: Spoil, sentence: str) -> None:
     assert any(sentence in problem for problem in found), found
 
 
-def test_who_was_slow_deserves_to_lose_by_time() -> None:
+@pytest.mark.parametrize(("at", "deserved"), [(0, True), (1, False)], ids=["at the end", "elsewhere"])
+def test_who_was_slow_deserves_to_lose_by_time_there_and_then(at: int, deserved: bool) -> None:
     """The same as `by_time`, but for what bob wrote down."""
     evidence = contest()
     by_time(evidence)
-    evidence.diary.append({"bot": "bob", "what": "misbehaved", "match": MATCH, "how": "slow"})
-    assert problems(evidence, ["ann", "bob"], 1) == []
+    version = len(evidence.games[-1]["turns"]) - at
+    evidence.diary.append({"bot": "bob", "what": "misbehaved", "match": MATCH, "version": version, "how": "slow"})
+    assert (problems(evidence, ["ann", "bob"], 1) == []) is deserved
 
 
 def test_strikes_beyond_a_bots_own_blunders_are_counted() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import redis
 
+from battlebot.arena import keys
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.lag import Lag
@@ -20,7 +21,7 @@ from battlebot.arena.timers import Timers
 from battlebot.config import Settings
 from battlebot.matchmaking.lobby import HOLD_S, Lobby
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
-from battlebot.referee.events import Left, Turned
+from battlebot.referee.events import Left, Orphaned, Turned
 from battlebot.referee.match import Match
 from battlebot.rules.registry import discover
 from battlebot.wire.closing import Closing
@@ -150,16 +151,54 @@ def test_who_comes_back_before_its_broken_connection_was_noticed_plays_on(lobby:
     assert player.table.match_id == match.id
 
 
-def test_a_bot_that_plays_at_another_connection_is_held_back_for_a_moment_only(lobby: Lobby) -> None:
-    """Two connections of one bot are allowed."""
+def beats(client: redis.Redis, at_s: float) -> None:
+    """A heartbeat of the node at which `ada` has its seat."""
+    client.zadd(keys.NODES, {"n2": int(at_s * 1000)})
+
+
+def test_a_bot_that_plays_at_another_connection_is_held_back_for_a_moment_only(
+    lobby: Lobby, client: redis.Redis
+) -> None:
+    """Two connections of one bot are allowed; that the other one lives is known by its node's heartbeats."""
     played_by_ada(lobby)
-    player = comes()
-    lobby.enter(player)
-    lobby.tick()
-    assert lobby.queues.tickets("numberwang") == []
-    lobby.now_s = lambda: 1000.0 + HOLD_S
+    lobby.enter(comes())
+    for at_s in (1000.0, 1000.0 + HOLD_S):
+        beats(client, at_s)
+        lobby.tick()
+        assert lobby.queues.tickets("numberwang") == []
+    beats(client, 1001.0 + HOLD_S)
     lobby.tick()
     assert [ticket.bot for ticket in lobby.queues.tickets("numberwang")] == ["ada"]
+
+
+def test_a_bot_is_held_back_until_its_other_connection_s_node_is_found_dead(lobby: Lobby, client: redis.Redis) -> None:
+    """However long that takes: a second match would keep it from the first."""
+    match, player = played_by_ada(lobby), comes()
+    beats(client, 999.5)
+    lobby.enter(player)
+    for after_s in (1.0, 5.0, 60.0):
+        lobby.now_s = lambda after_s=after_s: 1000.0 + after_s
+        lobby.tick()
+        assert lobby.queues.tickets("numberwang") == []
+    Conductor(lobby.registry, lobby.store, "").conduct(match, Orphaned("ada", "n2/8.1", "node-dead"))
+    lobby.tick()
+    assert player.table is not None
+    assert player.table.match_id == match.id
+
+
+def test_a_node_that_stood_still_may_notice_that_a_bot_is_gone_after_its_first_heartbeat(
+    lobby: Lobby, client: redis.Redis
+) -> None:
+    """It beats, and reads what lies there, in any order."""
+    match, player = played_by_ada(lobby), comes()
+    lobby.enter(player)
+    beats(client, 1006.0)
+    lobby.tick()
+    assert lobby.queues.tickets("numberwang") == []
+    Conductor(lobby.registry, lobby.store, "n2").conduct(match, Left("ada", "n2/8.1", False))
+    lobby.tick()
+    assert player.table is not None
+    assert player.table.match_id == match.id
 
 
 def test_who_has_just_played_is_not_held_back(lobby: Lobby) -> None:
