@@ -27,11 +27,13 @@ class Follower:
     def states(self, match: Match) -> Iterator[tuple[dict[str, Any], int]]:
         """(what a viewer may see, version) after each entry, from the match's beginning to its end.
 
-        `match` is it at any moment. Raises UnknownMatch if Redis has lost it, Unavailable.
+        `match` is it at any moment. Before bots are asked the game may want a pause, which is for whoever follows to
+        wait out: the state comes again, unless it has been changed. Raises UnknownMatch if it is lost, Unavailable.
         """
         first = [seat.bot for seat in match.seats]
         state, version = self._game.initial_state(first, match.seed, match.options), 0
         yield self._seen(state), version
+        again = False
         with self._bus.listen(keys.match_events(match.id)) as listener:
             while True:
                 newest = self._store.load(match.id)
@@ -46,6 +48,12 @@ class Follower:
                     # also where it ended otherwise than by its rules, or its record is in the archive by now
                     yield seen_by(self._game, newest, None), newest.version
                     return
+                if rows and self._game.pause_ms(state):
+                    again = True
+                    continue
+                if again:
+                    again = False
+                    yield self._seen(state), version
                 listener.get(LOOK_EVERY_S)
 
     def _seen(self, state: dict[str, Any]) -> dict[str, Any]:

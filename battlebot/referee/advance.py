@@ -87,15 +87,42 @@ def forfeited(game: Game, match: Match, seat: Seat, cause: Any, thinking_s: floa
 
 
 def reconfigured(game: Game, match: Match, options: dict[str, Any], now_s: float) -> Step:
-    """The match goes on under other options; as it was where the game refuses them."""
-    turn = {"player": None, "time": int(now_s * 1000), "options": options}
+    """The match goes on under other options; as it was where the game refuses them.
+
+    In the pause before they are asked, bots have another question by it: an answer to the one before is none.
+    """
+    asked = not _is_pause(game, match, now_s)
+    turn = {"player": None, "time": int(now_s * 1000), "options": options, "asked": asked}
     try:
-        state = game.configure(match.state, options)
+        state = game.configure(match.state, options, asked)
     except ValueError:
         return Step(match)
-    match = replace(match, state=state, version=match.version + 1)
+    version, seats = match.version + 1, match.seats
+    if not asked:
+        awaited = game.awaited(state)
+        seats = tuple(replace(seat, question=version) if seat.bot in awaited else seat for seat in seats)
+    match = replace(match, state=state, seats=seats, version=version)
     recorded = {"turn": turn, "reconfigured": True, "thinkingMs": 0.0, "serverMs": 0.0}
     return Step(match, _told_all(game, match), recorded)
+
+
+def asked_from_s(game: Game, match: Match) -> float:
+    """From when on (epoch) stateless bots are asked what they have to be asked; 0 where the game wants no pause."""
+    pause_s = game.pause_ms(match.state) / 1000
+    if not pause_s:
+        return 0.0
+    awaited = game.awaited(match.state)
+    due_s = (seat.asked_s or 0.0 for seat in match.seats if seat.address is not None and seat.bot in awaited)
+    return max(due_s, default=0.0) + pause_s
+
+
+def _is_pause(game: Game, match: Match, now_s: float) -> bool:
+    """Whether nobody can know yet what is asked next: connected bots do, and who was asked before others answered."""
+    if now_s >= asked_from_s(game, match):
+        return False
+    awaited = game.awaited(match.state)
+    seats = [seat for seat in match.seats if seat.bot in awaited]
+    return all(seat.address is not None and seat.question == match.version for seat in seats)
 
 
 def _told_all(
@@ -153,5 +180,5 @@ def entered(game: Game, state: State, turn: dict[str, Any], mark: str | None) ->
     if mark == "forfeit":
         return game.forfeit(state, turn["player"], turn["forfeit"])
     if mark == "reconfigured":
-        return game.configure(state, turn["options"])
+        return game.configure(state, turn["options"], turn.get("asked", True))
     return game.reducer(state, turn)

@@ -45,7 +45,7 @@ class Rules:
     check_options: Callable[[dict[str, Any]], str | None] | None = None
     objection: Callable[[list[str], dict[str, Any]], str | None] | None = None
     forfeit: Callable[[State, str, Any], State] | None = None
-    configure: Callable[[State, dict[str, Any]], State] | None = None
+    configure: Callable[[State, dict[str, Any], bool], State] | None = None
     question: Callable[[State, str, dict[str, Any]], Any] | None = None
     turn_from: Callable[[Any], Turn] | None = None
     pause_ms: Callable[[State], int] | None = None
@@ -64,7 +64,7 @@ _ARGUMENTS = {
     "check_options": ("options",),
     "objection": ("players", "options"),
     "forfeit": ("state", "player", "cause"),
-    "configure": ("state", "options"),
+    "configure": ("state", "options", "asked"),
     "question": ("state", "player", "about"),
     "turn_from": ("answer",),
     "pause_ms": ("state",),
@@ -164,11 +164,14 @@ class Game:
         assert self.rules.forfeit is not None
         return self.rules.forfeit(state, player, cause)
 
-    def configure(self, state: State, options: Mapping[str, Any]) -> State:
-        """The state with other options from now on. Raises ValueError, with a sentence, where that cannot be."""
+    def configure(self, state: State, options: Mapping[str, Any], asked: bool) -> State:
+        """The state with other options from now on. Raises ValueError, with a sentence, where that cannot be.
+
+        `asked`: the bots that are waited for know the state and may have answered; else nobody does, in a pause.
+        """
         if self.rules.configure is None:
             raise ValueError(f"The options of {self.title} cannot be changed during a match")
-        return self.rules.configure(state, dict(options))
+        return self.rules.configure(state, dict(options), asked)
 
     def question(self, state: State, player: str, about: Mapping[str, Any]) -> Any:
         """What a stateless bot is asked, as JSON; None where the game leaves it to the server, as a bot's update is.

@@ -17,6 +17,7 @@ from battlebot.arena.conduct import Conductor, asked_of
 from battlebot.arena.leases import Lease, Leases
 from battlebot.arena.questions import content_of, gave_up, turned
 from battlebot.errors import UnknownMatch
+from battlebot.referee.advance import asked_from_s
 from battlebot.referee.events import Event, GaveUp
 from battlebot.referee.match import Match, Seat
 from battlebot.rules.contract import Game
@@ -90,8 +91,12 @@ class Stretches:
         while seats := asked_of(game, match):
             if self._stopping or time.monotonic() > until_s:
                 return done, True
-            if not self._paused(game, match, seats, lease):
-                return done, True
+            if asked_from_s(game, match) > self._conductor.now_s():
+                if not self._paused(game, match, lease):
+                    return done, True
+                # its setup may have been changed meanwhile
+                match = self._conductor.store.load(match.id)
+                continue
             events = self._answers(game, match, seats)
             if lease.lost:
                 return done, False
@@ -113,12 +118,9 @@ class Stretches:
                 match = self._conductor.store.load(match.id)
         return done, False
 
-    def _paused(self, game: Game, match: Match, seats: Sequence[Seat], lease: Lease) -> bool:
+    def _paused(self, game: Game, match: Match, lease: Lease) -> bool:
         """Waits until the viewers have seen what happened; False where the worker is stopped, or the lease is lost."""
-        pause_s = game.pause_ms(match.state) / 1000
-        if not pause_s:
-            return True
-        begins_s = max(seat.asked_s or 0.0 for seat in seats) + pause_s
+        begins_s = asked_from_s(game, match)
         while (left_s := begins_s - self._conductor.now_s()) > 0:
             gevent.sleep(min(left_s, 0.25))
             if self._stopping or lease.lost:

@@ -13,6 +13,7 @@ from battlebot.wire import cubed
 MOST_WAITING = 200  # events that a viewer has yet to be sent, before it is told more
 MOST_IN_A_POLL = 12  # of one that polls: what waits goes out together, and some clients take 16 packets at a time
 PAUSE_S = 0.02  # until it is looked at again
+NEXT_TICK = "NEXT_TICK"
 
 
 class Match(Protocol):
@@ -33,7 +34,7 @@ class Battles(Protocol):
         """A match that is being played, or was a moment ago."""
 
     def follow(self, match: Any) -> Iterator[tuple[dict[str, Any], int]]:
-        """Every state from its beginning to its end."""
+        """Every state from its beginning to its end; one with a pause twice, if it is the same after the pause."""
 
     def reconfigure(self, match_id: str, options: Mapping[str, Any]) -> bool:
         """Changes its options; False where the game refuses them."""
@@ -71,14 +72,32 @@ class Session:
 def events_of(battles: Battles, match: Match, urls: Mapping[str, str]) -> Iterator[cubed.Event]:
     """All events of a match, each at its time: between two ticks it takes `speed` ms. Raises what `follow` raises."""
     before: Any = None
+    held: cubed.Event | None = None
     for state, _ in battles.follow(match):
-        if state.get("events") != before:
-            for event in cubed.told(state, match.id):
-                if event[0] == "NEXT_TICK" and before is not None and state.get("speed"):
-                    time.sleep(state["speed"] / 1000)
-                yield event
-            before = state.get("events")
+        events = cubed.told(state, match.id) if state.get("events") != before else []
+        is_anew = [name for name, _ in events] == [NEXT_TICK]
+        if held is not None and not is_anew:
+            yield held
+        held = None
+        pause_s = _tick_s(state) if before is not None else 0.0
+        for event in events:
+            if event[0] == NEXT_TICK and pause_s:
+                if not is_anew:
+                    time.sleep(pause_s)
+                if event is events[-1]:
+                    # the setup may have been changed meanwhile: then it is told as it is under the new one
+                    held = event
+                    break
+            yield event
+        before = state.get("events")
         if state["complete"]:
             if state["reason"] != "complete":
                 yield cubed.failed(state["reason"])
             yield cubed.ended(state, match.id, urls)
+
+
+def _tick_s(state: Mapping[str, Any]) -> float:
+    """The pause before each tick of a state's events; its own `speed` may be that of the ticks to come."""
+    ticks = sum(name == NEXT_TICK for name, _ in state.get("events") or ())
+    pause_ms: float = state.get("speed", 0) if state["complete"] else state.get("pauseMs", 0) / max(1, ticks)
+    return pause_ms / 1000

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from games.battlecube.tasks import AXES, problem_of
-from games.battlecube.ticks import cell_of, next_tick, placed, scattered, sequence
+from games.battlecube.ticks import cell_of, next_tick, placed, resettled, scattered, sequence
 
 State = dict[str, Any]
 Turn = dict[str, Any]
@@ -77,6 +77,7 @@ def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> Sta
         "seed": seed,
         "placements": 1,
         "nextSetup": None,
+        "pauseMs": 0,
         "events": [],
     }
     state["events"] = [next_tick(state)]
@@ -106,16 +107,19 @@ def forfeit(state: State, player: str, cause: Any) -> State:
     return _answered(state, player, {"cause": cause})
 
 
-def configure(state: State, options: dict[str, Any]) -> State:
+def configure(state: State, options: dict[str, Any], asked: bool) -> State:
     """Another size, speed or number of tasks, from the next sequence on: all are placed anew, the bombs are gone.
 
+    Until its bots are `asked`, the next sequence is the one that is about to begin; its tick is told once more.
     Raises ValueError where those still in play have no room.
     """
     setup = {key: options[key] for key in ("edgeLength", "numOfTasksPerTick", "speed") if key in options}
+    setup = {**(state["nextSetup"] or {}), **setup}
     edge: int = (state | setup)["edgeLength"]
     if edge**3 < len(state["positions"]):
         raise ValueError("Too many players for the selected game area size")
-    return {**state, "nextSetup": setup}
+    changed = {**state, "nextSetup": setup}
+    return changed if asked else resettled(changed)
 
 
 def question(state: State, player: str, about: dict[str, Any]) -> dict[str, Any]:
@@ -136,7 +140,7 @@ def turn_from(answer: Any) -> Turn:
 
 def pause_ms(state: State) -> int:
     """`speed` for each tick of the sequence that has passed; none before the first."""
-    pause: int = state["speed"] * state["numOfTasksPerTick"] if state["currentTick"] else 0
+    pause: int = state["pauseMs"]
     return pause
 
 

@@ -20,16 +20,18 @@ def sequence(before: State) -> State:
     """The ticks of a sequence, then the question for the next, or the end."""
     state = {**before, "answers": {}, "events": [], "items": list(before["items"]), "lost": list(before["lost"])}
     state["positions"] = [dict(row) for row in before["positions"]]
-    answers = before["answers"]
+    # of a setup that changes meanwhile, the speed is that of the next sequence
+    answers, state["pauseMs"] = before["answers"], before["speed"] * before["numOfTasksPerTick"]
     for number in range(state["numOfTasksPerTick"]):
         if number:
             state["events"].append(next_tick(state))
         _tick(state, answers, number)
         if state["complete"]:
             return state
-    if state["nextSetup"] is not None:
-        _resettle(state)
     state["waitingFor"] = [row["name"] for row in state["positions"]]
+    if state["nextSetup"] is not None:
+        after = resettled(state)
+        return {**after, "events": state["events"] + after["events"]}
     state["events"].append(next_tick(state))
     return state
 
@@ -93,12 +95,15 @@ def _finish(state: State) -> None:
     }
 
 
-def _resettle(state: State) -> None:
-    state |= {**state["nextSetup"], "nextSetup": None, "items": []}
+def resettled(before: State) -> State:
+    """The state under its next setup, before its next tick: all are placed anew, the bombs are gone."""
+    state = {**before, **before["nextSetup"], "nextSetup": None, "items": []}
     names = [row["name"] for row in state["positions"]]
     cells = scattered(len(names), state["edgeLength"], state["seed"], state["placements"])
     state["placements"] += 1
     state["positions"] = [placed(name, cell) for name, cell in zip(names, cells, strict=True)]
+    state["events"] = [next_tick(state)]
+    return state
 
 
 def scattered(count: int, edge: int, seed: int, placement: int) -> list[Cell]:

@@ -218,14 +218,29 @@ def test_events_say_what_happened() -> None:
 def test_another_setup_takes_effect_at_the_next_sequence() -> None:
     """All are placed anew, at random but the same for the same seed; bombs are gone."""
     state = play(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}), a=bomb(2, 2, 2))
-    changed = GAME.configure(state, {"edgeLength": 9, "numOfTasksPerTick": 3, "speed": 5})
+    changed = GAME.configure(state, {"edgeLength": 9, "numOfTasksPerTick": 3}, True)
+    changed = GAME.configure(changed, {"speed": 5}, True)
     assert changed["edgeLength"] == 4
     after = play(changed)
     assert (after["edgeLength"], after["numOfTasksPerTick"], after["speed"], after["items"]) == (9, 3, 5, [])
     assert set(where(after)) == {"a", "b", "far"}
     assert where(play(changed)) == where(after) != where(play(state))
     with pytest.raises(ValueError, match="Too many players"):
-        GAME.configure(state, {"edgeLength": 1})
+        GAME.configure(state, {"edgeLength": 1}, True)
+
+
+def test_another_setup_takes_effect_at_once_where_nobody_has_been_asked() -> None:
+    """The sequence that is about to begin is the next: its tick is told as it is now; the pause before it stays."""
+    state = play(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}, speed=10), a=bomb(2, 2, 2))
+    changed = GAME.configure(state, {"edgeLength": 9, "numOfTasksPerTick": 3, "speed": 500}, False)
+    assert (changed["edgeLength"], changed["numOfTasksPerTick"], changed["items"]) == (9, 3, [])
+    assert [name for name, _ in changed["events"]] == ["NEXT_TICK"]
+    told = changed["events"][0][1]
+    assert told["gameInfo"] == {"edgeLength": 9, "numOfTasksPerTick": 3, "currentTick": 1, "numOfBotsInPlay": 3}
+    assert (told["players"], told["items"]) == (changed["positions"], [])
+    assert GAME.pause_ms(changed) == GAME.pause_ms(state) == 10
+    assert changed["waitingFor"] == ["a", "b", "far"]
+    assert len(state["items"]) == 1
 
 
 BAD_TASKS: dict[str, tuple[Any, str]] = {
@@ -303,4 +318,8 @@ def test_a_pause_is_as_long_as_the_ticks_that_passed() -> None:
     for bot in "ab":
         state = game.reducer(state, {"player": bot, "tasks": [{"task": "NOOP"}] * 3})
     assert game.pause_ms(state) == 60
+    changed = game.configure(state, {"speed": 1000, "numOfTasksPerTick": 1}, True)
+    for bot in "ab":
+        changed = game.reducer(changed, {"player": bot, "tasks": [{"task": "NOOP"}] * 3})
+    assert (game.pause_ms(changed), changed["speed"]) == (60, 1000)
     assert game.pause_ms({**state, "complete": True}) == 0

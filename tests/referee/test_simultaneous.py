@@ -197,10 +197,12 @@ def test_giving_up_ends_a_match_of_two() -> None:
 
 def test_options_change_while_a_match_goes_on() -> None:
     """All are told; the record has it."""
-    game = with_rules(a_simultaneous_game(), configure=lambda state, options: {**state, **options})
+    game = with_rules(
+        a_simultaneous_game(), configure=lambda state, options, asked: {**state, **options, "asked": asked}
+    )
     play = Play(game, THREE)
     play.event(Reconfigured({"size": 3}))
-    assert play.match.state["size"] == 3
+    assert (play.match.state["size"], play.match.state["asked"]) == (3, True)
     assert len(play.last.updates) == 3
     assert replayed(play, THREE) == play.match.state
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 from matches import NUMBERWANG, START_S, a_match, a_simultaneous_game, with_rules
 
-from battlebot.referee.events import Joined, Turned
+from battlebot.referee.events import Joined, Reconfigured, Turned
 from battlebot.referee.match import Match
 from battlebot.referee.step import NUDGE_AFTER_S, step, with_first_due
 
 NOW_S = START_S + 1.0
+
+
+PAUSE_S = 2.5
 
 
 def asked(game: Any = NUMBERWANG, bots: tuple[str, ...] = ("a", "b")) -> Match:
@@ -48,3 +52,50 @@ def test_a_pause_before_a_question_puts_off_when_somebody_must_look() -> None:
     game = with_rules(a_simultaneous_game(), pause_ms=lambda state: 2500)
     match = with_first_due(game, asked(game, ("a", "b", "c")), START_S)
     assert match.due_s == START_S + 2.5 + match.limits.turn_timeout_s + NUDGE_AFTER_S
+
+
+def pausing() -> Any:
+    """A game with a pause before each question, whose options change; its state says whether bots had been asked."""
+    configure = lambda state, options, asked: {**state, **options, "asked": asked}  # noqa: E731
+    return with_rules(a_simultaneous_game(), configure=configure, pause_ms=lambda state: int(PAUSE_S * 1000))
+
+
+def all_asked(game: Any, others: str | None = "http://bots.example/b") -> Match:
+    """A match of two at its beginning, both asked at an address, unless the other is connected."""
+    match = asked(game, ("a", "b", "c"))
+    seats = tuple(msgspec.structs.replace(seat, address=seat.address or others) for seat in match.seats)
+    return with_first_due(game, msgspec.structs.replace(match, seats=seats), START_S)
+
+
+CHANGES: list[tuple[str, float, str | None, bool]] = [
+    ("in the pause", 2.4, "http://bots.example/b", False),
+    ("after it", 2.6, "http://bots.example/b", True),
+    ("one is connected, and knows the state", 2.4, None, True),
+]
+
+
+@pytest.mark.parametrize(("after_s", "others", "told"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
+def test_a_setup_that_changes_before_anybody_is_asked_is_another_question(
+    after_s: float, others: str | None, told: bool
+) -> None:
+    """An answer to the question before counts for nothing then; that to a question that was put counts."""
+    game = pausing()
+    match = step(game, all_asked(game, others), Reconfigured({"size": 3}), START_S + after_s).match
+    assert (match.state["size"], match.state["asked"], match.version) == (3, told, 1)
+    assert [seat.question for seat in match.seats] == ([0, 0, 0] if told else [1, 1, 1])
+    assert [seat.asked_s for seat in match.seats] == [START_S] * 3
+    later_s = START_S + PAUSE_S + 1.0
+    answered = step(game, match, Turned("a", {"n": 1}, 0.1, question=0), later_s).match
+    assert (answered is match) is not told
+    if not told:
+        assert step(game, match, Turned("a", {"n": 1}, 0.1, question=1), later_s).match.version == 2
+
+
+def test_a_setup_that_changes_twice_in_a_pause_is_changed_twice() -> None:
+    """And not once somebody has answered, by whatever clock."""
+    game = pausing()
+    match = step(game, all_asked(game), Reconfigured({"size": 3}), START_S + 1.0).match
+    match = step(game, match, Reconfigured({"size": 4}), START_S + 2.0).match
+    assert (match.state["size"], match.state["asked"], match.seats[0].question) == (4, False, 2)
+    match = step(game, match, Turned("a", {"n": 1}, 0.1, question=2), START_S + 2.1).match
+    assert step(game, match, Reconfigured({"size": 5}), START_S + 2.2).match.state["asked"] is True

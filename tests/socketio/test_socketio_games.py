@@ -12,6 +12,8 @@ from cluster import Cluster, Web, wait_for
 from httpbots import Bots
 from viewers import VIEWERS, Original, Today, Viewer, game
 
+from battlebot.referee.replay import check_match
+from battlebot.rules.registry import discover
 from battlebot.storage import Storage
 
 Nodes = tuple[Web, Web]
@@ -148,6 +150,36 @@ def test_the_setup_changes_with_the_next_sequence(nodes: Nodes, bots: Bots) -> N
         assert sorted(sizes) == sizes
         assert viewer.bodies("NEXT_TICK")[-1]["gameInfo"]["numOfTasksPerTick"] == 2
         assert len(sizes) == 10
+
+
+def test_a_setup_that_comes_in_the_pause_is_that_of_the_sequence_about_to_begin(
+    parts: Cluster, nodes: Nodes, bots: Bots
+) -> None:
+    """No bot has been asked yet: the tick is told once, as it is played, and each bot is asked in it once."""
+    asked: list[dict[str, Any]] = []
+    bots.keep = asked.append
+    with Original(nodes[0]) as viewer:
+        viewer.say("NEW_GAME", game(bots.url("good"), bots.url("good"), speed=3000, maxNumOfTicks=3))
+        viewer.until("PLAYER_DID_NOTHING", 2)
+        viewer.say("GAME_SETUP_UPDATE", {"edgeLength": 9})
+        viewer.say("GAME_SETUP_UPDATE", {"speed": 0})
+        viewer.until("GAME_ENDED")
+    ticks = [body["gameInfo"] for body in viewer.bodies("NEXT_TICK")]
+    assert [(info["currentTick"], info["edgeLength"]) for info in ticks] == [(0, 6), (1, 9), (2, 9)]
+    info = [question["gameInfo"] for question in asked]
+    assert [(one["currentTick"], one["edgeLength"]) for one in info] == [(0, 6)] * 2 + [(1, 9)] * 2 + [(2, 9)] * 2
+    for question in asked[2:]:
+        (told,) = [
+            body
+            for body in viewer.bodies("NEXT_TICK")
+            if body["gameInfo"]["currentTick"] == question["gameInfo"]["currentTick"]
+        ]
+        assert question["players"] == told["players"]
+    storage = Storage(parts.settings)
+    game_id = viewer.bodies("GAME_STARTED")[0]["id"]
+    stored = wait_for(lambda: storage.games.find(game_id), "the stored match")
+    storage.close()
+    assert check_match(discover()["battlecube"], stored) == []
 
 
 def test_who_leaves_ends_nothing_and_others_may_watch_at_any_node(parts: Cluster, nodes: Nodes, bots: Bots) -> None:

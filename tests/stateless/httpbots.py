@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -24,6 +24,7 @@ class Bots(ThreadingHTTPServer):
         self.asked: Counter[str] = Counter()
         self.questions: dict[str, Any] = {}
         self.headers: dict[str, Any] = {}
+        self.keep: Callable[[Any], object] = lambda question: None  # is given every question
         self.connections = 0
         self.hanging = threading.Event()  # set: who hangs goes on
         self.broken = threading.Event()  # set: who wavers fails
@@ -53,6 +54,7 @@ class Handler(BaseHTTPRequestHandler):
         behaviour = self.path.strip("/").split("/")[0].split("?")[0]
         self.server.asked[behaviour] += 1
         self.server.questions[behaviour] = question = json.loads(body)
+        self.server.keep(question)
         self.server.headers[behaviour] = dict(self.headers)
         getattr(self, f"be_{behaviour}")(question)
 

@@ -67,6 +67,8 @@ export class Story {
   /** An event, in its turn. */
   take([kind, data]) {
     if (kind !== "NEXT_TICK") return this.last?.take(kind, data);
+    // told again: another setup before anybody was asked
+    if (this.last?.tick === data.gameInfo.currentTick) this.frames.pop();
     this.frames.push(new Frame(data));
     for (const { name } of data.players) if (!this.players.includes(name)) this.players.push(name);
   }
@@ -90,7 +92,8 @@ export class Story {
     for (const event of state.events) {
       if (event[0] === "NEXT_TICK") {
         tick = event[1].gameInfo.currentTick;
-        if (!this.last || tick > this.last.tick) this.take(event);
+        const again = state.events.length === 1 && tick === this.last?.tick;
+        if (!this.last || tick > this.last.tick || again) this.take(event);
       } else if (this.last?.tick === tick) {
         this.take(event);
       }
