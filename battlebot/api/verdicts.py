@@ -14,6 +14,7 @@ SENTENCES = {
     "timeout": ("{victor} won: {losers} did not answer in time.", "A draw: no answer came in time."),
     "disconnect": ("{victor} won: {losers} left.", "A draw: all were gone at about the same time."),
     "invalid": ("{victor} won: {losers} made too many invalid turns.", "A draw: too many invalid turns."),
+    "unanswered": ("{victor} won: {losers} gave no answer that counts.", "A draw: no answer came that counts."),
     "error": ("{victor} won: the match could not go on.", "A draw: the match could not go on."),
     "void": ("{victor} won, but the organiser took the match back.", "The organiser took the match back."),
     "length": ("{victor} won when the match grew too long.", "A draw: the match grew too long."),
@@ -24,6 +25,7 @@ SHARED = {
     "timeout": "{first} share the first place: the others did not answer in time.",
     "disconnect": "{first} share the first place: the others left.",
     "invalid": "{first} share the first place: the others made too many invalid turns.",
+    "unanswered": "{first} share the first place: the others gave no answer that counts.",
 }
 FAULTS = {
     "bot": "The fault lies with the bot",
@@ -54,7 +56,8 @@ def explained(game: Mapping[str, Any]) -> dict[str, Any]:
 
 def verdict(game: Mapping[str, Any]) -> str:
     """What the stored match's verdict says: who won and why, whose fault it was and by what, whether it counts."""
-    victor, reason, ours = game.get("victor"), str(game.get("reason")), game.get("match") or {}
+    victor, ours = game.get("victor"), game.get("match") or {}
+    reason = _reason(game, ours.get("evidence") or {})
     won, drawn = SENTENCES.get(reason, ("{victor} won ({reason}).", "A draw ({reason})."))
     losers = named([player for player in game["players"] if player != victor])
     # one pass, so that a name with braces in it stays what it is
@@ -88,6 +91,12 @@ def named(bots: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(bots[:-1]), *bots[-1:])))
 
 
+def _reason(game: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
+    """The reason, with one of our own: who is asked by the server has no strikes, but one answer to a question."""
+    reason = str(game.get("reason"))
+    return "unanswered" if reason == "invalid" and "limitMs" in evidence else reason
+
+
 def _proof(reason: str, evidence: Mapping[str, Any]) -> str:
     """The evidence as a clause; "" where there is none that this version knows."""
     if "absent" in evidence:
@@ -99,6 +108,9 @@ def _proof(reason: str, evidence: Mapping[str, Any]) -> str:
     if reason == "invalid" and "strikes" in evidence:
         last = str(evidence.get("sentence", "")).rstrip(".")
         return f"{evidence.get('bot')} sent {evidence['strikes']} invalid turns; of the last: {last}"
+    if reason == "unanswered" and evidence.get("code") == "invalid-turn":
+        why = str(evidence.get("sentence", "")).rstrip(".")
+        return f"{evidence.get('bot')} answered with what is not a valid turn: {why}"
     if "nudges" in evidence:
         return f"nothing happened although the match was looked at {evidence['nudges']} times"
     if "event" in evidence:

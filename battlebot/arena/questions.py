@@ -38,6 +38,11 @@ def turned(game: Game, match: Match, seat: Seat, value: Any, thinking_s: float) 
     return Turned(seat.bot, turn, thinking_s, question=seat.question, unforgiving=True)
 
 
+def is_turn(game: Game, match: Match, seat: Seat, value: Any) -> bool:
+    """Whether an answer (JSON) would be a valid turn."""
+    return isinstance(turned(game, match, seat, value, 0.0), Turned)
+
+
 def gave_up(seat: Seat, sentence: str, late: bool, thinking_s: float) -> Event:
     """The event of no answer."""
     return GaveUp(seat.bot, seat.question, "timeout" if late else "invalid", sentence, sentence, thinking_s)
@@ -45,4 +50,4 @@ def gave_up(seat: Seat, sentence: str, late: bool, thinking_s: float) -> Event:
 
 def _invalid(seat: Seat, sentence: str, thinking_s: float) -> Event:
     cause = {"error": "VALIDATION_ERROR", "details": sentence}
-    return GaveUp(seat.bot, seat.question, "invalid", sentence, cause, thinking_s)
+    return GaveUp(seat.bot, seat.question, "invalid", sentence, cause, thinking_s, "invalid-turn")

@@ -53,6 +53,7 @@ def gave_up(match: Match, seat: Seat, event: GaveUp) -> Verdict:
         "version": match.version,
         "thinkingMs": round(event.thinking_s * 1000),
         "limitMs": round(match.limits.turn_timeout_s * 1000),
+        "code": event.code,
         "sentence": event.sentence,
     }
     return Verdict(_other(match, [seat]), Reason(event.reason), Fault.BOT, evidence)

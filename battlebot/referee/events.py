@@ -45,7 +45,7 @@ class GaveUp(msgspec.Struct, frozen=True):
     """A bot that is asked by the server gave no answer that counts to the question of this version.
 
     `reason` is `timeout` or `invalid`, `sentence` says more; `cause` (JSON) is what a game that goes on without the bot
-    is told, where that is something else.
+    is told, where that is something else. `code`: `invalid-turn` where an answer was read, and is no valid turn.
     """
 
     bot: str
@@ -54,6 +54,7 @@ class GaveUp(msgspec.Struct, frozen=True):
     sentence: str
     cause: Any = None
     thinking_s: float = 0.0
+    code: str = "no-answer"
 
 
 class Reconfigured(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import msgspec
@@ -11,7 +11,10 @@ from battlebot.errors import BadAddress
 
 
 class Question(msgspec.Struct, frozen=True):
-    """One question to one bot. `content` is JSON, as the game says it; the bot has `limit_s` seconds to answer."""
+    """One question to one bot. `content` is JSON, as the game says it; the bot has `limit_s` seconds to answer.
+
+    `is_turn(value)`: whether an answer (JSON) would be a valid turn, for kinds that have to choose among several.
+    """
 
     address: str
     game: str
@@ -19,6 +22,7 @@ class Question(msgspec.Struct, frozen=True):
     bot: str
     content: Any
     limit_s: float
+    is_turn: Callable[[Any], bool] = lambda value: True
 
 
 class Failure(msgspec.Struct, frozen=True):

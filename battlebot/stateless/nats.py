@@ -6,7 +6,8 @@ What Macondo's messages are is wire's; the connection is `natsline`'s.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import structlog
@@ -14,6 +15,7 @@ import structlog
 from battlebot.errors import BadAddress, BadMessage
 from battlebot.stateless.asking import Failure, Question, Reply
 from battlebot.stateless.natsline import NatsLine, NoLine, Silence
+from battlebot.stateless.repeats import Mark, mark_of
 from battlebot.wire.macondo.history import GAME, from_response, history_of, to_request
 
 log = structlog.get_logger()
@@ -54,7 +56,9 @@ class NatsBots:
         late_before_s = self._late_s()
         try:
             request = to_request(_history(question), round(question.limit_s * 1000))
-            answer, took_s = self._line.ask(subject, question.match_id, request, question.limit_s)
+            answer, took_s = self._line.ask(
+                subject, question.match_id, request, question.limit_s, partial(_mark, question)
+            )
         except Silence as silence:
             return Reply(failure=Failure(silence.code, str(silence), late=silence.late), thinking_s=silence.took_s)
         except NoLine as error:
@@ -77,7 +81,7 @@ class NatsBots:
             event = from_response(answer)
         except BadMessage as error:
             return Reply(failure=Failure("bad-answer", str(error)), thinking_s=thinking_s)
-        return Reply({name: event[name] for name in FIELDS if name in event}, thinking_s=thinking_s)
+        return Reply(_turn_of(event), thinking_s=thinking_s)
 
 
 def subject_of(address: str) -> str:
@@ -90,6 +94,20 @@ def subject_of(address: str) -> str:
     if any(subject == one or subject.startswith(f"{one}.") for one in RESERVED):
         raise BadAddress(f"The subject {subject[:64]} is not a bot's to have.", field="url")
     return subject
+
+
+def _turn_of(event: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: event[name] for name in FIELDS if name in event}
+
+
+def _mark(question: Question, answer: bytes) -> Mark:
+    """What a published answer is to the question; one that cannot be read is as good as any."""
+    try:
+        event = from_response(answer)
+    except BadMessage:
+        return Mark.ANSWER
+    state = question.content["state"]
+    return mark_of(event, state, state["players"].index(question.bot), question.is_turn(_turn_of(event)))
 
 
 def _history(question: Question) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error, NoRespondersError, NoServersError
 
+from battlebot.stateless.repeats import Mark
+
 log = structlog.get_logger()
 
 ANSWERS = "bot.publish_event"  # followed by the match's id: where bots answer that do not look at the reply subject
@@ -22,6 +24,9 @@ CONNECT_S = 5.0  # the embedded server is started when it is first wanted
 NOBODY_S = 2.0  # a bot that is being restarted has so long to be back
 AGAIN_S = 0.1
 READING_S = 0.05  # after the limit: what arrived in time must be read before the time-out is called
+UNSURE_S = 1.0  # for so long something better than what may be a repeat of the last turn is waited for
+
+Marking = Callable[[bytes], Mark]
 
 
 class NoLine(Exception):
@@ -36,6 +41,32 @@ class Silence(Exception):
         self.code, self.took_s, self.late = code, took_s, late
 
 
+class _Published:
+    """What bots publish for one question. `found` becomes the answer, with the moment (monotonic) when it came."""
+
+    def __init__(self, marking: Marking) -> None:
+        self.found: asyncio.Future[tuple[bytes, float]] = asyncio.get_running_loop().create_future()
+        self.unsure: tuple[bytes, float] | None = None
+        self.repeats = 0
+        self._marking = marking
+
+    def put(self, data: bytes) -> None:
+        """Takes one message; the first that is the answer counts."""
+        came = (data, time.monotonic())
+        mark = Mark.ANSWER if self.found.done() else self._marking(data)
+        if mark is Mark.ANSWER:
+            self._settle(came)
+        elif mark is Mark.REPEAT:
+            self.repeats += 1
+        elif self.unsure is None:
+            self.unsure = came
+            asyncio.get_running_loop().call_later(UNSURE_S, self._settle, came)
+
+    def _settle(self, came: tuple[bytes, float]) -> None:
+        if not self.found.done():
+            self.found.set_result(came)
+
+
 class NatsLine:
     """`want()` is called before the first connection: a server that is started on demand is demanded by it."""
 
@@ -45,13 +76,23 @@ class NatsLine:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: Client | None = None
         self._connecting: asyncio.Lock | None = None
-        self._waiting: dict[str, asyncio.Future[bytes]] = {}
+        self._waiting: dict[str, _Published] = {}
         self._breaks = 0
 
-    def ask(self, subject: str, match_id: str, request: bytes, limit_s: float) -> tuple[bytes, float]:
-        """The answer, and how many seconds it took. Raises Silence, NoLine."""
+    def ask(
+        self,
+        subject: str,
+        match_id: str,
+        request: bytes,
+        limit_s: float,
+        marking: Marking = lambda data: Mark.ANSWER,
+    ) -> tuple[bytes, float]:
+        """The answer, and how many seconds it took; of what is published `marking` tells what it is.
+
+        Raises Silence, NoLine.
+        """
         return asyncio.run_coroutine_threadsafe(
-            self._asked(subject, match_id, request, limit_s), self._running_loop()
+            self._asked(subject, match_id, request, limit_s, marking), self._running_loop()
         ).result()
 
     def close(self) -> None:
@@ -69,22 +110,27 @@ class NatsLine:
                 threading.Thread(target=self._loop.run_forever, name="nats", daemon=True).start()
             return self._loop
 
-    async def _asked(self, subject: str, match_id: str, request: bytes, limit_s: float) -> tuple[bytes, float]:
+    async def _asked(
+        self, subject: str, match_id: str, request: bytes, limit_s: float, marking: Marking
+    ) -> tuple[bytes, float]:
         client, breaks = await self._connected(), self._breaks
-        published = self._waiting[match_id] = asyncio.get_running_loop().create_future()
+        published = self._waiting[match_id] = _Published(marking)
         began_s = time.monotonic()
         try:
             while True:
                 left_s = began_s + limit_s + READING_S - time.monotonic()
                 asked = asyncio.ensure_future(client.request(subject, request, timeout=max(left_s, READING_S)))
+                either: set[asyncio.Future[Any]] = {asked, published.found}
                 try:
-                    await asyncio.wait({asked, published}, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+                    await asyncio.wait(either, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
                     took_s = time.monotonic() - began_s
-                    if published.done():
-                        return published.result(), took_s
+                    if published.found.done():
+                        data, came_s = published.found.result()
+                        return data, came_s - began_s
                     if asked.done() and asked.exception() is None:
                         return asked.result().data, took_s
-                    self._check_silence(asked, took_s, limit_s, breaks)
+                    if self._is_silent(asked, took_s, limit_s, breaks):
+                        return _without_reply(published, asked, began_s, limit_s)
                 finally:
                     asked.cancel()
                 await asyncio.sleep(AGAIN_S)
@@ -92,16 +138,12 @@ class NatsLine:
             if self._waiting.get(match_id) is published:
                 del self._waiting[match_id]
 
-    def _check_silence(self, asked: asyncio.Future[Msg], took_s: float, limit_s: float, breaks: int) -> None:
-        """Returns where it is worth to ask again. Raises Silence, NoLine."""
+    def _is_silent(self, asked: asyncio.Future[Msg], took_s: float, limit_s: float, breaks: int) -> bool:
+        """Whether no reply will come; False where it is worth to ask again. Raises NoLine."""
         error = asked.exception() if asked.done() else None
         if self._breaks != breaks or not (error is None or isinstance(error, TimeoutError | NoRespondersError)):
             raise NoLine("The connection to NATS broke while the bot was asked.") from error
-        if isinstance(error, NoRespondersError):
-            if took_s < min(NOBODY_S, limit_s):
-                return
-            raise Silence("nobody", "Nobody listens to the bot's subject.", took_s, late=False)
-        raise Silence("timeout", f"The bot did not answer within {round(limit_s * 1000)} ms.", took_s, late=True)
+        return not isinstance(error, NoRespondersError) or took_s >= min(NOBODY_S, limit_s)
 
     async def _connected(self) -> Client:
         self._connecting = self._connecting or asyncio.Lock()
@@ -149,8 +191,22 @@ class NatsLine:
         if message.reply:
             await message.respond(b"")
         waiting = self._waiting.get(message.subject.rpartition(".")[2])
-        if waiting is not None and not waiting.done():
-            waiting.set_result(message.data)
+        if waiting is not None:
+            waiting.put(message.data)
+
+
+def _without_reply(
+    published: _Published, asked: asyncio.Future[Msg], began_s: float, limit_s: float
+) -> tuple[bytes, float]:
+    """What was published and may be the answer, and how long it took. Raises Silence where there is nothing."""
+    if published.unsure is not None:
+        data, came_s = published.unsure
+        return data, came_s - began_s
+    took_s = time.monotonic() - began_s
+    if asked.done() and isinstance(asked.exception(), NoRespondersError):
+        raise Silence("nobody", "Nobody listens to the bot's subject.", took_s, late=False)
+    aside = "; what it published in that time was an earlier turn again" if published.repeats else ""
+    raise Silence("timeout", f"The bot did not answer within {round(limit_s * 1000)} ms{aside}.", took_s, late=True)
 
 
 async def _noted(error: Exception) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import gevent
 import structlog
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 
 from battlebot.arena.conduct import Conductor, asked_of
 from battlebot.arena.leases import Lease, Leases
-from battlebot.arena.questions import content_of, gave_up, turned
+from battlebot.arena.questions import content_of, gave_up, is_turn, turned
 from battlebot.errors import UnknownMatch
 from battlebot.referee.advance import asked_from_s
 from battlebot.referee.events import Event, GaveUp
@@ -155,7 +156,8 @@ class Stretches:
 def _question(game: Game, match: Match, seat: Seat) -> Question:
     assert seat.address is not None
     content = content_of(game, match, seat)
-    return Question(seat.address, match.game, match.id, seat.bot, content, seat.remaining_s)
+    valid = partial(is_turn, game, match, seat)
+    return Question(seat.address, match.game, match.id, seat.bot, content, seat.remaining_s, valid)
 
 
 def _event(game: Game, match: Match, seat: Seat, reply: Reply) -> Event | None:

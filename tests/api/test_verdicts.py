@@ -57,6 +57,18 @@ PROOFS: list[tuple[str, str, dict[str, Any], str]] = [
         "The fault lies with the bot: b sent 3 invalid turns; of the last: The space is taken.",
     ),
     (
+        "invalid",
+        "bot",
+        {"bot": "b", "thinkingMs": 9, "limitMs": 3000, "code": "invalid-turn", "sentence": "The rack is another."},
+        "The fault lies with the bot: b answered with what is not a valid turn: The rack is another.",
+    ),
+    (
+        "invalid",
+        "bot",
+        {"bot": "b", "thinkingMs": 9, "limitMs": 3000, "code": "no-answer", "sentence": "The bot says: no idea"},
+        "The fault lies with the bot: The bot says: no idea.",
+    ),
+    (
         "disconnect",
         "bot",
         ABSENT,
@@ -96,6 +108,13 @@ def test_a_fault_is_told_with_what_proves_it(reason: str, fault: str, evidence: 
     """The times and numbers of the evidence, in one sentence after the verdict's own."""
     game = {"players": ["a", "b"], "victor": None, "reason": reason, "match": {"fault": fault, "evidence": evidence}}
     assert verdict(game).partition(". ")[2] == sentence
+
+
+def test_a_bot_that_is_asked_has_one_answer_and_no_strikes() -> None:
+    """Its verdict counts no invalid turns."""
+    match = {"fault": "bot", "evidence": {"bot": "b", "limitMs": 3000, "code": "invalid-turn", "sentence": "No."}}
+    game = {"players": ["a", "b"], "victor": "a", "reason": "invalid", "match": match}
+    assert verdict(game).startswith("a won: b gave no answer that counts. ")
 
 
 MANY: list[tuple[str | None, str, dict[str, int], str]] = [

@@ -43,10 +43,14 @@ class NatsBot:
 
     `publishes`: it answers by requests to `bot.publish_event.<uid>`, as if it had been given no reply subject, and
     again until they are acknowledged; `answers_sent` counts them. `times`: how often it sends each answer at least.
+    `replies`: it answers at the reply subject, before it publishes anything.
     """
 
-    def __init__(self, url: str, subject: str, publishes: bool = False, times: int = 1) -> None:
+    def __init__(
+        self, url: str, subject: str, publishes: bool = False, times: int = 1, replies: bool | None = None
+    ) -> None:
         self.subject, self.publishes, self.times = subject, publishes, times
+        self.replies = not publishes if replies is None else replies
         self.plan: Plan = lambda history: PASS
         self.asked: list[Any] = []
         self.answers_sent = 0
@@ -86,12 +90,15 @@ class NatsBot:
         if said is None:
             return
         data = said if isinstance(said, bytes) else response(said, history.uid)
-        if not self.publishes:
+        if self.replies:
             self.answers_sent += 1
             await message.respond(data)
-            return
-        for _ in range(self.times):
+        for _ in range(self.times if self.publishes else 0):
             await self._publish(history.uid, data)
+
+    def publish(self, uid: str, said: Any) -> None:
+        """Sends an answer that nobody has asked for; returns when it is acknowledged."""
+        asyncio.run_coroutine_threadsafe(self._publish(uid, response(said, uid)), self._loop).result(30)
 
     async def _publish(self, uid: str, data: bytes) -> None:
         while True:

@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -21,6 +22,7 @@ from battlebot.client.samples.crossword.generator import all_plays
 from battlebot.client.samples.crossword.wordgraph import graph_of
 from battlebot.config import Settings
 from battlebot.wire.macondo import macondo_pb2
+from games.crossword.board import with_tiles
 
 SETTINGS = {"turn_timeout_ms": 15_000}
 RULES = ("SINGLE", "DOUBLE", "FIVE_POINT", "TEN_POINT", "TRIPLE")
@@ -121,6 +123,16 @@ def word_of(rack: str, board: list[str]) -> dict[str, Any]:
     """The best play of words of the list."""
     best = max(all_plays(graph_of("enable1"), board, rack.replace("?", "")))
     return {"type": "TILE_PLACEMENT_MOVE", "position": best.position, "played_tiles": best.tiles}
+
+
+def play_in(history: Any) -> dict[str, Any]:
+    """The best play of the first or the second turn of a match."""
+    board = ["." * 15] * 15
+    for event in history.events:
+        (row, column), down = ((event.row, event.column), event.direction == macondo_pb2.GameEvent.VERTICAL)
+        cells = [(row + n, column) if down else (row, column + n) for n in range(len(event.played_tiles))]
+        board = with_tiles(board, dict(zip(cells, event.played_tiles, strict=True)))
+    return word_of(rack_in(history), board)
 
 
 def phony_of(rack: str) -> dict[str, Any]:
@@ -311,6 +323,36 @@ def test_a_lost_worker_asks_again_and_the_answer_counts_once(served: tuple[Clust
     assert kinds(events) == ["PASS", "PASS"]
     assert table.told["match"]["version"] == version + 2
     assert len(table.bot.asked) >= asked_before + 1
+
+
+def test_answers_that_come_again_at_the_next_question_lose_nothing(served: tuple[Cluster, Web], nats_url: str) -> None:
+    """Each bot publishes what was answered last, by itself and by the other one, before it answers a question."""
+    parts, web = served
+    names = [new_name("loud"), new_name("loud")]
+    bots: list[NatsBot] = []
+    said: list[Any] = []
+
+    def plan(bot: NatsBot, history: Any) -> Any:
+        for late in said[-2:]:
+            bot.publish(history.uid, late)
+        said.append(PASS if len(history.events) > 1 else play_in(history))
+        return said[-1]
+
+    for name in names:
+        bots.append(NatsBot(nats_url, f"test.bot{next(numbers)}", publishes=True))
+        assert web.request("/bots/crossword", {"bot_id": name, "url": bots[-1].address})[0] == 201
+        bots[-1].plan = partial(plan, bots[-1])
+    contest = new_name("cup")
+    desk = Desk(web, organiser_of(parts.settings, new_name("organiser")), contest, "crossword")
+    desk.create(format="round-robin", meetings=1, entrants=names)
+    desk.ask("POST", f"/{contest}/start")
+    path = f"/games/crossword/contest/{contest}"
+    (game,) = wait_for(lambda: web.request(path)[1]["games"], "the end of the match")
+    turns = ["TILE_PLACEMENT_MOVE"] * 2 + ["PASS"] * 6 + ["END_RACK_PENALTY"] * 2
+    assert (game["reason"], kinds(game["events"])) == ("complete", turns), game["match"]
+    wait_for(lambda: all(bot.acknowledged == bot.answers_sent for bot in bots), "the acknowledgements")
+    for bot in bots:
+        bot.close()
 
 
 @pytest.mark.parametrize(

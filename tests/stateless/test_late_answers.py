@@ -1,0 +1,205 @@
+"""What bots publish late, twice or to the wrong question, over a real nats-server: acknowledged, and nobody's loss."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from cluster import wait_for
+from natsbots import PASS, NatsBot, nats_server, wait_until_listening
+
+from battlebot.stateless.asking import Question, Reply
+from battlebot.stateless.nats import NatsBots
+from battlebot.stateless.natsline import UNSURE_S, NatsLine
+from games import crossword
+
+PLAY = {"type": "TILE_PLACEMENT_MOVE", "position": "8H", "played_tiles": "CAT"}
+OTHER = {"type": "EXCHANGE", "exchanged": "Q"}
+CHALLENGE = {"type": "CHALLENGE"}
+RACKS = ["CATSXQZ", "DOGREEN"]
+
+Ask = Callable[..., Reply]
+
+
+@pytest.fixture(scope="module")
+def nats_url() -> Iterator[str]:
+    """A NATS server for all tests of the module."""
+    with nats_server() as url:
+        wait_until_listening(url)
+        yield url
+
+
+@pytest.fixture
+def line(nats_url: str) -> Iterator[NatsLine]:
+    """The server's connection."""
+    made = NatsLine(nats_url)
+    yield made
+    made.close()
+
+
+def state_after(*turns: dict[str, Any]) -> dict[str, Any]:
+    """The state of a match of a and b, whose racks are known, after these turns."""
+    state = crossword.initial_state(["a", "b"], 7, {"challengeRule": "DOUBLE", "lexicon": "enable1"})
+    state["racks"] = list(RACKS)
+    for turn in turns:
+        assert crossword.validate(state, {**turn, "player": state["nextPlayer"]})
+        state = crossword.reducer(state, {**turn, "player": state["nextPlayer"]})
+    return state
+
+
+@pytest.fixture
+def ask(line: NatsLine) -> Ask:
+    """`ask(bot, *turns, limit_s)`: what became of the question to whoever is on turn after these turns."""
+    bots = NatsBots(line, 65_536)
+
+    def asked(bot: NatsBot, *turns: dict[str, Any], limit_s: float = 10.0) -> Reply:
+        state = state_after(*turns)
+        mover = state["nextPlayer"]
+        content = {"state": crossword.view(state, mover)}
+
+        def is_turn(turn: Any) -> bool:
+            return crossword.validate(state, {**turn, "player": mover})
+
+        return bots.ask(Question(bot.address, "crossword", "m1", mover, content, limit_s, is_turn))
+
+    return asked
+
+
+Bots = Callable[..., NatsBot]
+
+
+@pytest.fixture
+def bots(nats_url: str) -> Iterator[Bots]:
+    """`bots(subject, ...)` is a bot, which is gone after the test."""
+    made: list[NatsBot] = []
+
+    def bot(*arguments: Any, **options: Any) -> NatsBot:
+        made.append(NatsBot(nats_url, *arguments, **options))
+        return made[-1]
+
+    yield bot
+    for one in made:
+        one.close()
+
+
+# what was answered before, what the opponent did then, and the answer to come
+REPEATED: dict[str, tuple[tuple[dict[str, Any], ...], dict[str, Any], dict[str, Any]]] = {
+    "a play": ((PLAY, PASS), PLAY, OTHER),
+    "an exchange": (({"type": "EXCHANGE", "exchanged": "QXZ"}, PASS), {"type": "EXCHANGE", "exchanged": "QXZ"}, PASS),
+    "a challenge": (({**PLAY, "played_tiles": "XQ"}, CHALLENGE), CHALLENGE, PASS),
+    "the opponent's play": ((PLAY,), PLAY, PASS),
+    "a pass": ((PASS, PASS), PASS, PLAY),
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_an_answer_that_comes_again_is_not_taken_for_the_next(name: str, bots: Bots, ask: Ask) -> None:
+    """It is acknowledged, so that its publisher stops; what the bot answers then counts, by reply and published."""
+    before, again, answer = REPEATED[name]
+    for publishes in (False, True):
+        bot = bots(f"late.{publishes}", publishes)
+
+        def plan(history: Any, bot: NatsBot = bot) -> Any:
+            bot.publish("m1", again)
+            return answer
+
+        bot.plan = plan
+        assert ask(bot, *before).value == answer
+        wait_for(lambda bot=bot, sent=1 + publishes: bot.acknowledged == sent, "the acknowledgements")
+
+
+def test_a_pass_that_is_meant_again_counts(bots: Bots, ask: Ask) -> None:
+    """After a moment in which another answer could have come, that is not charged to the bot."""
+    bot = bots("late.passes", True)
+    reply = ask(bot, PASS, PASS)
+    assert reply.value == PASS
+    assert reply.thinking_s < UNSURE_S
+    assert bot.acknowledged == 1
+
+
+def test_a_pass_that_is_meant_again_counts_also_shortly_before_the_limit(bots: Bots, ask: Ask) -> None:
+    """It came in time."""
+    bot = bots("late.hurry", True)
+    assert ask(bot, PASS, PASS, limit_s=UNSURE_S / 2).value == PASS
+
+
+def test_a_bot_that_only_repeats_itself_is_late(bots: Bots, ask: Ask) -> None:
+    """Its owner is told of what it published."""
+    bot = bots("late.parrot", True)
+    bot.plan = lambda history: PLAY
+    failure = ask(bot, PLAY, PASS, limit_s=0.5).failure
+    assert failure is not None
+    assert (failure.code, failure.late, bot.acknowledged) == ("timeout", True, 1)
+    assert "an earlier turn again" in failure.sentence
+
+
+def test_an_answer_that_is_wrong_and_was_never_given_is_an_answer(bots: Bots, ask: Ask) -> None:
+    """Only what was a turn before is left aside: a bot that errs is told at once."""
+    bot = bots("late.wrong", True)
+    bot.plan = lambda history: {**PLAY, "position": "1A"}
+    assert ask(bot, PLAY, PASS).value == {**PLAY, "position": "1A"}
+
+
+def test_a_bot_that_sends_each_answer_in_all_ways_answers_each_question_once(bots: Bots, ask: Ask) -> None:
+    """By reply and published twice; what is left over of one question does not answer the next."""
+    bot = bots("late.thrice", True, times=2, replies=True)
+    answers = iter([PLAY, OTHER, PASS])
+    bot.plan = lambda history: next(answers)
+    assert ask(bot).value == PLAY
+    assert ask(bot, PLAY, PASS).value == OTHER
+    assert ask(bot, PLAY, PASS, OTHER, PASS).value == PASS
+    wait_for(lambda: bot.acknowledged == 6, "the acknowledgements")
+
+
+def test_two_bots_of_one_program_do_not_answer_for_each_other(bots: Bots, ask: Ask) -> None:
+    """The first one's answer comes again while the second one thinks."""
+    first, second = bots("late.first", True), bots("late.second", True)
+    first.plan = lambda history: PLAY
+    assert ask(first).value == PLAY
+
+    def plan(history: Any) -> Any:
+        first.publish("m1", PLAY)
+        return CHALLENGE
+
+    second.plan = plan
+    assert ask(second, PLAY).value == CHALLENGE
+
+
+def test_a_second_answer_of_another_kind_to_the_question_before_is_told_by_its_rack(bots: Bots, ask: Ask) -> None:
+    """As a bot gives that draws lots and was asked twice, because a worker died."""
+    bot = bots("late.dice", True)
+
+    def plan(history: Any) -> Any:
+        bot.publish("m1", {**OTHER, "rack": RACKS[0]})
+        return PASS
+
+    bot.plan = plan
+    assert ask(bot, PLAY, PASS).value == PASS
+
+
+def test_what_is_published_to_no_question_is_acknowledged(bots: Bots, ask: Ask) -> None:
+    """Before the question, out of turn, and for a match that is over; what is asked afterwards is not touched by it."""
+    bot = bots("late.early")
+    bot.plan = lambda history: OTHER
+    assert ask(bot).value == OTHER
+    for uid in ("m1", "over"):
+        bot.publish(uid, PLAY)
+    assert ask(bot).value == OTHER
+    assert bot.acknowledged == 2
+
+
+def test_an_answer_for_another_match_answers_nothing_here(bots: Bots, ask: Ask) -> None:
+    """Two matches of one bot at a time: its answers are told apart by the match."""
+    bot = bots("late.two", True)
+    published = threading.Event()
+
+    def plan(history: Any) -> Any:
+        bot.publish("m2", PLAY)
+        published.set()
+        return OTHER
+
+    bot.plan = plan
+    assert ask(bot).value == OTHER
+    assert published.is_set()
