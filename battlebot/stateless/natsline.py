@@ -6,6 +6,8 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import Any
 
 import nats
@@ -99,7 +101,9 @@ class NatsLine:
         """Ends the connection for good; nobody may be asking."""
         loop, client = self._loop, self._client
         if loop is not None and client is not None:
-            asyncio.run_coroutine_threadsafe(client.close(), loop).result()
+            # where the server is gone, what tries to reach it again is cancelled, and what closes at times with it
+            with suppress(CancelledError):
+                asyncio.run_coroutine_threadsafe(client.close(), loop).result()
         if loop is not None:
             loop.call_soon_threadsafe(loop.stop)
 
