@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -15,6 +15,7 @@ from celery import Celery, current_app
 from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
+from battlebot.arena.scripts import Scripts
 from battlebot.arena.solo import Solo
 from battlebot.arena.store import MatchStore
 from battlebot.arena.sweep import Sweeper
@@ -25,6 +26,7 @@ from battlebot.contests.service.pairer import Pairer
 from battlebot.matchmaking.queue import Queues
 from battlebot.ratings.service import Rater
 from battlebot.rules.registry import Registry, discover
+from battlebot.stateless.health import Health
 from battlebot.storage import Storage
 
 log = structlog.get_logger()
@@ -74,7 +76,7 @@ def _workbench(_pid: int) -> Workbench:
     # the cap of meetings is an index: nothing is paired before it is there
     storage.ensure_indexes()
     registry = discover()
-    store, queues = MatchStore(client, hold_s=5.0), Queues(client)
+    store, queues, health = MatchStore(client, hold_s=5.0), Queues(client), Health(Scripts(client))
 
     def send(task: str, *arguments: str) -> None:
         try:
@@ -88,7 +90,13 @@ def _workbench(_pid: int) -> Workbench:
     conductor = Conductor(
         registry, store, ask_archive=lambda: celery.send_task("tasks.matches.archive"), ask_bots=ask_bots
     )
-    pairer = Pairer(registry, settings, storage, store, queues, ask_bots=ask_bots)
+
+    def paused(bots: Collection[str]) -> list[str]:
+        addresses = storage.bots.addresses(list(bots))
+        until = health.paused_until_s(sorted(set(addresses.values())))
+        return [bot for bot, address in addresses.items() if until[address] is not None]
+
+    pairer = Pairer(registry, settings, storage, store, queues, ask_bots=ask_bots, paused=paused)
     bus = Bus(client)
     organiser = Organiser(
         registry,

@@ -78,7 +78,7 @@ class Attendance:
         result = self.trial.of(bot["game"], bot["_id"], bot["url"])
         self.storage.bots.change(bot["_id"], {"lastTest": result})
         if result["ok"]:
-            self.health.resume(bot["url"])
+            self.health.passed(bot["url"])
             log.info("bot.resumed", bot=bot["_id"])
         else:
             until_s = self.health.pause(bot["url"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -26,8 +26,9 @@ LONGEST_PAUSE_S = 3600.0
 class Health:
     """Notes are gathered in this process and written by `flush`; whoever reads sees what has been written."""
 
-    def __init__(self, scripts: Scripts) -> None:
+    def __init__(self, scripts: Scripts, now_s: Callable[[], float] = time.time) -> None:
         self._client = scripts.client
+        self._now_s = now_s
         self._latencies: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=LATENCIES))
         self._failures: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self._good: dict[str, bool] = {}
@@ -44,7 +45,7 @@ class Health:
                 self._latencies[question.address].append(reply.thinking_s)
                 return
             about = {"code": failure.code, "error": failure.sentence, "bot_id": question.bot}
-            row = {"at": int(time.time() * 1000), **about, "match": question.match_id, "game": question.game}
+            row = {"at": int(self._now_s() * 1000), **about, "match": question.match_id, "game": question.game}
             self._failures[question.address].append(row)
 
     def flush(self) -> list[str]:
@@ -73,7 +74,7 @@ class Health:
             pipeline.ltrim(f"{key}:latencies", 0, LATENCIES - 1)
             pipeline.expire(f"{key}:latencies", KEPT_S)
         if latencies or last_good:
-            pipeline.hset(key, mapping={"row": 0, "pauses": 0})
+            pipeline.hset(key, "row", 0)
             pipeline.hdel(key, "until")
         if failures:
             pipeline.lpush(f"{key}:failures", *(orjson.dumps(row) for row in failures))
@@ -84,17 +85,30 @@ class Health:
         return int(pipeline.execute()[-2])
 
     def pause(self, address: str) -> float:
-        """Asks the address no more for a while, longer each time; answers until when (epoch). Raises Unavailable."""
+        """Asks the address no more for a while; answers until when (epoch). Raises Unavailable.
+
+        A pause that begins sooner after another than that one was long is twice as long.
+        """
+        key, now_s = keys.health(address), self._now_s()
+        with redis_errors():
+            last: Any = self._client.hmget(key, "pause", "paused")
+            last_s, ended_s = (float(value or 0) for value in last)
+            soon = now_s < ended_s + last_s
+            pause_s = min(LONGEST_PAUSE_S, 2 * last_s) if soon else FIRST_PAUSE_S
+            until = f"{now_s + pause_s:.3f}"
+            self._client.hset(key, mapping={"until": until, "pause": pause_s, "paused": until})
+            self._client.expire(key, KEPT_S)
+        return now_s + pause_s
+
+    def passed(self, address: str) -> None:
+        """The address has passed the test after its pause: it is asked again. Raises Unavailable."""
         key = keys.health(address)
         with redis_errors():
-            pauses: Any = self._client.hincrby(key, "pauses", 1)
-            until_s = time.time() + min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(int(pauses) - 1, 20))
-            self._client.hset(key, "until", f"{until_s:.3f}")
-            self._client.expire(key, KEPT_S)
-        return until_s
+            self._client.hset(key, "row", 0)
+            self._client.hdel(key, "until")
 
     def resume(self, address: str) -> None:
-        """The address has answered again, or its owner says that it will: it is asked again. Raises Unavailable."""
+        """Its owner says that the address will answer again: it is asked again. Raises Unavailable."""
         with redis_errors():
             self._client.delete(keys.health(address))
 

@@ -77,6 +77,11 @@ class Handler(BaseHTTPRequestHandler):
         """Plays connect four: any column that is not full; at times it fails."""
         self.answer(json.dumps({"column": 0}).encode(), 500 if self.server.broken.is_set() else 200)
 
+    def be_lame(self, question: Any) -> None:
+        """At times it fails, but not when it is tested: in a cube of the usual size."""
+        fails = self.server.broken.is_set() and question["gameInfo"]["edgeLength"] != 8
+        self.answer(json.dumps(_nothing(question)).encode(), 500 if fails else 200)
+
     def be_slow(self, question: Any) -> None:
         time.sleep(0.3)
         self.be_good(question)

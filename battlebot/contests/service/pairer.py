@@ -79,7 +79,10 @@ def run_of(contest: Mapping[str, Any]) -> str:
 
 @dataclass
 class Pairer:
-    """One at a time per contest pairs, but nothing breaks if two do."""
+    """One at a time per contest pairs, but nothing breaks if two do.
+
+    `paused(bots)`: which of these are not asked for a while, as their addresses failed.
+    """
 
     registry: Mapping[str, Game]
     settings: Settings
@@ -88,6 +91,7 @@ class Pairer:
     queues: Queues
     now_s: Callable[[], float] = time.time
     ask_bots: Callable[[str], None] = lambda match_id: None
+    paused: Callable[[Collection[str]], Collection[str]] = lambda bots: ()
     _in_vain: dict[str, tuple[float, object]] = field(default_factory=dict)
 
     def pair(self, game_name: str, contest_name: str) -> int:
@@ -142,13 +146,14 @@ class Pairer:
         return situation
 
     def _gone(self, contest: Mapping[str, Any], waiting: Collection[str]) -> frozenset[str]:
-        """Those whom the contest has waited for longer than it waits, and who are not there now.
+        """Those who are not there now, and are paused or have been waited for longer than the contest waits.
 
         Nobody, where the game does not let the others begin without them.
         """
         missed = self.queues.missed_for(contest["game"], contest["name"], run_of(contest))
         late = [bot for bot, seconds in missed.items() if seconds >= contest["absentAfterS"]]
-        gone = frozenset(late).difference(waiting)
+        away = frozenset(contest["entrants"]).difference(contest["withdrawn"], waiting)
+        gone = away.intersection(late).union(self.paused(away))
         there = [bot for bot in contest["entrants"] if bot not in gone.union(contest["withdrawn"])]
         game = self.registry[contest["game"]]
         return frozenset() if game.objection(there, game.options_with_defaults(contest["options"])) else gone

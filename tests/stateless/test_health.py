@@ -1,0 +1,86 @@
+"""The pauses of addresses that fail, over a real Valkey; the clock is the test's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from battlebot.arena.connection import connect
+from battlebot.arena.scripts import Scripts
+from battlebot.config import Settings
+from battlebot.stateless.asking import Failure, Question, Reply
+from battlebot.stateless.health import FIRST_PAUSE_S, LONGEST_PAUSE_S, PAUSED_AFTER, Health
+
+URL = "http://bots.example/a"
+START_S = 1_700_000_000.0
+
+
+class Clock:
+    """A time that passes when the test says so."""
+
+    def __init__(self) -> None:
+        self.now_s = START_S
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The test's clock."""
+    return Clock()
+
+
+@pytest.fixture
+def health(settings: Settings, clock: Clock) -> Iterator[Health]:
+    """Over the emptied Valkey."""
+    client = connect(settings.redis_url)
+    yield Health(Scripts(client), clock)
+    client.close()
+
+
+def note(health: Health, good: bool) -> list[str]:
+    """One answer, or one failure, written; who is paused by it."""
+    failure = None if good else Failure("bad-status", "The answer's status is 500, not 200.")
+    health.note(Question(URL, "battlecube", "m", "a", {}, 5.0), Reply(None, failure, 0.1))
+    return health.flush()
+
+
+def test_only_failures_one_after_another_pause(health: Health, clock: Clock) -> None:
+    """An answer between them begins the count anew, and one in a pause ends it."""
+    for _ in range(PAUSED_AFTER - 1):
+        assert note(health, good=False) == []
+    note(health, good=True)
+    for _ in range(PAUSED_AFTER - 1):
+        assert note(health, good=False) == []
+    assert note(health, good=False) == [URL]
+    assert health.paused_until_s([URL]) == {URL: START_S + FIRST_PAUSE_S}
+    note(health, good=True)
+    assert health.paused_until_s([URL]) == {URL: None}
+
+
+def test_pauses_that_follow_one_another_grow(health: Health, clock: Clock) -> None:
+    """Also where the url passes its test, and answers, and fails then; up to an hour. After a good while it is anew."""
+    pause_s = FIRST_PAUSE_S
+    for _ in range(10):
+        until_s = health.pause(URL)
+        assert until_s == clock.now_s + pause_s
+        clock.now_s = until_s + pause_s / 2
+        health.passed(URL)
+        assert health.paused_until_s([URL]) == {URL: None}
+        note(health, good=True)
+        pause_s = min(LONGEST_PAUSE_S, 2 * pause_s)
+    assert pause_s == LONGEST_PAUSE_S
+    clock.now_s += LONGEST_PAUSE_S
+    assert health.pause(URL) == clock.now_s + FIRST_PAUSE_S
+
+
+def test_an_owner_who_mends_a_url_begins_anew(health: Health, clock: Clock) -> None:
+    """No pause, no failures, the first pause again."""
+    health.pause(URL)
+    health.pause(URL)
+    health.resume(URL)
+    assert health.paused_until_s([URL]) == {URL: None}
+    assert health.report(URL)["failuresInARow"] == 0
+    assert health.pause(URL) == START_S + FIRST_PAUSE_S
