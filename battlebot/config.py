@@ -68,9 +68,7 @@ class Settings:
         "", "BATTLEBOT_BOT_NETWORKS", "Private networks in which stateless bots may be: CIDR, commas between."
     )
 
-    nats_url: str = _setting(
-        "", "NATS_URL", "NATS server of stateless bots; empty: `serve` starts an embedded one when a bot needs it."
-    )
+    nats_url: str = _setting("", "NATS_URL", "NATS server of stateless bots; empty: `serve` starts an embedded one.")
     nats_port: int = _setting(
         4222,
         "BATTLEBOT_NATS_PORT",
@@ -207,11 +205,6 @@ def networks_of(settings: Settings) -> list[str]:
 def own_nats_url(settings: Settings) -> str:
     """The address of the embedded nats-server."""
     return f"nats://127.0.0.1:{settings.nats_port}"
-
-
-def nats_wanted(settings: Settings) -> Path:
-    """The file whose being there says that a bot needs the embedded nats-server."""
-    return settings.data / "nats.wanted"
 
 
 def load_settings(

@@ -46,7 +46,8 @@ def _over_nats(name: str, url: str, subject: str, queue: str, verbose: bool) -> 
 
     from battlebot.client.nats import serve_nats
 
-    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(message)s")
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    logging.getLogger("battlebot.client").setLevel(logging.DEBUG if verbose else logging.INFO)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         serve_nats(import_module(BOTS[name]).decider(), url, subject, queue)

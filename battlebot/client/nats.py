@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import nats
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error
@@ -20,7 +19,7 @@ SUBJECT, QUEUE = "bot.commands", "bot_queue"  # the original's; bots of one queu
 ANSWERS = "bot.publish_event"  # followed by the match's id, for requests without a reply subject
 AGAIN_S = 1.0  # until an answer that nobody has acknowledged is sent again
 MOST_TRIES = 20
-FIRST_S = 5.0  # then it is said that nobody answers
+FIRST_S = 2.0  # then it is said that nobody answers
 
 Decide = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
@@ -45,7 +44,7 @@ async def _serve(decide: Decide, url: str, subject: str, queue: str) -> None:
 
     await client.subscribe(subject, queue, cb=asked)
     await client.flush()
-    log.info("waiting for questions on %s", subject)
+    log.info('listening at %s; to play, register it with {"url": "nats://%s"}', _shown(url), subject)
     try:
         await asyncio.Event().wait()
     finally:
@@ -53,17 +52,34 @@ async def _serve(decide: Decide, url: str, subject: str, queue: str) -> None:
 
 
 async def _connected(url: str, name: str) -> Client:
-    """The connection, which comes back by itself. At first it is waited for, too: the server may need a bot first."""
+    """The connection, which comes back by itself. At first it is waited for, too."""
+
+    async def lost() -> None:
+        if not client.is_closed:
+            log.info("%s is gone; it is waited for", _shown(url))
+
+    async def back() -> None:
+        log.info("%s is back", _shown(url))
+
+    client = Client()
     options: dict[str, Any] = {"max_reconnect_attempts": -1, "reconnect_time_wait": 0.5, "error_cb": _noted}
-    connecting = asyncio.ensure_future(nats.connect(url, name=name, **options))
+    options |= {"disconnected_cb": lost, "reconnected_cb": back}
+    connecting = asyncio.ensure_future(client.connect(url, name=name, **options))
     await asyncio.wait({connecting}, timeout=FIRST_S)
     if not connecting.done():
-        log.warning("nobody answers at %s yet", url)
-    return await connecting
+        log.warning("nobody answers at %s yet; it is waited for", _shown(url))
+    await connecting
+    return client
+
+
+def _shown(url: str) -> str:
+    """Without a user and a password."""
+    scheme, between, rest = url.rpartition("://")
+    return scheme + between + rest.rpartition("@")[2]
 
 
 async def _noted(error: Exception) -> None:
-    log.info("NATS: %s", str(error) or type(error).__name__)
+    log.debug("NATS: %s", str(error) or type(error).__name__)
 
 
 async def _answer(client: Client, decide: Decide, message: Msg) -> None:

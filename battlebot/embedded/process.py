@@ -27,7 +27,7 @@ class Program:
     """What is to be run. `log` takes its output (None: ours); `stop_s` is how long it has after SIGTERM.
 
     `disk`: a folder on the disk without whose room it cannot run. `waits_for_none`: at the end it need not wait for
-    those that were started after it.
+    those that were started after it. `optional`: however often it dies, the others go on.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Program:
     stop_s: float = 5.0
     disk: Path | None = None
     waits_for_none: bool = False
+    optional: bool = False
 
 
 class Child:

@@ -22,7 +22,7 @@ from battlebot.embedded.commands import (
     worker_command,
 )
 from battlebot.embedded.interrupts import stopped_by_signals
-from battlebot.embedded.nats import start_when_wanted, with_nats
+from battlebot.embedded.nats import has_own_nats, nats_program, with_nats
 from battlebot.embedded.process import Child, Program
 from battlebot.embedded.stores import Stores
 from battlebot.embedded.supervisor import Supervisor
@@ -82,10 +82,11 @@ def running(
             supervisor.adopt(child)
         if prepare is not None and not settings.mongodb_uri:
             prepare(stores.settings)
+        if has_own_nats(stores.settings):
+            supervisor.start(nats_program(stores.settings, logs_in_files))
         for program in _parts(stores.settings, wsgi_module, logs_in_files):
             supervisor.start(program)
         supervisor.watch()
-        start_when_wanted(supervisor, stores.settings, logs_in_files)
         server = Server(server_url(settings.host, settings.port), stores.settings, supervisor)
         _wait_until_ready(server, ready_s)
         yield server
@@ -107,7 +108,9 @@ def _with_bots_here(settings: Settings) -> Settings:
 def serve(settings: Settings, *, wsgi_module: str = "wsgi", prepare: Prepare | None = None) -> None:
     """Run a server until Ctrl-C, SIGTERM or SIGHUP. Raises EmbeddedError as `running` does, or later."""
     with stopped_by_signals(), running(settings, wsgi_module=wsgi_module, prepare=prepare) as server:
-        log.info("ready", url=server.url)
+        # an operator's own may hold a password
+        nats = {"nats": server.settings.nats_url} if has_own_nats(server.settings) else {}
+        log.info("ready", url=server.url, **nats)
         server.wait()
 
 

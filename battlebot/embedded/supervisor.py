@@ -140,7 +140,7 @@ class Supervisor:
             # it is not its fault, and starting it again would not help: it waits until somebody has made room
             place.deaths = 0
             log.error("disk_full", part=name, status=how, least_free_mb=LEAST_ROOM_BYTES // 1_000_000)
-        if place.deaths == GIVE_UP_DEATHS:
+        if place.deaths == GIVE_UP_DEATHS and not place.child.program.optional:
             raise EmbeddedError(
                 f"{name} died {GIVE_UP_DEATHS} times, never {SETTLED_S:g} seconds old ({how}){place.child.last_words()}"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from battlebot.config import Settings, nats_wanted, networks_of, own_nats_url
+from battlebot.config import Settings, networks_of
 from battlebot.stateless.asking import Askers
 from battlebot.stateless.guard import Guard
 from battlebot.stateless.http import HttpBots
@@ -21,14 +21,5 @@ def make_askers(settings: Settings, late_s: Callable[[], float] = lambda: 0.0) -
     """
     guard = Guard(settings.bot_loopback, networks_of(settings))
     most_bytes = settings.bot_answer_bytes
-    return Askers(
-        HttpBots(guard, most_bytes, settings.max_nesting, late_s), NatsBots(_line_of(settings), most_bytes, late_s)
-    )
-
-
-def _line_of(settings: Settings) -> NatsLine | None:
-    if not settings.nats_url:
-        return None
-    if settings.nats_url == own_nats_url(settings):
-        return NatsLine(settings.nats_url, lambda: nats_wanted(settings).touch())
-    return NatsLine(settings.nats_url)
+    line = NatsLine(settings.nats_url) if settings.nats_url else None
+    return Askers(HttpBots(guard, most_bytes, settings.max_nesting, late_s), NatsBots(line, most_bytes, late_s))

@@ -22,7 +22,7 @@ log = structlog.get_logger()
 
 ANSWERS = "bot.publish_event"  # followed by the match's id: where bots answer that do not look at the reply subject
 TRY_S = 2.0
-CONNECT_S = 5.0  # the embedded server is started when it is first wanted
+CONNECT_S = 5.0  # a server that is being restarted has so long to be there
 NOBODY_S = 2.0  # a bot that is being restarted has so long to be back
 AGAIN_S = 0.1
 READING_S = 0.05  # after the limit: what arrived in time must be read before the time-out is called
@@ -70,10 +70,10 @@ class _Published:
 
 
 class NatsLine:
-    """`want()` is called before the first connection: a server that is started on demand is demanded by it."""
+    """The connection to `url`, which is made when somebody is first asked."""
 
-    def __init__(self, url: str, want: Callable[[], None] = lambda: None) -> None:
-        self._url, self._want = url, want
+    def __init__(self, url: str) -> None:
+        self._url = url
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: Client | None = None
@@ -162,7 +162,6 @@ class NatsLine:
         return self._client
 
     async def _connect(self) -> Client:
-        await asyncio.get_running_loop().run_in_executor(None, self._want)
         until_s = time.monotonic() + CONNECT_S
         while True:
             try:

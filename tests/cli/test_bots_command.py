@@ -11,6 +11,7 @@ from pathlib import Path
 
 import nats
 import pytest
+from cluster import free_port
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "stateless"))
 from natsbots import nats_server, wait_until_listening
@@ -62,7 +63,7 @@ async def ask(url: str, subject: str, published: bool) -> bytes:
 @pytest.mark.parametrize("name", ["crossword-greedy", "crossword-challenger"])
 @pytest.mark.parametrize("published", [False, True])
 def test_a_sample_answers_over_nats(url: str, name: str, published: bool) -> None:
-    """With a turn, until it is told to stop: then it ends without a word."""
+    """With a turn, until it is told to stop: then it ends without a word more."""
     subject = f"test.{name}.{published}"
     bot = subprocess.Popen([*COMMAND, name, "--nats", url, "--subject", subject], stderr=subprocess.PIPE, text=True)
     try:
@@ -70,19 +71,38 @@ def test_a_sample_answers_over_nats(url: str, name: str, published: bool) -> Non
         assert event["type"] in ("TILE_PLACEMENT_MOVE", "EXCHANGE")
         bot.send_signal(signal.SIGTERM)
         _, errors = bot.communicate(timeout=30)
-        assert (bot.returncode, errors) == (0, "")
+        where = f'listening at {url}; to play, register it with {{"url": "nats://{subject}"}}\n'
+        assert (bot.returncode, errors) == (0, where)
     finally:
         bot.kill()
 
 
 def test_nats_that_is_not_there_yet_is_waited_for() -> None:
-    """It is said once; a signal ends the waiting."""
-    command = [*COMMAND, "crossword-greedy", "--nats", "nats://127.0.0.1:9"]
+    """It is said once, without a password; a signal ends the waiting."""
+    command = [*COMMAND, "crossword-greedy", "--nats", "nats://me:secret@127.0.0.1:9"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as bot:
         assert bot.stderr is not None
-        assert bot.stderr.readline() == "nobody answers at nats://127.0.0.1:9 yet\n"
+        assert bot.stderr.readline() == "nobody answers at nats://127.0.0.1:9 yet; it is waited for\n"
         bot.send_signal(signal.SIGTERM)
         assert bot.wait(30) == 0
+
+
+def test_a_bot_is_there_before_its_server_and_after_it() -> None:
+    """It says when its server comes, goes and is back, and nothing else."""
+    port = free_port()
+    command = [*COMMAND, "crossword-greedy", "--nats", f"nats://127.0.0.1:{port}", "--subject", "x"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as bot:
+        assert bot.stderr is not None
+        assert "it is waited for" in bot.stderr.readline()
+        with nats_server(port):
+            assert bot.stderr.readline().startswith(f"listening at nats://127.0.0.1:{port};")
+        assert bot.stderr.readline() == f"nats://127.0.0.1:{port} is gone; it is waited for\n"
+        with nats_server(port) as url:
+            assert bot.stderr.readline() == f"nats://127.0.0.1:{port} is back\n"
+            assert from_response(asyncio.run(ask(url, "x", False)))
+            bot.send_signal(signal.SIGTERM)
+            assert bot.wait(30) == 0
+        assert bot.stderr.read() == ""
 
 
 def test_an_address_that_is_none_is_said_in_a_line() -> None:

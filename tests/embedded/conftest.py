@@ -46,6 +46,7 @@ def make_settings(tmp_path: Path, free_port: Callable[[], int]) -> Callable[...,
             "data": tmp_path / name,
             "port": free_port(),
             "tcp_port": 0,
+            "nats_port": 0,
             "log_format": "json",
             "worker_concurrency": 2,
         }

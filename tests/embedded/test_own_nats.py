@@ -1,4 +1,4 @@
-"""The embedded nats-server: there as soon as a bot needs it, and not before; then with every start of the server."""
+"""The embedded nats-server: there with the server, so that a bot can listen before it is registered."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from processes import eventually
 
-from battlebot.config import Settings, nats_wanted
-from battlebot.embedded.nats import with_nats
-from battlebot.embedded.server import running
+from battlebot.config import Settings
+from battlebot.embedded.nats import nats_program, with_nats
+from battlebot.embedded.server import Server, running
 from battlebot.errors import EmbeddedError
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "stateless"))
@@ -34,36 +34,34 @@ def listens(port: int) -> bool:
     return True
 
 
-def test_a_bot_that_is_registered_brings_the_server_along(make_settings: Make, free_port: Callable[[], int]) -> None:
-    """It waits for it; the test request finds it there. With the next start it is there at once."""
+def registered(server: Server, address: str) -> tuple[int, str | None]:
+    """The status of registering a bot at that address, and the code of its test if it failed."""
+    body = json.dumps({"bot_id": "nats-bot", "url": address}).encode()
+    request = urllib.request.Request(f"{server.url}/bots/crossword", body, {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, None
+    except urllib.error.HTTPError as refused:
+        return refused.code, json.load(refused)["test"]["code"]
+
+
+def test_a_bot_that_listens_before_it_is_registered_plays(make_settings: Make, free_port: Callable[[], int]) -> None:
+    """As a program does that ends where no NATS is; whatever becomes of NATS meanwhile, it is there again."""
     settings = replace(make_settings(), nats_port=free_port())
     with running(settings, logs_in_files=True) as server:
-        assert not listens(settings.nats_port)
-        nats_wanted(server.settings).touch()  # as the first question does
-        eventually(lambda: listens(settings.nats_port))
         bot = NatsBot(server.settings.nats_url, "test.embedded")
-        body = json.dumps({"bot_id": "nats-bot", "url": bot.address}).encode()
-        request = urllib.request.Request(f"{server.url}/bots/crossword", body, {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            assert answer.status == 201
+        assert registered(server, bot.address) == (201, None)
         server.child("nats").kill()
         eventually(lambda: listens(settings.nats_port))
         bot.close()
     assert not listens(settings.nats_port)
-    with running(settings, logs_in_files=True):
-        eventually(lambda: listens(settings.nats_port))
 
 
-def test_the_first_question_demands_it(make_settings: Make, free_port: Callable[[], int]) -> None:
-    """A bot at a subject that nobody listens to is refused for that, and not because there is no NATS."""
+def test_a_bot_that_does_not_listen_is_told_so(make_settings: Make, free_port: Callable[[], int]) -> None:
+    """It is refused for that, and not because there is no NATS."""
     settings = replace(make_settings(), nats_port=free_port())
     with running(settings, logs_in_files=True) as server:
-        body = json.dumps({"bot_id": "nats-bot", "url": "nats://nobody.there"}).encode()
-        request = urllib.request.Request(f"{server.url}/bots/crossword", body, {"Content-Type": "application/json"})
-        with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(request, timeout=30)
-        answer = json.load(refused.value)
-        assert (refused.value.code, answer["test"]["code"]) == (400, "nobody")
+        assert registered(server, "nats://nobody.there") == (400, "nobody")
 
 
 def test_the_operators_nats_is_left_alone(free_port: Callable[[], int]) -> None:
@@ -84,10 +82,9 @@ def test_another_server_on_the_port_ends_nothing(make_settings: Make, free_port:
     """Ours is started as soon as the port is free."""
     settings = replace(make_settings(), nats_port=free_port())
     with running(settings, wsgi_module="standin", logs_in_files=True) as server:
+        server.supervisor.stop_one("nats")
         with socket.create_server(("127.0.0.1", settings.nats_port)):
-            nats_wanted(server.settings).touch()
-            assert not server.supervisor.wait(2.0)
-            with pytest.raises(KeyError):
-                server.child("nats")
-        eventually(lambda: listens(settings.nats_port))
-        assert server.child("nats").alive
+            server.supervisor.start(nats_program(server.settings, True))
+            eventually(lambda: not server.child("nats").alive)
+            assert not server.supervisor.wait(1.0)
+        eventually(lambda: server.child("nats").alive and listens(settings.nats_port))

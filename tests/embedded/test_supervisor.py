@@ -76,6 +76,19 @@ def test_what_keeps_dying_ends_the_supervision_in_one_clear_line(
         eventually(lambda: supervisor.wait(0.1))
 
 
+def test_what_is_optional_may_keep_dying(supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is started again without end, and the others go on."""
+    monkeypatch.setattr(module, "LONGEST_DELAY_S", 0.01)
+    supervisor.start(Program(name="sleeper", command=SLEEP))
+    supervisor.start(Program(name="failing", command=FAIL, optional=True))
+    place = supervisor._places["failing"]
+    place.delay_s = 0.01
+    supervisor.watch()
+    eventually(lambda: place.deaths > module.GIVE_UP_DEATHS)
+    assert not supervisor.wait(0.1)
+    assert supervisor.child("sleeper").alive
+
+
 def test_who_had_settled_is_started_again_without_end(supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often it is killed, and with the shortest pause each time."""
     monkeypatch.setattr(module, "SETTLED_S", 0.0)
