@@ -122,7 +122,7 @@ def build_house(settings: Settings) -> House:
         settings=settings,
         store=store,
         queues=queues,
-        contests=Entrance(storage, bus, settings),
+        contests=Entrance(storage, bus, settings, Allowance(client, "contests", settings.contests_per_minute).take),
         ask_pairing=lambda game, contest: enqueue("tasks.contests.pair", game, contest),
         now_s=time.time,
         arena=arena,

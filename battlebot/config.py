@@ -154,6 +154,9 @@ class Settings:
     games_per_minute: int = _setting(
         120, "BATTLEBOT_GAMES", "Games a minute that one address may begin at the socket.io door.", 1, 100_000
     )
+    contests_per_minute: int = _setting(
+        30, "BATTLEBOT_CONTESTS", "Contests a minute that logins of one address may open, over all nodes.", 1, 100_000
+    )
     max_body_bytes: int = _setting(65_536, "BATTLEBOT_MAX_BODY", "Bytes of a REST request's body.", 1024, 16_777_216)
     max_request_line_bytes: int = _setting(
         4094, "BATTLEBOT_MAX_REQUEST_LINE", "Bytes of an HTTP request's first line.", 256, 8190

@@ -43,8 +43,8 @@ class Doubt:
 class ContestDoor(Protocol):
     """What the lobby asks the contests."""
 
-    def enter(self, game: str, contest: str, bot: str) -> None:
-        """Raises ContestClosed, Unavailable."""
+    def enter(self, game: str, contest: str, bot: str, address: str) -> None:
+        """Raises ContestClosed, TooMany, Unavailable."""
 
 
 @dataclass
@@ -69,11 +69,14 @@ class Lobby:
     _late: list[tuple[str, Ticket]] = field(default_factory=list)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
-    def admit(self, player: Player) -> None:
-        """Checks that the bot may wait where it wants to. Raises ContestClosed, Unavailable."""
+    def admit(self, player: Player, address: str) -> None:
+        """Checks that the bot, which comes from that address, may wait where it wants to.
+
+        Raises ContestClosed, TooMany for contests that it would open, Unavailable.
+        """
         login = player.login
         if login.contest is not None:
-            self.contests.enter(login.game, login.contest, login.bot_id)
+            self.contests.enter(login.game, login.contest, login.bot_id, address)
 
     def enter(self, player: Player, may_take: bool = True) -> None:
         """The player begins to wait: it gets an empty seat of its own back, a match, or waits. Raises Unavailable.

@@ -43,8 +43,8 @@ class LoginBook(Protocol):
 class WaitingRoom(Protocol):
     """Where players wait for a match."""
 
-    def admit(self, player: Player) -> None:
-        """Raises ContestClosed, Unavailable."""
+    def admit(self, player: Player, address: str) -> None:
+        """Raises ContestClosed, TooMany, Unavailable."""
 
     def enter(self, player: Player) -> None:
         """Raises Unavailable."""
@@ -194,7 +194,7 @@ class Pump:
             login = self._login_of(frame, salt)
             traits = Traits(stays=login.keep)
             player = Player(login, _GivingBack(connection), str(next(self._numbers)), self._lag, traits)
-            self._lobby.admit(player)
+            self._lobby.admit(player, connection.address)
         except Refused as error:
             peer = f"/{connection.address}"  # no bot's name holds a slash
             gevent.sleep(max(self._patience.delay_s(peer), came_s + REFUSED_AFTER_S - time.monotonic()))

@@ -22,7 +22,7 @@ from battlebot.contests.formats.round_robin import due, schedule_of
 from battlebot.contests.formats.situation import Situation
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.pairer import Pairer
-from battlebot.errors import ContestClosed
+from battlebot.errors import ContestClosed, TooMany
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.referee.events import Failed, Turned
 from battlebot.rules.registry import discover
@@ -32,6 +32,11 @@ from battlebot.storage.voids import Why
 
 BOTS = [f"bot{index}" for index in range(6)]
 QUEUE = "numberwang/cup"
+
+
+def anybody(address: str) -> bool:
+    """Opens as many contests as it likes."""
+    return True
 
 
 @pytest.fixture
@@ -154,15 +159,39 @@ def test_a_login_opens_a_contest_unless_the_operator_says_no(
     with_settings: Callable[..., Settings], storage: Storage, client: redis.Redis
 ) -> None:
     """As in the seed; switched off, an unknown contest refuses the login, a known one does not."""
-    Entrance(storage, Bus(client), with_settings()).enter("numberwang", "new", "a")
+    Entrance(storage, Bus(client), with_settings(), anybody).enter("numberwang", "new", "a", "1.2.3.4")
     opened = storage.contests.find("numberwang", "new")
     assert opened is not None
     assert (opened["state"], opened["format"], opened["meetings"]) == ("running", "open", 5)
-    strict = Entrance(storage, Bus(client), with_settings(contests_by_login=False))
-    strict.enter("numberwang", "new", "b")
+    strict = Entrance(storage, Bus(client), with_settings(contests_by_login=False), anybody)
+    strict.enter("numberwang", "new", "b", "1.2.3.4")
     with pytest.raises(ContestClosed):
-        strict.enter("numberwang", "other", "b")
+        strict.enter("numberwang", "other", "b", "1.2.3.4")
     assert {row["bot_id"] for row in storage.standings.of_contest("numberwang", "new")} == {"a", "b"}
+
+
+def test_an_address_opens_so_many_contests_and_enters_any_that_exists(
+    with_settings: Callable[..., Settings], storage: Storage, client: redis.Redis
+) -> None:
+    """Also one that another address, or an organiser, has opened: only what is opened is counted."""
+    opened: list[str] = []
+
+    def thrice(address: str) -> bool:
+        opened.append(address)
+        return opened.count(address) <= 3
+
+    for turn in range(2):
+        door = Entrance(storage, Bus(client), with_settings(), thrice)
+        for name in ("one", "two", "three"):
+            door.enter("numberwang", name, f"bot{turn}", "1.2.3.4")
+    assert opened == ["1.2.3.4"] * 3
+    with pytest.raises(TooMany):
+        door.enter("numberwang", "four", "a", "1.2.3.4")
+    assert storage.contests.find("numberwang", "four") is None
+    door.enter("numberwang", "four", "b", "5.6.7.8")
+    door.enter("numberwang", "four", "a", "1.2.3.4")
+    with pytest.raises(TooMany):
+        door.enter("numberwang", "five", "a", "1.2.3.4")
 
 
 def test_a_pairer_that_read_the_record_too_early_reserves_nothing_twice(pairer: Pairer, storage: Storage) -> None:
@@ -344,20 +373,20 @@ def test_a_login_changes_nothing_in_the_ranking_of_a_contest_that_is_over(
 ) -> None:
     """Whether the node knows that it is, or has known it as running; opened again it lets them in."""
     hall.begin("ab", format="open", entrants="open")
-    doors = [Entrance(hall.storage, Bus(hall.client), with_settings()) for _ in range(2)]
-    doors[0].enter("numberwang", "cup", "a")
+    doors = [Entrance(hall.storage, Bus(hall.client), with_settings(), anybody) for _ in range(2)]
+    doors[0].enter("numberwang", "cup", "a", "1.2.3.4")
     hall.do("finish" if state == "finished" else "cancel")
     for door in doors:
-        door.enter("numberwang", "cup", "b")
+        door.enter("numberwang", "cup", "b", "1.2.3.4")
 
     def names() -> set[str]:
         return {row["bot_id"] for row in hall.storage.standings.of_contest("numberwang", "cup")}
 
     assert names() == {"a"}
     hall.storage.database["contests"].update_one({}, {"$set": {"state": "running"}})
-    again = Entrance(hall.storage, Bus(hall.client), with_settings())
-    again.enter("numberwang", "cup", "b")
+    again = Entrance(hall.storage, Bus(hall.client), with_settings(), anybody)
+    again.enter("numberwang", "cup", "b", "1.2.3.4")
     assert names() == {"a", "b"}
     for door in doors:
-        door.enter("numberwang", "cup", "b")
+        door.enter("numberwang", "cup", "b", "1.2.3.4")
     assert names() == {"a", "b"}

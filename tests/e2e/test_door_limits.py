@@ -20,6 +20,7 @@ SETTINGS = {
     "relogin_delay_max_s": 0.3,
     "ping_interval_s": 0.5,
     "close_timeout_s": 1.0,
+    "contests_per_minute": 2,
 }
 
 
@@ -176,3 +177,24 @@ def test_a_waiting_bot_that_answers_pings_is_kept(meet: Switchboard) -> None:
     peer = meet.login(meet.auth())
     with pytest.raises(TimeoutError):
         peer.any_frame(2.5)
+
+
+def test_an_address_that_opens_too_many_contests_is_told_so(meet: Switchboard) -> None:
+    """In the answer to the login, by a code; it is let into those that there are, of which it had opened two."""
+    auth, refused, opened = meet.auth(), [], []
+    # a minute of the clock may end between them
+    for number in range(6):
+        peer = meet()
+        reply = peer.log_in(auth, contest=f"mine {number}")
+        if reply["authentication"] == "OK":
+            opened.append(f"mine {number}")
+            peer.close()
+        else:
+            refused.append(reply)
+            ended_with(peer, 1008, "too-many")
+    assert 2 <= len(opened) <= 4
+    assert {reply["code"] for reply in refused} == {"too-many"}
+    for contest in opened * 3:
+        peer = meet()
+        assert peer.log_in(auth, contest=contest)["authentication"] == "OK"
+        peer.close()

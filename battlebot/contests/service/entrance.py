@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import structlog
@@ -11,7 +12,7 @@ from battlebot.arena import keys
 from battlebot.arena.bus import Bus
 from battlebot.arena.timers import in_background
 from battlebot.config import Settings
-from battlebot.errors import ContestClosed, Unavailable
+from battlebot.errors import ContestClosed, TooMany, Unavailable
 from battlebot.storage import Storage
 
 log = structlog.get_logger()
@@ -22,24 +23,28 @@ REMEMBERED = 50_000  # contests, and bots in contests; then all are looked up ag
 
 
 class Entrance:
-    """A MongoDB that is away lets those in who were let in before."""
+    """A MongoDB that is away lets those in who were let in before.
 
-    def __init__(self, storage: Storage, bus: Bus, settings: Settings) -> None:
+    `may_open(address)` says whether another contest of that address is within the limit of all nodes.
+    """
+
+    def __init__(self, storage: Storage, bus: Bus, settings: Settings, may_open: Callable[[str], bool]) -> None:
         self._storage = storage
         self._bus = bus
         self._settings = settings
+        self._may_open = may_open
         self._known: dict[tuple[str, str], tuple[float, dict[str, Any]]] = {}
         self._entered: set[tuple[str, str, str]] = set()
 
-    def enter(self, game: str, contest: str, bot: str) -> None:
-        """Lets the bot into the contest; opens it if nobody has, and the operator allows that.
+    def enter(self, game: str, contest: str, bot: str, address: str) -> None:
+        """Lets the bot, from that address, into the contest; opens it if nobody has, and the operator allows that.
 
         A contest that is over or has not begun lets its bots wait; into the ranking of one that is over nobody comes.
         Raises ContestClosed for one that nobody opened, where logins may not, and for a bot that is not on a closed
-        contest's list; Unavailable.
+        contest's list; TooMany for one that nobody opened, if the address has opened too many; Unavailable.
         """
         try:
-            found = self._contest(game, contest)
+            found = self._contest(game, contest, address)
             if found["entrants"] != "open" and bot not in found["entrants"]:
                 raise ContestClosed(f"{bot!r} is no entrant of the contest {contest!r}.", contest=contest)
             if (game, contest, bot) not in self._entered and found["state"] not in OVER:
@@ -61,27 +66,36 @@ class Entrance:
         self._entered.add((game, contest, bot))
         self._bus.publish(keys.contest_events(game, contest), b"entered")
 
-    def _contest(self, game: str, contest: str) -> dict[str, Any]:
+    def _contest(self, game: str, contest: str, address: str) -> dict[str, Any]:
         seen_s, document = self._known.get((game, contest), (0.0, {}))
         if document and time.monotonic() - seen_s >= KNOWN_FOR_S:
             # what is known serves now; a MongoDB that hangs must not hold up who was let in before
             self._known[game, contest] = (time.monotonic(), document)
             in_background(self._look_again, game, contest)
-        return document or self._look(game, contest)
+        return document or self._look(game, contest) or self._opened(game, contest, address)
 
     def _look_again(self, game: str, contest: str) -> None:
         try:
-            self._look(game, contest)
+            if self._look(game, contest) is None:
+                self._known.pop((game, contest), None)
         except Unavailable:
             log.warning("contest.seen_late", game=game, contest=contest)
 
-    def _look(self, game: str, contest: str) -> dict[str, Any]:
+    def _look(self, game: str, contest: str) -> dict[str, Any] | None:
         found = self._storage.contests.find(game, contest)
-        if found is None:
-            if not self._settings.contests_by_login:
-                raise ContestClosed(f"There is no contest {contest!r} of {game}.", contest=contest)
-            found = self._storage.contests.open(game, contest, self._settings.meetings_cap)
-            log.info("contest.opened", game=game, contest=contest)
+        return None if found is None else self._remembered(game, contest, found)
+
+    def _opened(self, game: str, contest: str, address: str) -> dict[str, Any]:
+        if not self._settings.contests_by_login:
+            raise ContestClosed(f"There is no contest {contest!r} of {game}.", contest=contest)
+        if not self._may_open(address):
+            log.info("contest.not_opened", game=game, contest=contest, address=address)
+            raise TooMany("Your address has opened too many contests; name one that exists, or wait a minute.")
+        found = self._storage.contests.open(game, contest, self._settings.meetings_cap)
+        log.info("contest.opened", game=game, contest=contest)
+        return self._remembered(game, contest, found)
+
+    def _remembered(self, game: str, contest: str, found: dict[str, Any]) -> dict[str, Any]:
         if len(self._known) >= REMEMBERED:
             self._known.clear()
         self._known[game, contest] = (time.monotonic(), found)
