@@ -104,7 +104,8 @@ def test_a_port_in_use_is_one_clear_line(command: str, battlebot: Run) -> None:
 def test_an_unwritable_data_folder_is_one_clear_line(battlebot: Run, tmp_path: Path) -> None:
     """Here a file stands in its place."""
     (tmp_path / "file").touch()
-    finished = battlebot("serve", "--data", "file", BATTLEBOT_PORT=str(free_port()), BATTLEBOT_TCP_PORT="0")
+    ports = {"BATTLEBOT_PORT": str(free_port()), "BATTLEBOT_TCP_PORT": "0", "BATTLEBOT_NATS_PORT": "0"}
+    finished = battlebot("serve", "--data", "file", **ports)
     assert "file cannot be written: " in complaint(finished)
 
 

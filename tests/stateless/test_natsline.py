@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from cluster import free_port
+from cluster import free_port, wait_for
 from natsbots import PASS, NatsBot, nats_server, response, wait_until_listening
 
 from battlebot.stateless.asking import Question
@@ -133,9 +133,7 @@ def test_an_answer_that_comes_too_late_is_acknowledged_all_the_same(lines: Lines
         with pytest.raises(Silence):
             line.ask("late", "m1", REQUEST, 0.2)
         go_on.set()
-        until_s = time.monotonic() + 20
-        while not bot.acknowledged and time.monotonic() < until_s:
-            time.sleep(0.01)
+        wait_for(lambda: bot.acknowledged, "the acknowledgement")
         assert bot.acknowledged == 1
         bot.close()
 

@@ -36,7 +36,7 @@ def test_closing_ends_the_wait_for_a_frame_at_once(pair: Pair) -> None:
             ended.append(gone.clean)
 
     gevent.spawn(listen)
-    gevent.sleep(0.01)
+    gevent.idle()  # it listens
     ws.close(closing.TAKEN_OVER)
     settle(lambda: bool(ended))
     assert ended == [True]
