@@ -9,12 +9,15 @@ import structlog
 from celery import shared_task
 
 from battlebot.arena import keys
+from battlebot.arena.seldom import Seldom
 from battlebot.errors import Unavailable
 from tasks.workbench import Workbench, workbench
 
 log = structlog.get_logger()
 
 ABANDONED_S = 20.0  # a meeting reserved so long ago whose match is nowhere was never begun
+
+may_tell = Seldom()
 
 
 @shared_task(name="tasks.contests.pair")
@@ -26,7 +29,11 @@ def pair(game: str, contest: str) -> int:
         return bench.solo(work, 15.0).run(lambda: bench.pairer.pair(game, contest))
     except Unavailable as error:
         log.warning("pairing.put_off", game=game, contest=contest, error=str(error))
-        return 0
+    except Exception:
+        # the sweep asks again every second, as long as somebody waits
+        if may_tell(("pair", game, contest)):
+            log.exception("contest.not_paired", game=game, contest=contest)
+    return 0
 
 
 @shared_task(name="tasks.contests.sweep")
@@ -58,7 +65,8 @@ def _look_at(bench: Workbench, contest: Mapping[str, Any]) -> int:
         raise
     except Exception:
         # what is wrong with one contest must not keep the others from going on
-        log.exception("contest.not_looked_after", game=contest["game"], contest=contest["name"])
+        if may_tell(("look", contest["game"], contest["name"])):
+            log.exception("contest.not_looked_after", game=contest["game"], contest=contest["name"])
         return 0
 
 

@@ -16,6 +16,7 @@ import structlog
 from battlebot.arena import keys
 from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
+from battlebot.arena.seldom import Seldom
 from battlebot.contests.formats import format_named
 from battlebot.contests.service import changes as decided
 from battlebot.contests.service.pairer import met_of, situation_of
@@ -32,6 +33,8 @@ log = structlog.get_logger()
 
 ITSELF = "contest"  # who finishes a contest in which nothing is left to play
 MAY_BEGIN_S = 30.0  # after it was taken back: a reserved match begins within less
+
+may_tell = Seldom()
 
 
 @dataclass
@@ -138,7 +141,8 @@ class Organiser:
                 raise
             except Exception:
                 # what is wrong with one contest must not keep the others from their time
-                log.exception("contest.not_on_time", game=game, contest=name)
+                if may_tell(("time", game, name)):
+                    log.exception("contest.not_on_time", game=game, contest=name)
 
     def finish_by_itself(self, contest: Mapping[str, Any]) -> None:
         """Nothing was left to play when `contest` was read; nothing happens if it has changed since."""
@@ -160,7 +164,8 @@ class Organiser:
             except Unavailable:
                 raise
             except Exception:
-                log.exception("match.not_stopped", match=row["_id"])
+                if may_tell(("stop", row["_id"])):
+                    log.exception("match.not_stopped", match=row["_id"])
         if over:
             self.storage.voids.stopped(over)
 
