@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from itertools import islice
 from pathlib import Path
 
@@ -13,13 +12,13 @@ from chaos.faults import DECK, faults
 from chaos.play import Plan, log_problems, play
 from chaos.town import town
 
+SEED = 2026
+
 
 @pytest.mark.timeout(400)
 def test_a_contest_outlives_whatever_is_killed_paused_or_restarted(tmp_path: Path) -> None:
-    """Every kind of fault once. `make chaos ARGS="--seed ..."` repeats a seed with more of them."""
-    seed = secrets.randbits(32)
-    print("seed", seed)
-    sequence = iter(list(islice(faults(seed), len(DECK))))
+    """Every kind of fault once, in the order of one seed; `make chaos` has another seed each time, and more faults."""
+    sequence = iter(list(islice(faults(SEED), len(DECK))))
 
     def trouble() -> bool:
         fault = next(sequence, None)
@@ -28,10 +27,10 @@ def test_a_contest_outlives_whatever_is_killed_paused_or_restarted(tmp_path: Pat
         return fault is not None
 
     with town(tmp_path / "data") as made:
-        plan = Plan("cup", seed, bots=12, meetings=3, think_s=0.15)
+        plan = Plan("cup", SEED, bots=12, meetings=3, think_s=0.15)
         evidence, found = play(made, plan, trouble, tmp_path / "cup")
         numbers = tally(evidence)
-        assert found + log_problems(made) == [], f"seed {seed}"
+        assert found + log_problems(made) == [], f"seed {SEED}"
         # else nothing was shown
         assert made.faults >= 12, made.hits
         assert numbers["matches"] >= 3 * 12 * 11 // 2
