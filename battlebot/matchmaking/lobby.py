@@ -66,6 +66,7 @@ class Lobby:
     ask_bots: Callable[[str], None] = lambda match_id: None
     _waiting: dict[str, Player] = field(default_factory=dict)
     _doubts: dict[str, Doubt] = field(default_factory=dict)
+    _look_again: set[str] = field(default_factory=set)
     _late: list[tuple[str, Ticket]] = field(default_factory=list)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -114,10 +115,13 @@ class Lobby:
         self._close_the_lonely()
         by_queue = defaultdict(list)
         players = self._players()
+        overlooked, self._look_again = self._look_again, set()
         self._doubts = {player.place: self._doubts[player.place] for player in players if player.place in self._doubts}
         for player in players:
             if player.place in self._doubts:
                 self._wait(player, look_for_seats=True, hold=self._may_be_broken(player, self._doubts[player.place]))
+            elif player.place in overlooked:
+                self._wait(player, look_for_seats=True)
             else:
                 by_queue[self._queue(player)].append(player)
         for name, players in by_queue.items():
@@ -152,6 +156,8 @@ class Lobby:
                 self.ask_pairing(login.game, login.contest)
         elif found.taken:
             self._pair(player, game, found.others)
+        elif found.left_out:
+            self._look_again.add(player.place)
 
     def _may_be_broken(self, player: Player, doubt: Doubt) -> bool:
         """Whether the bot's other connection may have ended without anybody's having noticed it, its node being dead.

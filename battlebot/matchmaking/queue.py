@@ -18,6 +18,7 @@ WAIT = Script("battlebot.matchmaking", "wait.lua")
 AGAIN = Script("battlebot.matchmaking", "again.lua")
 LEAVE = Script("battlebot.matchmaking", "leave.lua")
 
+LATE_MS = 2000  # so much later than another's, a node's heartbeat makes its tickets wait: it may be dead
 HELD_MS = 5000  # how long taken tickets are kept from others, should who took them die
 LOOKED = "/"  # beside the bots that are missed, and no bot's name: when they were last looked for
 BY_A_TASK = -1  # others wanted: none, a task pairs
@@ -41,7 +42,8 @@ class Ticket:
 class Waiting:
     """What became of a bot that began to wait: `seats` it left empty, a `match` begun for it, `others` taken along.
 
-    `plays`: it does not wait yet, as it plays this match at another connection.
+    `plays`: it does not wait yet, as it plays this match at another connection. `left_out`: somebody was not taken
+    whose node may be dead; it is worth another look.
     """
 
     seats: tuple[str, ...] = ()
@@ -50,6 +52,7 @@ class Waiting:
     others: tuple[Ticket, ...] = ()
     ask_pairing: bool = False
     plays: str | None = None
+    left_out: bool = False
 
 
 class Queues:
@@ -85,10 +88,12 @@ class Queues:
             keys.lock(f"pair:{name}"),
             keys.newest(ticket.bot),
             keys.DEADLINES,
+            keys.NODES,
         ]
         since_ms = int(ticket.since_s * 1000)
         arguments: list[Argument] = [ticket.text, since_ms, ticket.bot, name, others, int(look_for_seats)]
         arguments += [keys.ticket(""), HELD_MS, int(strangers_first), keys.met(name, ""), int(hold_if_playing)]
+        arguments += [keys.mailbox(""), LATE_MS]
         kind, *rest = self._scripts.run(WAIT, script_keys, arguments)
         if kind == b"seat":
             return Waiting(seats=tuple(match_id.decode() for match_id in rest))
@@ -98,7 +103,7 @@ class Queues:
             return Waiting(plays=rest[0].decode())
         if kind == b"take":
             return Waiting(taken=True, others=tuple(_ticket(other.decode(), 0.0) for other in rest))
-        return Waiting(ask_pairing=bool(rest[0]))
+        return Waiting(ask_pairing=bool(rest[0]), left_out=bool(rest[1]))
 
     def wait_again(self, name: str, tickets: Sequence[Ticket]) -> list[tuple[str | None, bool]]:
         """Says that these still wait; answers for each the match begun for it, and if its bot has an empty seat."""
@@ -121,6 +126,22 @@ class Queues:
         with redis_errors():
             rows: Any = self._client.zrange(keys.queue(name), 0, -1, withscores=True)
         return [_ticket(text.decode(), since_ms / 1000) for text, since_ms in list(rows)]
+
+    def offered(self, name: str) -> list[Ticket]:
+        """As `tickets`, without those of nodes that seem to be dead: who waited there is elsewhere, or gone."""
+        tickets = self.tickets(name)
+        nodes = sorted({keys.node_of(ticket.place) for ticket in tickets})
+        with redis_errors():
+            pipeline = self._client.pipeline(transaction=False)
+            pipeline.zrange(keys.NODES, 0, -1, withscores=True)
+            pipeline.pubsub_numsub(*map(keys.mailbox, nodes))
+            rows, readers = pipeline.execute()
+        beats = {node.decode(): beat_ms for node, beat_ms in rows}
+        last_ms = max(beats.values(), default=0)
+        reads = {node: count > 0 for node, (_, count) in zip(nodes, readers, strict=True)}
+        # one without any heartbeat has been looked after already, or is none
+        away = {node for node in beats.keys() & reads if not reads[node] or last_ms - beats[node] > LATE_MS}
+        return [ticket for ticket in tickets if keys.node_of(ticket.place) not in away]
 
     def names(self) -> list[str]:
         """The queues in which somebody waits."""

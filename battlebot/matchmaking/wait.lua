@@ -2,12 +2,14 @@
 -- the one whom it has met least recently.
 -- KEYS[1] queue, KEYS[2] set of queues, KEYS[3] the bot's empty seats, KEYS[4] the ticket's mark,
 -- KEYS[5] pairing asked for, KEYS[6] whom the bot has met, KEYS[7] pairing under way, KEYS[8] the bot's newest match,
--- KEYS[9] deadlines of live matches
+-- KEYS[9] deadlines of live matches, KEYS[10] nodes and their heartbeats
 -- ARGV[1] ticket, ARGV[2] waiting since (ms), ARGV[3] bot, ARGV[4] queue's name, ARGV[5] how many others are wanted
 -- (-1: pairing is a task's work), ARGV[6] 1 to look for empty seats, ARGV[7] what a mark's key begins with,
 -- ARGV[8] ms for which taken tickets are held, ARGV[9] 1 to take the least recently met one (of one wanted),
--- ARGV[10] what the key of whom a bot has met begins with, ARGV[11] 1 to hold back a bot that is in a match
--- Answers {'seat', match...}, {'match', match}, {'hold', match}, {'take', ticket...} or {'wait', 1 where pairing must be asked for now}.
+-- ARGV[10] what the key of whom a bot has met begins with, ARGV[11] 1 to hold back a bot that is in a match,
+-- ARGV[12] what a mailbox's name begins with, ARGV[13] ms that a node's heartbeat may be behind another's
+-- Answers {'seat', match...}, {'match', match}, {'hold', match}, {'take', ticket...} or
+-- {'wait', 1 where pairing must be asked for now, 1 where somebody was left out whose node may be dead}.
 if ARGV[6] == '1' then
   local seats = redis.call('SMEMBERS', KEYS[3])
   if #seats > 0 then return {'seat', unpack(seats)} end
@@ -15,7 +17,7 @@ end
 local mark = redis.call('GET', KEYS[4])
 if mark then
   -- held by another bot that makes the match at this moment: its letter, or the mark's end, will come
-  if string.sub(mark, 1, 5) == 'held:' then return {'wait', 0} end
+  if string.sub(mark, 1, 5) == 'held:' then return {'wait', 0, 0} end
   return {'match', mark}
 end
 if ARGV[11] == '1' then
@@ -28,17 +30,31 @@ if wanted < 0 then
   redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1])
   local ask = redis.call('SET', KEYS[5], '1', 'NX', 'PX', 2000)
   -- who pairs now looks, when it has released its lock, whether it was asked again
-  return {'wait', ask and 1 - redis.call('EXISTS', KEYS[7]) or 0}
+  return {'wait', ask and 1 - redis.call('EXISTS', KEYS[7]) or 0, 0}
 end
 local function bot_of(ticket) return string.match(ticket, '^[^/]*/[^/]*/(.*)$') end
+local newest_beat = tonumber(redis.call('ZREVRANGE', KEYS[10], 0, 0, 'WITHSCORES')[2] or '0')
+local nodes = {}
+local function is_there(ticket)
+  -- a node that reads no mail, or is late, may be dead; one without any heartbeat has been looked after already
+  local node = string.match(ticket, '^[^/]*')
+  if nodes[node] == nil then
+    local beat = redis.call('ZSCORE', KEYS[10], node)
+    local reads = beat and redis.call('PUBSUB', 'NUMSUB', ARGV[12] .. node)[2] > 0
+    nodes[node] = not beat or reads and newest_beat - beat <= tonumber(ARGV[13])
+  end
+  return nodes[node]
+end
 local strangers = ARGV[9] == '1' and wanted == 1
-local others, from, seen, met_at = {}, 0, {[ARGV[3]] = true}, nil
+local others, from, seen, met_at, left_out = {}, 0, {[ARGV[3]] = true}, nil, 0
 while #others < wanted or strangers and from < 1000 do
   local page = redis.call('ZRANGE', KEYS[1], from, from + 99)
   if #page == 0 then break end
   for _, other in ipairs(page) do
     local bot = bot_of(other)
-    if strangers and not seen[bot] then
+    if not seen[bot] and not is_there(other) then
+      left_out = 1
+    elseif strangers and not seen[bot] then
       local at = tonumber(redis.call('ZSCORE', KEYS[6], bot) or '0')
       if not met_at or at < met_at then others, met_at = {other}, at end
       seen[bot] = true
@@ -51,7 +67,7 @@ while #others < wanted or strangers and from < 1000 do
 end
 if #others < wanted then
   redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1])
-  return {'wait', 0}
+  return {'wait', 0, left_out}
 end
 redis.call('ZREM', KEYS[1], ARGV[1], unpack(others))
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('SREM', KEYS[2], ARGV[4]) end

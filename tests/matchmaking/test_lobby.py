@@ -129,6 +129,19 @@ def test_who_is_given_a_seat_while_the_tick_asks_for_it_is_asked_for_no_more(
     assert "ada" not in {ticket.bot for ticket in lobby.queues.tickets("numberwang")}
 
 
+def test_who_was_left_out_while_its_node_was_late_is_taken_along_by_the_next_tick(
+    lobby: Lobby, client: redis.Redis
+) -> None:
+    """Nobody else need come for that."""
+    lobby.queues.wait("numberwang", Ticket("n2/9.1", "bob", 1000.0), BY_A_TASK)
+    beats(client, 1000.0)
+    lobby.enter(comes())
+    assert lobby.store.live_ids() == []
+    client.delete(keys.NODES)
+    lobby.tick()
+    assert len(lobby.store.live_ids()) == 1
+
+
 def played_by_ada(lobby: Lobby) -> Match:
     """A live match in which `ada` has a seat that nobody has left yet."""
     seats = [("ada", "n2/8.1"), ("bob", "n2/9.1")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -56,6 +56,46 @@ def test_a_bot_is_never_taken_by_itself(queues: Queues) -> None:
         assert not queues.wait(GAME, ticket("a", number), 1).taken
     (other,) = queues.wait(GAME, ticket("b"), 1).others
     assert other.place == ticket("a", 0).place
+
+
+def beats(client: redis.Redis, node: str, at_ms: int) -> None:
+    """A heartbeat of a node."""
+    client.zadd(keys.NODES, {node: at_ms})
+
+
+@pytest.fixture
+def mailbox(client: redis.Redis) -> Callable[[str], redis.client.PubSub]:
+    """`mailbox(node)` reads a node's mail until it is closed."""
+
+    def read(node: str) -> redis.client.PubSub:
+        made = client.pubsub()
+        made.subscribe(keys.mailbox(node))
+        assert made.get_message(timeout=10) is not None
+        return made
+
+    return read
+
+
+@pytest.mark.parametrize("why", ["killed", "stands still"])
+def test_who_waits_at_a_node_that_may_be_dead_is_left_out(
+    queues: Queues, client: redis.Redis, mailbox: Callable[[str], redis.client.PubSub], why: str
+) -> None:
+    """Its bot is at another node by now, perhaps; who would have taken it along looks again."""
+    queues.wait(GAME, ticket("a", node="dying"), 1)
+    beats(client, "dying", 7_000)
+    beats(client, "n", 10_000 if why == "stands still" else 7_500)
+    with mailbox("n"), mailbox("dying") as dying:
+        if why == "killed":
+            dying.close()
+        answer = queues.wait(GAME, ticket("b"), 1)
+        assert (answer.taken, answer.left_out) == (False, True)
+        assert [waiting.bot for waiting in queues.offered(GAME)] == ["b"]
+        queues.wait(GAME, ticket("a"), 1)
+        assert [waiting.bot for waiting in queues.tickets(GAME)] == ["a"], "that of the dying node"
+        beats(client, "dying", 10_000)
+        with mailbox("dying"):
+            assert [waiting.bot for waiting in queues.offered(GAME)] == ["a"]
+            assert queues.wait(GAME, ticket("c"), 1).others[0].place == ticket("a", node="dying").place
 
 
 def test_who_waits_while_a_pairing_is_under_way_leaves_it_a_wish_and_asks_for_no_other(

@@ -107,7 +107,7 @@ class Pairer:
     def _pair(self, game_name: str, contest_name: str) -> tuple[int, bool]:
         """How many matches began, and whether the contest was changed meanwhile, so that it must be looked at again."""
         queue = keys.queue_name(game_name, contest_name)
-        tickets = {ticket.text: ticket for ticket in self.queues.tickets(queue)}
+        tickets = {ticket.text: ticket for ticket in self.queues.offered(queue)}
         if len(tickets) < 2:
             return 0, False
         contest = self.storage.contests.find(game_name, contest_name)
