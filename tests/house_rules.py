@@ -52,7 +52,9 @@ LAYERS = {
         never=PURE - {"random", "io", "pathlib", "importlib"},
     ),
     "battlebot.errors": layer("errors import nothing", theirs=(), never=PURE),
-    "battlebot.config": layer("config knows the environment and errors", "errors", theirs=("dotenv",), never=SOCKETS),
+    "battlebot.config": layer(
+        "config knows the environment and errors", "config", "errors", theirs=("dotenv",), never=SOCKETS
+    ),
     "battlebot.logs": layer("logs know config", "config", theirs=("structlog", "orjson"), never=SOCKETS),
     "battlebot.wire": layer(
         "wire is messages: no sockets, no storage, no clock",

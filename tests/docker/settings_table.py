@@ -1,4 +1,4 @@
-"""The table of settings in docs/operations.md, made from battlebot/config.py. Run as a script, it writes it there."""
+"""The table of settings in docs/operations.md, made from Settings. Run as a script, it writes it there."""
 
 from __future__ import annotations
 

@@ -1,0 +1,125 @@
+"""Environment -> frozen Settings, validated at start. Nothing else reads the environment."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+from dotenv import dotenv_values
+
+from battlebot.config.settings import Settings, networks_of, origins_of
+from battlebot.errors import SettingError
+
+# a browser's word for where a page is from (RFC 6454, section 6.2): no path, no slash at the end
+ORIGIN = re.compile(r"https?://[^/\s@,?#]+")
+
+
+def load_settings(
+    environ: Mapping[str, str] | None = None, dotenv: Path | None = Path(".env"), **overrides: Any
+) -> Settings:
+    """Settings from `environ` (default: the process's), over `.env`, over the defaults; `overrides` win.
+
+    An empty value counts as absent. Raises SettingError naming the variable, its value and what is allowed.
+    """
+    environ = os.environ if environ is None else environ
+    from_file = _from_file(dotenv)
+    values: dict[str, Any] = {}
+    for row in fields(Settings):
+        env = row.metadata["env"]
+        raw = (environ.get(env) or "").strip() or (from_file.get(env) or "").strip()
+        if raw:
+            values[row.name] = _parse(env, raw, row.type)
+    values.update({name: value for name, value in overrides.items() if value is not None})
+    settings = Settings(**values)
+    _check_bounds(settings)
+    _check_choices(settings)
+    return settings
+
+
+def _from_file(dotenv: Path | None) -> Mapping[str, str | None]:
+    try:
+        return dotenv_values(dotenv) if dotenv is not None and dotenv.is_file() else {}
+    except (OSError, UnicodeDecodeError):
+        raise SettingError(f"{dotenv} cannot be read as UTF-8 text.") from None
+
+
+def as_environment(settings: Settings) -> dict[str, str]:
+    """The environment that makes a child process load equal settings. Shape: variable -> text."""
+    environment = {}
+    for row in fields(Settings):
+        value = getattr(settings, row.name)
+        environment[row.metadata["env"]] = str(int(value)) if isinstance(value, bool) else str(value)
+    return environment
+
+
+def _parse(env: str, raw: str, kind: Any) -> Any:
+    name = kind if isinstance(kind, str) else kind.__name__
+    if name == "Path":
+        try:
+            return Path(raw).expanduser()
+        except RuntimeError:
+            raise SettingError(f"{env}={raw!r} names a home that nobody has.") from None
+    if name == "str":
+        return raw
+    if name == "bool":
+        return _parse_bool(env, raw)
+    try:
+        return int(raw) if name == "int" else float(raw)
+    except ValueError:
+        raise SettingError(f"{env}={raw!r} is not {'a whole number' if name == 'int' else 'a number'}.") from None
+
+
+def _parse_bool(env: str, raw: str) -> bool:
+    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    if raw.lower() not in words:
+        raise SettingError(f"{env}={raw!r} is neither true nor false.")
+    return words[raw.lower()]
+
+
+def _check_bounds(settings: Settings) -> None:
+    for row in fields(Settings):
+        low, high = row.metadata["low"], row.metadata["high"]
+        value = getattr(settings, row.name)
+        # said so that NaN is out of bounds as well
+        if low is not None and high is not None and not low <= value <= high:
+            raise SettingError(f"{row.metadata['env']}={value} is out of bounds: {_plain(low)} to {_plain(high)}.")
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if number == int(number) else str(number)
+
+
+def _check_choices(settings: Settings) -> None:
+    choices = {
+        "log_format": ("json", "console", "auto"),
+        "log_level": ("debug", "info", "warning", "error"),
+    }
+    for row in fields(Settings):
+        allowed = choices.get(row.name)
+        value = getattr(settings, row.name)
+        if allowed and value not in allowed:
+            raise SettingError(f"{row.metadata['env']}={value!r} is not one of {', '.join(allowed)}.")
+    if settings.secret_key and any(len(key.strip()) < 16 for key in settings.secret_key.split(",")):
+        raise SettingError("SECRET_KEY must be one or more comma-separated keys of at least 16 characters.")
+    for origin in origins_of(settings):
+        if origin != "*" and not ORIGIN.fullmatch(origin):
+            raise SettingError(f"BATTLEBOT_ORIGINS: {origin!r} is not an origin, as https://bots.example.org is one.")
+    for network in networks_of(settings):
+        try:
+            ip_network(network)
+        except ValueError:
+            raise SettingError(f"BATTLEBOT_BOT_NETWORKS: {network!r} is no network, as 10.1.0.0/16 is one.") from None
+    prefixes = {
+        "redis_url": ("redis://", "rediss://", "unix://"),
+        "mongodb_uri": ("mongodb://", "mongodb+srv://"),
+    }
+    for name, allowed in prefixes.items():
+        value = getattr(settings, name)
+        if value and not value.startswith(allowed):
+            # the value may hold a password: it is not repeated
+            raise SettingError(f"{name.upper()} must begin with {' or '.join(allowed)}.")
