@@ -115,7 +115,7 @@ def test_sigkill_of_the_supervisor_leaves_no_orphan(make_settings: Make, start_s
         processes = descendants(process.pid)
         process.kill()
         process.wait()
-        eventually(lambda: survivors(processes) == [], 5)  # noqa: B023
+        eventually(lambda: survivors(processes) == [])  # noqa: B023
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
