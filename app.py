@@ -12,7 +12,7 @@ import redis
 import structlog
 from celery import Celery
 from flask import Flask, request
-from gevent.lock import RLock, Semaphore
+from gevent.lock import RLock
 from gunicorn.http.errors import ParseException
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, RequestTimeout
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -27,6 +27,7 @@ from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.directory import Directory
+from battlebot.arena.greenlets import Gate
 from battlebot.arena.health import Health
 from battlebot.arena.lag import Lag
 from battlebot.arena.live import LiveMatches
@@ -109,7 +110,7 @@ def build_house(settings: Settings) -> House:
     client = connect(settings.redis_url)
     celery = make_celery(settings)
     bus = Bus(client)
-    scripts = GroupedScripts(client, lambda: Semaphore(0))
+    scripts = GroupedScripts(client, Gate)
     store, queues = MatchStore(client, scripts), Queues(client, scripts)
     enqueue = _enqueuer(celery)
     ask_bots = partial(enqueue, "tasks.bots.ask")

@@ -22,6 +22,11 @@ from bench.runner import Bench, Row, run, scenario_names
 @click.option("--size", type=click.IntRange(min=1), help="How many matches, bots or connections, by scenario.")
 @click.option("--repeat", type=click.IntRange(min=1), default=1, help="Runs of each; the median counts.")
 @click.option("--keep", is_flag=True, help='contest, crowd: with protocol 2 and "session": "keep".')
+@click.option(
+    "--journal",
+    type=click.Choice(["everysec", "always"]),
+    help="How often Valkey has its journal on the disk; else as the embedded server has it: always.",
+)
 @click.option("--profile", type=click.Path(path_type=Path), help="py-spy of the web node: *.svg or stacks with counts.")
 @click.option("--check", is_flag=True, help="Exit status 1 also if a ratio by CPU is below half of the recorded one.")
 @click.option("--record", "keep_record", is_flag=True, help="Record the ratios by CPU in bench/recorded.json.")
@@ -32,6 +37,7 @@ def main(
     size: int | None,
     repeat: int,
     keep: bool,
+    journal: str | None,
     profile: Path | None,
     check: bool,
     keep_record: bool,
@@ -42,7 +48,7 @@ def main(
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
-    bench = Bench(quick, seconds, size, keep, profile)
+    bench = Bench(quick, seconds, size, keep, profile, journal)
     rows: list[Row] = []
     for name in names or scenario_names():
         rows.append(run(name, bench, repeat))

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from battlebot.arena.connection import connect
 from battlebot.config import load_settings
 from battlebot.embedded.address import server_url
 from battlebot.embedded.commands import environment, web_command
@@ -52,6 +53,11 @@ class House:
         if cores is not None:
             for part, pids in self.parts.items():
                 pin(pids, cores[0] if part in DOORS else cores[1])
+
+    def keep_journal(self, appendfsync: str) -> None:
+        """Has Valkey's journal synced to the disk `always`, before any reply, or `everysec`."""
+        with connect(self.server.settings.redis_url) as client:
+            client.config_set("appendfsync", appendfsync)
 
     def close_pairing(self) -> None:
         """Stops the worker and beat: whoever waits in a contest goes on waiting."""
@@ -134,8 +140,8 @@ class House:
 
 
 @contextmanager
-def house(**changes: Any) -> Iterator[House]:
-    """A whole Battlebot on fresh stores, ready; `changes` are settings of its own."""
+def house(journal: str | None = None, **changes: Any) -> Iterator[House]:
+    """A whole Battlebot on fresh stores, ready; `journal` as in `keep_journal`, `changes` are settings of its own."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         settings = load_settings(
             {}, None, data=Path(folder), port=free_port(), log_format="json", worker_concurrency=1, **LIMITS | changes
@@ -145,6 +151,8 @@ def house(**changes: Any) -> Iterator[House]:
             _wait_until(lambda: made.request("/readyz")[0] == 200, "the server is not ready")
             # the worker has forked since
             made = House(server)
+            if journal is not None:
+                made.keep_journal(journal)
             yield made
             for part, pids in made.parts.items():
                 if server.child(part).pid not in pids:

@@ -42,6 +42,7 @@ class Bench:
     size_asked: int | None = None
     keep: bool = False
     profile: Path | None = None
+    journal: str | None = None
 
     def seconds(self, full: float, quick: float) -> float:
         """How long the window is."""
@@ -54,7 +55,7 @@ class Bench:
     @contextmanager
     def house(self, **changes: Any) -> Iterator[House]:
         """A whole Battlebot on fresh stores. What its parts complain about in their logs goes to stderr."""
-        with house(**changes) as made:
+        with house(self.journal, **changes) as made:
             yield made
             for line in made.complaints()[:20]:
                 print(line[:1000], file=sys.stderr)

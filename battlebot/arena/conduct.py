@@ -112,8 +112,9 @@ class Conductor:
 
     def conduct_all(self, match: Match, events: Sequence[Event]) -> Step:
         """As `conduct`, of events that came at one moment, in one commit. Seats are told how it stands after all."""
+        game = self.registry[match.game]
         while True:
-            answer, turns = self._stepped(match, events)
+            answer, turns = self._stepped(game, match, events)
             if answer.match is match:
                 return answer
             follows = self._follows(answer.match)
@@ -141,13 +142,13 @@ class Conductor:
                 self._log_end(answer.match)
             if ask:
                 self._ask_archive()
-            if _asks_anew(self.registry[match.game], match, answer.match):
+            if _asks_anew(game, match, answer.match):
                 self._ask_bots(match.id)
             return answer if follows is None else msgspec.structs.replace(answer, then=self._begun(follows))
 
-    def _stepped(self, match: Match, events: Sequence[Event]) -> tuple[Step, list[dict[str, Any]]]:
+    def _stepped(self, game: Game, match: Match, events: Sequence[Event]) -> tuple[Step, list[dict[str, Any]]]:
         """The answer to the events one after another, as that to one: one revision more, one update a seat."""
-        game, now_s = self.registry[match.game], self.now_s()
+        now_s = self.now_s()
         answer = step(game, match, events[0], now_s)
         turns = [] if answer.recorded is None else [answer.recorded]
         for event in events[1:]:
@@ -195,8 +196,7 @@ class Conductor:
         letters: list[Publication] = []
         document = b""
         for update in answer.updates:
-            seat = answer.match.seat_of(update.bot)
-            place = None if seat is None else seat.place
+            place = update.place
             if place is not None and not place.startswith(self._silent):
                 document = document or encode_match(answer.match)
                 mail = Mail.of(place, update, document)
@@ -228,13 +228,17 @@ def _came_at(version: int, event: Event) -> Event:
 
 def asked_of(game: Game, match: Match) -> list[Seat]:
     """The seats of stateless bots that the match waits for."""
-    if match.verdict is not None or all(seat.address is None for seat in match.seats):
+    stateless = [seat for seat in match.seats if seat.address is not None]
+    if not stateless or match.verdict is not None:
         return []
     awaited = game.awaited(match.state)
-    return [seat for seat in match.seats if seat.address is not None and seat.bot in awaited]
+    return [seat for seat in stateless if seat.bot in awaited]
 
 
 def _asks_anew(game: Game, before: Match, after: Match) -> bool:
     """Whether a stateless bot is asked something that it was not asked before."""
-    known = {seat.bot: seat for seat in before.seats}
-    return any(seat.question != known[seat.bot].question for seat in asked_of(game, after))
+    asked = asked_of(game, after)
+    if not asked:
+        return False
+    known = {seat.bot: seat.question for seat in before.seats}
+    return any(seat.question != known[seat.bot] for seat in asked)

@@ -57,13 +57,12 @@ class Host:
         table.match, table.document = answer.match, None
         for update in answer.updates:
             player = players.get(update.bot)
-            seat = answer.match.seat_of(update.bot)
-            if player is None or seat is None:
+            if player is None:
                 continue
             if isinstance(event, Joined) and event.bot == update.bot:
                 # also where the match is over, and nobody has a place in it any more
                 self.deliver(table, player, self._with_missed(player, update, answer.match), answer.reply)
-            elif seat.place in (None, player.place):
+            elif update.place in (None, player.place):
                 # who sits here while its seat stands empty was taken for gone, wrongly
                 if player.table is not table:
                     self.tables.seat(table, player)

@@ -170,7 +170,9 @@ class GroupedScripts(Scripts):
         return self._connection
 
     def _result(self, call: _Call) -> Any:
-        return self._answer(call.script, call.keys, call.arguments, call.answer)
+        if isinstance(call.answer, Exception):
+            return self._answer(call.script, call.keys, call.arguments, call.answer)
+        return call.answer
 
 
 def _read(connection: redis.Connection) -> Any:

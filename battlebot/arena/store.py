@@ -33,6 +33,8 @@ TICKET_MARK_S = 120  # longer than any message is on its way
 TURNS_RETIRED_S = 10  # its record is in the archive; who follows it turn by turn may be a little behind
 RETIRED_S = 60  # an archived match stays readable: a bot that comes back too late is told how it ended
 
+NOTHING = ("", "", "")  # for `_following` where no match follows
+
 Publication = tuple[str, bytes]
 
 
@@ -106,10 +108,7 @@ class MatchStore:
 
         Raises Conflict if another revision than `before`'s is there (reload, step again), UnknownMatch if none is.
         """
-        sets = _changes(before, after, follows)
-        own, *rest = _commit_keys(after.id)
-        next_one = own if follows is None else keys.match(follows.id)
-        script_keys = [own, *rest, next_one, ARCHIVING, *[key for key, _ in sets]]
+        script_keys = [*_commit_keys(after.id, after.id if follows is None else follows.id)]
         arguments: list[Argument] = [
             after.id,
             before.revision,
@@ -118,10 +117,12 @@ class MatchStore:
             "" if after.due_s is None else int(after.due_s * 1000),
             len(turns),
             int(time.time() * 1_000_000),
-            *_following(follows),
-            *[orjson.dumps(turn) for turn in turns],
-            *[change for _, change in sets],
+            *(NOTHING if follows is None else _following(follows)),
+            *map(orjson.dumps, turns),
         ]
+        for name, change in _changes(before, after, follows):
+            script_keys.append(name)
+            arguments.append(change)
         for channel, message in publications:
             arguments += [channel, message]
         done, detail = held(lambda: self._scripts.run(COMMIT, script_keys, arguments), self._hold_s)
@@ -298,7 +299,7 @@ def _begin_call(one: Beginning, queue: str, holder: str, not_after_ms: int) -> t
 
 
 @lru_cache(maxsize=10_000)
-def _commit_keys(match_id: str) -> tuple[str, ...]:
+def _commit_keys(match_id: str, next_id: str) -> tuple[str, ...]:
     return (
         keys.match(match_id),
         keys.turns(match_id),
@@ -306,6 +307,8 @@ def _commit_keys(match_id: str) -> tuple[str, ...]:
         keys.FINISHED,
         keys.END_SEQUENCE,
         keys.asked("archive"),
+        keys.match(next_id),
+        ARCHIVING,
     )
 
 
@@ -323,10 +326,14 @@ def decode_match(document: bytes | str) -> Match:
 
 def _changes(before: Match, after: Match, follows: Match | None) -> list[tuple[str, str]]:
     """Sets of matches that the commit changes, and how: those of empty seats, and of names that are to be found."""
-    emptied, filled = _seat_changes(before, after)
-    changes = [(keys.empty_seats(bot), "add") for bot in emptied]
-    changes += [(keys.empty_seats(bot), "remove") for bot in filled]
-    if after.verdict is not None:
+    over = after.verdict is not None
+    changes = []
+    for old, new in zip(before.seats, after.seats, strict=True):
+        if old.place is None and (new.place is not None or over):
+            changes.append((keys.empty_seats(new.bot), "remove"))
+        elif new.place is None and old.place is not None and not over:
+            changes.append((keys.empty_seats(new.bot), "add"))
+    if over:
         changes += [(key, "remove") for key in _found_by(after)]
     if follows is not None:
         changes += [(key, "follow") for key in _found_by(follows)]
@@ -334,9 +341,7 @@ def _changes(before: Match, after: Match, follows: Match | None) -> list[tuple[s
     return changes
 
 
-def _following(follows: Match | None) -> list[Argument]:
-    if follows is None:
-        return ["", "", ""]
+def _following(follows: Match) -> list[Argument]:
     assert follows.due_s is not None
     return [follows.id, encode_match(follows), int(follows.due_s * 1000)]
 
@@ -346,15 +351,3 @@ def _found_by(match: Match) -> list[str]:
     by_name = [keys.playing(bot) for bot in match.series.by_name] if match.series is not None else []
     addresses = {seat.address: None for seat in match.seats if seat.address is not None}
     return by_name + [keys.asked_at(address) for address in addresses]
-
-
-def _seat_changes(before: Match, after: Match) -> tuple[list[str], list[str]]:
-    """The bots whose seats became empty, and those whose seats are not empty any more or whose match is over."""
-    emptied, filled = [], []
-    over = after.verdict is not None
-    for old, new in zip(before.seats, after.seats, strict=True):
-        if new.place is None and old.place is not None and not over:
-            emptied.append(new.bot)
-        elif old.place is None and (new.place is not None or over):
-            filled.append(new.bot)
-    return emptied, filled

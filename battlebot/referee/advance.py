@@ -6,7 +6,7 @@ An entry is `{"turn", "thinkingMs", "serverMs"}`; of a seat that is out it has `
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from battlebot.referee import ending
 from battlebot.referee.events import Turned
 from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
-from battlebot.referee.telling import told
+from battlebot.referee.telling import told_all
 from battlebot.rules.contract import Game, State
-from battlebot.wire.jsontext import encode
 from battlebot.wire.updates import Update
 
 SERVERS_KEYS = frozenset({"player", "time", "valid"})  # a bot cannot forge them
@@ -39,30 +38,31 @@ class Step(msgspec.Struct, frozen=True):
     then: Step | None = None
 
 
+class Answer(NamedTuple):
+    """A bot's turn as its seat keeps it: the version that it is for, its JSON, the bytes of all turns with this one."""
+
+    version: int
+    text: str
+    recorded_bytes: int
+
+
 def applied(
-    game: Game,
-    match: Match,
-    seat: Seat,
-    turn: dict[str, Any],
-    offered: dict[str, Any],
-    event: Turned,
-    now_s: float,
+    game: Game, match: Match, seat: Seat, offered: dict[str, Any], answer: Answer, event: Turned, now_s: float
 ) -> Step:
-    """The answer to a valid turn; `offered` is the `turn` with the server's keys."""
+    """The answer to a valid turn; `offered` is the turn with the server's keys, `answer` what its seat keeps of it."""
     received_s = now_s if event.received_s is None else event.received_s
     recorded = {"turn": offered, **times(match, seat, event.thinking_s, received_s)}
-    text = encode(turn)
     answered = replace(
         seat,
-        answered=(version_of(turn, match, event.at), text),
-        recorded_bytes=seat.recorded_bytes + len(text.encode()),
+        answered=(answer.version, answer.text),
+        recorded_bytes=answer.recorded_bytes,
         asked_s=None,
         since_s=None,
     )
     state = game.reducer(match.state, offered)
     match = _advanced(game, match, answered, state, now_s, received_s)
     echo = {**offered, "valid": True}
-    return Step(match, _told_all(game, match, echo, seat.bot if game.simultaneous else None), recorded)
+    return Step(match, told_all(game, match, echo, seat.bot if game.simultaneous else None), recorded)
 
 
 def version_of(turn: dict[str, Any], match: Match, at: int | None) -> int:
@@ -83,7 +83,7 @@ def forfeited(game: Game, match: Match, seat: Seat, cause: Any, thinking_s: floa
     state = game.forfeit(match.state, seat.bot, cause)
     out = replace(seat, asked_s=None, since_s=None, back_by_s=None)
     match = _advanced(game, match, out, state, now_s, now_s)
-    return Step(match, _told_all(game, match, {**turn, "valid": True}), recorded)
+    return Step(match, told_all(game, match, {**turn, "valid": True}), recorded)
 
 
 def reconfigured(game: Game, match: Match, options: dict[str, Any], now_s: float) -> Step:
@@ -103,7 +103,7 @@ def reconfigured(game: Game, match: Match, options: dict[str, Any], now_s: float
         seats = tuple(replace(seat, question=version) if seat.bot in awaited else seat for seat in seats)
     match = replace(match, state=state, seats=seats, version=version)
     recorded = {"turn": turn, "reconfigured": True, "thinkingMs": 0.0, "serverMs": 0.0}
-    return Step(match, _told_all(game, match), recorded)
+    return Step(match, told_all(game, match), recorded)
 
 
 def asked_from_s(game: Game, match: Match) -> float:
@@ -123,17 +123,6 @@ def _is_pause(game: Game, match: Match, now_s: float) -> bool:
     awaited = game.awaited(match.state)
     seats = [seat for seat in match.seats if seat.bot in awaited]
     return all(seat.address is not None and seat.question == match.version for seat in seats)
-
-
-def _told_all(
-    game: Game, match: Match, echo: dict[str, Any] | None = None, only: str | None = None
-) -> tuple[Update, ...]:
-    """What the seats are told that are told anything; the echo, where all move at once, `only` to whose turn it is."""
-    return tuple(
-        told(game, match, seat, echo if only in (None, seat.bot) else None)
-        for seat in match.seats
-        if seat.address is None
-    )
 
 
 def _advanced(game: Game, match: Match, mover: Seat, state: State, now_s: float, due_s: float) -> Match:

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from battlebot.referee import ending
-from battlebot.referee.advance import SERVERS_KEYS, Step, applied, forfeited, reconfigured, version_of
+from battlebot.referee.advance import SERVERS_KEYS, Answer, Step, applied, forfeited, reconfigured, version_of
 from battlebot.referee.events import (
     Event,
     Failed,
@@ -74,18 +74,22 @@ def _turned(game: Game, match: Match, event: Turned, now_s: float) -> Step:
     on_turn = event.bot in game.awaited(match.state)
     if event.question is not None and not (on_turn and event.question == seat.question):
         return Step(match)
-    turn = {key: value for key, value in (event.turn or {}).items() if key not in SERVERS_KEYS}
-    repeated = _repeated(game, match, seat, turn, event.at, now_s)
+    turn = event.turn or {}
+    if not SERVERS_KEYS.isdisjoint(turn):
+        turn = {key: value for key, value in turn.items() if key not in SERVERS_KEYS}
+    text = encode(turn)
+    answer = Answer(version_of(turn, match, event.at), text, seat.recorded_bytes + len(text.encode()))
+    repeated = _repeated(game, match, seat, turn, answer, on_turn, now_s)
     if repeated is not None:
         return repeated
     if on_turn and event.thinking_s > seat.remaining_s:
         return _out(game, match, seat, ending.timeout(match, seat, event.thinking_s), now_s)
     offered = {**turn, "player": event.bot, "time": int(now_s * 1000)}
-    problem = _problem(game, match, event, offered) or _too_much(match, seat, turn)
+    problem = _problem(game, match, event, offered) or _too_much(match, answer)
     if problem is not None:
         seat = _charged(seat, event.thinking_s, now_s) if on_turn else seat
         return _strike(game, match, seat, event, offered, problem, now_s)
-    return applied(game, match, seat, turn, offered, event, now_s)
+    return applied(game, match, seat, offered, answer, event, now_s)
 
 
 def _problem(game: Game, match: Match, event: Turned, offered: dict[str, Any]) -> tuple[str, str] | None:
@@ -100,30 +104,31 @@ def _problem(game: Game, match: Match, event: Turned, offered: dict[str, Any]) -
     return None
 
 
-def _too_much(match: Match, seat: Seat, turn: dict[str, Any]) -> tuple[str, str] | None:
+def _too_much(match: Match, answer: Answer) -> tuple[str, str] | None:
     """As `_problem`: whether the match would keep more of this bot than it may."""
     most = match.limits.max_record_bytes
-    if seat.recorded_bytes + len(encode(turn).encode()) <= most:
+    if answer.recorded_bytes <= most:
         return None
     return "too-much", f"A match keeps {most} bytes of a bot's turns; with this one they would be more."
 
 
-def _repeated(game: Game, match: Match, seat: Seat, turn: dict[str, Any], at: int | None, now_s: float) -> Step | None:
+def _repeated(
+    game: Game, match: Match, seat: Seat, turn: dict[str, Any], answer: Answer, on_turn: bool, now_s: float
+) -> Step | None:
     """The answer to a turn for a question that has passed: acknowledged again, or stale; None for any other turn.
 
     Where all move at once the others' turns leave a bot's question as it is, and a second answer comes too late.
     """
-    version = version_of(turn, match, at)
+    version = answer.version
     if "match" in turn and _is_for_another(turn, match):
         echo = {**turn, "player": seat.bot, "time": int(now_s * 1000), "valid": False}
         sentence = f"This turn is for match {turn['match']}; this is match {match.id}."
         return Step(match, (told(game, match, seat, echo, "stale", sentence),))
-    on_turn = seat.bot in game.awaited(match.state)
     too_late = game.simultaneous and not on_turn and version <= match.version
     if not (too_late or 0 <= version < (seat.question if on_turn else match.version)):
         return None
     echo = {**turn, "player": seat.bot, "time": int(now_s * 1000)}
-    if seat.answered == (version, encode(turn)):
+    if seat.answered == (version, answer.text):
         return Step(match, (told(game, match, seat, {**echo, "valid": True}),))
     echo["valid"] = False
     sentence = f"This turn is for version {version}; the match is at {match.version}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from battlebot.referee.match import Match, Seat, Series
@@ -13,7 +14,7 @@ END = ("complete", "victor", "reason")  # the keys of the state that tell how a 
 
 def update_for(game: Game, match: Match, seat: Seat) -> Update:
     """The current state as this seat may see it."""
-    return _update(game, match, seat, seen_by(game, match, seat.bot))
+    return _update(match, seat, game.awaited(match.state), seen_by(game, match, seat.bot))
 
 
 def told(
@@ -28,17 +29,44 @@ def told(
 
     Nobody plays blind.
     """
-    over = match.verdict is not None
-    state = seen_by(game, match, seat.bot) if over else game.view(match.state, seat.bot)
-    if turn is not None and not over:
-        turn = game.view_turn(turn, seat.bot)
-    return _update(game, match, seat, state, turn, code, error)
+    return _told(game, match, seat, game.awaited(match.state), turn, code, error)
 
 
-def _update(
+def told_all(
+    game: Game, match: Match, turn: dict[str, Any] | None = None, only: str | None = None
+) -> tuple[Update, ...]:
+    """As `told`, of all seats that are told anything; of the turn, if it is `only` for one bot, that one alone."""
+    awaited = game.awaited(match.state)
+    updates = [
+        _told(game, match, seat, awaited, turn if only is None or only == seat.bot else None)
+        for seat in match.seats
+        if seat.address is None
+    ]
+    return tuple(updates)
+
+
+def _told(
     game: Game,
     match: Match,
     seat: Seat,
+    awaited: Collection[str],
+    turn: dict[str, Any] | None,
+    code: str | None = None,
+    error: str | None = None,
+) -> Update:
+    if match.verdict is not None:
+        state = seen_by(game, match, seat.bot)
+    else:
+        state = game.view(match.state, seat.bot)
+        if turn is not None:
+            turn = game.view_turn(turn, seat.bot)
+    return _update(match, seat, awaited, state, turn, code, error)
+
+
+def _update(
+    match: Match,
+    seat: Seat,
+    awaited: Collection[str],
     state: dict[str, Any],
     turn: dict[str, Any] | None = None,
     code: str | None = None,
@@ -52,7 +80,7 @@ def _update(
         revision=match.revision,
         state=state,
         turn=turn,
-        asks=verdict is None and seat.bot in game.awaited(match.state),
+        asks=verdict is None and seat.bot in awaited,
         final=verdict is not None,
         remaining_s=seat.remaining_s,
         turn_timeout_s=match.limits.turn_timeout_s,
@@ -63,6 +91,7 @@ def _update(
         question=seat.question,
         leeway_s=match.limits.leeway_s,
         series=None if match.series is None else _about(match.series),
+        place=seat.place,
     )
 
 

@@ -73,26 +73,20 @@ class Outbox:
 
     def _push(self, data: bytes, on_written: Written | None) -> None:
         if self._writer is None:
-            data = self._unwritten(data)
+            try:
+                data = data[self._sock.send(data, 0, 0.0) :]
+            except BlockingIOError:
+                pass
+            except OSError:
+                self._fail()
+                return
             if data:
                 self._writer = gevent.spawn(self._write)
-        if self.failed:
-            return
         now_s = time.monotonic()
         if data:
             self._queue.append((data, now_s))
         if on_written is not None:
             on_written(now_s)
-
-    def _unwritten(self, data: bytes) -> bytes:
-        """What is left of the data after the system has taken what it takes at once."""
-        try:
-            return data[self._sock.send(data, 0, 0.0) :]
-        except BlockingIOError:
-            return data
-        except OSError:
-            self._fail()
-            return b""
 
     def _write(self) -> None:
         try:

@@ -15,7 +15,8 @@ class Update(msgspec.Struct, frozen=True):
     `turn` is the turn as it is echoed (with player, time, valid), or None. `asks` says that a turn of this bot is
     waited for since the version `question`, `remaining_s` how long; the bot's clock starts when the update has been
     written to its socket. Of both times the bot is shown `leeway_s` less. `missed` are the turns that a bot that comes
-    back has not been told. `series` is what is said of the board, where the match is one of a series.
+    back has not been told. `series` is what is said of the board, where the match is one of a series. `place` is the
+    seat's: where the update is sent.
     """
 
     bot: str
@@ -36,6 +37,7 @@ class Update(msgspec.Struct, frozen=True):
     question: int = 0
     missed: tuple[dict[str, Any], ...] | None = None
     series: dict[str, Any] | None = None
+    place: str | None = None
 
     @property
     def repeats(self) -> bool:
