@@ -38,7 +38,7 @@ from battlebot.arena.probes import Probes
 from battlebot.arena.scripts import GroupedScripts
 from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
-from battlebot.arena.timers import Timers, in_background
+from battlebot.arena.timers import Spaced, Timers, in_background
 from battlebot.config import Settings
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.lookout import Lookout
@@ -64,6 +64,8 @@ from battlebot.web import init_web
 from tasks.celeryapp import make_celery
 
 log = structlog.get_logger()
+
+ARCHIVE_EVERY_S = 0.1  # matches that end within it are stored together: a batch costs hardly more than one of them
 
 
 @dataclass
@@ -114,8 +116,9 @@ def build_house(settings: Settings) -> House:
     store, queues = MatchStore(client, scripts), Queues(client, scripts)
     enqueue = _enqueuer(celery)
     ask_bots = partial(enqueue, "tasks.bots.ask")
-    conductor = Conductor(registry, store, new_node_name(), lambda: enqueue("tasks.matches.archive"), ask_bots=ask_bots)
     timers, lag = Timers(), Lag()
+    ask_archive = Spaced(partial(enqueue, "tasks.matches.archive"), timers, ARCHIVE_EVERY_S)
+    conductor = Conductor(registry, store, new_node_name(), ask_archive, ask_bots=ask_bots)
     lag.start()
     arena = Arena(conductor, timers, lambda player: house.release(player), RLock)
     lobby = Lobby(

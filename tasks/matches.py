@@ -42,9 +42,14 @@ def sweep() -> None:
 
 
 def _archive_all(bench: Workbench) -> int:
-    archived = 0
-    while ids := bench.store.finished_ids(bench.settings.archive_batch):
-        archived += _archive_batch(bench, bench.store.together(ids, BATCH_BYTES))
+    archived, most = 0, bench.settings.archive_batch
+    bench.store.begin_archiving()
+    while ids := bench.store.finished_ids(most):
+        together = bench.store.together(ids, BATCH_BYTES)
+        archived += _archive_batch(bench, together)
+        if len(together) == len(ids) < most:
+            # what has ended meanwhile is worth a batch of its own when more has ended: it is asked for
+            break
     return archived
 
 

@@ -1,7 +1,7 @@
 -- Commits one step of a match, if nobody committed before.
 -- KEYS[1] match hash, KEYS[2] its turns, KEYS[3] deadlines, KEYS[4] finished, KEYS[5] end sequence,
 -- KEYS[6] archive asked for, KEYS[7] hash of the match that follows (this one's where none does),
--- KEYS[8] archive under way, KEYS[9..] sets of matches: by empty seats, by names
+-- KEYS[8..] sets of matches: by empty seats, by names
 -- ARGV[1] match id, ARGV[2] revision expected, ARGV[3] token of this commit, ARGV[4] document,
 -- ARGV[5] due in ms, or '' where the match is over, ARGV[6] how many turns to append, ARGV[7] now in microseconds,
 -- ARGV[8] id of the match that follows, or '', ARGV[9] its document, ARGV[10] when it is due (ms),
@@ -27,8 +27,8 @@ if ARGV[5] == '' then
   redis.call('HSET', KEYS[1], 'seq', seq)
   redis.call('ZADD', KEYS[4], seq, ARGV[1])
   redis.call('ZREM', KEYS[3], ARGV[1])
-  -- who archives now looks, when it has released its lock, whether it was asked again
-  if redis.call('SET', KEYS[6], '1', 'NX', 'PX', 2000) then ask = 1 - redis.call('EXISTS', KEYS[8]) end
+  -- who archives takes this away before it looks what has ended: this match waits for it, or the next is asked for
+  if redis.call('SET', KEYS[6], '1', 'NX', 'PX', 2000) then ask = 1 end
 else
   redis.call('ZADD', KEYS[3], ARGV[5], ARGV[1])
 end
@@ -37,7 +37,7 @@ if ARGV[8] ~= '' then
   redis.call('ZADD', KEYS[3], ARGV[10], ARGV[8])
 end
 local next = 11 + ARGV[6]
-for i = 9, #KEYS do
+for i = 8, #KEYS do
   if ARGV[next] == 'remove' then
     redis.call('SREM', KEYS[i], ARGV[1])
   else

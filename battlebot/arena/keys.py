@@ -10,6 +10,7 @@ STATELESS = "bots"  # in a place, instead of a node: the bot there is asked at a
 
 DEADLINES = f"{TAG}:deadlines"  # sorted set: live match -> when it is due, ms since the epoch
 FINISHED = f"{TAG}:finished"  # sorted set: ended and not yet archived match -> its end's sequence number
+ARCHIVE_ASKED = f"{TAG}:archiveasked"  # string, short-lived: a node will ask for the archive of what has ended
 END_SEQUENCE = f"{TAG}:endseq"  # string: the last end's sequence number
 NUMBERS = f"{TAG}:numbers"  # string: the last number that a board of a series got
 ONLINE = f"{TAG}:online"  # hash: name at a door without registration -> who holds it, JSON

@@ -26,7 +26,6 @@ BEGIN = Script("battlebot.arena", "begin.lua")
 NUMBER = Script("battlebot.arena", "number.lua")
 
 ENTRY_BYTES = 200  # of an entry of the record, beside the bot's own
-ARCHIVING = keys.lock("archive")
 TOGETHER = 50  # matches that begin in one round trip; Redis serves nobody else meanwhile
 LIVES_S = 2.0  # after a heartbeat; the next is due in one second
 TICKET_MARK_S = 120  # longer than any message is on its way
@@ -225,6 +224,11 @@ class MatchStore:
                 pipeline.scard(keys.asked_at(address))
             return dict(zip(addresses, pipeline.execute() if addresses else [], strict=True))
 
+    def begin_archiving(self) -> None:
+        """To be called before it is looked what has ended: of what ends later, the archive is asked for again."""
+        with redis_errors():
+            self.client.delete(keys.ARCHIVE_ASKED)
+
     def finished_ids(self, limit: int) -> list[str]:
         """The ids of ended matches that are not archived, in the order in which they ended."""
         with redis_errors():
@@ -306,9 +310,8 @@ def _commit_keys(match_id: str, next_id: str) -> tuple[str, ...]:
         keys.DEADLINES,
         keys.FINISHED,
         keys.END_SEQUENCE,
-        keys.asked("archive"),
+        keys.ARCHIVE_ASKED,
         keys.match(next_id),
-        ARCHIVING,
     )
 
 

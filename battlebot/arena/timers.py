@@ -43,6 +43,29 @@ class Timers:
             logging_failure(call)
 
 
+class Spaced:
+    """Calls `call()` at once, but never twice within `every_s`: what is asked for meanwhile is one call at its end."""
+
+    def __init__(self, call: Callable[[], None], timers: Timers, every_s: float) -> None:
+        self._call = call
+        self._timers = timers
+        self._every_s = every_s
+        self._next_s = 0.0
+        self._guard = threading.Lock()
+
+    def __call__(self) -> None:
+        """Asks for a call."""
+        now_s = time.monotonic()
+        with self._guard:
+            if self._next_s > now_s + self._every_s:
+                return  # one is to come
+            at_s, self._next_s = self._next_s, max(self._next_s, now_s) + self._every_s
+        if at_s <= now_s:
+            self._call()
+        else:
+            self._timers.at(at_s, self._call)
+
+
 def in_background(call: Callable[..., None], *arguments: Any) -> None:
     """Calls in a thread of its own: what waits for Redis must not hold up the clocks of other matches."""
     threading.Thread(target=logging_failure, args=(call, *arguments), daemon=True).start()

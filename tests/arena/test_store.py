@@ -184,22 +184,27 @@ def test_an_ended_match_is_finished_once_and_due_no_more(
     assert numbers == sorted(set(numbers))
 
 
-def test_an_end_asks_for_no_task_while_the_archive_is_at_work_but_leaves_a_wish(
+def test_ends_ask_for_the_archive_once_until_it_has_begun_and_what_ends_after_that_asks_again(
     store: MatchStore, begun: Callable[..., Match], registry: Registry
 ) -> None:
-    """Who archives looks for the wish once it has released its lock, and asks itself again."""
-    rounds: list[list[str]] = []
+    """Whatever ended before it began it finds; also while another archive is at work somebody must ask."""
+    asked: list[bool] = []
+
+    def end() -> None:
+        match = begun("numberwang", f"n/{len(asked)}.1", f"n/{len(asked)}.2")
+        answer = step(registry["numberwang"], match, Turned("ada", {"n": 10}, 0.1), 1001.0)
+        asked.append(store.commit(match, answer.match, [answer.recorded], []))
 
     def archive() -> int:
-        if not rounds:
-            match = begun("numberwang")
-            answer = step(registry["numberwang"], match, Turned("ada", {"n": 10}, 0.1), 1001.0)
-            assert not store.commit(match, answer.match, [answer.recorded], [])
-        rounds.append(store.finished_ids(10))
-        return 1
+        store.begin_archiving()
+        end()
+        return len(store.finished_ids(10))
 
-    assert Solo(store.client, "archive", 10.0).run(archive) == 2
-    assert [len(found) for found in rounds] == [1, 1]
+    end()
+    end()
+    assert Solo(store.client, "archive", 10.0).run(archive) == 3
+    end()
+    assert asked == [True, False, True, False]
 
 
 def test_an_empty_seat_is_found_until_it_is_taken_or_the_match_is_over(
