@@ -1,7 +1,7 @@
 """Work that one process at a time does, and that is never forgotten: whoever finds it taken leaves a wish behind.
 
-While the lock is held the wish is enough: scripts that leave one ask for no task (`commit.lua`, `wait.lua`). A lock
-here only spares double work; what keeps double work harmless is where the work is committed.
+While the lock is held the wish is enough: a script that leaves one asks for no task (`wait.lua`). A lock here only
+spares double work; what keeps double work harmless is where the work is committed.
 """
 
 from __future__ import annotations

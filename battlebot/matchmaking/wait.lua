@@ -28,7 +28,8 @@ redis.call('SADD', KEYS[2], ARGV[4])
 local wanted = tonumber(ARGV[5])
 if wanted < 0 then
   redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1])
-  local ask = redis.call('SET', KEYS[5], '1', 'NX', 'PX', 2000)
+  -- who waits alone has nobody to be paired with
+  local ask = redis.call('ZCARD', KEYS[1]) > 1 and redis.call('SET', KEYS[5], '1', 'NX', 'PX', 2000)
   -- who pairs now looks, when it has released its lock, whether it was asked again
   return {'wait', ask and 1 - redis.call('EXISTS', KEYS[7]) or 0, 0}
 end

@@ -107,13 +107,14 @@ def test_who_waits_while_a_pairing_is_under_way_leaves_it_a_wish_and_asks_for_no
 
     def pair() -> int:
         if not seen:
-            assert not queues.wait(name, ticket("a"), BY_A_TASK).ask_pairing
+            assert not queues.wait(name, ticket("b"), BY_A_TASK).ask_pairing
         seen.append(len(queues.tickets(name)))
         return 1
 
+    assert not queues.wait(name, ticket("a"), BY_A_TASK).ask_pairing, "nobody is there to be paired with"
     assert Solo(client, f"pair:{name}", 10.0).run(pair) == 2
-    assert seen == [1, 1]
-    assert queues.wait(name, ticket("b"), BY_A_TASK).ask_pairing
+    assert seen == [2, 2]
+    assert queues.wait(name, ticket("c"), BY_A_TASK).ask_pairing
 
 
 def test_of_many_that_come_at_once_each_is_in_one_pair(queues: Queues) -> None:
