@@ -27,7 +27,6 @@ from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.directory import Directory
-from battlebot.arena.greenlets import Gate
 from battlebot.arena.health import Health
 from battlebot.arena.lag import Lag
 from battlebot.arena.live import LiveMatches
@@ -55,6 +54,7 @@ from battlebot.stateless.registering import StatelessBots
 from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
+from battlebot.transports.gate import Gate
 from battlebot.transports.pump import Pump
 from battlebot.transports.socketio import SocketIoDoor, init_socketio
 from battlebot.transports.tcp import TcpDoor

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 import redis
 
 from battlebot.arena.scripts import GroupedScripts, Script
@@ -15,8 +16,9 @@ import sys
 from gevent import monkey; monkey.patch_all()
 import gevent
 from battlebot.arena.connection import connect
-from battlebot.arena.scripts import GroupedScripts
+from battlebot.arena.scripts import GroupedScripts, shut_gate
 from battlebot.matchmaking.queue import WAIT
+from battlebot.transports.gate import Gate
 
 class Counting(GroupedScripts):
     sent = []
@@ -25,13 +27,13 @@ class Counting(GroupedScripts):
         super()._send(batch)
 
 client = connect(sys.argv[1])
-scripts = Counting(client)
+scripts = Counting(client, {"threads": shut_gate, "greenlets": Gate}[sys.argv[2]])
 def call(i):
     for round in range(20):
         name = f"queue{i}"
         keys = [name, "queues", f"empty{i}", f"ticket{i}-{round}", f"asked{i}-{round}", f"met{i}", "lock"]
         answer = scripts.run(WAIT, keys, [f"t{i}-{round}/bot{i}", 1, f"bot{i}", name, -1, 0, "ticket", 5000])
-        assert answer == [b"wait", 1], answer
+        assert answer == [b"wait", int(round > 0), 0], answer
 greenlets = [gevent.spawn(call, i) for i in range(50)]
 gevent.joinall(greenlets, raise_error=True)
 assert sum(scripts.sent) == 1000 and len(scripts.sent) < 500, scripts.sent
@@ -40,9 +42,11 @@ print("good")
 """
 
 
-def test_calls_of_many_greenlets_share_round_trips_and_lose_nothing(settings: Settings) -> None:
+@pytest.mark.parametrize("gates", ["threads", "greenlets"])
+def test_calls_of_many_greenlets_share_round_trips_and_lose_nothing(settings: Settings, gates: str) -> None:
     """50 greenlets, 20 calls each: every call is answered with its own answer, in far fewer than 1000 trips."""
-    done = subprocess.run([sys.executable, "-c", GREENLETS, settings.redis_url], capture_output=True, text=True)
+    command = [sys.executable, "-c", GREENLETS, settings.redis_url, gates]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.stdout == "good\n", done.stderr
 
 
