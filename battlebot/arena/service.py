@@ -187,7 +187,7 @@ class Arena:
                 self._host.finish(table, player)
             elif table.revision > mail.revision:
                 # the match went on before the letter was read, and this player was not here to be told
-                self._recovery.catch_up(table, player)
+                self._recovery.catch_up(table, player, mail.version)
 
     def _on_eviction(self, place: str) -> None:
         for table in self._tables.all():

@@ -134,6 +134,12 @@ def test_who_waits_gets_its_seat_by_the_letter(
     assert player.table is not None
 
 
+def told_of(player: Player) -> list[str]:
+    """All updates that the player was sent."""
+    channel: Any = player.channel
+    return list(channel.told)
+
+
 def last_told(player: Player) -> dict[str, Any]:
     """The last update that the player was sent."""
     channel: Any = player.channel
@@ -187,7 +193,11 @@ def test_a_letter_that_the_match_has_overtaken_sets_nothing_back(
     arena.on_mail(letter(match, registry))
     arena.turned(ada, {"n": 1}, time.monotonic())
     arena.on_mail(late)
-    assert last_told(bob)["match"]["version"] == 1
+    begins, answers = map(json.loads, told_of(bob))
+    assert begins["match"]["version"] == 0
+    assert answers["match"]["version"] == 1
+    assert (answers["turn"]["n"], answers["turn"]["player"], answers["turn"]["valid"]) == (1, "ada", True)
+    assert answers == {**json.loads(told_of(ada)[-1]), "match": answers["match"]}
     assert bob.asked_version == 1
     arena.turned(bob, {"n": 2}, time.monotonic(), version=1)
     assert store.load(match.id).version == 2
