@@ -7,14 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-import gevent
 import redis
 import structlog
 from celery import Celery
-from flask import Flask, request
+from flask import Flask
 from gevent.lock import RLock
-from gunicorn.http.errors import ParseException
-from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, RequestTimeout
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from battlebot.api import init_api
@@ -37,7 +34,7 @@ from battlebot.arena.probes import Probes
 from battlebot.arena.scripts import GroupedScripts
 from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
-from battlebot.arena.timers import Spaced, Timers, in_background
+from battlebot.arena.timers import Spaced, Timers
 from battlebot.config import Settings
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.lookout import Lookout
@@ -54,6 +51,7 @@ from battlebot.stateless.registering import StatelessBots
 from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
+from battlebot.transports.bodies import read_body
 from battlebot.transports.gate import Gate
 from battlebot.transports.pump import Pump
 from battlebot.transports.socketio import SocketIoDoor, init_socketio
@@ -62,6 +60,7 @@ from battlebot.transports.websocket import init_websocket
 from battlebot.transports.websocket_frames import WebSocket
 from battlebot.web import init_web
 from tasks.celeryapp import make_celery
+from tasks.wishes import enqueuer
 
 log = structlog.get_logger()
 
@@ -114,7 +113,7 @@ def build_house(settings: Settings) -> House:
     bus = Bus(client)
     scripts = GroupedScripts(client, Gate)
     store, queues = MatchStore(client, scripts), Queues(client, scripts)
-    enqueue = _enqueuer(celery)
+    enqueue = enqueuer(celery)
     ask_bots = partial(enqueue, "tasks.bots.ask")
     timers, lag = Timers(), Lag()
     ask_archive = Spaced(partial(enqueue, "tasks.matches.archive"), timers, ARCHIVE_EVERY_S)
@@ -167,7 +166,7 @@ def create_app(settings: Settings) -> Flask:
         viewers.drain()
 
     app.extensions["battlebot.drain"] = drain
-    app.before_request(lambda: _read_body(settings))
+    app.before_request(lambda: read_body(settings))
     init_api(app, _context(house, health))
     init_web(app, app.extensions[CONTEXT_KEY])
     init_websocket(app, _doorway(settings), settings, pump)
@@ -183,7 +182,7 @@ def create_app(settings: Settings) -> Flask:
 def _doorway(settings: Settings) -> Flask:
     """The application of bots' connections: refuses as the other one does, and limits nothing itself."""
     doorway = Flask("battlebot.door", static_folder=None)
-    doorway.before_request(lambda: _read_body(settings))
+    doorway.before_request(lambda: read_body(settings))
     handle_errors(doorway)
     add_headers(doorway)
     refuse_other_origins(doorway, settings)
@@ -250,24 +249,6 @@ def _stateless_bots(house: House) -> StatelessBots:
     return StatelessBots(house.storage, house.directory, trial, BotHealth(house.scripts))
 
 
-def _read_body(settings: Settings) -> None:
-    """Reads a request's body in good time: who sends it byte by byte holds a greenlet and a connection."""
-    limit = settings.max_body_bytes
-    if not (request.content_length or request.headers.get("Transfer-Encoding")):
-        return
-    if (request.content_length or 0) > limit:
-        raise RequestEntityTooLarge
-    # werkzeug cuts a body that announces no length off at the limit: only one byte more tells that it is too long
-    request.max_content_length = limit + 1
-    try:
-        with gevent.Timeout(settings.body_timeout_s, RequestTimeout("The request's body did not arrive in time.")):
-            body = request.get_data(cache=True)
-    except ParseException:
-        raise BadRequest("The request's body is not in chunks as HTTP has them.") from None
-    if len(body) > limit:
-        raise RequestEntityTooLarge
-
-
 def _health(client: redis.Redis, storage: Storage, celery: Celery) -> Health:
     probes = Probes(client)
 
@@ -292,20 +273,3 @@ def answering_workers(settings: Settings) -> list[str]:
     """The names of the Celery workers that answer a ping within a second. Raises what Celery raises for no broker."""
     answers = make_celery(settings).control.broadcast("ping", reply=True, timeout=1.0)
     return sorted(name for answer in answers or () for name in answer)
-
-
-def _enqueuer(celery: Celery) -> Callable[..., None]:
-    def send(task: str, arguments: tuple[object, ...]) -> None:
-        try:
-            celery.send_task(task, args=arguments)
-        except Exception as error:
-            log.warning("task.not_enqueued", task=task, error=type(error).__name__)
-
-    def enqueue(task: str, *arguments: object) -> None:
-        """Enqueues by name. A broker that is away is no error: the sweep asks for all that is still to be done.
-
-        Nobody waits for it: a broker that hangs must not hold up the bots that are told of the same commit.
-        """
-        in_background(send, task, arguments)
-
-    return enqueue

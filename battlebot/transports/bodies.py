@@ -1,0 +1,31 @@
+"""How a request's body is read, before anybody looks at it: in good time, and not beyond its limit."""
+
+from __future__ import annotations
+
+import gevent
+from flask import request
+from gunicorn.http.errors import ParseException
+from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, RequestTimeout
+
+from battlebot.config import Settings
+
+
+def read_body(settings: Settings) -> None:
+    """Reads the request's body in good time: who sends it byte by byte holds a greenlet and a connection.
+
+    Raises BadRequest, RequestEntityTooLarge, RequestTimeout.
+    """
+    limit = settings.max_body_bytes
+    if not (request.content_length or request.headers.get("Transfer-Encoding")):
+        return
+    if (request.content_length or 0) > limit:
+        raise RequestEntityTooLarge
+    # werkzeug cuts a body that announces no length off at the limit: only one byte more tells that it is too long
+    request.max_content_length = limit + 1
+    try:
+        with gevent.Timeout(settings.body_timeout_s, RequestTimeout("The request's body did not arrive in time.")):
+            body = request.get_data(cache=True)
+    except ParseException:
+        raise BadRequest("The request's body is not in chunks as HTTP has them.") from None
+    if len(body) > limit:
+        raise RequestEntityTooLarge
