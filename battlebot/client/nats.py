@@ -16,7 +16,7 @@ from battlebot.wire.macondo.history import from_request, to_response
 log = logging.getLogger("battlebot.client")
 
 SUBJECT, QUEUE = "bot.commands", "bot_queue"  # the original's; bots of one queue share their questions
-ANSWERS = "bot.publish_event"  # followed by the match's id, for requests without a reply subject
+ANSWERS = "bot.publish_event"  # followed by the history's uid, for requests without a reply subject
 AGAIN_S = 1.0  # until an answer that nobody has acknowledged is sent again
 MOST_TRIES = 20
 FIRST_S = 2.0  # then it is said that nobody answers
@@ -83,25 +83,27 @@ async def _noted(error: Exception) -> None:
 
 
 async def _answer(client: Client, decide: Decide, message: Msg) -> None:
-    match_id, answer = await asyncio.to_thread(_decided, decide, message.data)
+    uid, answer = await asyncio.to_thread(_decided, decide, message.data)
     if message.reply:
         await message.respond(answer)
         return
     for _ in range(MOST_TRIES):
         try:
-            await client.request(f"{ANSWERS}.{match_id}", answer, timeout=AGAIN_S)
+            await client.request(f"{ANSWERS}.{uid}", answer, timeout=AGAIN_S)
             return
         except (TimeoutError, Error):
             await asyncio.sleep(AGAIN_S / 10)
-    log.warning("nobody has acknowledged the answer for match %s", match_id)
+    log.warning("nobody has acknowledged an answer")
 
 
 def _decided(decide: Decide, data: bytes) -> tuple[str, bytes]:
-    match_id = ""
+    uid, players = "", ""
     try:
         history, _ = from_request(data)
-        match_id = history.get("uid", "")
-        return match_id, to_response(decide(history), match_id=match_id)
+        uid = history.get("uid", "")
+        players = " - ".join(player.get("nickname", "") for player in history.get("players", ()))
+        return uid, to_response(decide(history), uid=uid)
     except Exception as error:
-        log.exception("no answer for match %s", match_id)
-        return match_id, to_response(None, f"{type(error).__name__}: {error}", match_id)
+        # the uid is no word for a log: who knows it can answer for this bot
+        log.exception("no answer in the match %s", players)
+        return uid, to_response(None, f"{type(error).__name__}: {error}", uid)

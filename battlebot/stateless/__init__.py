@@ -10,6 +10,7 @@ from battlebot.stateless.guard import Guard
 from battlebot.stateless.http import HttpBots
 from battlebot.stateless.nats import NatsBots
 from battlebot.stateless.natsline import NatsLine
+from battlebot.stateless.uids import Uids
 
 __all__ = ["make_askers"]
 
@@ -21,5 +22,6 @@ def make_askers(settings: Settings, late_s: Callable[[], float] = lambda: 0.0) -
     """
     guard = Guard(settings.bot_loopback, networks_of(settings))
     most_bytes = settings.bot_answer_bytes
-    line = NatsLine(settings.nats_url) if settings.nats_url else None
-    return Askers(HttpBots(guard, most_bytes, settings.max_nesting, late_s), NatsBots(line, most_bytes, late_s))
+    line = NatsLine(settings.nats_url, late_s) if settings.nats_url else None
+    uids = Uids(settings.secret_key) if settings.nats_url else None
+    return Askers(HttpBots(guard, most_bytes, settings.max_nesting, late_s), NatsBots(line, uids, most_bytes))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import ClassVar
@@ -15,6 +14,7 @@ import structlog
 from battlebot.errors import BadAddress, BadMessage
 from battlebot.stateless.answer import Answer
 from battlebot.stateless.asking import Failure, Question, Reply
+from battlebot.stateless.clock import Clock
 from battlebot.stateless.connections import Connections, NotConnected
 from battlebot.stateless.guard import Guard, forbidden
 from battlebot.stateless.location import Location, location_of
@@ -85,7 +85,7 @@ class HttpBots:
     ) -> Reply | None:
         """The reply over this connection; None where it was closed before a byte came, and `again` allows another."""
         answer, keep = Answer(self._most_bytes), False
-        clock = _Clock(question.limit_s, self._late_s)
+        clock = Clock(question.limit_s, self._late_s)
         try:
             try:
                 connection.settimeout(question.limit_s)
@@ -122,27 +122,7 @@ class HttpBots:
             return Reply(failure=Failure("bad-json", f"The answer's body is refused: {error}"), thinking_s=thinking_s)
 
 
-class _Clock:
-    """The bot's own time: since the question was written, less what this process was late."""
-
-    def __init__(self, limit_s: float, late_s: Callable[[], float]) -> None:
-        self._limit_s, self._late_s = limit_s, late_s
-        self._started_s: float | None = None
-        self._late_before_s = 0.0
-
-    def start(self) -> None:
-        self._started_s, self._late_before_s = time.monotonic(), self._late_s()
-
-    def thinking_s(self) -> float:
-        if self._started_s is None:
-            return self._limit_s  # it did not even read the question
-        return max(0.0, time.monotonic() - self._started_s - (self._late_s() - self._late_before_s))
-
-    def left_s(self) -> float:
-        return self._limit_s - self.thinking_s()
-
-
-def _read(connection: socket.socket, answer: Answer, clock: _Clock) -> None:
+def _read(connection: socket.socket, answer: Answer, clock: Clock) -> None:
     """Reads until the answer is whole, or will never be. Raises TimeoutError at the limit, however it trickles in."""
     while not answer.done and answer.problem is None:
         left_s = clock.left_s()

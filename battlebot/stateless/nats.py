@@ -6,7 +6,7 @@ What Macondo's messages are is wire's; the connection is `natsline`'s.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from battlebot.errors import BadAddress, BadMessage
 from battlebot.stateless.asking import Failure, Question, Reply
 from battlebot.stateless.natsline import NatsLine, NoLine, Silence
 from battlebot.stateless.repeats import Mark, mark_of
+from battlebot.stateless.uids import Uids
 from battlebot.wire.macondo.history import GAME, from_response, history_of, to_request
 
 log = structlog.get_logger()
@@ -29,14 +30,17 @@ FIELDS = ("type", "position", "played_tiles", "exchanged")
 
 
 class NatsBots:
-    """The kind of addresses `nats://subject`. `line` is None where this server has no NATS."""
+    """The kind of addresses `nats://subject`. `line` is None where this server has no NATS.
+
+    `uids` says what the histories are called that are sent to a bot.
+    """
 
     SCHEMES: ClassVar[Sequence[str]] = ("nats",)
 
-    def __init__(self, line: NatsLine | None, most_bytes: int, late_s: Callable[[], float] = lambda: 0.0) -> None:
+    def __init__(self, line: NatsLine | None, uids: Uids | None, most_bytes: int) -> None:
         self._line = line
+        self._uids = uids
         self._most_bytes = most_bytes
-        self._late_s = late_s
 
     def check(self, address: str) -> None:
         """Raises BadAddress for a subject that is none, has wildcards, or is not a bot's to have."""
@@ -45,29 +49,27 @@ class NatsBots:
             raise BadAddress("This server asks no bots over NATS: it has no NATS_URL.", field="url")
 
     def ask(self, question: Question) -> Reply:
-        """One request; an answer by reply and one published to `bot.publish_event.<match>` are the same."""
+        """One request; an answer by reply and one published to `bot.publish_event.<uid>` are the same."""
         try:
             subject = subject_of(question.address)
             self.check(question.address)
         except BadAddress as error:
             return Reply(failure=Failure(error.code, str(error)))
-        if question.game != GAME or self._line is None:
+        if question.game != GAME or self._line is None or self._uids is None:
             return Reply(failure=Failure("bad-game", f"Over NATS bots are asked in matches of {GAME} only."))
-        late_before_s = self._late_s()
         try:
-            request = to_request(_history(question), round(question.limit_s * 1000))
-            answer, took_s = self._line.ask(
-                subject, question.match_id, request, question.limit_s, partial(_mark, question)
-            )
+            uid = self._uids.of(question.match_id, question.bot)
+            request = to_request(history_of(question.content["state"], uid), round(question.limit_s * 1000))
+            marking = partial(_mark, question, self._most_bytes)
+            answer, thinking_s = self._line.ask(subject, uid, request, question.limit_s, marking)
         except Silence as silence:
-            return Reply(failure=Failure(silence.code, str(silence), late=silence.late), thinking_s=silence.took_s)
+            return Reply(failure=Failure(silence.code, str(silence), late=silence.late), thinking_s=silence.thinking_s)
         except NoLine as error:
             return Reply(failure=Failure("nats-away", str(error), ours=True))
         except Exception as error:
             log.exception("bot.asking_failed", bot=question.bot, match=question.match_id)
             sentence = f"The server failed while it asked ({type(error).__name__})."
             return Reply(failure=Failure("server", sentence, ours=True))
-        thinking_s = max(0.0, took_s - (self._late_s() - late_before_s))
         return self._judged(answer, thinking_s)
 
     def tidy(self) -> None:
@@ -100,15 +102,13 @@ def _turn_of(event: Mapping[str, Any]) -> dict[str, Any]:
     return {name: event[name] for name in FIELDS if name in event}
 
 
-def _mark(question: Question, answer: bytes) -> Mark:
-    """What a published answer is to the question; one that cannot be read is as good as any."""
+def _mark(question: Question, most_bytes: int, answer: bytes) -> Mark:
+    """What a published answer is to the question; one that cannot be read, or is too big for it, is as good as any."""
+    if len(answer) > most_bytes:
+        return Mark.ANSWER
     try:
         event = from_response(answer)
     except BadMessage:
         return Mark.ANSWER
     state = question.content["state"]
     return mark_of(event, state, state["players"].index(question.bot), question.is_turn(_turn_of(event)))
-
-
-def _history(question: Question) -> dict[str, Any]:
-    return history_of(question.content["state"], question.match_id)

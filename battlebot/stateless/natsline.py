@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any
@@ -14,21 +15,22 @@ import nats
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.errors import Error, NoRespondersError, NoServersError
+from nats.aio.subscription import Subscription
+from nats.errors import Error, NoServersError
 
+from battlebot.stateless.clock import Clock
+from battlebot.stateless.openquestion import Marking, OpenQuestion
 from battlebot.stateless.repeats import Mark
 
 log = structlog.get_logger()
 
-ANSWERS = "bot.publish_event"  # followed by the match's id: where bots answer that do not look at the reply subject
+ANSWERS = "bot.publish_event"  # followed by the history's uid: where bots answer that do not look at the reply subject
 TRY_S = 2.0
 CONNECT_S = 5.0  # a server that is being restarted has so long to be there
 NOBODY_S = 2.0  # a bot that is being restarted has so long to be back
 AGAIN_S = 0.1
-READING_S = 0.05  # after the limit: what arrived in time must be read before the time-out is called
-UNSURE_S = 1.0  # for so long something better than what may be a repeat of the last turn is waited for
-
-Marking = Callable[[bytes], Mark]
+EMPTYING_S = 0.001
+NO_RESPONDERS = "503"  # what NATS replies itself where nobody listens
 
 
 class NoLine(Exception):
@@ -38,63 +40,69 @@ class NoLine(Exception):
 class Silence(Exception):
     """No answer came from the bot: `late`, or nobody listens to its subject."""
 
-    def __init__(self, code: str, sentence: str, took_s: float, late: bool) -> None:
+    def __init__(self, code: str, sentence: str, thinking_s: float, late: bool) -> None:
         super().__init__(sentence)
-        self.code, self.took_s, self.late = code, took_s, late
+        self.code, self.thinking_s, self.late = code, thinking_s, late
 
 
-class _Published:
-    """What bots publish for one question. `found` becomes the answer, with the moment (monotonic) when it came."""
+class _Inlet:
+    """A subscription. Its messages go to `take`, which does what matters before it waits for anything."""
 
-    def __init__(self, marking: Marking) -> None:
-        self.found: asyncio.Future[tuple[bytes, float]] = asyncio.get_running_loop().create_future()
-        self.unsure: tuple[bytes, float] | None = None
-        self.repeats = 0
-        self._marking = marking
+    def __init__(self, take: Callable[[Msg], Awaitable[None]]) -> None:
+        self._take = take
+        self._taken = 0
+        self._subscription: Subscription | None = None
 
-    def put(self, data: bytes) -> None:
-        """Takes one message; the first that is the answer counts."""
-        came = (data, time.monotonic())
-        mark = Mark.ANSWER if self.found.done() else self._marking(data)
-        if mark is Mark.ANSWER:
-            self._settle(came)
-        elif mark is Mark.REPEAT:
-            self.repeats += 1
-        elif self.unsure is None:
-            self.unsure = came
-            asyncio.get_running_loop().call_later(UNSURE_S, self._settle, came)
+    async def open(self, client: Client, subject: str) -> None:
+        """Subscribes."""
+        self._subscription = await client.subscribe(subject, cb=self._came)
 
-    def _settle(self, came: tuple[bytes, float]) -> None:
-        if not self.found.done():
-            self.found.set_result(came)
+    async def empty(self) -> None:
+        """Returns when all that this process has read by now is taken."""
+        assert self._subscription is not None
+        until = self._taken + self._subscription.pending_msgs
+        while self._taken < until:
+            await asyncio.sleep(EMPTYING_S)
+
+    async def _came(self, message: Msg) -> None:
+        self._taken += 1
+        await self._take(message)
 
 
 class NatsLine:
-    """The connection to `url`, which is made when somebody is first asked."""
+    """The connection to `url`, which is made when somebody is first asked.
 
-    def __init__(self, url: str) -> None:
+    `late_s()` is by how much this process has been late so far, which is charged to no bot.
+    """
+
+    def __init__(self, url: str, late_s: Callable[[], float] = lambda: 0.0) -> None:
         self._url = url
+        self._late_s = late_s
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: Client | None = None
         self._connecting: asyncio.Lock | None = None
-        self._waiting: dict[str, _Published] = {}
+        self._published, self._replies = _Inlet(self._take_published), _Inlet(self._take_reply)
+        # random: who knows a reply subject can answer there, and sees those of the bots that are asked
+        self._inbox = f"_INBOX.{secrets.token_hex(16)}"
+        self._by_uid: dict[str, OpenQuestion] = {}
+        self._by_token: dict[str, OpenQuestion] = {}
         self._breaks = 0
 
     def ask(
         self,
         subject: str,
-        match_id: str,
+        uid: str,
         request: bytes,
         limit_s: float,
         marking: Marking = lambda data: Mark.ANSWER,
     ) -> tuple[bytes, float]:
-        """The answer, and how many seconds it took; of what is published `marking` tells what it is.
+        """The answer, and how many seconds the bot took; of what is published for the uid `marking` tells what it is.
 
         Raises Silence, NoLine.
         """
         return asyncio.run_coroutine_threadsafe(
-            self._asked(subject, match_id, request, limit_s, marking), self._running_loop()
+            self._asked(subject, uid, request, limit_s, marking), self._running_loop()
         ).result()
 
     def close(self) -> None:
@@ -115,39 +123,43 @@ class NatsLine:
             return self._loop
 
     async def _asked(
-        self, subject: str, match_id: str, request: bytes, limit_s: float, marking: Marking
+        self, subject: str, uid: str, request: bytes, limit_s: float, marking: Marking
     ) -> tuple[bytes, float]:
         client, breaks = await self._connected(), self._breaks
-        published = self._waiting[match_id] = _Published(marking)
-        began_s = time.monotonic()
+        question, token = OpenQuestion(Clock(limit_s, self._late_s), marking), secrets.token_hex(16)
+        self._by_uid[uid] = self._by_token[token] = question
         try:
+            question.clock.start()
             while True:
-                left_s = began_s + limit_s + READING_S - time.monotonic()
-                asked = asyncio.ensure_future(client.request(subject, request, timeout=max(left_s, READING_S)))
-                either: set[asyncio.Future[Any]] = {asked, published.found}
-                try:
-                    await asyncio.wait(either, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
-                    took_s = time.monotonic() - began_s
-                    if published.found.done():
-                        data, came_s = published.found.result()
-                        return data, came_s - began_s
-                    if asked.done() and asked.exception() is None:
-                        return asked.result().data, took_s
-                    if self._is_silent(asked, took_s, limit_s, breaks):
-                        return _without_reply(published, asked, began_s, limit_s)
-                finally:
-                    asked.cancel()
+                question.nobody = False
+                await client.publish(subject, request, reply=f"{self._inbox}.{token}")
+                while not question.nobody:
+                    await question.wait()
+                    if question.rest_s() <= 0:
+                        await self._read_all(client)
+                    if question.answer is not None:
+                        return question.answer
+                    if self._breaks != breaks:
+                        raise NoLine("The connection to NATS broke while the bot was asked.")
+                    if question.rest_s() <= 0:
+                        return _best(question)
+                if question.clock.thinking_s() >= min(NOBODY_S, limit_s):
+                    return _best(question)
                 await asyncio.sleep(AGAIN_S)
+        except (Error, OSError, TimeoutError) as error:
+            raise NoLine(f"NATS does not answer ({type(error).__name__}).") from error
         finally:
-            if self._waiting.get(match_id) is published:
-                del self._waiting[match_id]
+            if self._by_uid.get(uid) is question:
+                del self._by_uid[uid]
+            del self._by_token[token]
 
-    def _is_silent(self, asked: asyncio.Future[Msg], took_s: float, limit_s: float, breaks: int) -> bool:
-        """Whether no reply will come; False where it is worth to ask again. Raises NoLine."""
-        error = asked.exception() if asked.done() else None
-        if self._breaks != breaks or not (error is None or isinstance(error, TimeoutError | NoRespondersError)):
-            raise NoLine("The connection to NATS broke while the bot was asked.") from error
-        return not isinstance(error, NoRespondersError) or took_s >= min(NOBODY_S, limit_s)
+    async def _read_all(self, client: Client) -> None:
+        """What has come by now is taken, though this process may have been paused, or busy. Raises TimeoutError."""
+        async with asyncio.timeout(TRY_S):
+            # what the server sent before its answer lies before it
+            await client.flush()
+            await self._published.empty()
+            await self._replies.empty()
 
     async def _connected(self) -> Client:
         self._connecting = self._connecting or asyncio.Lock()
@@ -167,7 +179,8 @@ class NatsLine:
             try:
                 # without an end of its own it would try for ever at first, as it does later when it is lost
                 client = await asyncio.wait_for(nats.connect(self._url, **self._options()), TRY_S)
-                await client.subscribe(f"{ANSWERS}.*", cb=self._published)
+                await self._published.open(client, f"{ANSWERS}.*")
+                await self._replies.open(client, f"{self._inbox}.*")
                 return client
             except (OSError, TimeoutError, NoServersError, Error) as error:
                 if time.monotonic() > until_s:
@@ -189,27 +202,34 @@ class NatsLine:
         self._breaks += 1
         log.warning("nats.disconnected")
 
-    async def _published(self, message: Msg) -> None:
+    async def _take_published(self, message: Msg) -> None:
         """An answer that came without a reply subject: acknowledged whether anybody waits for it, or no more."""
+        question = self._by_uid.get(message.subject.rpartition(".")[2])
+        if question is not None:
+            question.published(message.data)
         if message.reply:
             await message.respond(b"")
-        waiting = self._waiting.get(message.subject.rpartition(".")[2])
-        if waiting is not None:
-            waiting.put(message.data)
+
+    async def _take_reply(self, message: Msg) -> None:
+        question = self._by_token.get(message.subject.rpartition(".")[2])
+        if question is None:
+            return
+        if message.headers is not None and message.headers.get("Status") == NO_RESPONDERS:
+            question.unheard()
+        else:
+            question.replied(message.data)
 
 
-def _without_reply(
-    published: _Published, asked: asyncio.Future[Msg], began_s: float, limit_s: float
-) -> tuple[bytes, float]:
+def _best(question: OpenQuestion) -> tuple[bytes, float]:
     """What was published and may be the answer, and how long it took. Raises Silence where there is nothing."""
-    if published.unsure is not None:
-        data, came_s = published.unsure
-        return data, came_s - began_s
-    took_s = time.monotonic() - began_s
-    if asked.done() and isinstance(asked.exception(), NoRespondersError):
-        raise Silence("nobody", "Nobody listens to the bot's subject.", took_s, late=False)
-    aside = "; what it published in that time was an earlier turn again" if published.repeats else ""
-    raise Silence("timeout", f"The bot did not answer within {round(limit_s * 1000)} ms{aside}.", took_s, late=True)
+    if question.unsure is not None:
+        return question.unsure
+    thinking_s = question.clock.thinking_s()
+    if question.nobody:
+        raise Silence("nobody", "Nobody listens to the bot's subject.", thinking_s, late=False)
+    aside = "; what it published in that time was an earlier turn again, or of another rack" if question.repeats else ""
+    sentence = f"The bot did not answer within {round(question.clock.limit_s * 1000)} ms{aside}."
+    raise Silence("timeout", sentence, thinking_s, late=True)
 
 
 async def _noted(error: Exception) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 import threading
@@ -24,12 +25,15 @@ Plan = Callable[[Any], Any]
 
 
 @contextmanager
-def nats_server(port: int | None = None) -> Iterator[str]:
+def nats_server(port: int | None = None, *options: str, **environment: str) -> Iterator[str]:
     """Within it a nats-server runs; its url."""
     port = port or free_port()
     program = Path(sys.executable).parent / "nats-server"
     process = subprocess.Popen(
-        [str(program), "--addr", "127.0.0.1", "--port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [str(program), "--addr", "127.0.0.1", "--port", str(port), *options],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **environment},
     )
     try:
         yield f"nats://127.0.0.1:{port}"
@@ -47,15 +51,22 @@ class NatsBot:
     """
 
     def __init__(
-        self, url: str, subject: str, publishes: bool = False, times: int = 1, replies: bool | None = None
+        self,
+        url: str,
+        subject: str,
+        publishes: bool = False,
+        times: int = 1,
+        replies: bool | None = None,
+        inbox: str = "_INBOX",
     ) -> None:
         self.subject, self.publishes, self.times = subject, publishes, times
         self.replies = not publishes if replies is None else replies
         self.plan: Plan = lambda history: PASS
         self.asked: list[Any] = []
+        self.replied_to: list[str] = []
         self.answers_sent = 0
         self.acknowledged = 0
-        self._url = url
+        self._url, self._inbox = url, inbox
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         threading.Thread(target=self._loop.run_until_complete, args=(self._run(),), daemon=True).start()
@@ -73,7 +84,9 @@ class NatsBot:
 
     async def _run(self) -> None:
         self._ended = asyncio.Event()
-        self._client = await nats.connect(self._url, max_reconnect_attempts=-1, reconnect_time_wait=0.1)
+        self._client = await nats.connect(
+            self._url, max_reconnect_attempts=-1, reconnect_time_wait=0.1, inbox_prefix=self._inbox
+        )
         await self._client.subscribe(self.subject, "bot_queue", cb=self._asked)
         await self._client.flush()
         self._ready.set()
@@ -86,6 +99,7 @@ class NatsBot:
         request = macondo_pb2.BotRequest.FromString(message.data)
         history = request.game_history
         self.asked.append(history)
+        self.replied_to.append(message.reply)
         said = await asyncio.to_thread(self.plan, history)
         if said is None:
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,13 +13,17 @@ from natsbots import PASS, NatsBot, nats_server, wait_until_listening
 
 from battlebot.stateless.asking import Question, Reply
 from battlebot.stateless.nats import NatsBots
-from battlebot.stateless.natsline import UNSURE_S, NatsLine
+from battlebot.stateless.natsline import NatsLine
+from battlebot.stateless.openquestion import MOST_LOOKED_AT, UNSURE_S
+from battlebot.stateless.uids import Uids
 from games import crossword
 
 PLAY = {"type": "TILE_PLACEMENT_MOVE", "position": "8H", "played_tiles": "CAT"}
 OTHER = {"type": "EXCHANGE", "exchanged": "Q"}
 CHALLENGE = {"type": "CHALLENGE"}
 RACKS = ["CATSXQZ", "DOGREEN"]
+UIDS = Uids("sixteen letters and more")
+MOST_BYTES = 65_536
 
 Ask = Callable[..., Reply]
 
@@ -52,7 +57,7 @@ def state_after(*turns: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture
 def ask(line: NatsLine) -> Ask:
     """`ask(bot, *turns, limit_s)`: what became of the question to whoever is on turn after these turns."""
-    bots = NatsBots(line, 65_536)
+    bots = NatsBots(line, UIDS, MOST_BYTES)
 
     def asked(bot: NatsBot, *turns: dict[str, Any], limit_s: float = 10.0) -> Reply:
         state = state_after(*turns)
@@ -89,7 +94,6 @@ REPEATED: dict[str, tuple[tuple[dict[str, Any], ...], dict[str, Any], dict[str, 
     "a play": ((PLAY, PASS), PLAY, OTHER),
     "an exchange": (({"type": "EXCHANGE", "exchanged": "QXZ"}, PASS), {"type": "EXCHANGE", "exchanged": "QXZ"}, PASS),
     "a challenge": (({**PLAY, "played_tiles": "XQ"}, CHALLENGE), CHALLENGE, PASS),
-    "the opponent's play": ((PLAY,), PLAY, PASS),
     "a pass": ((PASS, PASS), PASS, PLAY),
 }
 
@@ -102,7 +106,7 @@ def test_an_answer_that_comes_again_is_not_taken_for_the_next(name: str, bots: B
         bot = bots(f"late.{publishes}", publishes)
 
         def plan(history: Any, bot: NatsBot = bot) -> Any:
-            bot.publish("m1", again)
+            bot.publish(history.uid, again)
             return answer
 
         bot.plan = plan
@@ -135,6 +139,29 @@ def test_a_bot_that_only_repeats_itself_is_late(bots: Bots, ask: Ask) -> None:
     assert "an earlier turn again" in failure.sentence
 
 
+def test_what_is_too_big_for_an_answer_is_not_looked_into(bots: Bots, ask: Ask) -> None:
+    """Though it be an earlier turn again."""
+    bot = bots("late.big", True)
+    bot.plan = lambda history: {**PLAY, "words_formed": [""] * MOST_BYTES}
+    failure = ask(bot, PLAY, PASS).failure
+    assert failure is not None
+    assert failure.code == "too-big"
+
+
+def test_who_publishes_without_end_is_not_read_any_more(bots: Bots, ask: Ask) -> None:
+    """Each message is acknowledged; then only a reply counts."""
+    bot = bots("late.flood", replies=True)
+
+    def plan(history: Any) -> Any:
+        for said in [PLAY] * MOST_LOOKED_AT + [OTHER]:
+            bot.publish(history.uid, said)
+        return PASS
+
+    bot.plan = plan
+    assert ask(bot, PLAY, PASS).value == PASS
+    assert bot.acknowledged == MOST_LOOKED_AT + 1
+
+
 def test_an_answer_that_is_wrong_and_was_never_given_is_an_answer(bots: Bots, ask: Ask) -> None:
     """Only what was a turn before is left aside: a bot that errs is told at once."""
     bot = bots("late.wrong", True)
@@ -153,18 +180,41 @@ def test_a_bot_that_sends_each_answer_in_all_ways_answers_each_question_once(bot
     wait_for(lambda: bot.acknowledged == 6, "the acknowledgements")
 
 
-def test_two_bots_of_one_program_do_not_answer_for_each_other(bots: Bots, ask: Ask) -> None:
-    """The first one's answer comes again while the second one thinks."""
+@pytest.mark.parametrize("said", [PLAY, PASS, {**PASS, "rack": RACKS[0]}, {**OTHER, "exchanged": "ZZZ"}])
+def test_two_bots_of_a_match_do_not_answer_for_each_other(said: dict[str, Any], bots: Bots, ask: Ask) -> None:
+    """What the first one publishes while the second one thinks is acknowledged, and nobody's answer: valid or not."""
     first, second = bots("late.first", True), bots("late.second", True)
     first.plan = lambda history: PLAY
     assert ask(first).value == PLAY
 
     def plan(history: Any) -> Any:
-        first.publish("m1", PLAY)
+        for known in (first.asked[-1].uid, "m1"):
+            first.publish(known, said)
         return CHALLENGE
 
     second.plan = plan
     assert ask(second, PLAY).value == CHALLENGE
+    assert first.acknowledged == 3
+
+
+def test_what_a_bot_is_called_by_is_its_secret(bots: Bots, ask: Ask) -> None:
+    """One uid for all its questions in a match, another for its opponent's, and none of them the match's id."""
+    first, second = bots("late.one"), bots("late.two")
+    for bot, before in ((first, ()), (second, (PASS,)), (first, (PASS, PASS)), (second, (PASS, PASS, PASS))):
+        ask(bot, *before)
+    known = [{history.uid for history in bot.asked} for bot in (first, second)]
+    assert known == [{UIDS.of("m1", "a")}, {UIDS.of("m1", "b")}]
+    assert known[0] != known[1]
+
+
+def test_reply_subjects_cannot_be_guessed(bots: Bots, ask: Ask) -> None:
+    """32 random hexadecimal digits for the connection, which a bot knows, and as many for each question."""
+    bot = bots("late.inbox")
+    for _ in range(3):
+        ask(bot)
+    parts = [subject.split(".") for subject in bot.replied_to]
+    assert all(re.fullmatch(r"_INBOX(\.[0-9a-f]{32}){2}", ".".join(part)) for part in parts), parts
+    assert (len({part[1] for part in parts}), len({part[2] for part in parts})) == (1, 3)
 
 
 def test_a_second_answer_of_another_kind_to_the_question_before_is_told_by_its_rack(bots: Bots, ask: Ask) -> None:
@@ -172,7 +222,7 @@ def test_a_second_answer_of_another_kind_to_the_question_before_is_told_by_its_r
     bot = bots("late.dice", True)
 
     def plan(history: Any) -> Any:
-        bot.publish("m1", {**OTHER, "rack": RACKS[0]})
+        bot.publish(history.uid, {**OTHER, "rack": RACKS[0]})
         return PASS
 
     bot.plan = plan
@@ -184,7 +234,7 @@ def test_what_is_published_to_no_question_is_acknowledged(bots: Bots, ask: Ask) 
     bot = bots("late.early")
     bot.plan = lambda history: OTHER
     assert ask(bot).value == OTHER
-    for uid in ("m1", "over"):
+    for uid in (UIDS.of("m1", "a"), "over"):
         bot.publish(uid, PLAY)
     assert ask(bot).value == OTHER
     assert bot.acknowledged == 2
@@ -196,7 +246,7 @@ def test_an_answer_for_another_match_answers_nothing_here(bots: Bots, ask: Ask) 
     published = threading.Event()
 
     def plan(history: Any) -> Any:
-        bot.publish("m2", PLAY)
+        bot.publish(UIDS.of("m2", "a"), PLAY)
         published.set()
         return OTHER
 

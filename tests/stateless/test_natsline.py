@@ -14,12 +14,14 @@ from natsbots import PASS, NatsBot, nats_server, response, wait_until_listening
 from battlebot.stateless.asking import Question
 from battlebot.stateless.nats import NatsBots
 from battlebot.stateless.natsline import NatsLine, NoLine, Silence
+from battlebot.stateless.uids import Uids
 from battlebot.wire.macondo.history import from_response, history_of, to_request
 from games import crossword
 
 STATE = crossword.initial_state(["a", "b"], 7, {"challengeRule": "DOUBLE", "lexicon": "enable1"})
 REQUEST = to_request(history_of(crossword.view(STATE, "a"), "m1"), 1000)
 
+UIDS = Uids("sixteen letters and more")
 
 Lines = Callable[..., NatsLine]
 
@@ -45,7 +47,7 @@ def question(address: str, limit_s: float = 5.0) -> Question:
 
 def test_nats_that_is_not_there_is_the_servers_own_failure(lines: Lines) -> None:
     """The bot is not charged, and is asked again; after a few seconds, not for ever."""
-    reply = NatsBots(lines(f"nats://127.0.0.1:{free_port()}"), 65_536).ask(question("nats://x"))
+    reply = NatsBots(lines(f"nats://127.0.0.1:{free_port()}"), UIDS, 65_536).ask(question("nats://x"))
     assert reply.failure is not None
     assert (reply.failure.code, reply.failure.ours, reply.thinking_s) == ("nats-away", True, 0.0)
 
@@ -110,7 +112,7 @@ def test_the_bots_time_is_its_own_and_ends(lines: Lines) -> None:
     """What it takes is told; at its limit it is late."""
     with nats_server() as url:
         wait_until_listening(url)
-        bots, bot = NatsBots(lines(url), 65_536), NatsBot(url, "slow")
+        bots, bot = NatsBots(lines(url), UIDS, 65_536), NatsBot(url, "slow")
         bot.plan = lambda history: time.sleep(0.3) or PASS
         reply = bots.ask(question(bot.address))
         assert reply.value == {"type": "PASS"}
@@ -120,6 +122,74 @@ def test_the_bots_time_is_its_own_and_ends(lines: Lines) -> None:
         assert reply.failure is not None
         assert (reply.failure.code, reply.failure.late) == ("timeout", True)
         assert reply.thinking_s >= 0.5
+        bot.close()
+
+
+class Stall:
+    """Keeps the loop of a line from everything for a while, as a pause of its process does."""
+
+    def __init__(self) -> None:
+        self.line: NatsLine | None = None
+        self.late_s = 0.0
+        self.over = threading.Event()
+
+    def begin(self, seconds: float, known: bool) -> None:
+        """`known`: this process finds that it was late."""
+        assert self.line is not None
+        assert self.line._loop is not None
+
+        def hold() -> None:
+            time.sleep(seconds)
+            self.late_s += seconds if known else 0.0
+            self.over.set()
+
+        self.line._loop.call_soon_threadsafe(hold)
+
+
+@pytest.mark.parametrize("publishes", [False, True], ids=["by reply", "published"])
+@pytest.mark.parametrize("known", [False, True], ids=["unnoticed", "noticed"])
+def test_an_answer_that_lies_there_when_a_paused_process_goes_on_counts(
+    known: bool, publishes: bool, lines: Lines
+) -> None:
+    """It is read before the bot is called late, and how long it lay there is not charged where that is known."""
+    stall = Stall()
+    with nats_server() as url:
+        wait_until_listening(url)
+        stall.line = lines(url, lambda: stall.late_s)
+        bots, bot = NatsBots(stall.line, UIDS, 65_536), NatsBot(url, "prompt", publishes)
+
+        def plan(history: Any) -> Any:
+            stall.begin(3.0, known)
+            return PASS
+
+        bot.plan = plan
+        reply = bots.ask(question(bot.address, 1.0))
+        assert stall.over.is_set()
+        assert reply.value == PASS
+        assert (reply.thinking_s < 1) is known
+        bot.close()
+
+
+def test_what_a_paused_process_was_late_is_left_to_the_bot(lines: Lines) -> None:
+    """It has its whole time, though that is over by the wall's clock when the process goes on."""
+    stall = Stall()
+    with nats_server() as url:
+        wait_until_listening(url)
+        stall.line = lines(url, lambda: stall.late_s)
+        bots, bot = NatsBots(stall.line, UIDS, 65_536), NatsBot(url, "patient")
+
+        def plan(history: Any) -> Any:
+            stall.begin(3.0, True)
+            return (stall.over.wait(20) and time.sleep(0.2)) or PASS
+
+        bot.plan = plan
+        reply = bots.ask(question(bot.address, 2.5))
+        assert reply.value == PASS
+        assert reply.thinking_s < 2.5
+        bot.plan = lambda history: stall.begin(3.0, True)
+        reply = bots.ask(question(bot.address, 0.5))
+        assert reply.failure is not None
+        assert (reply.failure.code, reply.thinking_s < 3) == ("timeout", True)
         bot.close()
 
 
@@ -141,5 +211,5 @@ def test_an_answer_that_comes_too_late_is_acknowledged_all_the_same(lines: Lines
 def test_only_what_counts_of_an_event_is_kept() -> None:
     """Not its rack, nor what it thinks that it has scored."""
     event = {"type": "EXCHANGE", "exchanged": "AB", "rack": "ABC", "score": 99, "player_index": 1}
-    reply = NatsBots(None, 65_536)._judged(response(event), 0.1)
+    reply = NatsBots(None, None, 65_536)._judged(response(event), 0.1)
     assert reply.value == {"type": "EXCHANGE", "exchanged": "AB"}

@@ -138,10 +138,15 @@ def test_requests_hold_the_history_and_the_time(given_history: dict[str, Any], m
 
 
 def test_responses_hold_an_event_or_an_error() -> None:
-    """A play of zeros is a play; an error is an error, with the bot's words."""
+    """A play of zeros is a play; an error is an error, with the bot's words. What does not count is not read."""
     move = {"type": "TILE_PLACEMENT_MOVE", "position": "8D", "played_tiles": "HELLO"}
-    assert history.from_response(history.to_response(move, match_id="m")) == {**move, "player_index": 0}
-    assert history.from_response(history.to_response({"type": "PASS"}))["type"] == "PASS"
+    assert history.from_response(history.to_response(move, uid="m")) == move
+    much = {"player_index": 1, "score": 9, "words_formed": [""] * 9, "note": "x"}
+    assert history.from_response(history.to_response({"type": "PASS", "rack": "A?", **much})) == {
+        "type": "PASS",
+        "rack": "A?",
+    }
+    assert history.from_response(b"\x0a\x02\x20\x2a") == {"type": 42}
     with pytest.raises(BadMessage, match="The bot says: out of memory"):
         history.from_response(history.to_response(None, "out of memory"))
 

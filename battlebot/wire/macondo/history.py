@@ -18,16 +18,21 @@ GAME = "crossword"
 VERSION = 2  # of Macondo's histories: the first in `players` went first
 AUTHORITY = "battlebot"
 TIE = -1
+KINDS = macondo_pb2.GameEvent.Type
+ANSWERED = ("position", "played_tiles", "exchanged", "rack")  # the rest of a bot's event is not looked at
 ALWAYS = {"type": "TILE_PLACEMENT_MOVE", "player_index": 0}  # what an event says although it is zero on the wire
 
 
-def history_of(state: Mapping[str, Any], match_id: str = "") -> History:
-    """The history of a match as `state` tells it: of a player's view its rack alone, of a final state all racks."""
+def history_of(state: Mapping[str, Any], uid: str = "") -> History:
+    """The history of a match as `state` tells it: of a player's view its rack alone, of a final state all racks.
+
+    `uid` is what the history is called: the match's id, but for those that are sent to bots.
+    """
     players = state["players"]
     history: History = {
         "version": VERSION,
         "id_auth": AUTHORITY,
-        "uid": match_id,
+        "uid": uid,
         "players": [{"nickname": name, "real_name": name, "user_id": name} for name in players],
         "lexicon": state["lexicon"],
         "challenge_rule": state["challengeRule"],
@@ -74,21 +79,26 @@ def from_request(data: bytes) -> tuple[History, int]:
     return _history(request.game_history), int(request.millis_remaining)
 
 
-def to_response(event: Mapping[str, Any] | None, error: str = "", match_id: str = "") -> bytes:
-    """A BotResponse: an event, or why there is none. Raises BadMessage."""
+def to_response(event: Mapping[str, Any] | None, error: str = "", uid: str = "") -> bytes:
+    """A BotResponse to the history of that uid: an event, or why there is none. Raises BadMessage."""
     answer = {"error": error} if event is None else {"move": dict(event)}
-    return _bytes(_message({**answer, "game_id": match_id}, macondo_pb2.BotResponse()))
+    return _bytes(_message({**answer, "game_id": uid}, macondo_pb2.BotResponse()))
 
 
 def from_response(data: bytes) -> Event:
-    """The event of a BotResponse, with its `type`. Raises BadMessage: unreadable, empty, or the bot says an error."""
+    """What counts of the event of a BotResponse: its `type`, and those of ANSWERED that are not empty.
+
+    Raises BadMessage: unreadable, empty, or the bot says an error.
+    """
     message = _read(data, macondo_pb2.BotResponse())
     answer = message.WhichOneof("response")
     if answer is None:
         raise BadMessage("The answer holds neither a move nor an error.")
     if answer == "error":
         raise BadMessage(f"The bot says: {message.error[:200]}")
-    return {**ALWAYS, **_as_dict(message.move)}
+    move = message.move
+    kind = KINDS.Name(move.type) if move.type in KINDS.values() else move.type
+    return {"type": kind, **{name: value for name in ANSWERED if (value := getattr(move, name))}}
 
 
 def _message(fields: Mapping[str, Any], message: Message) -> Any:

@@ -1,0 +1,75 @@
+"""A question that is open on NATS: what came for it, and how long is waited for more. No connection."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from battlebot.stateless.clock import Clock
+from battlebot.stateless.repeats import Mark
+
+UNSURE_S = 1.0  # for so long something better than what may be a repeat of the last turn is waited for
+MOST_LOOKED_AT = 32  # published messages; who sends more to one question is no longer read
+
+Marking = Callable[[bytes], Mark]
+Came = tuple[bytes, float]
+
+
+class OpenQuestion:
+    """`answer` is what came as the answer, with the seconds that the bot took; `unsure` what may be it.
+
+    `nobody`: nobody listened when it was asked last. `repeats`: how much of what came was an earlier answer.
+    """
+
+    def __init__(self, clock: Clock, marking: Marking) -> None:
+        self.clock = clock
+        self.answer: Came | None = None
+        self.unsure: Came | None = None
+        self.nobody = False
+        self.repeats = 0
+        self._marking = marking
+        self._looked_at = 0
+        self._news = asyncio.Event()
+
+    def replied(self, data: bytes) -> None:
+        """Takes what came at the reply subject: the first is the answer."""
+        self._settle((data, self.clock.thinking_s()))
+
+    def published(self, data: bytes) -> None:
+        """Takes what came without a reply subject, and may belong to an earlier question."""
+        if self.answer is not None or self._looked_at == MOST_LOOKED_AT:
+            return
+        self._looked_at += 1
+        came = (data, self.clock.thinking_s())
+        mark = self._marking(data)
+        if mark is Mark.ANSWER:
+            self._settle(came)
+        elif mark is Mark.REPEAT:
+            self.repeats += 1
+        elif self.unsure is None:
+            self.unsure = came
+            self._news.set()
+
+    def unheard(self) -> None:
+        """Nobody listens to the bot's subject."""
+        self.nobody = True
+        self._news.set()
+
+    def rest_s(self) -> float:
+        """How long is waited for more; nothing or less where what lies there unread is all that can count."""
+        left_s = self.clock.left_s()
+        if self.unsure is None:
+            return left_s
+        return min(left_s, self.unsure[1] + UNSURE_S - self.clock.thinking_s())
+
+    async def wait(self) -> None:
+        """Until something came, or the rest is over."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._news.wait(), max(0.0, self.rest_s()))
+        self._news.clear()
+
+    def _settle(self, came: Came) -> None:
+        if self.answer is None:
+            self.answer = came
+            self._news.set()

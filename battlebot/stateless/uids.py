@@ -1,0 +1,30 @@
+"""What a history that is sent to a bot is called: a secret of that bot in that match, by which its answers are known.
+
+The same for each of its questions there, and in each process of a server; exports call a history by its match's id.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from battlebot.errors import SettingError
+
+
+class Uids:
+    """Derived from SECRET_KEY; of several (newest first, comma-separated) from the newest."""
+
+    def __init__(self, secret_key: str) -> None:
+        """Raises SettingError for none."""
+        newest = next((key.strip() for key in secret_key.split(",") if key.strip()), None)
+        if newest is None:
+            raise SettingError("Bots over NATS need a SECRET_KEY: their answers are known by it.")
+        derivation = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"battlebot histories sent to bots")
+        self._key = derivation.derive(newest.encode())
+
+    def of(self, match_id: str, bot: str) -> str:
+        """The `uid` of the histories that the bot is sent in the match: 64 hexadecimal digits."""
+        return hmac.new(self._key, f"{match_id}\0{bot}".encode(), hashlib.sha256).hexdigest()
