@@ -16,17 +16,12 @@ import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from battlebot.config import Settings
+from battlebot.wire.plaintext import spelled_out
 
 SECRET_KEYS = frozenset({"pass_hash", "login_hash", "secret_key", "password", "token", "authorization"})
 MASK = "***"
 
 _URL_PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^@/\s]+@")
-# C0, DEL, C1, the two Unicode line ends, and what turns text around or is not seen: what could forge a line or drive a
-# terminal
-_CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
-_CONTROL |= {0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t", 0x2028: "\\u2028", 0x2029: "\\u2029"}
-_UNSEEN = (0xAD, 0x61C, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070))
-_CONTROL |= {code: f"\\u{code:04x}" for code in _UNSEEN}
 _DEPTH = 8
 
 # They tell of every task, tick or request: thousands of lines that say nothing unless one is looking for something
@@ -137,7 +132,7 @@ def _neutral(value: Any) -> Any:
         if value.isascii() and value.isprintable():
             return value  # nearly all are, and to spell them out costs most of a line
         # A lone surrogate, which JSON may hold, could not be written at all
-        return value.translate(_CONTROL).encode("utf-8", "backslashreplace").decode()
+        return spelled_out(value).encode("utf-8", "backslashreplace").decode()
     if isinstance(value, Mapping):
         return {_neutral(name): _neutral(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple) and not _is_exc_info(value):

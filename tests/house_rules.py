@@ -55,7 +55,13 @@ LAYERS = {
     "battlebot.config": layer(
         "config knows the environment and errors", "config", "errors", theirs=("dotenv",), never=SOCKETS
     ),
-    "battlebot.logs": layer("logs know config", "config", theirs=("structlog", "orjson"), never=SOCKETS),
+    "battlebot.logs": layer(
+        "logs know config, and wire's way to spell out text",
+        "config",
+        "wire",
+        theirs=("structlog", "orjson"),
+        never=SOCKETS,
+    ),
     "battlebot.wire": layer(
         "wire is messages: no sockets, no storage, no clock",
         "wire",

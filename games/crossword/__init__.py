@@ -22,7 +22,7 @@ from games.crossword.board import (
     with_tiles,
     without,
 )
-from games.crossword.ending import after_final_pass, after_scoreless, won_by
+from games.crossword.ending import after_last_play, after_scoreless, won_by
 from games.crossword.events import added, event
 from games.crossword.page import picture
 from games.crossword.plays import IllegalPlay, Play, read_play
@@ -98,7 +98,7 @@ def reducer(state: State, turn: Turn) -> State:
     if kind == "PASS":
         after = {**added(state, event(state, "PASS", mover, rack=state["racks"][mover])), "lastPlay": None}
         if state["playState"] == "WAITING_FOR_FINAL_PASS":
-            return after_final_pass(after, 1 - mover)
+            return after_last_play(after, 1 - mover)
         return _next(after, 1 - mover, scoreless=True)
     if kind == "EXCHANGE":
         return _next(_exchanged(state, mover, turn["exchanged"]), 1 - mover, scoreless=True)
@@ -146,7 +146,7 @@ def _problem(state: State, turn: Turn) -> str | None:
     if kind == "PASS":
         return None
     if state["playState"] == "WAITING_FOR_FINAL_PASS":
-        return "The opponent has gone out: only PASS and CHALLENGE are left."
+        return "That was the match's last play: only PASS and CHALLENGE are left."
     return _problem_of_exchange(state, turn) if kind == "EXCHANGE" else _problem_of_play(state, turn)
 
 
@@ -223,11 +223,17 @@ def _laid(state: State, mover: int, play: Play, played_tiles: str) -> State:
     }
     after = with_rack(added(state, told), mover, without(rack, as_rack(tiles)) or "")
     after = drawn({**after, "board": with_tiles(state["board"], play.tiles), "lastPlay": last}, mover)
-    if not after["racks"][mover]:
-        if state["challengeRule"] == "VOID":
-            return after_final_pass(after, mover)
-        after["playState"] = "WAITING_FOR_FINAL_PASS"
-    return _next(after, 1 - mover, scoreless=play.score == 0)
+    count = state["scorelessTurns"] + 1 if play.score == 0 else 0
+    if after["racks"][mover] and count < SCORELESS_TURNS:
+        return _next(after, 1 - mover, scoreless=play.score == 0)
+    if state["challengeRule"] == "VOID":
+        return after_last_play(after, mover)
+    return {
+        **after,
+        "scorelessTurns": count,
+        "nextPlayer": state["players"][1 - mover],
+        "playState": "WAITING_FOR_FINAL_PASS",
+    }
 
 
 def _challenged(state: State, challenger: int) -> State:
@@ -244,7 +250,7 @@ def _challenged(state: State, challenger: int) -> State:
     if rule == "TRIPLE":
         return won_by(after, 1 - challenger)
     if state["playState"] == "WAITING_FOR_FINAL_PASS":
-        return after_final_pass(after, 1 - challenger)
+        return after_last_play(after, 1 - challenger)
     return _next(after, 1 - challenger, scoreless=True) if rule == "DOUBLE" else after
 
 

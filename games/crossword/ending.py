@@ -10,8 +10,13 @@ from games.crossword.events import added, event
 State = dict[str, Any]
 
 
-def after_final_pass(state: State, out: int) -> State:
-    """The player `out` has gone out: it gets twice what the other holds, and the match is over."""
+def after_last_play(state: State, last: int) -> State:
+    """Nothing follows the last play, that of player `last`: it has gone out, or it was a sixth scoreless turn."""
+    return after_scoreless(state) if state["racks"][last] else after_going_out(state, last)
+
+
+def after_going_out(state: State, out: int) -> State:
+    """The player `out` holds nothing more: it gets twice what the other holds, and the match is over."""
     rack = state["racks"][1 - out]
     told = event(state, "END_RACK_PTS", out, rack=rack, end_rack_points=2 * points(rack))
     return _over(added(state, told))

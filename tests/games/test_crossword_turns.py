@@ -209,6 +209,51 @@ def test_six_scoreless_turns_end_the_match() -> None:
     assert (over["complete"], over["playState"]) == (True, "GAME_OVER")
 
 
+BLANKS = ("AT??EIO", "AEIRSTU")
+FIVE = ["pass"] * 5
+PENALTY = "END_RACK_PENALTY"
+# rule, how it ends after five scoreless turns and a play of two blanks (Ben's): the turns, and the types that follow
+SIXTH = [
+    ("DOUBLE", "8G at", ("pass",), ["PASS", PENALTY, PENALTY]),
+    ("DOUBLE", "8G at", ("challenge",), [LOSS, PENALTY, PENALTY]),
+    ("FIVE_POINT", "8G at", ("challenge",), [BONUS, PENALTY, PENALTY]),
+    ("TRIPLE", "8G at", ("challenge",), [LOSS]),
+    ("DOUBLE", "8G zz", ("challenge",), [BACK, PENALTY, PENALTY]),
+    ("VOID", "8G at", (), [PENALTY, PENALTY]),
+]
+
+
+@pytest.mark.parametrize(("rule", "play", "turns", "kinds"), SIXTH)
+def test_a_play_of_nothing_as_the_sixth_scoreless_turn_can_be_challenged(
+    rule: str, play: str, turns: tuple[str, ...], kinds: list[str]
+) -> None:
+    """As the play of who goes out: the opponent passes or challenges, and the match is over."""
+    state = played(a_state((BLANKS[1], BLANKS[0]), rule=rule), *FIVE, play)
+    if rule != "VOID":
+        assert (state["playState"], state["nextPlayer"]) == ("WAITING_FOR_FINAL_PASS", "Ada")
+        assert "only PASS and CHALLENGE" in refusal(state, "- A")
+    over = played(state, *turns)
+    assert [kind for kind, _, _ in told(over["events"][6:])] == kinds
+    assert (over["complete"], over["playState"]) == (True, "GAME_OVER")
+
+
+@pytest.mark.parametrize(
+    ("play", "last", "kinds"),
+    [
+        ("8G at", "pass", ["PASS", "END_RACK_PTS"]),
+        ("8G at", "challenge", [LOSS, "END_RACK_PTS"]),
+        ("8G zz", "challenge", [BACK, PENALTY, PENALTY]),
+    ],
+)
+def test_going_out_for_nothing_after_five_scoreless_turns_is_going_out(play: str, last: str, kinds: list[str]) -> None:
+    """Unless it was a phony: then it was the sixth."""
+    state = played(a_state(("AEIRSTU", "??"), bag=""), *FIVE, play)
+    assert (state["playState"], state["nextPlayer"]) == ("WAITING_FOR_FINAL_PASS", "Ada")
+    over = played(state, last)
+    assert [kind for kind, _, _ in told(over["events"][6:])] == kinds
+    assert over["complete"]
+
+
 def test_a_phony_taken_back_and_a_play_of_nothing_are_scoreless() -> None:
     """So are turns lost by a challenge."""
     state = played(a_state(("AT??EIO", "AEIRSTU")), "8G at")

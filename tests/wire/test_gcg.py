@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from battlebot.errors import BadMessage
 from battlebot.wire.macondo.gcg import nicknames, to_gcg
 from battlebot.wire.macondo.gcg_reading import from_gcg
+from battlebot.wire.macondo.history import normal
 from games.crossword.replay import replay
 
 # moves of finished matches between people and programs, as files of other programs have them
@@ -38,7 +40,8 @@ def test_there_are_files_for_every_kind_of_line() -> None:
 # a line -> the event read from it; the types with no line in the files, and the ways in which others write
 LINES = {
     ">one: FWLI (FWLI) -10 426": {"type": "END_RACK_PENALTY", "rack": "FWLI", "lost_score": 10, "cumulative": 426},
-    ">one: ? (?) +0 12": {"type": "END_RACK_PENALTY", "rack": "?", "cumulative": 12},
+    ">one: ? (?) -0 12": {"type": "END_RACK_PENALTY", "rack": "?", "cumulative": 12},
+    ">one: ABC (time) -0 12": {"type": "TIME_PENALTY", "rack": "ABC", "cumulative": 12},
     ">one: ISBALI (time) -10 -4": {"type": "TIME_PENALTY", "rack": "ISBALI", "lost_score": 10, "cumulative": -4},
     ">one:  (time) -10 409": {"type": "TIME_PENALTY", "lost_score": 10, "cumulative": 409},
     ">one: (G) +4 539": {"type": "END_RACK_PTS", "rack": "G", "end_rack_points": 4, "cumulative": 539},
@@ -68,6 +71,33 @@ def test_lines_are_read(line: str) -> None:
 def test_lines_are_written_as_they_are_read(line: str) -> None:
     """But for white space."""
     assert to_gcg(from_gcg(HEAD + line)).splitlines()[-1].split() == line.split()
+
+
+# as other programs have them: nothing lost has a minus, too
+NOTHING_LOST = (r">(\S+):\s+(\S+)\s+--\s+-(\d+)\s+(\d+)", r">(\S+):\s+(\S+)\s+\((\S+)\)\s+-(\d+)\s+(-?\d+)")
+
+
+def test_a_phony_of_no_points_is_taken_back_with_a_minus() -> None:
+    """Of two blanks; and a rack of a blank that is left."""
+    text = HEAD + ">one: ??QUXYZ 8G zz +0 0\n>one: ??QUXYZ -- -0 0\n>two: ? (?) +0 0\n"
+    history = from_gcg(text)
+    assert [event["type"] for event in history["events"][1:]] == ["PHONY_TILES_RETURNED", "END_RACK_PENALTY"]
+    written = to_gcg(history)
+    for line, pattern in zip(written.splitlines()[-2:], NOTHING_LOST, strict=True):
+        assert re.fullmatch(pattern, line)
+    assert from_gcg(written) == history
+
+
+@pytest.mark.parametrize("winner", [0, 1, -1])
+def test_a_match_without_an_end_of_its_own_keeps_its_result(winner: int) -> None:
+    """A challenge under TRIPLE has lost it, or it was broken off: the score does not say who won."""
+    events = [{"type": "PASS", "player_index": 0}, {"type": "PASS", "player_index": 1}]
+    fields = {"players": [{"nickname": name, "real_name": name} for name in ("one", "two")], "version": 2}
+    over = {"play_state": "GAME_OVER", "final_scores": [0, 0], "winner": winner, "challenge_rule": "TRIPLE"}
+    for said in (events, []):
+        history = normal({**fields, **over, "events": said})
+        assert from_gcg(to_gcg(history)) == history
+    assert from_gcg(to_gcg(normal({**fields, "events": events}))).get("play_state") is None
 
 
 BAD = {

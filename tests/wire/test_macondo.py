@@ -151,6 +151,13 @@ def test_responses_hold_an_event_or_an_error() -> None:
         history.from_response(history.to_response(None, "out of memory"))
 
 
+def test_a_bots_error_cannot_turn_the_text_around_it() -> None:
+    """Control characters and what is not seen are spelled out: it is shown on pages, and in the terminals of others."""
+    with pytest.raises(BadMessage) as refused:
+        history.from_response(history.to_response(None, "a\n\x1b[2J\u202eb\u200b\u2028c"))
+    assert str(refused.value) == r"The bot says: a\n\x1b[2J\u202eb\u200b\u2028c"
+
+
 @pytest.mark.parametrize("data", [b"", b"\x22\x01m", b"\xff", b"\x0a\x7f", b"hello"])
 def test_what_is_no_response_is_refused(data: bytes) -> None:
     """Empty, cut, something else."""

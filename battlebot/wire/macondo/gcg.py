@@ -6,14 +6,17 @@ After John Chew's description of the format (poslfit.com/scrabble/gcg); reading 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 Event = Mapping[str, Any]
 
 # the format has no line for a turn that a challenge in vain has cost: it is a pass with this note
 TURN_LOST = "challenged in vain"
+# what it has no line for before the events: notes, as `key: value`
 RULE = "challenge rule: "
+RESULT = "result: "
+RESULTS = ("player1 won", "player2 won", "a draw")  # by `winner`: 0, 1, -1
 
 
 def to_gcg(history: Mapping[str, Any]) -> str:
@@ -30,9 +33,17 @@ def to_gcg(history: Mapping[str, Any]) -> str:
     if history.get("play_state") != "GAME_OVER":
         lines.append("#incomplete")
     lines.append(f"#note {RULE}{history.get('challenge_rule', 'VOID')}")
+    if history.get("play_state") == "GAME_OVER" and not ends(history.get("events", ())):
+        # a challenge under TRIPLE has ended it, or it was broken off
+        lines.append(f"#note {RESULT}{RESULTS[history.get('winner', 0)]}")
     for event in history.get("events", ()):
         lines += _lines(event, nicks[event.get("player_index", 0)])
     return "\n".join(lines) + "\n"
+
+
+def ends(events: Iterable[Event]) -> bool:
+    """Whether the events themselves say that the match is over: the racks that are left have been counted."""
+    return any(str(event.get("type", "")).startswith("END_RACK") for event in events)
 
 
 def nicknames(names: list[str]) -> list[str]:
@@ -50,7 +61,7 @@ def _lines(event: Event, nick: str) -> list[str]:
     kind = event.get("type", "TILE_PLACEMENT_MOVE")
     what, points = WRITTEN[kind](event)
     rack = "" if kind == "END_RACK_PTS" else event.get("rack", "")
-    lines = [f">{nick}: {rack} {what} {points:+d} {event.get('cumulative', 0)}"]
+    lines = [f">{nick}: {rack} {what} {points} {event.get('cumulative', 0)}"]
     notes = [TURN_LOST] if kind == "UNSUCCESSFUL_CHALLENGE_TURN_LOSS" else []
     notes += [_one_line(event["note"])] if event.get("note") else []
     return [*(line.replace(":  ", ": ") for line in lines), *(f"#note {note}" for note in notes)]
@@ -60,23 +71,24 @@ def _one_line(text: str) -> str:
     return " ".join(str(text).split())
 
 
-def _lost(event: Event) -> int:
-    return -int(event.get("lost_score", 0))
+def _gained(event: Event, name: str) -> str:
+    return f"{event.get(name, 0):+d}"
 
 
-def _returned(event: Event) -> tuple[str, int]:
-    return "--", _lost(event)
+def _lost(event: Event) -> str:
+    # readers want the minus, also of nothing: a phony of two blanks
+    return f"-{event.get('lost_score', 0)}"
 
 
 # type -> what stands between the rack and the points, and the points
-WRITTEN: dict[str, Callable[[Event], tuple[str, int]]] = {
-    "TILE_PLACEMENT_MOVE": lambda event: (f"{event['position']} {event['played_tiles']}", event.get("score", 0)),
-    "PHONY_TILES_RETURNED": _returned,
-    "PASS": lambda event: ("-", 0),
-    "UNSUCCESSFUL_CHALLENGE_TURN_LOSS": lambda event: ("-", 0),
-    "CHALLENGE_BONUS": lambda event: ("(challenge)", event.get("bonus", 0)),
-    "EXCHANGE": lambda event: (f"-{event.get('exchanged') or event.get('num_tiles_from_rack', 0)}", 0),
-    "END_RACK_PTS": lambda event: (f"({event.get('rack', '')})", event.get("end_rack_points", 0)),
+WRITTEN: dict[str, Callable[[Event], tuple[str, str]]] = {
+    "TILE_PLACEMENT_MOVE": lambda event: (f"{event['position']} {event['played_tiles']}", _gained(event, "score")),
+    "PHONY_TILES_RETURNED": lambda event: ("--", _lost(event)),
+    "PASS": lambda event: ("-", "+0"),
+    "UNSUCCESSFUL_CHALLENGE_TURN_LOSS": lambda event: ("-", "+0"),
+    "CHALLENGE_BONUS": lambda event: ("(challenge)", _gained(event, "bonus")),
+    "EXCHANGE": lambda event: (f"-{event.get('exchanged') or event.get('num_tiles_from_rack', 0)}", "+0"),
+    "END_RACK_PTS": lambda event: (f"({event.get('rack', '')})", _gained(event, "end_rack_points")),
     "TIME_PENALTY": lambda event: ("(time)", _lost(event)),
     "END_RACK_PENALTY": lambda event: (f"({event.get('rack', '')})", _lost(event)),
 }

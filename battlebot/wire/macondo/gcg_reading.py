@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from battlebot.errors import BadMessage
-from battlebot.wire.macondo.gcg import RULE, TURN_LOST
+from battlebot.wire.macondo.gcg import RESULT, RESULTS, RULE, TURN_LOST, ends
 from battlebot.wire.macondo.history import normal
 
 Event = dict[str, Any]
@@ -56,22 +56,23 @@ class _Reader:
         self.fields: dict[str, Any] = {}
         self.events: list[Event] = []
         self.racks: dict[int, str] = {}
-        self.complete: bool | None = None
+        self.complete = True
+        self.result: int | None = None
 
     def history(self) -> dict[str, Any]:
         """All of it. Raises BadMessage where the players are missing."""
         if set(self.players) != {1, 2}:
             raise BadMessage("A GCG file names two players.", line=0)
-        over = any(event["type"].startswith("END_RACK") for event in self.events)
         history = {"version": 2, "players": [self.players[1], self.players[2]], **self.fields}
         bonuses = {event["bonus"] for event in self.events if event.get("bonus")}
         guess = "FIVE_POINT" if 5 in bonuses else "TEN_POINT" if bonuses else "SINGLE"
         history |= {"challenge_rule": history.get("challenge_rule", guess), "events": self.events}
         if self.racks:
             history["last_known_racks"] = [self.racks.get(1, ""), self.racks.get(2, "")]
-        if over and self.complete is not False:
+        if self.complete and (self.result is not None or ends(self.events)):
             scores = [self._score(player) for player in (0, 1)]
             winner = -1 if scores[0] == scores[1] else scores.index(max(scores))
+            winner = winner if self.result is None else self.result
             history |= {"play_state": "GAME_OVER", "final_scores": scores, "winner": winner}
         return normal(history)
 
@@ -111,6 +112,8 @@ class _Reader:
         if not self.events:
             if note.startswith(RULE):
                 self.fields["challenge_rule"] = note.removeprefix(RULE)
+            elif note.startswith(RESULT) and note.removeprefix(RESULT) in RESULTS:
+                self.result = (0, 1, -1)[RESULTS.index(note.removeprefix(RESULT))]
         elif note == TURN_LOST and self.events[-1]["type"] == "PASS":
             self.events[-1]["type"] = "UNSUCCESSFUL_CHALLENGE_TURN_LOSS"
         else:

@@ -10,6 +10,7 @@ from google.protobuf.message import DecodeError, Message
 
 from battlebot.errors import BadMessage
 from battlebot.wire.macondo import macondo_pb2
+from battlebot.wire.plaintext import spelled_out
 
 History = dict[str, Any]
 Event = dict[str, Any]
@@ -95,7 +96,7 @@ def from_response(data: bytes) -> Event:
     if answer is None:
         raise BadMessage("The answer holds neither a move nor an error.")
     if answer == "error":
-        raise BadMessage(f"The bot says: {message.error[:200]}")
+        raise BadMessage(f"The bot says: {spelled_out(message.error[:200])}")
     move = message.move
     kind = KINDS.Name(move.type) if move.type in KINDS.values() else move.type
     return {"type": kind, **{name: value for name in ANSWERED if (value := getattr(move, name))}}
