@@ -114,6 +114,16 @@ class NatsBot:
         """Sends an answer that nobody has asked for; returns when it is acknowledged."""
         asyncio.run_coroutine_threadsafe(self._publish(uid, response(said, uid)), self._loop).result(30)
 
+    def shout(self, subject: str, data: bytes, times: int) -> None:
+        """Publishes that so often, to whoever may listen; returns when NATS has it."""
+
+        async def all_of_it() -> None:
+            for _ in range(times):
+                await self._client.publish(subject, data)
+            await self._client.flush(30)
+
+        asyncio.run_coroutine_threadsafe(all_of_it(), self._loop).result(30)
+
     async def _publish(self, uid: str, data: bytes) -> None:
         while True:
             self.answers_sent += 1

@@ -151,7 +151,7 @@ class Stall:
 def test_an_answer_that_lies_there_when_a_paused_process_goes_on_counts(
     known: bool, publishes: bool, lines: Lines
 ) -> None:
-    """It is read before the bot is called late, and how long it lay there is not charged where that is known."""
+    """It is read before the bot is called late, behind what else lies there; it is not charged where that is known."""
     stall = Stall()
     with nats_server() as url:
         wait_until_listening(url)
@@ -160,6 +160,7 @@ def test_an_answer_that_lies_there_when_a_paused_process_goes_on_counts(
 
         def plan(history: Any) -> Any:
             stall.begin(3.0, known)
+            bot.shout("bot.publish_event.nobodys", bytes(1000), 500)
             return PASS
 
         bot.plan = plan
