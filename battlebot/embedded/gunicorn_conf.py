@@ -9,6 +9,8 @@ import gc
 import math
 import resource
 import signal
+import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,7 @@ bind = bind_address(_settings.host, _settings.port)
 worker_class = "battlebot.embedded.webworker.WebWorker"
 workers = 1
 worker_connections = _settings.max_connections
+backlog = 2048
 http_protocols = "h1"
 limit_request_line = _settings.max_request_line_bytes
 limit_request_fields = _settings.max_headers
@@ -66,10 +69,33 @@ def on_starting(server: Any) -> None:
         server.log.warning("The limit of open files stays at %s", resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 
 
+def when_ready(server: Any) -> None:
+    """Nobody is let in before a worker serves: who comes is refused, and goes to another node instead of waiting."""
+    _refuse(server)
+
+
+def child_exit(server: Any, worker: Any) -> None:
+    """As at the start: the next worker opens the port again."""
+    if not server.WORKERS:
+        _refuse(server)
+
+
+def _refuse(server: Any) -> None:
+    # a port of systemd's, or of an arbiter that this one follows, is not this one's to close
+    if server.systemd or server.master_pid:
+        return
+    for listener in server.LISTENERS:
+        # Linux keeps the port, and listens again when it is told to; elsewhere it is an error, and who comes waits
+        with suppress(OSError):
+            listener.sock.shutdown(socket.SHUT_RDWR)
+
+
 def post_worker_init(worker: Any) -> None:
-    """SIGTERM: the bots are sent to another node first, then gunicorn stops as it does."""
+    """Opens the port. On SIGTERM the bots are sent to another node first, then gunicorn stops as it does."""
     import gevent
 
+    for listener in worker.sockets:
+        listener.listen(backlog)
     # What was loaded stays; were it looked through with what turns leave behind, that took 5 % of a busy node's time
     gc.collect()
     gc.freeze()
