@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def eventually(condition: Callable[[], object], limit_s: float = 15.0) -> None:
+def eventually(condition: Callable[[], object], limit_s: float = 60.0) -> None:
     """Return when the condition is true; fail after the limit."""
     deadline_s = time.monotonic() + limit_s
     while not condition():
