@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import structlog
 from celery import shared_task
 
@@ -37,6 +39,7 @@ def sweep() -> None:
             bench.ask_attendance()
         if bench.store.finished_ids(1):
             archive()
+        _ask_for_ratings(bench, bench.rating_pace.due())
     except Unavailable as error:
         log.warning("sweep.put_off", error=str(error))
 
@@ -80,13 +83,14 @@ def _archive_together(bench: Workbench, match_ids: list[str]) -> int:
         if contest is not None:
             bench.bus.publish(keys.contest_events(game, contest), b"archived")
     # those that are not rated are looked over by the next that are, or by the sweep
-    _ask_for_ratings(bench, {document["game"] for document in documents if not document["match"].get("unrated")})
+    played = {document["game"] for document in documents if not document["match"].get("unrated")}
+    _ask_for_ratings(bench, [game for game in sorted(played) if bench.rating_pace.now(game)])
     log.info("matches.archived", matches=fresh)
     return len(fresh)
 
 
-def _ask_for_ratings(bench: Workbench, games: set[str]) -> None:
-    for game in sorted(games):
+def _ask_for_ratings(bench: Workbench, games: Sequence[str]) -> None:
+    for game in games:
         try:
             bench.celery.send_task("tasks.ratings.rate", args=(game,))
         except Exception as error:

@@ -15,6 +15,7 @@ from celery import Celery, current_app
 from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
+from battlebot.arena.pace import Pace
 from battlebot.arena.scripts import Scripts
 from battlebot.arena.solo import Solo
 from battlebot.arena.store import MatchStore
@@ -51,6 +52,7 @@ class Workbench:
     rater: Rater
     sweeper: Sweeper
     bus: Bus
+    rating_pace: Pace
     registry: Registry
     ask_bots: Callable[[str], None]
     ask_attendance: Callable[[], None]
@@ -120,6 +122,7 @@ def _workbench(_pid: int) -> Workbench:
         rater=Rater(storage),
         sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, ask_bots),
         bus=bus,
+        rating_pace=Pace(client, "ratings"),
         registry=registry,
         ask_bots=ask_bots,
         ask_attendance=partial(send, "tasks.bots.attend"),

@@ -82,6 +82,16 @@ def lock(work: str) -> str:
     return f"{TAG}:lock:{work}"
 
 
+def paced(work: str, subject: str) -> str:
+    """String, short-lived: this work was asked for lately."""
+    return f"{TAG}:paced:{work}:{subject}"
+
+
+def put_off(work: str) -> str:
+    """Set: the subjects for which this work was wished so soon again that it was put off."""
+    return f"{TAG}:putoff:{work}"
+
+
 def missed(game: str, contest: str) -> str:
     """Hash of a contest: bot that is waited for -> the contest's run, since when (epoch), for how many seconds."""
     return f"{TAG}:missing:{game}/{contest}"

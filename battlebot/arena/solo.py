@@ -12,10 +12,11 @@ from collections.abc import Callable
 import redis
 
 from battlebot.arena import keys
-from battlebot.arena.connection import redis_errors
 from battlebot.arena.scripts import Script, Scripts
 
+TAKE = Script("battlebot.arena", "solotake.lua")
 RELEASE = Script("battlebot.arena", "solo.lua")
+WISH_MS = 2000
 MAX_ROUNDS = 1000  # then the next sweep goes on, so that no task lives for ever
 
 
@@ -23,10 +24,8 @@ class Solo:
     """`work` names the work; `for_s` is how long a dead process keeps others from it."""
 
     def __init__(self, client: redis.Redis, work: str, for_s: float) -> None:
-        self._client = client
         self._scripts = Scripts(client)
-        self._asked = keys.asked(work)
-        self._lock = keys.lock(work)
+        self._keys = [keys.lock(work), keys.asked(work)]
         self._for_ms = int(for_s * 1000)
 
     def run(self, work: Callable[[], int]) -> int:
@@ -37,16 +36,13 @@ class Solo:
         done = 0
         for _ in range(MAX_ROUNDS):
             token = secrets.token_hex(8)
-            with redis_errors():
-                if not self._client.set(self._lock, token, nx=True, px=self._for_ms):
-                    self._client.set(self._asked, "1", px=2000)
-                    return done
-                self._client.delete(self._asked)
+            if not self._scripts.run(TAKE, self._keys, [token, self._for_ms, WISH_MS]):
+                return done
+            asked = 0
             try:
                 done += work()
             finally:
-                self._scripts.run(RELEASE, [self._lock], [token])
-            with redis_errors():
-                if not self._client.exists(self._asked):
-                    return done
+                asked = self._scripts.run(RELEASE, self._keys, [token])
+            if not asked:
+                return done
         return done

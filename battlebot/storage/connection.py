@@ -47,7 +47,16 @@ INDEXES = {
             unique=True,
             name="one_meeting_a_number",
         ),
-        IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("bots", ASCENDING)]),
+        # with the order of time, so that a bot's latest meeting is found without the others
+        IndexModel(
+            [
+                ("game", ASCENDING),
+                ("contest", ASCENDING),
+                ("bots", ASCENDING),
+                ("at", ASCENDING),
+                ("_id", ASCENDING),
+            ]
+        ),
         IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("state", ASCENDING), ("round", ASCENDING)]),
         IndexModel([("state", ASCENDING), ("at", ASCENDING)]),
         # few, and counted whenever somebody asks how far a contest is

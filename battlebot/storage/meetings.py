@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import combinations
 from typing import Any
 
 from pymongo.database import Database
@@ -14,14 +15,21 @@ from battlebot.storage.voids import SERVER, Voids, Why
 
 DUPLICATE_KEY = 11000
 EVERYBODY = "*"  # in the place of a pair where all meet together: the n-th battle is one, whoever is in it
-FEW = 32  # bots whose meetings are looked up one bot after the other
-OF_A_BOT = [("game", 1), ("contest", 1), ("bots", 1)]  # the index for that
+FEW = 32  # bots whose meetings are looked up one bot, or one pair, after the other
+OF_A_BOT = [("game", 1), ("contest", 1), ("bots", 1), ("at", 1), ("_id", 1)]  # the index for that
+OF_A_PAIR = [("game", 1), ("contest", 1), ("pair", 1), ("n", 1)]
 TOLD = ("n", "round", "bots", "state", "victor", "counts")
+LATELY = dict.fromkeys((*TOLD, "at"), 1)
 
 
 def pair_key(bots: Iterable[str], together: bool = False) -> str:
     """One text for a pair, whoever moves first. A slash cannot be part of a name."""
     return EVERYBODY if together else "/".join(sorted(bots))
+
+
+def in_time(row: Mapping[str, Any]) -> tuple[datetime, str]:
+    """The order in which meetings were reserved."""
+    return row["at"], row["_id"]
 
 
 def reservations(game: str, contest: str, wanted: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -96,6 +104,32 @@ class Meetings:
         # left to itself MongoDB takes another index, and looks at all meetings of the contest
         return self._told(query, OF_A_BOT if len(bots) <= FEW else None)
 
+    def between(self, game: str, contest: str, bots: Iterable[str]) -> list[dict[str, Any]]:
+        """As `among`, of meetings in which any two of these met, with `_id` and `at`. Not for many: see FEW.
+
+        Raises Unavailable.
+        """
+        pairs = [pair_key(two) for two in combinations(sorted(bots), 2)]
+        with mongo_errors():
+            found = self._meetings.find({"game": game, "contest": contest, "pair": {"$in": pairs}}, LATELY)
+            return sorted(found.hint(OF_A_PAIR), key=in_time)
+
+    def latest(self, game: str, contest: str, bots: Collection[str]) -> list[dict[str, Any]]:
+        """As `between`, of these bots each one's latest meeting with anybody, and some others of theirs.
+
+        Raises Unavailable.
+        """
+        here = {"game": game, "contest": contest}
+        with mongo_errors():
+            # who waits now has hardly ever waited for long: its latest meeting is among the latest of all of them
+            rows = self._newest({**here, "bots": {"$in": list(bots)}}, 2 * len(bots))
+            for bot in set(bots).difference(*(row["bots"] for row in rows)):
+                rows += self._newest({**here, "bots": bot}, 1)
+        return sorted(rows, key=in_time)
+
+    def _newest(self, query: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
+        return list(self._meetings.find(query, LATELY).sort([("at", -1), ("_id", -1)]).limit(count).hint(OF_A_BOT))
+
     def unsettled(self, game: str, contest: str, settled: int) -> list[dict[str, Any]]:
         """As `among`, of all bots: the meetings of rounds after `settled`, and those that are open.
 
@@ -115,7 +149,7 @@ class Meetings:
         """All meetings of a contest, oldest first, without those played again. Raises Unavailable."""
         with mongo_errors():
             found = self._meetings.find({"game": game, "contest": contest}, {"game": 0, "contest": 0})
-            return sorted(found, key=lambda row: (row["at"], row["_id"]))
+            return sorted(found, key=in_time)
 
     def over_count(self, game: str, contest: str) -> int:
         """How many meetings of a contest are over. Raises Unavailable."""

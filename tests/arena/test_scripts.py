@@ -56,5 +56,5 @@ def test_a_script_that_a_restarted_redis_forgot_is_loaded_again(client: redis.Re
     script = Script("battlebot.arena", "solo.lua")
     client.set("lock", "mine")
     client.script_flush()
-    assert scripts.run(script, ["lock"], ["mine"]) == 1
-    assert scripts.run(script, ["lock"], ["mine"]) == 0
+    assert scripts.run(script, ["lock", "asked"], ["mine"]) == 0
+    assert client.get("lock") is None

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import redis
 
 from battlebot.arena import keys
-from battlebot.arena.solo import Solo
+from battlebot.arena.scripts import Scripts
+from battlebot.arena.solo import TAKE, Solo
 
 
 def test_one_at_a_time_and_every_wish_is_seen_afterwards(client: redis.Redis) -> None:
@@ -62,3 +63,12 @@ def test_the_lock_of_another_is_not_let_go(client: redis.Redis) -> None:
 
     Solo(client, "work", 10.0).run(work)
     assert client.get(keys.lock("work")) == b"another"
+
+
+def test_a_lock_whose_taking_was_not_answered_is_taken_by_the_second_call(client: redis.Redis) -> None:
+    """The driver sends a call again whose answer was lost: the lock is the caller's own, not another's."""
+    key, call = [keys.lock("work"), keys.asked("work")], ["mine", 10_000, 1000]
+    scripts = Scripts(client)
+    assert [scripts.run(TAKE, key, call), scripts.run(TAKE, key, call)] == [1, 1]
+    assert scripts.run(TAKE, key, ["another's", 10_000, 1000]) == 0
+    assert client.exists(keys.asked("work"))

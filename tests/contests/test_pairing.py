@@ -200,12 +200,12 @@ def test_a_pairer_that_read_the_record_too_early_reserves_nothing_twice(pairer: 
         wait_in_cup(pairer, ["a", "b"], round_number)
         assert pairer.pair("numberwang", "cup") == 1
         play_all(pairer, storage, win)
-    real = storage.meetings.among
-    storage.meetings.among = lambda *_: []  # type: ignore[method-assign, assignment]
+    real, between = storage.meetings.among, storage.meetings.between
+    storage.meetings.among = storage.meetings.between = lambda *_: []  # type: ignore[method-assign, assignment]
     for round_number in range(2, 6):
         wait_in_cup(pairer, ["a", "b"], round_number)
         assert pairer.pair("numberwang", "cup") == 0
-    storage.meetings.among = real  # type: ignore[method-assign]
+    storage.meetings.among, storage.meetings.between = real, between  # type: ignore[method-assign]
     assert len(storage.meetings.among("numberwang", "cup", ["a", "b"])) == 2
 
 
@@ -215,13 +215,13 @@ def test_bots_that_have_all_met_are_not_looked_at_again_and_again(pairer: Pairer
         wait_in_cup(pairer, ["a", "b"], round_number)
         assert pairer.pair("numberwang", "cup") == 1
         play_all(pairer, storage, win)
-    looks, real, now_s = [], storage.meetings.among, [1000.0]
+    looks, real, now_s = [], storage.meetings.between, [1000.0]
 
-    def among(*arguments: Any) -> Any:
+    def between(*arguments: Any) -> Any:
         looks.append(arguments)
         return real(*arguments)
 
-    storage.meetings.among = among  # type: ignore[method-assign]
+    storage.meetings.between = between  # type: ignore[method-assign]
     pairer.now_s = lambda: now_s[0]
     wait_in_cup(pairer, ["a", "b"], 2)
     assert [pairer.pair("numberwang", "cup") for _ in range(5)] == [0] * 5

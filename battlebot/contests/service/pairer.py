@@ -19,6 +19,7 @@ from battlebot.contests.cap import cap_of
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import Pairing, Waiter
 from battlebot.contests.formats.situation import Due, Met, Situation
+from battlebot.contests.service.acquaintance import acquaintance
 from battlebot.matchmaking.queue import Queues, Ticket
 from battlebot.referee.match import Match
 from battlebot.rules.contract import Game
@@ -134,6 +135,8 @@ class Pairer:
         """
         where, kind = (contest["game"], contest["name"]), format_named(contest["format"])
         if not kind.CLOSED:
+            if (rows := acquaintance(self.storage.meetings, *where, waiting)) is not None:
+                return situation_of(contest, rows, waiting)
             # the void ones last: what is taken back meanwhile must not be missing in both
             rows = self.storage.meetings.among(*where, waiting)
             return situation_of(contest, rows, waiting, self.storage.voids.of_contest(*where, waiting))

@@ -1,0 +1,138 @@
+"""The few meetings that a pairing reads of bots that have all met lead to the same pairs as all of their meetings."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from battlebot.contests.formats import format_named
+from battlebot.contests.formats.record import Pairing, Waiter, pair_of
+from battlebot.contests.service.acquaintance import acquaintance
+from battlebot.contests.service.pairer import situation_of
+from battlebot.storage import Storage
+from battlebot.storage.meetings import FEW, LATELY
+from battlebot.storage.voids import Why
+
+WHERE = ("numberwang", "cup")
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def contest(storage: Storage) -> dict[str, Any]:
+    """An open one, five meetings a pair."""
+    return storage.contests.open(*WHERE, 5)
+
+
+def history(storage: Storage, contest: dict[str, Any], bots: str, steps: int, dice: random.Random) -> None:
+    """Pairings by all meetings, of whoever waits; now and then meetings are given up, taken back, or played.
+
+    Several are reserved in one moment, as a pairing does, and sometimes two of one bot.
+    """
+    for step in range(steps):
+        pairings = by_all(storage, contest, waiting(bots, dice))
+        wanted = [
+            {"match": f"{dice.getrandbits(64):016x}", "bots": [waiter.bot for waiter in one.waiters], "n": one.n}
+            for one in pairings
+        ]
+        storage.meetings.reserve(*WHERE, wanted)
+        ids = [row["match"] for row in wanted]
+        moment = BEGIN + timedelta(milliseconds=step // 2)
+        storage.database["meetings"].update_many({"_id": {"$in": ids}}, {"$set": {"at": moment}})
+        for match_id in ids:
+            fate = dice.random()
+            if fate < 0.08:
+                storage.meetings.release([match_id])
+            elif fate < 0.2:
+                storage.meetings.lost([match_id])
+            elif fate < 0.7:
+                played = {"$set": {"state": "played", "victor": None}}
+                storage.database["meetings"].update_one({"_id": match_id}, played)
+        if dice.random() < 0.1:
+            # one of long ago is taken back
+            rows = storage.meetings.of_contest(*WHERE)
+            storage.voids.take_back({"_id": dice.choice(rows)["_id"]} if rows else {"_id": ""}, Why("ann", "a cable"))
+
+
+def waiting(bots: str, dice: random.Random) -> list[Waiter]:
+    """Some of the bots in any order; now and then one of them by two connections."""
+    names = dice.sample(bots, dice.randint(2, len(bots)))
+    names += [dice.choice(names)] if dice.random() < 0.3 else []
+    return [Waiter(bot, f"{bot}{index}") for index, bot in enumerate(names)]
+
+
+def by_all(storage: Storage, contest: dict[str, Any], waiters: list[Waiter]) -> list[Pairing]:
+    """The pairs by all meetings of all who wait, and all void ones."""
+    bots = sorted({waiter.bot for waiter in waiters})
+    rows, voids = storage.meetings.among(*WHERE, bots), storage.voids.of_contest(*WHERE, bots)
+    return format_named("open").pair(situation_of(contest, rows, bots, voids), waiters)
+
+
+def by_few(storage: Storage, contest: dict[str, Any], waiters: list[Waiter]) -> list[Pairing] | None:
+    """The pairs by what `acquaintance` reads; None where it says that this is not enough."""
+    bots = sorted({waiter.bot for waiter in waiters})
+    rows = acquaintance(storage.meetings, *WHERE, bots)
+    return None if rows is None else format_named("open").pair(situation_of(contest, rows, bots), waiters)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_is_behind_them_the_few_meetings_lead_to_the_same_pairs(
+    storage: Storage, contest: dict[str, Any], seed: int
+) -> None:
+    """Random pasts of three to eight bots, with meetings that were given up, lost and taken back."""
+    dice = random.Random(seed)
+    bots = "abcdefgh"[: 3 + seed % 6]
+    seen: Counter[bool] = Counter()
+    for _ in range(8):
+        history(storage, contest, bots, 2 * len(bots), dice)
+        met = {pair_of(*row["bots"]) for row in storage.meetings.of_contest(*WHERE)}
+        for _ in range(12):
+            waiters = waiting(bots, dice)
+            few = by_few(storage, contest, waiters)
+            pairs = set(combinations(sorted({waiter.bot for waiter in waiters}), 2))
+            assert (few is not None) == (pairs <= met and len(pairs) > 0)
+            assert few is None or few == by_all(storage, contest, waiters)
+            seen[few is not None] += 1
+    assert seen[True] > 20
+
+
+def test_of_each_the_latest_meeting_is_read_however_long_ago_it_was(storage: Storage) -> None:
+    """One whose latest lies before many of the others', one that has met nobody; equal moments go by the id."""
+    times = [("b", "a", 0), *(("c", "d", number) for number in range(5, 30)), ("c", "e", 29)]
+    storage.database["meetings"].insert_many(
+        {"_id": f"m{number:02}", "game": "numberwang", "contest": "cup", "pair": f"{a}/{b} {number}", "n": 1}
+        | {"bots": [a, b], "state": "open", "at": BEGIN + timedelta(seconds=at)}
+        for number, (a, b, at) in enumerate(times)
+    )
+    rows = storage.meetings.latest(*WHERE, "acdz")
+    assert {bot: [row["_id"] for row in rows if bot in row["bots"]][-1] for bot in "acd"} == {
+        "a": "m00",
+        "c": "m26",
+        "d": "m25",
+    }
+    assert len(rows) <= 9
+
+
+def test_of_too_many_or_of_one_it_says_nothing(storage: Storage) -> None:
+    """As many pairs are not looked up one by one."""
+    assert acquaintance(storage.meetings, *WHERE, ["a"]) is None
+    assert acquaintance(storage.meetings, *WHERE, [f"bot{number}" for number in range(FEW + 1)]) is None
+
+
+def test_it_reads_by_index_what_it_needs_and_no_more(storage: Storage, contest: dict[str, Any]) -> None:
+    """After a long past: as many documents as it answers, and none to be sorted."""
+    history(storage, contest, "abcdefgh", 60, random.Random(1))
+    here = {"game": "numberwang", "contest": "cup"}
+    storage.database.command("profile", 2)
+    try:
+        rows = [*storage.meetings.between(*WHERE, "abc"), *storage.meetings.latest(*WHERE, "abc")]
+    finally:
+        storage.database.command("profile", 0)
+    looks = list(storage.database["system.profile"].find({"command.filter.game": here["game"]}))
+    assert sum(look["docsExamined"] for look in looks) <= len(rows) + 3
+    assert not any(look.get("hasSortStage") for look in looks)
+    assert LATELY.keys() >= {"at", "bots", "n"}
