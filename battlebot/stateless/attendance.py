@@ -117,6 +117,10 @@ class Attendance:
         # where fewer wait than are wanted, others are of no use: the ticket is put beside theirs
         others = game.usual_players - 1 if len(waiting - {bot}) >= game.usual_players - 1 else 1_000_000
         found = self.queues.wait(name, ticket, others, False)
+        if found.left_out:
+            # whoever waits there may be well: without a ticket the next look tries again
+            self.queues.leave(name, ticket)
+            return
         seats = [(one.bot, one.place) for one in found.others]
         if not found.taken or all(is_stateless(place) for _, place in seats):
             return
