@@ -29,10 +29,12 @@ LIMIT_S = 30.0  # for whatever a test waits for; far beyond what it takes
 
 def wait_for(condition: Callable[[], Any], what: str = "", limit_s: float = LIMIT_S) -> Any:
     """What `condition()` answers as soon as it is true. Fails the test if that takes longer than `limit_s`."""
-    until_s = time.monotonic() + limit_s
+    until_s, pause_s = time.monotonic() + limit_s, 0.01
     while not (answer := condition()):
         assert time.monotonic() < until_s, f"waited {limit_s:g} s in vain{': ' if what else ''}{what}"
-        time.sleep(0.01)
+        time.sleep(pause_s)
+        # what takes longer needs the processor more than an answer at once
+        pause_s = min(pause_s * 1.2, 0.05)
     return answer
 
 

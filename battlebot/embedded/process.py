@@ -113,7 +113,7 @@ class Child:
                 raise EmbeddedError(f"{self.program.name} ended at its start ({self.status()}){self.last_words()}")
             if time.monotonic() > deadline_s:
                 raise EmbeddedError(f"{self.program.name} was not ready after {limit_s:g} seconds{self.last_words()}")
-            time.sleep(0.02)
+            time.sleep(0.05)
 
     def last_words(self) -> str:
         """`: <the line of its log that says most>` and where the log is, or `.` where there is none."""
