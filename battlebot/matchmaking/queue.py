@@ -18,7 +18,6 @@ WAIT = Script("battlebot.matchmaking", "wait.lua")
 AGAIN = Script("battlebot.matchmaking", "again.lua")
 LEAVE = Script("battlebot.matchmaking", "leave.lua")
 
-LATE_MS = 2000  # so much later than another's, a node's heartbeat makes its tickets wait: it may be dead
 HELD_MS = 5000  # how long taken tickets are kept from others, should who took them die
 LOOKED = "/"  # beside the bots that are missed, and no bot's name: when they were last looked for
 BY_A_TASK = -1  # others wanted: none, a task pairs
@@ -93,7 +92,7 @@ class Queues:
         since_ms = int(ticket.since_s * 1000)
         arguments: list[Argument] = [ticket.text, since_ms, ticket.bot, name, others, int(look_for_seats)]
         arguments += [keys.ticket(""), HELD_MS, int(strangers_first), keys.met(name, ""), int(hold_if_playing)]
-        arguments += [keys.mailbox(""), LATE_MS]
+        arguments.append(keys.mailbox(""))
         kind, *rest = self._scripts.run(WAIT, script_keys, arguments)
         if kind == b"seat":
             return Waiting(seats=tuple(match_id.decode() for match_id in rest))
@@ -133,14 +132,12 @@ class Queues:
         nodes = sorted({keys.node_of(ticket.place) for ticket in tickets})
         with redis_errors():
             pipeline = self._client.pipeline(transaction=False)
-            pipeline.zrange(keys.NODES, 0, -1, withscores=True)
+            pipeline.zrange(keys.NODES, 0, -1)
             pipeline.pubsub_numsub(*map(keys.mailbox, nodes))
-            rows, readers = pipeline.execute()
-        beats = {node.decode(): beat_ms for node, beat_ms in rows}
-        last_ms = max(beats.values(), default=0)
-        reads = {node: count > 0 for node, (_, count) in zip(nodes, readers, strict=True)}
+            known, readers = pipeline.execute()
         # one without any heartbeat has been looked after already, or is none
-        away = {node for node in beats.keys() & reads if not reads[node] or last_ms - beats[node] > LATE_MS}
+        silent = {node for node, (_, count) in zip(nodes, readers, strict=True) if not count}
+        away = silent.intersection(texts(known))
         return [ticket for ticket in tickets if keys.node_of(ticket.place) not in away]
 
     def names(self) -> list[str]:

@@ -7,7 +7,7 @@
 -- (-1: pairing is a task's work), ARGV[6] 1 to look for empty seats, ARGV[7] what a mark's key begins with,
 -- ARGV[8] ms for which taken tickets are held, ARGV[9] 1 to take the least recently met one (of one wanted),
 -- ARGV[10] what the key of whom a bot has met begins with, ARGV[11] 1 to hold back a bot that is in a match,
--- ARGV[12] what a mailbox's name begins with, ARGV[13] ms that a node's heartbeat may be behind another's
+-- ARGV[12] what a mailbox's name begins with
 -- Answers {'seat', match...}, {'match', match}, {'hold', match}, {'take', ticket...} or
 -- {'wait', 1 where pairing must be asked for now, 1 where somebody was left out whose node may be dead}.
 if ARGV[6] == '1' then
@@ -34,15 +34,14 @@ if wanted < 0 then
   return {'wait', ask and 1 - redis.call('EXISTS', KEYS[7]) or 0, 0}
 end
 local function bot_of(ticket) return string.match(ticket, '^[^/]*/[^/]*/(.*)$') end
-local newest_beat = tonumber(redis.call('ZREVRANGE', KEYS[10], 0, 0, 'WITHSCORES')[2] or '0')
 local nodes = {}
 local function is_there(ticket)
-  -- a node that reads no mail, or is late, may be dead; one without any heartbeat has been looked after already
+  -- a node that reads no mail may be dead; one without any heartbeat has been looked after already
   local node = string.match(ticket, '^[^/]*')
   if nodes[node] == nil then
     local beat = redis.call('ZSCORE', KEYS[10], node)
     local reads = beat and redis.call('PUBSUB', 'NUMSUB', ARGV[12] .. node)[2] > 0
-    nodes[node] = not beat or reads and newest_beat - beat <= tonumber(ARGV[13])
+    nodes[node] = not beat or reads
   end
   return nodes[node]
 end

@@ -76,23 +76,20 @@ def mailbox(client: redis.Redis) -> Callable[[str], redis.client.PubSub]:
     return read
 
 
-@pytest.mark.parametrize("why", ["killed", "stands still"])
 def test_who_waits_at_a_node_that_may_be_dead_is_left_out(
-    queues: Queues, client: redis.Redis, mailbox: Callable[[str], redis.client.PubSub], why: str
+    queues: Queues, client: redis.Redis, mailbox: Callable[[str], redis.client.PubSub]
 ) -> None:
     """Its bot is at another node by now, perhaps; who would have taken it along looks again."""
     queues.wait(GAME, ticket("a", node="dying"), 1)
     beats(client, "dying", 7_000)
-    beats(client, "n", 10_000 if why == "stands still" else 7_500)
-    with mailbox("n"), mailbox("dying") as dying:
-        if why == "killed":
-            dying.close()
+    beats(client, "n", 20_000)
+    with mailbox("n"):
         answer = queues.wait(GAME, ticket("b"), 1)
         assert (answer.taken, answer.left_out) == (False, True)
         assert [waiting.bot for waiting in queues.offered(GAME)] == ["b"]
         queues.wait(GAME, ticket("a"), 1)
         assert [waiting.bot for waiting in queues.tickets(GAME)] == ["a"], "that of the dying node"
-        beats(client, "dying", 10_000)
+        # however late its heartbeats are: a slow node's bots must not wait for ever
         with mailbox("dying"):
             assert [waiting.bot for waiting in queues.offered(GAME)] == ["a"]
             assert queues.wait(GAME, ticket("c"), 1).others[0].place == ticket("a", node="dying").place

@@ -351,7 +351,7 @@ def test_answers_that_come_again_at_the_next_question_lose_nothing(served: tuple
     desk.create(format="round-robin", meetings=1, entrants=names)
     desk.ask("POST", f"/{contest}/start")
     path = f"/games/crossword/contest/{contest}"
-    (game,) = wait_for(lambda: web.request(path)[1]["games"], "the end of the match")
+    (game,) = wait_for(lambda: web.request(path)[1]["games"], "the end of the match", 120.0)
     turns = ["TILE_PLACEMENT_MOVE"] * 2 + ["PASS"] * 6 + ["END_RACK_PENALTY"] * 2
     assert (game["reason"], kinds(game["events"])) == ("complete", turns), game["match"]
     wait_for(lambda: all(bot.acknowledged == bot.answers_sent for bot in bots), "the acknowledgements")
