@@ -66,6 +66,7 @@ def test_battles_go_on_without_a_bot_whose_url_is_paused(field: Field, bots: Bot
     assert health.report(urls["ill"])["pausedUntil"] is not None
 
 
+@pytest.mark.long
 def test_a_paused_url_is_tried_again_and_its_bot_is_in_the_battles_to_come(
     field: Field, bots: Bots, champion: Any
 ) -> None:
