@@ -87,12 +87,15 @@ class Health:
     def pause(self, address: str) -> float:
         """Asks the address no more for a while; answers until when (epoch). Raises Unavailable.
 
-        A pause that begins sooner after another than that one was long is twice as long.
+        A pause that begins sooner after another than that one was long is twice as long. What was under way when it
+        began, and fails while it lasts, makes it no longer.
         """
         key, now_s = keys.health(address), self._now_s()
         with redis_errors():
-            last: Any = self._client.hmget(key, "pause", "paused")
-            last_s, ended_s = (float(value or 0) for value in last)
+            last: Any = self._client.hmget(key, "pause", "paused", "until")
+            last_s, ended_s, until_s = (float(value or 0) for value in last)
+            if until_s > now_s:
+                return until_s
             soon = now_s < ended_s + last_s
             pause_s = min(LONGEST_PAUSE_S, 2 * last_s) if soon else FIRST_PAUSE_S
             until = f"{now_s + pause_s:.3f}"

@@ -76,6 +76,15 @@ def test_pauses_that_follow_one_another_grow(health: Health, clock: Clock) -> No
     assert health.pause(URL) == clock.now_s + FIRST_PAUSE_S
 
 
+def test_what_fails_while_a_pause_lasts_makes_it_no_longer(health: Health, clock: Clock) -> None:
+    """Battles that were under way when it began go on, and lose the bot's turns."""
+    until_s = health.pause(URL)
+    clock.now_s += 1.5
+    for _ in range(PAUSED_AFTER):
+        note(health, good=False)
+    assert health.paused_until_s([URL]) == {URL: until_s}
+
+
 def test_an_owner_who_mends_a_url_begins_anew(health: Health, clock: Clock) -> None:
     """No pause, no failures, the first pause again."""
     health.pause(URL)
