@@ -17,6 +17,7 @@ from battlebot.stateless.health import FIRST_PAUSE_S, PAUSED_AFTER, Health
 GAME = "battlecube"
 LONG_S = 3600  # for whoever is waited for: longer than any test
 PAUSE_LIMIT_S = 4 * FIRST_PAUSE_S
+BATTLES = 200  # so many that the failures are noted before the last begins
 
 
 @pytest.fixture
@@ -53,12 +54,12 @@ def champion(field: Field) -> Callable[..., Callable[[], list[dict[str, Any]]]]:
 def test_battles_go_on_without_a_bot_whose_url_is_paused(field: Field, bots: Bots, champion: Any) -> None:
     """Those that it plays it loses, and they go on to their end; it is left out of those to come; all are fought."""
     urls = {"well": bots.url("good"), "hale": bots.url("good/2"), "ill": bots.url("failing")}
-    over = champion("sick", urls, 40)
+    over = champion("sick", urls, BATTLES)
     wait_for(lambda: (field.storage.contests.find(GAME, "sick") or {})["state"] == "finished", "the end of the contest")
     games = over()
-    assert sorted(row["n"] for row in field.storage.meetings.of_contest(GAME, "sick")) == list(range(1, 41))
+    assert sorted(row["n"] for row in field.storage.meetings.of_contest(GAME, "sick")) == list(range(1, BATTLES + 1))
     with_it = [game for game in games if "ill" in game["players"]]
-    assert PAUSED_AFTER <= len(with_it) < 40
+    assert PAUSED_AFTER <= len(with_it) < BATTLES
     assert all(game["match"]["fault"] != "server" for game in games)
     assert all({"name": "ill", "score": 0} in game["scores"] for game in with_it)
     assert all({row["name"]: row["score"] for row in game["scores"]}["well"] == 3 for game in games)
