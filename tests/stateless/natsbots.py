@@ -67,6 +67,7 @@ class NatsBot:
         self.answers_sent = 0
         self.acknowledged = 0
         self._url, self._inbox = url, inbox
+        self._closed = False
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         threading.Thread(target=self._loop.run_until_complete, args=(self._run(),), daemon=True).start()
@@ -78,7 +79,10 @@ class NatsBot:
         return f"nats://{self.subject}"
 
     def close(self) -> None:
-        """Is gone from its subject."""
+        """Is gone from its subject. Called again, it does nothing."""
+        if self._closed:
+            return
+        self._closed = True
         asyncio.run_coroutine_threadsafe(self._client.close(), self._loop).result(10)
         self._loop.call_soon_threadsafe(self._ended.set)
 

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from threading import Event
 from typing import Any
 
 import pytest
@@ -73,11 +74,17 @@ class Table:
         """The WebSocket bot's index."""
         return int(self.state["players"].index(self.peer.bot))
 
-    def does(self, turn: dict[str, Any], *answers: Any) -> list[dict[str, Any]]:
-        """The WebSocket bot makes a turn, the other one what is said; answers the events since."""
+    def does(
+        self, turn: dict[str, Any], *answers: Any, meanwhile: Callable[[], None] = lambda: None
+    ) -> list[dict[str, Any]]:
+        """The WebSocket bot makes a turn, the other one what is said; answers the events since.
+
+        `meanwhile` is called once the turn is sent.
+        """
         before = len(self.state["events"])
         self.script.next = list(answers)
         self.peer.send(turn)
+        meanwhile()
         self.told = self._until_asked(self.peer.update())
         return list(self.state["events"][before:])
 
@@ -318,12 +325,19 @@ def test_a_lost_worker_asks_again_and_the_answer_counts_once(served: tuple[Clust
     version = table.told["match"]["version"]
     worker = next(child for child in parts.children if child.program.name == "bots" and child.alive)
 
+    killed = Event()
+
     def killing(history: Any) -> Any:
         worker.kill()
-        parts.bots()
+        killed.set()
         return PASS
 
-    events = table.does(PASS, killing)
+    def another() -> None:
+        assert killed.wait(30), "the bot is not asked"
+        # here, for it is killed with the thread that starts it
+        parts.bots()
+
+    events = table.does(PASS, killing, meanwhile=another)
     assert kinds(events) == ["PASS", "PASS"]
     assert table.told["match"]["version"] == version + 2
     assert len(table.bot.asked) >= asked_before + 1
