@@ -21,6 +21,7 @@ log = structlog.get_logger()
 
 # before the sweep takes up what a node has to look after: bots that came back while Redis was away sit down first
 SPARE_S = 2.0
+AGAIN_MS = 5000  # until a match is asked for once more that no worker has taken up
 LATE_S = 0.5  # so much later than it was to be, a sweep has stood still, and Redis perhaps with it
 
 
@@ -64,6 +65,9 @@ class Sweeper:
         for match_id in self._conductor.store.unasked_ids():
             log.warning("match.asked_again", match=match_id)
             self._ask_bots(match_id)
+            with redis_errors():
+                # one task more each second would be of no use where no worker takes them
+                self._client.zadd(keys.ASKING, {match_id: self._conductor.store.now_ms() + AGAIN_MS}, xx=True, gt=True)
         overdue = self._conductor.store.overdue_ids(self._conductor.now_s() - SPARE_S)
         for match_id in overdue:
             self._bring_on(match_id, alive, steady)

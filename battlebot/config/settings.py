@@ -41,6 +41,7 @@ class Settings:
     )
     worker_concurrency: int = _setting(2, "BATTLEBOT_WORKER_CONCURRENCY", "Processes of one Celery worker.", 1, 64)
 
+    bots_workers: int = _setting(1, "BATTLEBOT_BOTS_WORKERS", "Workers of `serve` that ask stateless bots.", 1, 64)
     bots_concurrency: int = _setting(
         100, "BATTLEBOT_BOTS_CONCURRENCY", "Matches in which one worker asks stateless bots at a time.", 1, 10_000
     )

@@ -44,6 +44,11 @@ def worker_command(settings: Settings, wsgi_module: str = "wsgi", queues: str = 
     ]
 
 
+def asking_parts(settings: Settings) -> list[str]:
+    """The names of `serve`'s workers that ask stateless bots: bots, bots2, bots3."""
+    return [BOTS if number == 1 else f"{BOTS}{number}" for number in range(1, settings.bots_workers + 1)]
+
+
 def tcp_command() -> list[str]:
     """A node with the TCP door. gevent patches the standard library before anything else is imported."""
     return [sys.executable, "-m", "gevent.monkey", "--module", "battlebot.cli.tcp_node"]

@@ -15,6 +15,7 @@ from battlebot.config import Settings
 from battlebot.embedded.address import check_port, reachable_host, server_url
 from battlebot.embedded.commands import (
     BOTS,
+    asking_parts,
     beat_command,
     environment,
     tcp_command,
@@ -131,7 +132,7 @@ def _parts(settings: Settings, wsgi_module: str, logs_in_files: bool) -> list[Pr
     """In order of start: the worker before the node that gives it work, beat last."""
     commands = {
         "worker": worker_command(settings, wsgi_module),
-        "bots": worker_command(settings, wsgi_module, BOTS, "bots"),
+        **{name: worker_command(settings, wsgi_module, BOTS, name) for name in asking_parts(settings)},
         "web": web_command(wsgi_module),
         **({"tcp": tcp_command()} if settings.tcp_port else {}),
         "beat": beat_command(settings.data / "celerybeat-schedule", wsgi_module),
@@ -144,7 +145,7 @@ def _parts(settings: Settings, wsgi_module: str, logs_in_files: bool) -> list[Pr
             log=settings.data / "logs" / f"{name}.log" if logs_in_files else None,
             # gunicorn cuts its connections by itself, a second after they had their time
             stop_s=settings.close_timeout_s + 4.0,
-            waits_for_none=name in ("worker", "bots", "beat"),
+            waits_for_none=name in ("worker", "beat", *asking_parts(settings)),
         )
         for name, command in commands.items()
     ]

@@ -1,4 +1,7 @@
-"""Battles of four local HTTP bots, edge 8, at most 200 ticks, speed 0: one at a time, then ten at once."""
+"""Battles of four local HTTP bots, edge 8, at most 200 ticks, speed 0: one at a time, then ten at once.
+
+Two workers ask them, each on a core of its own; then one alone.
+"""
 
 from __future__ import annotations
 
@@ -24,28 +27,32 @@ from tasks.celeryapp import make_celery
 ECHO_CONNECTIONS = 50
 BOTS = 4
 AT_ONCE = 10
-PARTS = ("bots", "valkey", "worker", "mongod")
+PARTS = ("bots", "bots2", "valkey", "worker", "mongod")
 LIMIT_S = 300.0
 OPTIONS = {"edgeLength": 8, "maxNumOfTicks": 200, "speed": 0}
 
 
 def run(bench: Bench) -> Row:
-    """ticks/s with ten battles at once, of `--size` (100); `alone` says what one at a time made."""
+    """ticks/s with ten battles at once, of `--size` (100); `alone`: one at a time; `one_worker`: ten with one."""
     size = bench.size(full=100, quick=30)
-    with bench.house() as house, _bots() as urls:
+    with bench.house(bots_workers=2) as house, _bots() as urls:
         if (cores := two_cores()) is not None:
             pin(house.parts["bots"], cores[0])
         ground = _Ground(house, urls)
-        ground.play(3, 1)
-        alone = ground.play(max(5, size // 4), 1)
+        ground.play(AT_ONCE, AT_ONCE)
         before_s = {part: cpu_s(house.parts[part]) for part in PARTS}
         many = ground.play(size, AT_ONCE)
         used_s = {part: cpu_s(house.parts[part]) - before_s[part] for part in PARTS}
+        used_s["bots"] += used_s.pop("bots2")
+        house.stop("bots2")
+        one_worker = ground.play(size, AT_ONCE)
+        alone = ground.play(max(5, size // 4), 1)
         wrong = ground.wrong()
     return {
         "value": many["ticks_per_s"],
         "unit": "ticks/s",
         "battles_per_s": many["battles_per_s"],
+        "one_worker": one_worker,
         "alone": alone,
         "battles": size,
         "ticks_a_battle": many["ticks_a_battle"],

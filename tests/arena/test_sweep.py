@@ -65,7 +65,7 @@ def test_stateless_bots_are_asked_again_and_at_last_given_up(
 def test_a_worker_that_died_while_it_asked_is_followed_by_another(
     sweeper: Sweeper, store: MatchStore, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As soon as its lease has run out."""
+    """As soon as its lease has run out; where no worker takes it up, now and then."""
     asked: list[str] = []
     monkeypatch.setattr(sweeper, "_ask_bots", asked.append)
     assert Leases(Scripts(client)).take("m") is not None
@@ -73,7 +73,11 @@ def test_a_worker_that_died_while_it_asked_is_followed_by_another(
     assert asked == []
     client.zadd(keys.ASKING, {"m": 1})
     sweeper.sweep()
+    sweeper.sweep()
     assert asked == ["m"]
+    client.zadd(keys.ASKING, {"m": 1})
+    sweeper.sweep()
+    assert asked == ["m", "m"]
 
 
 PASTS: dict[str, tuple[str | None, bool]] = {

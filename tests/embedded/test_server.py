@@ -46,19 +46,20 @@ def answers(url: str) -> bool:
 
 
 def test_a_server_runs_heals_and_ends_without_a_trace(make_settings: Make) -> None:
-    """Each part is killed once; all of them are there again; none is at the end."""
+    """Each part is killed once; all of them are there again; none is at the end. Two workers ask stateless bots."""
     others = set(descendants(os.getpid()))
 
     def ours() -> dict[int, str]:
         return {pid: mark for pid, mark in descendants(os.getpid()).items() if pid not in others}
 
-    with running(make_settings(), wsgi_module="standin", logs_in_files=True) as server:
-        eventually(lambda: len(ours()) == PROCESSES)
-        first = {name: server.child(name).pid for name in ("valkey", "mongod", "worker", "bots", "web", "beat")}
+    with running(make_settings(bots_workers=2), wsgi_module="standin", logs_in_files=True) as server:
+        eventually(lambda: len(ours()) == PROCESSES + 1)
+        parts = ("valkey", "mongod", "worker", "bots", "bots2", "web", "beat")
+        first = {name: server.child(name).pid for name in parts}
         for pid in first.values():
             os.kill(pid, signal.SIGKILL)
         eventually(lambda: all(server.child(name).pid != pid for name, pid in first.items()))
-        eventually(lambda: answers(server.url) and len(ours()) == PROCESSES)
+        eventually(lambda: answers(server.url) and len(ours()) == PROCESSES + 1)
         processes = ours()
         began_s = time.monotonic()
     assert time.monotonic() - began_s < 12
