@@ -24,6 +24,7 @@ from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.directory import Directory
+from battlebot.arena.gate import Gate
 from battlebot.arena.health import Health
 from battlebot.arena.lag import Lag
 from battlebot.arena.live import LiveMatches
@@ -34,7 +35,7 @@ from battlebot.arena.probes import Probes
 from battlebot.arena.scripts import GroupedScripts
 from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
-from battlebot.arena.timers import Spaced, Timers
+from battlebot.arena.timers import ARCHIVE_EVERY_S, Spaced, Timers
 from battlebot.config import Settings
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.lookout import Lookout
@@ -52,7 +53,6 @@ from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 from battlebot.transports.bodies import read_body
-from battlebot.transports.gate import Gate
 from battlebot.transports.pump import Pump
 from battlebot.transports.socketio import SocketIoDoor, init_socketio
 from battlebot.transports.tcp import TcpDoor
@@ -63,8 +63,6 @@ from tasks.celeryapp import make_celery
 from tasks.wishes import enqueuer
 
 log = structlog.get_logger()
-
-ARCHIVE_EVERY_S = 0.1  # matches that end within it are stored together: a batch costs hardly more than one of them
 
 
 @dataclass

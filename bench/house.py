@@ -19,7 +19,7 @@ from typing import Any
 from battlebot.arena.connection import connect
 from battlebot.config import load_settings
 from battlebot.embedded.address import server_url
-from battlebot.embedded.commands import asking_parts, environment, web_command
+from battlebot.embedded.commands import environment, web_command
 from battlebot.embedded.process import Child, Program
 from battlebot.embedded.server import Server, running
 from bench.machine import family, pin, rss_kb, two_cores
@@ -47,7 +47,7 @@ class House:
         self.server = server
         self.url = server.url
         self.ws = server.url.replace("http", "ws", 1) + "/"
-        parts = [*PARTS, *asking_parts(server.settings)[1:], *(["tcp"] if server.settings.tcp_port else [])]
+        parts = (*PARTS, "tcp") if server.settings.tcp_port else PARTS
         self.parts = {part: family(server.child(part).pid) for part in parts}
         cores = two_cores()
         if cores is not None:
@@ -130,7 +130,7 @@ class House:
     def complaints(self) -> list[str]:
         """Lines of level warning and worse in the logs of Battlebot's own parts."""
         found = []
-        for part in ("web", "worker", "beat", *asking_parts(self.server.settings)):
+        for part in ("web", "worker", "bots", "beat"):
             log = self.server.settings.data / "logs" / f"{part}.log"
             for line in log.read_text(errors="replace").splitlines():
                 event = json.loads(line) if line.startswith("{") else {}

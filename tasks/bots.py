@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from functools import lru_cache
+from functools import lru_cache, partial
 from os import getpid
 from typing import Any
 
@@ -16,6 +16,7 @@ from battlebot.arena.lag import Lag
 from battlebot.arena.leases import RENEW_EVERY_S, Leases
 from battlebot.arena.scripts import GroupedScripts
 from battlebot.arena.store import MatchStore
+from battlebot.arena.timers import ARCHIVE_EVERY_S, Spaced, Timers
 from battlebot.errors import Unavailable
 from battlebot.stateless import make_askers
 from battlebot.stateless.attendance import Attendance
@@ -54,18 +55,20 @@ class Desk:
 
     def __init__(self) -> None:
         # greenlets: what serves other queues has none, and need not load them
+        from battlebot.arena.gate import Gate
         from battlebot.stateless.stretch import Stretches, make_room_for_lookups
 
         make_room_for_lookups()
         bench = workbench()
         lag = Lag()
         lag.start()
-        scripts = GroupedScripts(bench.client)
+        timers = Timers()
+        timers.start()
+        scripts = GroupedScripts(bench.client, Gate)
         self.leases, self.health = Leases(scripts), Health(scripts)
         store = MatchStore(bench.client, scripts, hold_s=5.0)
-        conductor = Conductor(
-            bench.registry, store, ask_archive=lambda: bench.celery.send_task("tasks.matches.archive")
-        )
+        archive = partial(bench.celery.send_task, "tasks.matches.archive")
+        conductor = Conductor(bench.registry, store, ask_archive=Spaced(archive, timers, ARCHIVE_EVERY_S))
         askers = make_askers(bench.settings, lag.total_s)
         self.stretches = Stretches(conductor, askers, self.leases, self.health, bench.ask_bots, bench.ask_attendance)
         self.attendance = Attendance(

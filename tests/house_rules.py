@@ -252,8 +252,9 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("battlebot.api", "battlebot.web", "battlebot.transports", "app", "wsgi"),
     ),
     "gevent": (
-        "greenlets are the doors' and the web process's",
+        "greenlets are the doors', the web process's, and of who asks stateless bots; both wait at gates",
         (
+            "battlebot.arena.gate",
             "battlebot.transports",
             "battlebot.stateless.stretch",
             "battlebot.cli.tcp_node",

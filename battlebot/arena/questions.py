@@ -7,7 +7,7 @@ from typing import Any
 from battlebot.referee.advance import SERVERS_KEYS
 from battlebot.referee.events import Event, GaveUp, Turned
 from battlebot.referee.match import Match, Seat
-from battlebot.referee.step import update_for
+from battlebot.referee.step import seen_by, update_for
 from battlebot.rules.contract import Game
 
 DROPPED = SERVERS_KEYS | {"version"}  # of a turn: its question is known
@@ -15,15 +15,14 @@ DROPPED = SERVERS_KEYS | {"version"}  # of a turn: its question is known
 
 def content_of(game: Game, match: Match, seat: Seat) -> Any:
     """The question as the game says it; where it says nothing, a bot's update, with its name as `bot_id`. JSON."""
-    update = update_for(game, match, seat)
     about = {
         "address": seat.address,
         "match": match.id,
         "version": match.version,
         "remainingMs": round((seat.remaining_s - match.limits.leeway_s) * 1000),
     }
-    asked = game.question(update.state, seat.bot, about)
-    return {**update.message, "bot_id": seat.bot} if asked is None else asked
+    asked = game.question(seen_by(game, match, seat.bot), seat.bot, about)
+    return {**update_for(game, match, seat).message, "bot_id": seat.bot} if asked is None else asked
 
 
 def turned(game: Game, match: Match, seat: Seat, value: Any, thinking_s: float) -> Event:

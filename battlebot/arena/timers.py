@@ -13,6 +13,8 @@ import structlog
 
 log = structlog.get_logger()
 
+ARCHIVE_EVERY_S = 0.1  # matches that end within it are stored together: a batch costs hardly more than one of them
+
 
 class Timers:
     """Moments are on the monotonic clock. A callback that is not wanted any more finds that out by itself."""

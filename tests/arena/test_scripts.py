@@ -18,7 +18,7 @@ import gevent
 from battlebot.arena.connection import connect
 from battlebot.arena.scripts import GroupedScripts, shut_gate
 from battlebot.matchmaking.queue import WAIT
-from battlebot.transports.gate import Gate
+from battlebot.arena.gate import Gate
 
 class Counting(GroupedScripts):
     sent = []

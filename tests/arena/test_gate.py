@@ -7,7 +7,7 @@ from contextlib import suppress
 import gevent
 from gevent.event import Event
 
-from battlebot.transports.gate import Gate
+from battlebot.arena.gate import Gate
 
 
 def test_who_waits_goes_on_when_the_gate_is_opened() -> None:
