@@ -93,7 +93,7 @@ class Stretches:
             if self._stopping or time.monotonic() > until_s:
                 return done, True
             if asked_from_s(game, match) > self._conductor.now_s():
-                if not self._paused(game, match, lease):
+                if not self._paused(game, match, lease, until_s):
                     return done, True
                 # its setup may have been changed meanwhile
                 match = self._conductor.store.load(match.id)
@@ -119,12 +119,15 @@ class Stretches:
                 match = self._conductor.store.load(match.id)
         return done, False
 
-    def _paused(self, game: Game, match: Match, lease: Lease) -> bool:
-        """Waits until the viewers have seen what happened; False where the worker is stopped, or the lease is lost."""
+    def _paused(self, game: Game, match: Match, lease: Lease, until_s: float) -> bool:
+        """Waits until the viewers have seen what happened; False where the stretch is over before.
+
+        A pause may be longer than a task is allowed to take.
+        """
         begins_s = asked_from_s(game, match)
         while (left_s := begins_s - self._conductor.now_s()) > 0:
             gevent.sleep(min(left_s, 0.25))
-            if self._stopping or lease.lost:
+            if self._stopping or lease.lost or time.monotonic() > until_s:
                 return False
         return True
 
