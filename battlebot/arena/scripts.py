@@ -113,7 +113,7 @@ class GroupedScripts(Scripts):
         self._waiting.append(call)
         if self._busy:
             call.gate = self._new_gate()
-            call.gate.acquire()
+            self._wait(call, call.gate)
             if not call.leads:
                 return self._result(call)
         self._busy = True
@@ -123,6 +123,17 @@ class GroupedScripts(Scripts):
         finally:
             self._hand_over(group)
         return self._result(call)
+
+    def _wait(self, call: _Call, gate: Gate) -> None:
+        """Waits for the answer, or for the call's turn to lead; who is thrown out meanwhile keeps nobody waiting."""
+        try:
+            gate.acquire()
+        except BaseException:
+            if call in self._waiting:
+                self._waiting.remove(call)
+            if call.leads:
+                self._hand_over([])
+            raise
 
     def _hand_over(self, answered: list[_Call]) -> None:
         """Wakes who sends next, then those whose answers are there: they work while Redis does."""
@@ -136,6 +147,7 @@ class GroupedScripts(Scripts):
                 call.gate.release()
 
     def _send(self, group: list[_Call]) -> None:
+        answers: list[Any] = [redis.ConnectionError("interrupted")] * len(group)
         try:
             answers = self._exchange(
                 [("EVALSHA", call.script.sha, len(call.keys), *call.keys, *call.arguments) for call in group]
@@ -144,8 +156,10 @@ class GroupedScripts(Scripts):
             answers = [error] * len(group)
             if self._connection is not None:
                 self._connection.disconnect()
-        for call, answer in zip(group, answers, strict=True):
-            call.answer = answer
+        finally:
+            # whoever sends and is thrown out meanwhile takes nobody along: the others find out that no answer came
+            for call, answer in zip(group, answers, strict=True):
+                call.answer = answer
 
     def _exchange(self, commands: list[tuple[Any, ...]]) -> list[Any]:
         connection = self._connected()

@@ -41,6 +41,62 @@ assert sorted(client.zcard(f"queue{i}") for i in range(50)) == [20] * 50
 print("good")
 """
 
+THROWN_OUT = """
+import sys
+from gevent import monkey; monkey.patch_all()
+import gevent
+from gevent.lock import Semaphore
+from battlebot.arena.connection import connect
+from battlebot.arena.gate import Gate
+from battlebot.arena.scripts import GroupedScripts, Script, shut_gate
+from battlebot.errors import Unavailable
+
+class Held(GroupedScripts):
+    may_send, entered, about_to_lead = Semaphore(0), Semaphore(0), None
+    def _exchange(self, commands):
+        self.entered.release()
+        self.may_send.acquire()
+        return super()._exchange(commands)
+    def _hand_over(self, answered):
+        if self.about_to_lead is not None:
+            gevent.get_hub().loop.run_callback(self.about_to_lead.throw)
+            self.about_to_lead = None
+        super()._hand_over(answered)
+
+scripts = Held(connect(sys.argv[1]), {"threads": shut_gate, "greenlets": Gate}[sys.argv[2]])
+def call(name):
+    try:
+        return scripts.run(Script("battlebot.arena", "solo.lua"), [name, "asked"], ["mine"])
+    except Unavailable:
+        return "unavailable"
+first, second, third = [gevent.spawn(call, name) for name in "abc"]
+scripts.entered.acquire()
+gevent.sleep(0)
+if sys.argv[3] == "who waits":
+    second.kill()
+elif sys.argv[3] == "who is about to send":
+    scripts.about_to_lead = second
+scripts.may_send.release()
+assert scripts.entered.acquire(timeout=10), "nobody sends what waits"
+if sys.argv[3] == "who sends for others":
+    second.kill()
+for _ in range(9):
+    scripts.may_send.release()
+assert first.get(timeout=10) == 0
+assert third.get(timeout=10) == ("unavailable" if sys.argv[3] == "who sends for others" else 0)
+assert gevent.spawn(call, "d").get(timeout=10) == 0
+print("good")
+"""
+
+
+@pytest.mark.parametrize("who", ["who waits", "who is about to send", "who sends for others"])
+@pytest.mark.parametrize("gates", ["threads", "greenlets"])
+def test_who_is_thrown_out_keeps_nobody_waiting(settings: Settings, gates: str, who: str) -> None:
+    """A greenlet that a time-out takes away, whatever it was doing: others' calls are answered, or fail."""
+    command = [sys.executable, "-c", THROWN_OUT, settings.redis_url, gates, who]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "good\n", done.stderr
+
 
 @pytest.mark.parametrize("gates", ["threads", "greenlets"])
 def test_calls_of_many_greenlets_share_round_trips_and_lose_nothing(settings: Settings, gates: str) -> None:
