@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
@@ -17,8 +17,10 @@ from battlebot.arena import keys
 from battlebot.arena.conduct import asked_of
 from battlebot.arena.making import begin, is_stateless, new_match
 from battlebot.arena.store import MatchStore
+from battlebot.arena.timers import in_background
 from battlebot.arena.traits import in_order, series_of
 from battlebot.config import Settings
+from battlebot.errors import Unavailable
 from battlebot.matchmaking.queue import Queues, Ticket
 from battlebot.rules.contract import Game
 from battlebot.stateless.health import Health
@@ -28,7 +30,7 @@ from battlebot.storage import Storage
 log = structlog.get_logger()
 
 BEHIND_S = 10 * 365 * 86_400.0  # so long after now their tickets say they came: who waits is met first
-MOST_TRIED = 20  # paused bots that are tested in one look
+MOST_TRIED = 20  # paused bots that are tested at a time
 
 
 @dataclass
@@ -45,6 +47,7 @@ class Attendance:
     ask_pairing: Callable[[str, str], None]
     ask_bots: Callable[[str], None]
     now_s: Callable[[], float] = time.time
+    _tried: set[str] = field(default_factory=set)  # addresses that are being tested
 
     def look(self) -> int:
         """Brings the tickets up to date; answers how many were added. Raises Unavailable."""
@@ -60,14 +63,17 @@ class Attendance:
         return added
 
     def _ready(self, bots: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-        """Those that are available, not paused, and not busy; who was paused for long enough is put to the test."""
+        """Those that are available, not paused, and not busy; who was paused for long enough is put to the test.
+
+        What became of a test, the looks to come see: many bots that hang in theirs would keep this one from the others.
+        """
         urls = sorted({bot["url"] for bot in bots})
         paused, busy = self.health.paused_until_s(urls), self.store.busy(urls)
         late = {url for url, until_s in paused.items() if until_s is not None and until_s <= self.now_s()}
-        for bot in [bot for bot in bots if bot["url"] in late and bot["available"]][:MOST_TRIED]:
-            if bot["url"] in late:
-                self._try(bot)
-                late.discard(bot["url"])
+        for bot in bots:
+            if bot["available"] and bot["url"] in late - self._tried and len(self._tried) < MOST_TRIED:
+                self._tried.add(bot["url"])
+                in_background(self._try, bot)
         return {
             bot["_id"]: bot
             for bot in bots
@@ -75,14 +81,19 @@ class Attendance:
         }
 
     def _try(self, bot: Mapping[str, Any]) -> None:
-        result = self.trial.of(bot["game"], bot["_id"], bot["url"])
-        self.storage.bots.change(bot["_id"], {"lastTest": result})
-        if result["ok"]:
-            self.health.passed(bot["url"])
-            log.info("bot.resumed", bot=bot["_id"])
-        else:
-            until_s = self.health.pause(bot["url"])
-            log.info("bot.paused_again", bot=bot["_id"], for_s=round(until_s - self.now_s()), code=result.get("code"))
+        try:
+            result = self.trial.of(bot["game"], bot["_id"], bot["url"])
+            self.storage.bots.change(bot["_id"], {"lastTest": result})
+            if result["ok"]:
+                self.health.passed(bot["url"])
+                log.info("bot.resumed", bot=bot["_id"])
+                return
+            for_s = round(self.health.pause(bot["url"]) - self.now_s())
+            log.info("bot.paused_again", bot=bot["_id"], for_s=for_s, code=result.get("code"))
+        except Unavailable as error:
+            log.warning("bot.not_tried", bot=bot["_id"], error=str(error))
+        finally:
+            self._tried.discard(bot["url"])
 
     def _attend_contest(self, contest: Mapping[str, Any], ready: Mapping[str, Mapping[str, Any]]) -> int:
         name = keys.queue_name(contest["game"], contest["name"])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from cluster import wait_for
+from httpbots import Bots
 
 from battlebot.arena import keys
 from battlebot.arena.connection import connect
@@ -14,8 +18,10 @@ from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.rules.registry import discover
+from battlebot.stateless import make_askers
 from battlebot.stateless.attendance import Attendance
-from battlebot.stateless.health import Health
+from battlebot.stateless.health import FIRST_PAUSE_S, Health
+from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage
 
 GAME = "noughtsandcrosses"
@@ -54,3 +60,22 @@ def test_who_waits_at_a_node_that_was_late_meets_it_once_the_node_beats_again(at
     attendance.look()
     (match_id,) = attendance.store.live_ids()
     assert {seat.bot for seat in attendance.store.load(match_id).seats} == {"ada", "url-bot"}
+
+
+def test_bots_that_hang_in_their_tests_keep_the_others_from_nothing(
+    attendance: Attendance, settings: Settings, bots: Bots
+) -> None:
+    """Their tests go on while the others are looked after, each once, and what becomes of them is seen later."""
+    url = bots.url("hanging")
+    attendance.storage.bots.register("battlecube", "hangs", "owner", b"", url=url, available=True)
+    Health(Scripts(attendance.store.client), lambda: time.time() - 2 * FIRST_PAUSE_S).pause(url)
+    attendance.trial = Trial(attendance.registry, settings, make_askers(replace(settings, bot_loopback=True)))
+    attendance.look()
+    assert [ticket.bot for ticket in attendance.queues.tickets(GAME)] == ["url-bot"]
+    wait_for(lambda: bots.asked["hanging"] == 1, "the test")
+    attendance.look()
+    assert attendance.queues.tickets("battlecube") == []
+    bots.hanging.set()
+    wait_for(lambda: attendance.look() == 1, "the bot that has passed")
+    assert [ticket.bot for ticket in attendance.queues.tickets("battlecube")] == ["hangs"]
+    assert bots.asked["hanging"] == 1
