@@ -35,6 +35,7 @@ LIMITS = {
     "requests_per_minute": 100_000_000,
     "max_connections_per_bot": 10_000,
     "relogin_free": 10_000,
+    "contests_per_minute": 100_000,
     "waiting_timeout_s": 86_400.0,
     "tcp_port": 0,
 }

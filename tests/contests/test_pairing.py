@@ -194,6 +194,29 @@ def test_an_address_opens_so_many_contests_and_enters_any_that_exists(
         door.enter("numberwang", "five", "a", "1.2.3.4")
 
 
+def test_bots_that_come_together_open_a_contest_once(
+    with_settings: Callable[..., Settings], storage: Storage, client: redis.Redis
+) -> None:
+    """Forty of one address, which may open a single one."""
+    opened: list[str] = []
+
+    def once(address: str) -> bool:
+        opened.append(address)
+        return len(opened) == 1
+
+    door, together = Entrance(storage, Bus(client), with_settings(), once), threading.Barrier(40)
+
+    def come(number: int) -> None:
+        together.wait(30)
+        door.enter("numberwang", "new", f"bot{number}", "1.2.3.4")
+
+    with ThreadPoolExecutor(40) as bots:
+        for came in [bots.submit(come, number) for number in range(40)]:
+            came.result(30)
+    assert opened == ["1.2.3.4"]
+    assert len(storage.standings.of_contest("numberwang", "new")) == 40
+
+
 def test_a_pairer_that_read_the_record_too_early_reserves_nothing_twice(pairer: Pairer, storage: Storage) -> None:
     """Its picture of the meetings is from before all of them: the index refuses each number that is taken."""
     for round_number in range(2):

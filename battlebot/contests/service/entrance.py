@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +20,8 @@ log = structlog.get_logger()
 
 KNOWN_FOR_S = 2.0  # how long a contest's state may be old at a login
 OVER = ("finished", "cancelled")
+OPENING_S = 5.0  # for so long a login waits for another that opens the same contest
+DOORS = 64
 REMEMBERED = 50_000  # contests, and bots in contests; then all are looked up again
 
 
@@ -35,6 +38,8 @@ class Entrance:
         self._may_open = may_open
         self._known: dict[tuple[str, str], tuple[float, dict[str, Any]]] = {}
         self._entered: set[tuple[str, str, str]] = set()
+        # a contest's own, or shared with some others
+        self._doors = [threading.Lock() for _ in range(DOORS)]
 
     def enter(self, game: str, contest: str, bot: str, address: str) -> None:
         """Lets the bot, from that address, into the contest; opens it if nobody has, and the operator allows that.
@@ -86,14 +91,25 @@ class Entrance:
         return None if found is None else self._remembered(game, contest, found)
 
     def _opened(self, game: str, contest: str, address: str) -> dict[str, Any]:
+        """One login opens it; those that come with it, at this node or another, find it open."""
         if not self._settings.contests_by_login:
             raise ContestClosed(f"There is no contest {contest!r} of {game}.", contest=contest)
-        if not self._may_open(address):
-            log.info("contest.not_opened", game=game, contest=contest, address=address)
-            raise TooMany("Your address has opened too many contests; name one that exists, or wait a minute.")
-        found = self._storage.contests.open(game, contest, self._settings.meetings_cap)
-        log.info("contest.opened", game=game, contest=contest)
-        return self._remembered(game, contest, found)
+        door = self._doors[hash((game, contest)) % DOORS]
+        if not door.acquire(timeout=OPENING_S):
+            raise Unavailable("Another login has been opening this contest for long.")
+        try:
+            if (known := self._known.get((game, contest))) is not None:
+                return known[1]
+            if not self._may_open(address):
+                if (found := self._look(game, contest)) is not None:
+                    return found
+                log.info("contest.not_opened", game=game, contest=contest, address=address)
+                raise TooMany("Your address has opened too many contests; name one that exists, or wait a minute.")
+            found = self._storage.contests.open(game, contest, self._settings.meetings_cap)
+            log.info("contest.opened", game=game, contest=contest)
+            return self._remembered(game, contest, found)
+        finally:
+            door.release()
 
     def _remembered(self, game: str, contest: str, found: dict[str, Any]) -> dict[str, Any]:
         if len(self._known) >= REMEMBERED:
