@@ -75,7 +75,7 @@ async def matches(
 ) -> Result:
     """Two bots a match, one endless match each; at the end of the window all are brought to an end.
 
-    With `other_url` the second bot of each match is at that node. Bots wait `pause_s` before each turn.
+    With `other_url` the second bot of each match is at that node. Bots wait before each turn, `pause_s` in the mean.
     """
     tally, rules = Tally(), rules_of(bots[0]["game"])
     window = Window(tally, watch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import random
 import time
 from typing import Any
 
@@ -24,7 +25,8 @@ class Player(WSListener):
     ) -> None:
         self.logged_in, self.seated, self.gone = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self.finals = 0
-        self.pause_s = 0.0  # before each turn
+        self.pause_s = 0.0  # before each turn, in the mean
+        self._thinking = random.Random(auth["bot_id"])
         self._tally, self._rules, self._auth, self._contest, self._keep = tally, rules, auth, contest, keep
         self._me = auth["bot_id"]
         self._state: State | None = None
@@ -115,7 +117,9 @@ class Player(WSListener):
             self._on_final(state, about)
         elif state["nextPlayer"] == self._me:
             if self.pause_s:
-                asyncio.get_running_loop().call_later(self.pause_s, self._play)
+                # exponential: pauses all alike would bring the turns of one group of commits back together, for ever
+                pause_s = self._thinking.expovariate(1 / self.pause_s)
+                asyncio.get_running_loop().call_later(pause_s, self._play)
             else:
                 self._play()
 
