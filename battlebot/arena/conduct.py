@@ -15,7 +15,8 @@ import structlog
 
 from battlebot.arena import keys
 from battlebot.arena.boards import next_board
-from battlebot.arena.store import MatchStore, Publication, encode_match
+from battlebot.arena.calls import Publication, encode_match
+from battlebot.arena.store import MatchStore
 from battlebot.errors import Conflict
 from battlebot.referee.events import Event, Failed, Overdue, Turned
 from battlebot.referee.match import Match, Seat

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from battlebot.arena import keys
+from battlebot.arena.calls import Beginning, Publication, encode_match
 from battlebot.arena.conduct import Mail
 from battlebot.arena.ids import new_match_id, new_seed
-from battlebot.arena.store import Beginning, MatchStore, Publication, encode_match
+from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.referee.match import Limits, Match, Seat, Series
 from battlebot.referee.step import update_for, with_first_due

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import itertools
 import secrets
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
-import msgspec
 import orjson
 import redis
-from msgspec.structs import replace
 
 from battlebot.arena import keys
+from battlebot.arena.calls import Beginning, Publication, begin_call, commit_call, decode_match
 from battlebot.arena.connection import held, redis_errors, texts
-from battlebot.arena.scripts import Argument, Script, Scripts
+from battlebot.arena.scripts import Script, Scripts
 from battlebot.errors import Conflict, UnknownMatch
 from battlebot.referee.match import Match
 
@@ -28,13 +25,8 @@ NUMBER = Script("battlebot.arena", "number.lua")
 ENTRY_BYTES = 200  # of an entry of the record, beside the bot's own
 TOGETHER = 50  # matches that begin in one round trip; Redis serves nobody else meanwhile
 LIVES_S = 2.0  # after a heartbeat; the next is due in one second
-TICKET_MARK_S = 120  # longer than any message is on its way
 TURNS_RETIRED_S = 10  # its record is in the archive; who follows it turn by turn may be a little behind
 RETIRED_S = 60  # an archived match stays readable: a bot that comes back too late is told how it ended
-
-NOTHING = ("", "", "")  # for `_following` where no match follows
-
-Publication = tuple[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +36,6 @@ class Ended:
     match: Match
     seq: int
     turns: list[dict[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """A match to be begun: with the tickets of its bots, and what is told to whom."""
-
-    match: Match
-    tickets: Sequence[str]
-    publications: Iterable[Publication]
 
 
 class MatchStore:
@@ -81,14 +64,14 @@ class MatchStore:
 
         Else, and after `not_after_ms` on Redis's clock (0: never), changes nothing and answers False.
         """
-        call = _begin_call(Beginning(match, tickets, publications), queue, holder, not_after_ms)
+        call = begin_call(Beginning(match, tickets, publications), queue, holder, not_after_ms)
         return bool(held(lambda: self._scripts.run(BEGIN, *call), min(self._hold_s, 5.0)))
 
     def begin_all(self, beginnings: Sequence[Beginning], queue: str, not_after_ms: int = 0) -> list[bool]:
         """As `begin`, of each; they travel together, and each stands or falls by itself."""
         begun: list[bool] = []
         for at in range(0, len(beginnings), TOGETHER):
-            calls = [_begin_call(one, queue, "", not_after_ms) for one in beginnings[at : at + TOGETHER]]
+            calls = [begin_call(one, queue, "", not_after_ms) for one in beginnings[at : at + TOGETHER]]
             answers = held(lambda calls=calls: self._scripts.run_all(BEGIN, calls), min(self._hold_s, 5.0))  # type: ignore[misc]
             begun += map(bool, answers)
         return begun
@@ -107,24 +90,8 @@ class MatchStore:
 
         Raises Conflict if another revision than `before`'s is there (reload, step again), UnknownMatch if none is.
         """
-        script_keys = [*_commit_keys(after.id, after.id if follows is None else follows.id)]
-        arguments: list[Argument] = [
-            after.id,
-            before.revision,
-            next(self._tokens),
-            encode_match(after),
-            "" if after.due_s is None else int(after.due_s * 1000),
-            len(turns),
-            int(time.time() * 1_000_000),
-            *(NOTHING if follows is None else _following(follows)),
-            *map(orjson.dumps, turns),
-        ]
-        for name, change in _changes(before, after, follows):
-            script_keys.append(name)
-            arguments.append(change)
-        for channel, message in publications:
-            arguments += [channel, message]
-        done, detail = held(lambda: self._scripts.run(COMMIT, script_keys, arguments), self._hold_s)
+        call = commit_call(before, after, turns, publications, follows, next(self._tokens))
+        done, detail = held(lambda: self._scripts.run(COMMIT, *call), self._hold_s)
         if done:
             return bool(detail)
         if detail == b"":
@@ -286,71 +253,3 @@ def _size(document: bytes | None, turns: int) -> int:
     if document is None:
         return 0
     return turns * ENTRY_BYTES + sum(seat.recorded_bytes for seat in decode_match(document).seats)
-
-
-def _begin_call(one: Beginning, queue: str, holder: str, not_after_ms: int) -> tuple[Sequence[str], Sequence[Argument]]:
-    match = one.match
-    assert match.due_s is not None
-    script_keys = [keys.queue(queue), keys.match(match.id), keys.DEADLINES, keys.QUEUES]
-    script_keys += [keys.ticket(ticket) for ticket in one.tickets]
-    by_name = _found_by(match)
-    script_keys += by_name
-    arguments: list[Argument] = [match.id, encode_match(match), int(match.due_s * 1000), TICKET_MARK_S]
-    arguments += [holder, queue, not_after_ms, len(by_name), keys.newest(""), *one.tickets]
-    for channel, message in one.publications:
-        arguments += [channel, message]
-    return script_keys, arguments
-
-
-@lru_cache(maxsize=10_000)
-def _commit_keys(match_id: str, next_id: str) -> tuple[str, ...]:
-    return (
-        keys.match(match_id),
-        keys.turns(match_id),
-        keys.DEADLINES,
-        keys.FINISHED,
-        keys.END_SEQUENCE,
-        keys.ARCHIVE_ASKED,
-        keys.match(next_id),
-    )
-
-
-def encode_match(match: Match) -> bytes:
-    """The match as JSON. Raises TypeError where the game has made a state that is none."""
-    # orjson, as for what bots are told: msgspec alone would make JSON of sets and other things, too
-    state: Any = msgspec.Raw(orjson.dumps(match.state))
-    return msgspec.json.encode(replace(match, state=state))
-
-
-def decode_match(document: bytes | str) -> Match:
-    """The match that `encode_match` wrote."""
-    return Match.from_document(orjson.loads(document))
-
-
-def _changes(before: Match, after: Match, follows: Match | None) -> list[tuple[str, str]]:
-    """Sets of matches that the commit changes, and how: those of empty seats, and of names that are to be found."""
-    over = after.verdict is not None
-    changes = []
-    for old, new in zip(before.seats, after.seats, strict=True):
-        if old.place is None and (new.place is not None or over):
-            changes.append((keys.empty_seats(new.bot), "remove"))
-        elif new.place is None and old.place is not None and not over:
-            changes.append((keys.empty_seats(new.bot), "add"))
-    if over:
-        changes += [(key, "remove") for key in _found_by(after)]
-    if follows is not None:
-        changes += [(key, "follow") for key in _found_by(follows)]
-        changes += [(keys.empty_seats(seat.bot), "follow") for seat in follows.seats if seat.place is None]
-    return changes
-
-
-def _following(follows: Match) -> list[Argument]:
-    assert follows.due_s is not None
-    return [follows.id, encode_match(follows), int(follows.due_s * 1000)]
-
-
-def _found_by(match: Match) -> list[str]:
-    """The sets in which a live match stands: by names alone, by the addresses at which its bots are asked."""
-    by_name = [keys.playing(bot) for bot in match.series.by_name] if match.series is not None else []
-    addresses = {seat.address: None for seat in match.seats if seat.address is not None}
-    return by_name + [keys.asked_at(address) for address in addresses]

@@ -7,8 +7,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
+from battlebot.arena.calls import decode_match
 from battlebot.arena.player import Player
-from battlebot.arena.store import MatchStore, decode_match
+from battlebot.arena.store import MatchStore
 from battlebot.referee.events import Left, Orphaned
 from battlebot.referee.match import Match
 from battlebot.wire import closing

@@ -7,8 +7,8 @@ import time
 import orjson
 
 from battlebot.arena import keys
+from battlebot.arena.calls import encode_match
 from battlebot.arena.connection import connect
-from battlebot.arena.store import encode_match
 from battlebot.storage import Storage
 from bench.house import House
 from bench.machine import cpu_s

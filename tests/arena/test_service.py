@@ -12,12 +12,13 @@ import pytest
 import redis
 
 from battlebot.arena import keys
+from battlebot.arena.calls import encode_match
 from battlebot.arena.conduct import Conductor, Mail
 from battlebot.arena.lag import Lag
 from battlebot.arena.making import begin, new_match
 from battlebot.arena.player import Player
 from battlebot.arena.service import Arena
-from battlebot.arena.store import MatchStore, encode_match
+from battlebot.arena.store import MatchStore
 from battlebot.arena.timers import Timers
 from battlebot.config import Settings
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from cluster import wait_for
 
+from battlebot.arena.calls import encode_match
 from battlebot.arena.conduct import Conductor, Mail, rejoin
 from battlebot.arena.lag import Lag
 from battlebot.arena.player import Player
 from battlebot.arena.service import Arena
-from battlebot.arena.store import MatchStore, encode_match
+from battlebot.arena.store import MatchStore
 from battlebot.arena.timers import Timers
 from battlebot.referee.events import Joined, Orphaned
 from battlebot.referee.match import Match, Seat

@@ -12,9 +12,10 @@ import redis
 from msgspec.structs import replace
 
 from battlebot.arena import keys
+from battlebot.arena.calls import decode_match, encode_match
 from battlebot.arena.making import begin, beginning, new_match
 from battlebot.arena.solo import Solo
-from battlebot.arena.store import TOGETHER, MatchStore, decode_match, encode_match
+from battlebot.arena.store import TOGETHER, MatchStore
 from battlebot.config import Settings
 from battlebot.errors import Conflict, UnknownMatch
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
