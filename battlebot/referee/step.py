@@ -27,6 +27,7 @@ from battlebot.referee.events import (
     Voided,
 )
 from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
+from battlebot.referee.seating import charged, joined, left, orphaned, with_seat
 from battlebot.referee.telling import seen_by, told, update_for
 from battlebot.rules.contract import Game
 from battlebot.wire.jsontext import encode
@@ -87,7 +88,7 @@ def _turned(game: Game, match: Match, event: Turned, now_s: float) -> Step:
     offered = {**turn, "player": event.bot, "time": int(now_s * 1000)}
     problem = _problem(game, match, event, offered) or _too_much(match, answer)
     if problem is not None:
-        seat = _charged(seat, event.thinking_s, now_s) if on_turn else seat
+        seat = charged(seat, event.thinking_s, now_s) if on_turn else seat
         return _strike(game, match, seat, event, offered, problem, now_s)
     return applied(game, match, seat, offered, answer, event, now_s)
 
@@ -143,11 +144,6 @@ def _is_for_another(turn: dict[str, Any], match: Match) -> bool:
     return isinstance(turn["match"], str) and type(version) is int and turn["match"] != match.id
 
 
-def _charged(seat: Seat, thinking_s: float, now_s: float) -> Seat:
-    """The seat with so much less on its clock: what does not answer the question does not restart the clock."""
-    return replace(seat, remaining_s=max(0.0, seat.remaining_s - thinking_s), asked_s=now_s)
-
-
 def _strike(
     game: Game,
     match: Match,
@@ -158,7 +154,7 @@ def _strike(
     now_s: float,
 ) -> Step:
     struck = replace(seat, strikes=seat.strikes + 1)
-    match = _with_seat(match, struck)
+    match = with_seat(match, struck)
     own = told(game, match, struck, {**offered, "valid": False}, *problem)
     if struck.strikes < match.limits.max_strikes and not event.unforgiving:
         return Step(match, (own,))
@@ -205,52 +201,6 @@ def _reconfigured(game: Game, match: Match, event: Reconfigured, now_s: float) -
     return reconfigured(game, match, event.options, now_s)
 
 
-def _joined(game: Game, match: Match, event: Joined, now_s: float) -> Step:
-    seat = match.seat_of(event.bot)
-    if seat is None or (event.again and seat.place is not None):
-        return Step(match)
-    back = replace(seat, place=event.place, back_by_s=None, emptied_by=Fault.NONE, left_s=None, how=None, address=None)
-    if event.bot in game.awaited(match.state):
-        if seat.place is None and seat.emptied_by is Fault.SERVER:
-            back = replace(back, asked_s=now_s)
-        elif event.thinking_s is not None:
-            back = _charged(back, event.thinking_s, now_s)
-        elif seat.asked_s is not None:
-            # the clock went on meanwhile; were it not so, a second connection would be worth a second clock
-            until_s = max(seat.asked_s, now_s if event.until_s is None else min(now_s, event.until_s))
-            back = _charged(back, until_s - seat.asked_s, until_s)
-    match = _with_seat(match, back)
-    return Step(match, (told(game, match, back),))
-
-
-def _left(game: Game, match: Match, event: Left, now_s: float) -> Step:
-    seat = match.seat_of(event.bot)
-    if seat is None or seat.place != event.place:
-        return Step(match)
-    on_turn = event.bot in game.awaited(match.state)
-    if on_turn:
-        seat = _charged(seat, event.thinking_s, now_s)
-    fault = Fault.BOT if event.clean else Fault.NETWORK
-    in_s: float | None = seat.remaining_s if on_turn else match.limits.turn_timeout_s
-    if not on_turn and game.goes_on_without:
-        in_s = None  # nobody waits for it before it is asked again
-    seat = _emptied(seat, fault, event.how, in_s, now_s)
-    return Step(_with_seat(match, seat if event.at_s is None else replace(seat, left_s=event.at_s)))
-
-
-def _orphaned(game: Game, match: Match, event: Orphaned, now_s: float) -> Step:
-    seat = match.seat_of(event.bot)
-    if seat is None or seat.place != event.place:
-        return Step(match)
-    return Step(_with_seat(match, _emptied(seat, Fault.SERVER, event.how, match.limits.node_grace_s, now_s)))
-
-
-def _emptied(seat: Seat, fault: Fault, how: str | None, in_s: float | None, now_s: float) -> Seat:
-    """The seat without its bot, which may be back within so many seconds; None: until it is asked again."""
-    back_by_s = None if in_s is None else now_s + in_s
-    return replace(seat, place=None, left_s=now_s, back_by_s=back_by_s, emptied_by=fault, how=how)
-
-
 def _overdue(game: Game, match: Match, event: Overdue, now_s: float) -> Step:
     if match.due_s is not None and now_s < match.due_s:
         return Step(match)
@@ -277,9 +227,9 @@ ANSWERS: Mapping[type, Callable[[Game, Match, Any, float], Step]] = {
     TimedOut: _timed_out,
     GaveUp: _gave_up,
     Reconfigured: _reconfigured,
-    Joined: _joined,
-    Left: _left,
-    Orphaned: _orphaned,
+    Joined: joined,
+    Left: left,
+    Orphaned: orphaned,
     Overdue: _overdue,
     Failed: _failed,
     Voided: _voided,
@@ -298,10 +248,6 @@ def _after_the_end(game: Game, match: Match, event: Event) -> Step:
 def _ended(game: Game, match: Match, verdict: Verdict) -> Step:
     match = ending.with_verdict(match, verdict)
     return Step(match, tuple(update_for(game, match, seat) for seat in match.seats))
-
-
-def _with_seat(match: Match, seat: Seat) -> Match:
-    return replace(match, seats=tuple(seat if other.bot == seat.bot else other for other in match.seats))
 
 
 def _due(game: Game, match: Match, now_s: float) -> float | None:

@@ -1,0 +1,70 @@
+"""How a seat is taken and left: who sits there, until when an empty one waits, and what it costs on the clock."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from battlebot.referee.advance import Step
+from battlebot.referee.events import Joined, Left, Orphaned
+from battlebot.referee.match import Fault, Match, Seat
+from battlebot.referee.telling import told
+from battlebot.rules.contract import Game
+
+
+def charged(seat: Seat, thinking_s: float, now_s: float) -> Seat:
+    """The seat with so much less on its clock: what does not answer the question does not restart the clock."""
+    return replace(seat, remaining_s=max(0.0, seat.remaining_s - thinking_s), asked_s=now_s)
+
+
+def joined(game: Game, match: Match, event: Joined, now_s: float) -> Step:
+    """The bot takes a place: the seat's old one, or another."""
+    seat = match.seat_of(event.bot)
+    if seat is None or (event.again and seat.place is not None):
+        return Step(match)
+    back = replace(seat, place=event.place, back_by_s=None, emptied_by=Fault.NONE, left_s=None, how=None, address=None)
+    if event.bot in game.awaited(match.state):
+        if seat.place is None and seat.emptied_by is Fault.SERVER:
+            back = replace(back, asked_s=now_s)
+        elif event.thinking_s is not None:
+            back = charged(back, event.thinking_s, now_s)
+        elif seat.asked_s is not None:
+            # the clock went on meanwhile; were it not so, a second connection would be worth a second clock
+            until_s = max(seat.asked_s, now_s if event.until_s is None else min(now_s, event.until_s))
+            back = charged(back, until_s - seat.asked_s, until_s)
+    match = with_seat(match, back)
+    return Step(match, (told(game, match, back),))
+
+
+def left(game: Game, match: Match, event: Left, now_s: float) -> Step:
+    """The connection at a place is gone, by the bot's or the network's doing."""
+    seat = match.seat_of(event.bot)
+    if seat is None or seat.place != event.place:
+        return Step(match)
+    on_turn = event.bot in game.awaited(match.state)
+    if on_turn:
+        seat = charged(seat, event.thinking_s, now_s)
+    fault = Fault.BOT if event.clean else Fault.NETWORK
+    in_s: float | None = seat.remaining_s if on_turn else match.limits.turn_timeout_s
+    if not on_turn and game.goes_on_without:
+        in_s = None  # nobody waits for it before it is asked again
+    seat = _emptied(seat, fault, event.how, in_s, now_s)
+    return Step(with_seat(match, seat if event.at_s is None else replace(seat, left_s=event.at_s)))
+
+
+def orphaned(game: Game, match: Match, event: Orphaned, now_s: float) -> Step:
+    """The connection at a place was ended by the server: its clock stands."""
+    seat = match.seat_of(event.bot)
+    if seat is None or seat.place != event.place:
+        return Step(match)
+    return Step(with_seat(match, _emptied(seat, Fault.SERVER, event.how, match.limits.node_grace_s, now_s)))
+
+
+def _emptied(seat: Seat, fault: Fault, how: str | None, in_s: float | None, now_s: float) -> Seat:
+    """The seat without its bot, which may be back within so many seconds; None: until it is asked again."""
+    back_by_s = None if in_s is None else now_s + in_s
+    return replace(seat, place=None, left_s=now_s, back_by_s=back_by_s, emptied_by=fault, how=how)
+
+
+def with_seat(match: Match, seat: Seat) -> Match:
+    """The match with that bot's seat as it is here."""
+    return replace(match, seats=tuple(seat if other.bot == seat.bot else other for other in match.seats))
