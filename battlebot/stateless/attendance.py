@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,9 +55,9 @@ class Attendance:
         if not bots:
             return 0
         ready = self._ready(bots)
-        added = 0
-        for contest in self.storage.contests.running_closed():
-            added += self._attend_contest(contest, ready)
+        contests = self.storage.contests.running_closed()
+        added = sum(self._attend_contest(contest, ready) for contest in contests)
+        self._leave_all_but({keys.queue_name(contest["game"], contest["name"]) for contest in contests})
         for name in {bot["game"] for bot in bots} & self.registry.keys():
             added += self._attend_game(self.registry[name], [bot for bot in ready.values() if bot["game"] == name])
         return added
@@ -104,6 +104,12 @@ class Attendance:
         if any(asks):
             self.ask_pairing(contest["game"], contest["name"])
         return len(missing)
+
+    def _leave_all_but(self, running: Collection[str]) -> None:
+        """Waits no more in contests that are over, or paused: as long as somebody waits they are paired, in vain."""
+        for name in self.queues.names():
+            if "/" in name and name not in running:
+                self._tidied(name, ())
 
     def _attend_game(self, game: Game, bots: Sequence[Mapping[str, Any]]) -> int:
         name = keys.queue_name(game.name, None)

@@ -79,3 +79,12 @@ def test_bots_that_hang_in_their_tests_keep_the_others_from_nothing(
     wait_for(lambda: attendance.look() == 1, "the bot that has passed")
     assert [ticket.bot for ticket in attendance.queues.tickets("battlecube")] == ["hangs"]
     assert bots.asked["hanging"] == 1
+
+
+def test_nobody_waits_in_a_contest_that_does_not_run(attendance: Attendance) -> None:
+    """Who is connected is its node's to look after."""
+    over = keys.queue_name(GAME, "over")
+    attendance.queues.wait(over, Ticket(f"{keys.STATELESS}/1", "url-bot", 1000.0), BY_A_TASK)
+    attendance.queues.wait(over, Ticket("node/1.1", "ada", 1000.0), BY_A_TASK)
+    attendance.look()
+    assert [ticket.bot for ticket in attendance.queues.tickets(over)] == ["ada"]
