@@ -19,6 +19,7 @@ REFERENCE = {
     "logins": ("0.028", "0.035"),
     "duel": ("44 ms a ply", "twice the WebSocket door"),
     "latency": ("", "10 ms (p99); two nodes: 15"),
+    "scale": ("", ""),
     "idle": ("36-54 KB", "45 KB"),
     "pairing": ("", "1 s; 10,000: 10 s"),
     "archive": ("", "1,000 games/s"),

@@ -71,18 +71,24 @@ async def matches(
     seconds: float,
     bots: Bots,
     other_url: str | None = None,
+    apart: bool = True,
     pause_s: float = 0.0,
 ) -> Result:
     """Two bots a match, one endless match each; at the end of the window all are brought to an end.
 
-    With `other_url` the second bot of each match is at that node. Bots wait before each turn, `pause_s` in the mean.
+    With `other_url` the second bot of each match is at that node; not `apart`: every second match is. Bots wait before
+    each turn, `pause_s` in the mean.
     """
     tally, rules = Tally(), rules_of(bots[0]["game"])
     window = Window(tally, watch)
     players = [Player(tally, rules, bot) for bot in bots]
     for number, player in enumerate(players):
         player.pause_s = pause_s
-        await player.connect(other_url if other_url is not None and number % 2 else url)
+        at_other = number % 2 if apart else number // 2 % 2
+        await player.connect(other_url if other_url is not None and at_other else url)
+        if other_url is not None and number % 2:
+            # at two nodes a later bot may be let in first
+            await _all(tally, "seated", players[number - 1 : number + 1])
     await _all(tally, "seated", players)
     await asyncio.sleep(WARM_UP_S)
     await window.keep_open(seconds)

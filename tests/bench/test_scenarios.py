@@ -61,6 +61,17 @@ def test_a_turns_time_is_measured_at_one_node_and_at_two() -> None:
     assert row["two_nodes"]["cpu_us"]["second"] > 0
 
 
+def test_what_a_second_node_brings_is_measured() -> None:
+    """Both nodes carry matches, and every turn is right."""
+    command = [sys.executable, "-m", "bench", "scale", "--quick", "--seconds", "1", "--size", "4"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=120, text=True)
+    (row,) = map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, row["wrong"], row["examples"]) == (0, 0, [])
+    assert row["value"] > 0
+    assert row["cpu_us"]["second"] > 0
+    assert "second" not in row["one_node"]["cpu_us"]
+
+
 def test_crosswords_rules_are_timed() -> None:
     """On the turns of a match of the greedy sample, none of which may be refused."""
     command = [sys.executable, "-m", "bench", "crossword_rules", "--quick", "--size", "1"]
