@@ -11,6 +11,9 @@ from games.battlecube.tasks import AXES, BOMBS, STEPS
 State = dict[str, Any]
 Cell = tuple[int, int, int]
 
+# a cube with an edge of 16, full; beyond, each state, which tells of all bombs at each of its ticks, would be huge
+MOST_BOMBS = 4096
+
 OUT_OF_BOUNDS = "Player moved out of bounds"
 CRASHED = "Player crashed to other player"
 ON_A_BOMB = "Player stepped on a BOMB"
@@ -40,11 +43,11 @@ def _tick(state: State, answers: dict[str, Any], number: int) -> None:
     """One tick: who did not answer loses, tasks are done in the order of the players, collisions are looked for."""
     silent = [row for row in state["positions"] if "tasks" not in answers[row["name"]]]
     _lose(state, [(row, answers[row["name"]]["cause"]) for row in silent])
+    bombs = {cell_of(item) for item in state["items"]}
     for row in list(state["positions"]):
-        _do(state, row, answers[row["name"]]["tasks"][number])
+        _do(state, row, answers[row["name"]]["tasks"][number], bombs)
     # who lost by its answer still stands in its cell during this tick
     crowd = Counter(cell_of(row) for row in [*state["positions"], *silent])
-    bombs = {cell_of(item) for item in state["items"]}
     hit = [row for row in state["positions"] if crowd[cell_of(row)] > 1 or cell_of(row) in bombs]
     _lose(state, [(row, ON_A_BOMB if cell_of(row) in bombs else CRASHED) for row in hit])
     state["items"] = [item for item in state["items"] if cell_of(item) not in crowd]
@@ -54,7 +57,8 @@ def _tick(state: State, answers: dict[str, Any], number: int) -> None:
         _finish(state)
 
 
-def _do(state: State, row: dict[str, Any], task: dict[str, Any]) -> None:
+def _do(state: State, row: dict[str, Any], task: dict[str, Any], bombs: set[Cell]) -> None:
+    """One bot's task; `bombs` are the cells of all bombs, and of what it places. One too many has no effect."""
     if task["task"] == "MOVE":
         for axis, step in zip(AXES, STEPS[task["direction"]], strict=True):
             row[axis] += step
@@ -64,9 +68,10 @@ def _do(state: State, row: dict[str, Any], task: dict[str, Any]) -> None:
     elif task["task"] in BOMBS:
         bomb = {axis: task[axis] for axis in AXES}
         state["events"].append(["PLAYER_PLACED_BOMB", {"name": row["name"], **bomb}])
-        item = {"type": "BOMB", **bomb}
-        if _inside(cell_of(item), state["edgeLength"]) and item not in state["items"]:
-            state["items"].append(item)
+        cell = cell_of(bomb)
+        if _inside(cell, state["edgeLength"]) and cell not in bombs and len(bombs) < MOST_BOMBS:
+            bombs.add(cell)
+            state["items"].append({"type": "BOMB", **bomb})
     else:
         state["events"].append(["PLAYER_DID_NOTHING", dict(row)])
 

@@ -8,6 +8,7 @@ import pytest
 
 from battlebot.rules.contract import Game, State
 from battlebot.rules.registry import discover
+from games.battlecube.ticks import MOST_BOMBS
 
 GAME: Game = discover()["battlecube"]
 NOOP = {"task": "NOOP"}
@@ -135,6 +136,20 @@ def test_a_tick(cells: dict[str, Cell], tasks: dict[str, Any], losers: dict[str,
     assert set(where(after)) == set(cells) - set(losers)
     assert after["currentTick"] == 1
     assert events(after).count("PLAYER_LOST") == len(losers)
+
+
+def test_of_more_bombs_than_may_lie_the_last_ones_have_no_effect() -> None:
+    """There is room again when one has exploded, from the next tick on."""
+    state = start({"a": (0, 0, 0), "b": (16, 16, 16), "c": (16, 0, 16)}, edgeLength=17)
+    cells = [(x, y, z) for x in range(16) for y in range(16) for z in range(16)][1:]
+    state["items"] = [{"type": "BOMB", "x": x, "y": y, "z": z} for x, y, z in [*cells, (16, 1, 16)]]
+    assert len(state["items"]) == MOST_BOMBS
+    state = play(state, a=bomb(16, 5, 5), b=bomb(0, 0, 1), c=move("+Y"))
+    assert lost(state) == {"c": BOMB}
+    assert len(state["items"]) == MOST_BOMBS - 1
+    state = play(state, a=bomb(16, 5, 5), b=bomb(16, 6, 6))
+    assert len(state["items"]) == MOST_BOMBS
+    assert state["items"][-1] == {"type": "BOMB", "x": 16, "y": 5, "z": 5}
 
 
 def test_six_directions() -> None:
