@@ -150,7 +150,9 @@ class Stretches:
                 if isinstance(event, GaveUp) and reply.failure is None:
                     # an answer, but no turn: its owner is to know
                     reply = replace(reply, failure=Failure("invalid-turn", event.sentence))
-                self._health.note(question, reply)
+                if match.rated:
+                    # else whoever knows a bot's url could have it paused, and anybody fill Redis with others
+                    self._health.note(question, reply)
                 if event is not None:
                     events.append(event)
         return events
