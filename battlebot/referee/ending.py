@@ -10,6 +10,8 @@ from msgspec.structs import replace
 from battlebot.referee.events import GaveUp
 from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
 
+SAME_TIME_S = 1.0  # both gone "at about the same time" is a draw (seed 000)
+
 
 def with_verdict(match: Match, verdict: Verdict) -> Match:
     """The match with its end written into the state, as bots see it (`complete`, `victor`, `reason`)."""
@@ -72,7 +74,8 @@ def cause(verdict: Verdict) -> str:
 def absence(match: Match, late: Sequence[Seat], now_s: float) -> Verdict:
     """Seats stayed empty too long. Where the server emptied one of them, nobody loses.
 
-    Where every other seat was left by its own bot as well, nobody wins: both were gone at about the same time.
+    Where every other seat was left by its own bot as well, nobody wins: both were gone at about the same time. Who left
+    later than that did not leave the match to the other, and may be on its way back.
     """
     empty = [seat for seat in match.seats if seat.place is None]
     times = [(seat, seat.left_s, seat.back_by_s) for seat in empty]
@@ -89,7 +92,9 @@ def absence(match: Match, late: Sequence[Seat], now_s: float) -> Verdict:
     }
     if any(seat.emptied_by is Fault.SERVER for seat in late):
         return server_fault(evidence)
-    gone = [seat for seat in match.seats if seat.emptied_by in (Fault.BOT, Fault.NETWORK)]
+    until_s = min(seat.left_s or 0.0 for seat in late) + SAME_TIME_S
+    left = [seat for seat in empty if seat.emptied_by in (Fault.BOT, Fault.NETWORK)]
+    gone = [seat for seat in left if (seat.left_s or 0.0) <= until_s]
     fault = Fault.BOT if any(seat.emptied_by is Fault.BOT for seat in late) else Fault.NETWORK
     return Verdict(_other(match, gone), Reason.DISCONNECT, fault, evidence)
 

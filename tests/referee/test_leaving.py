@@ -102,9 +102,9 @@ def test_leaving_twice_is_leaving_once() -> None:
 
 
 @pytest.mark.parametrize("first_late", ["a", "b"])
-@pytest.mark.parametrize("apart_s", [0.0, 1.0, 2.5])
+@pytest.mark.parametrize("apart_s", [0.0, 0.5, 1.0])
 def test_both_gone_is_a_draw(first_late: str, apart_s: float) -> None:
-    """At about the same time: before the first of them was missed for good."""
+    """At about the same time: within a second."""
     play = Play()
     second = "b" if first_late == "a" else "a"
     play.event(Left(first_late, f"{first_late}/1", clean=True))
@@ -113,6 +113,27 @@ def test_both_gone_is_a_draw(first_late: str, apart_s: float) -> None:
     assert play.verdict() == (None, "disconnect", "bot")
     assert play.match.verdict is not None
     assert not play.match.verdict.void
+
+
+@pytest.mark.parametrize("first", ["a", "b"])
+@pytest.mark.parametrize("looked_at_s", [3.0, 9.0])
+def test_who_leaves_long_after_the_other_has_won(first: str, looked_at_s: float) -> None:
+    """Its connection broke just before the other was missed for good; also where nobody looked until both were."""
+    play = Play()
+    second = "b" if first == "a" else "a"
+    play.event(Left(first, f"{first}/1", clean=True))
+    play.event(Left(second, f"{second}/1", clean=False), 2.5)
+    play.event(Overdue(), looked_at_s - 2.5)
+    assert play.verdict() == (second, "disconnect", "bot")
+
+
+def test_who_left_first_and_is_not_yet_missed_wins_nothing() -> None:
+    """The other one was asked, and had less time to come back: nobody wins."""
+    play = Play()
+    play.event(Left("b", "b/1", clean=True))
+    play.event(Left("a", "a/1", clean=True, thinking_s=2.5), 1.5)
+    play.event(Overdue(), 0.5)
+    assert play.verdict() == (None, "disconnect", "bot")
 
 
 def test_one_of_two_who_comes_back_wins() -> None:
