@@ -127,7 +127,10 @@ def _following(follows: Match) -> list[Argument]:
 
 
 def _found_by(match: Match) -> list[str]:
-    """The sets in which a live match stands: by names alone, by the addresses at which its bots are asked."""
+    """The sets in which a live match stands: by names alone, by the addresses at which its bots are asked.
+
+    A match that is not rated keeps no bot from others: anybody may have named its address.
+    """
     by_name = [keys.playing(bot) for bot in match.series.by_name] if match.series is not None else []
-    addresses = {seat.address: None for seat in match.seats if seat.address is not None}
+    addresses = {seat.address: None for seat in match.seats if seat.address is not None and match.rated}
     return by_name + [keys.asked_at(address) for address in addresses]

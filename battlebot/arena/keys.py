@@ -103,7 +103,7 @@ def asking(match_id: str) -> str:
 
 
 def asked_at(address: str) -> str:
-    """Set of the live matches in which a stateless bot plays at an address."""
+    """Set of the live rated matches in which a stateless bot plays at an address."""
     return f"{TAG}:askedat:{sha256(address.encode()).hexdigest()}"
 
 

@@ -184,7 +184,7 @@ class MatchStore:
             return texts(self.client.zrangebyscore(keys.ASKING, "-inf", self.now_ms()))
 
     def busy(self, addresses: Sequence[str]) -> dict[str, int]:
-        """Address -> in how many live matches a stateless bot plays there."""
+        """Address -> in how many live rated matches a stateless bot plays there."""
         with redis_errors():
             pipeline = self.client.pipeline(transaction=False)
             for address in addresses:

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from battlebot.arena import keys
 from battlebot.arena.calls import decode_match, encode_match
-from battlebot.arena.making import begin, beginning, new_match
+from battlebot.arena.making import STATELESS_PLACE, begin, beginning, new_match
 from battlebot.arena.solo import Solo
 from battlebot.arena.store import TOGETHER, MatchStore
 from battlebot.config import Settings
 from battlebot.errors import Conflict, UnknownMatch
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
-from battlebot.referee.events import Left, Turned
+from battlebot.referee.events import Failed, Left, Turned
 from battlebot.referee.match import Match
 from battlebot.referee.step import step
 from battlebot.rules.registry import Registry
@@ -46,6 +46,20 @@ def test_a_state_that_is_no_json_is_not_made_into_some(value: object, begun: Cal
     match = begun("numberwang")
     with pytest.raises(TypeError):
         encode_match(replace(match, state={**match.state, "odd": value}))
+
+
+@pytest.mark.parametrize("rated", [True, False])
+def test_a_match_that_is_not_rated_keeps_no_stateless_bot_from_others(
+    store: MatchStore, registry: Registry, settings: Settings, rated: bool
+) -> None:
+    """Whoever knows a bot's address may name it in battles of his own, which never end."""
+    game, url = registry["numberwang"], "http://bots.example/"
+    seats = [(bot, STATELESS_PLACE) for bot in "ab"]
+    match = new_match(game, seats, settings, 1000.0, addresses=dict.fromkeys("ab", url), rated=rated)
+    assert begin(store, game, match, game.name)
+    assert store.busy([url]) == {url: int(rated)}
+    store.commit(match, step(game, match, Failed("over"), 1001.0).match, [], [])
+    assert store.busy([url]) == {url: 0}
 
 
 def test_of_concurrent_commits_exactly_one_a_revision_is_done(
