@@ -25,7 +25,7 @@ help:
 	@echo "make soak   contests for 30 minutes, memory and open files watched (ARGS=\"--minutes 5\")"
 	@echo "make fuzz   the server's doors and its API fuzzed for long (SEED=, FUZZ_EXAMPLES=)"
 	@echo "make bench  the benchmarks"
-	@echo "make bench-quick  the same in two minutes"
+	@echo "make bench-quick  five of them, rougher, in two minutes"
 	@echo "make lint   style, types, the Docker files"
 	@echo "make stubs  what protoc makes of the .proto files"
 	@echo "make viewers  what the viewers in 3D are drawn with, from npm; the result is committed"
@@ -59,7 +59,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python -m bench $(ARGS)
 
 bench-quick: $(VENV)/dev.stamp
-	$(BIN)/python -m bench --quick $(ARGS)
+	$(BIN)/python -m bench --quick $(or $(ARGS),alone contest crowd endless logins)
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .

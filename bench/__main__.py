@@ -17,7 +17,7 @@ from bench.runner import Bench, Row, run, scenario_names
 
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice(scenario_names()), metavar="[SCENARIO]...")
-@click.option("--quick", is_flag=True, help="All within two minutes; rougher.")
+@click.option("--quick", is_flag=True, help="Shorter and smaller; rougher.")
 @click.option("--seconds", type=click.FloatRange(min=0.5), help="The measured time of each scenario.")
 @click.option("--size", type=click.IntRange(min=1), help="How many matches, bots or connections, by scenario.")
 @click.option("--repeat", type=click.IntRange(min=1), default=1, help="Runs of each; the median counts.")
