@@ -88,8 +88,9 @@ class Arena:
     def join(self, player: Player, match_id: str, live: bool = False) -> bool:
         """Gives the player its seat in a match back, with the current state; False if it has none there, or is gone.
 
-        A seat that another connection of the bot holds is taken over. Of a match that is over, it is told the end and
-        released, or with `live` not even that. Raises Unavailable.
+        Who sits already, here or in another match, keeps that seat, and is told nothing. A seat that another connection
+        of the bot holds is taken over. Of a match that is over, the player is told the end and released, or with
+        `live` not even that. Raises Unavailable.
         """
         table = self._tables.of(match_id)
         with table.lock:
@@ -106,6 +107,10 @@ class Arena:
                     return False
                 assert seat is not None
                 event = self._joined(player, seat, table.players.get(player.bot))
+                if player.table is not None:
+                    # the tick and the one who came look for the same player's seat: the other was quicker
+                    self._tables.drop_if_empty(table)
+                    return True
                 self._tables.seat(table, player)
                 self._host.conduct(table, event)
             except UnknownMatch:

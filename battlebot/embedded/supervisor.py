@@ -150,4 +150,10 @@ class Supervisor:
 
 
 def _has_room(program: Program) -> bool:
-    return program.disk is None or shutil.disk_usage(program.disk).free >= LEAST_ROOM_BYTES
+    if program.disk is None:
+        return True
+    try:
+        return shutil.disk_usage(program.disk).free >= LEAST_ROOM_BYTES
+    except OSError:
+        # the folder is gone, or its disk is: nothing can be started there
+        return False

@@ -46,6 +46,23 @@ def test_what_dies_is_started_again(supervisor: Supervisor) -> None:
     eventually(lambda: supervisor.child("sleeper").pid != first and supervisor.child("sleeper").alive)
 
 
+def test_a_folder_that_is_gone_ends_no_supervision(supervisor: Supervisor, tmp_path: Path) -> None:
+    """Neither its own child's nor that of the others: what wants it waits until it is there again."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name, disk in (("wanting", folder), ("sleeper", None)):
+        supervisor.start(Program(name=name, command=SLEEP, disk=disk))
+    first = {name: supervisor.child(name).pid for name in ("wanting", "sleeper")}
+    folder.rmdir()
+    supervisor.watch()
+    for pid in first.values():
+        os.kill(pid, signal.SIGKILL)
+    eventually(lambda: supervisor.child("sleeper").pid != first["sleeper"])
+    assert supervisor.child("wanting").pid == first["wanting"]
+    folder.mkdir()
+    eventually(lambda: supervisor.child("wanting").pid != first["wanting"])
+
+
 def test_the_pauses_double_up_to_the_longest(supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch) -> None:
     """0.2 s at first; what keeps dying must not keep the machine busy."""
     monkeypatch.setattr(module, "FIRST_DELAY_S", 0.01)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -33,8 +34,11 @@ class Bot:
 
     held_up = False
 
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
-        """Nobody looks."""
+        self.told.append(text)
 
     def close(self, reason: Closing) -> None:
         """Nobody looks."""
@@ -75,15 +79,15 @@ def comes(bot: str = "ada", connection: str = "1") -> Player:
     return Player(login, Bot(), connection, Lag())
 
 
-def left_by_ada(lobby: Lobby) -> str:
-    """The id of a match that begins, and whose seat `ada` leaves."""
-    seats = [("ada", "n1/8.1"), ("bob", "n1/9.1")]
+def left_by_ada(lobby: Lobby, number: int = 1) -> str:
+    """The id of a match that begins, and whose seat `ada` leaves; not its only one, with another number."""
+    seats = [("bob", f"n1/9.{number}"), ("ada", f"n1/8.{number}")]
     game = lobby.registry["numberwang"]
     match = new_match(game, seats, lobby.settings, time.time())
     for bot, place in seats:
-        lobby.queues.wait("numberwang", Ticket(place, bot, 1000.0), BY_A_TASK)
+        lobby.queues.wait("numberwang", Ticket(place, bot, 1000.0), BY_A_TASK, look_for_seats=False)
     assert begin(lobby.store, game, match, "numberwang")
-    Conductor(lobby.registry, lobby.store, "n1").conduct(match, Left("ada", "n1/8.1", False))
+    Conductor(lobby.registry, lobby.store, "n1").conduct(match, Left("ada", f"n1/8.{number}", False))
     return match.id
 
 
@@ -100,6 +104,35 @@ def test_who_is_given_its_seat_back_waits_for_no_other(lobby: Lobby, monkeypatch
     lobby.enter(player)
     assert player.table is not None
     assert lobby.queues.tickets("numberwang") == []
+
+
+@pytest.mark.parametrize("seats", [1, 2], ids=["one empty seat", "two empty seats"])
+def test_who_comes_back_while_the_tick_looks_for_its_seat_sits_down_once(
+    lobby: Lobby, monkeypatch: pytest.MonkeyPatch, seats: int
+) -> None:
+    """It is told once how the match stands, and a second empty seat is left for the bot's other connection."""
+    matches = [left_by_ada(lobby, number) for number in range(1, seats + 1)]
+    player, wait = comes(), lobby.queues.wait
+
+    def then_the_tick(*rest: Any) -> Any:
+        found = wait(*rest)
+        monkeypatch.setattr(lobby.queues, "wait", wait)
+        lobby.tick()
+        return found
+
+    monkeypatch.setattr(lobby.queues, "wait", then_the_tick)
+    lobby.enter(player)
+    assert player.table is not None
+    assert isinstance(player.channel, Bot)
+    assert [json.loads(text)["match"]["id"] for text in player.channel.told] == [player.table.match_id]
+    taken = [match_id for match_id in matches if sits_in(lobby, match_id)]
+    assert taken == [player.table.match_id]
+
+
+def sits_in(lobby: Lobby, match_id: str) -> bool:
+    """Whether `ada` has a place in the match."""
+    seat = lobby.store.load(match_id).seat_of("ada")
+    return seat is not None and seat.place is not None
 
 
 @pytest.mark.parametrize("another", [None, "cat"], ids=["nobody waits", "another waits"])
