@@ -36,4 +36,13 @@ def next_board(game: Game, match: Match, number: int, now_s: float) -> Match:
 def _moved(seat: Seat, limit_s: float) -> Seat:
     if seat.place is not None:
         return Seat(seat.bot, seat.place, limit_s)
-    return Seat(seat.bot, None, limit_s, back_by_s=seat.back_by_s, emptied_by=seat.emptied_by)
+    # who has left before the other loses this board as well
+    return Seat(
+        seat.bot,
+        None,
+        limit_s,
+        back_by_s=seat.back_by_s,
+        emptied_by=seat.emptied_by,
+        left_s=seat.left_s,
+        how=seat.how,
+    )
