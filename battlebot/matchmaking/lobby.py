@@ -65,6 +65,7 @@ class Lobby:
     addresses: Callable[[Sequence[str]], Mapping[str, str]] = lambda bots: {}
     ask_bots: Callable[[str], None] = lambda match_id: None
     _waiting: dict[str, Player] = field(default_factory=dict)
+    _coming: set[str] = field(default_factory=set)  # places of those of whom is not known yet what they wait for
     _doubts: dict[str, Doubt] = field(default_factory=dict)
     _look_again: set[str] = field(default_factory=set)
     _late: list[tuple[str, Ticket]] = field(default_factory=list)
@@ -85,9 +86,17 @@ class Lobby:
         Without `may_take` it waits to be taken by others, until `look_again`.
         """
         assert self.arena is not None
-        player.new_place(self.arena.node, self.now_s())
+        place = player.new_place(self.arena.node, self.now_s())
         with self._guard:
-            self._waiting[player.place] = player
+            self._waiting[place] = player
+            self._coming.add(place)
+        try:
+            self._come(player, may_take)
+        finally:
+            self._coming.discard(place)
+
+    def _come(self, player: Player, may_take: bool) -> None:
+        assert self.arena is not None
         self.arena.expect(player)
         login = player.login
         if login.resume is not None and not player.finished_matches and self.arena.join(player, login.resume):
@@ -114,7 +123,8 @@ class Lobby:
             self._take_out(name, ticket)
         self._close_the_lonely()
         by_queue = defaultdict(list)
-        players = self._players()
+        # a ticket made for one who comes, and is about to be given a seat or held back, would win it another match
+        players = [player for player in self._players() if player.place not in self._coming]
         overlooked, self._look_again = self._look_again, set()
         self._doubts = {player.place: self._doubts[player.place] for player in players if player.place in self._doubts}
         for player in players:
@@ -145,7 +155,7 @@ class Lobby:
                 if self.arena.join(player, match_id):
                     self._sits(player)
                     return
-            self._wait(player, look_for_seats=False, may_take=may_take)
+            self._wait(player, look_for_seats=False, may_take=may_take, hold=hold)
         elif player.table is not None or player.gone:
             # the tick and the one who came ask for the same player: while this one asked, the other was given a seat
             self._sits(player)

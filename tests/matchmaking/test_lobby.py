@@ -257,3 +257,39 @@ def test_who_has_just_played_is_not_held_back(lobby: Lobby) -> None:
     assert lobby.store.live_ids() == []
     lobby.enter(comes())
     assert [ticket.bot for ticket in lobby.queues.tickets("numberwang")] == ["ada"]
+
+
+def test_who_is_held_back_while_the_tick_says_who_waits_waits_for_no_other(
+    lobby: Lobby, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tick knows it already, and not yet that it plays: another match would keep it from its seat."""
+    played_by_ada(lobby)
+    wait = lobby.queues.wait
+
+    def then_the_tick(*rest: Any) -> Any:
+        found = wait(*rest)
+        monkeypatch.setattr(lobby.queues, "wait", wait)
+        lobby.tick()
+        return found
+
+    monkeypatch.setattr(lobby.queues, "wait", then_the_tick)
+    lobby.enter(comes())
+    assert lobby.queues.tickets("numberwang") == []
+
+
+def test_who_has_an_empty_seat_in_a_contest_is_held_back_from_others_outside_of_it_all_the_same(lobby: Lobby) -> None:
+    """It is no seat for the one who comes, whose own may be about to be found empty."""
+    contest, queue = "autumn", keys.queue_name("numberwang", "autumn")
+    seats = [("ada", "n2/1.1"), ("bob", "n2/2.1")]
+    elsewhere = new_match(lobby.registry["numberwang"], seats, lobby.settings, time.time(), contest)
+    for bot, place in seats:
+        lobby.queues.wait(queue, Ticket(place, bot, 1000.0), BY_A_TASK)
+    assert begin(lobby.store, lobby.registry["numberwang"], elsewhere, queue)
+    match, player = played_by_ada(lobby), comes()
+    Conductor(lobby.registry, lobby.store, "n2").conduct(elsewhere, Left("ada", "n2/1.1", False))
+    lobby.enter(player)
+    assert lobby.queues.tickets("numberwang") == []
+    Conductor(lobby.registry, lobby.store, "n2").conduct(match, Left("ada", "n2/8.1", False))
+    lobby.tick()
+    assert player.table is not None
+    assert player.table.match_id == match.id
