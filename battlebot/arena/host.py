@@ -32,25 +32,37 @@ MOST_MISSED = 100  # turns that a bot which comes back is told; the state has th
 class Host:
     """What may be done at a table by whoever holds its lock.
 
-    `release(player)` is called when a player's match is over.
+    `release(player)` is called when a player's match is over; `look_later(match_id)` looks after a match in a while.
     """
 
-    def __init__(self, conductor: Conductor, tables: Tables, timers: Timers, release: Callable[[Player], None]) -> None:
+    def __init__(
+        self,
+        conductor: Conductor,
+        tables: Tables,
+        timers: Timers,
+        release: Callable[[Player], None],
+        look_later: Callable[[str], None],
+    ) -> None:
         self.conductor = conductor
         self.tables = tables
         self._timers = timers
         self._release = release
+        self._look_later = look_later
 
     def conduct(self, table: Table, event: Event) -> None:
         """Answers an event at the table and tells this node's players; who joins is told what it missed, too.
 
-        Raises Unavailable.
+        Raises Unavailable if nobody knows whether it was committed: when Redis is back they are told what is there.
         """
         try:
             answer = self.conductor.conduct(table.newest(), event)
         except UnknownMatch:
             self.lost(table.match_id)
             return
+        except Unavailable:
+            # it may have been committed all the same: then nobody else tells this node's players
+            self._look_later(table.match_id)
+            raise
         self._tell(table, answer, dict(table.players), event)
 
     def _tell(self, table: Table, answer: Step, players: Mapping[str, Player], event: Event | None = None) -> None:

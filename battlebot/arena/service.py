@@ -45,7 +45,7 @@ class Arena:
         self._store = conductor.store
         self._now_s = conductor.now_s
         self._tables = Tables(conductor.store, lambda player: self._clocks.watch(player), new_lock)
-        self._host = Host(conductor, self._tables, timers, release)
+        self._host = Host(conductor, self._tables, timers, release, lambda match_id: self._recovery.later(match_id))
         self._clocks = Clocks(self._host, timers)
         self._recovery = Recovery(self._host, timers)
         self.expect = self._tables.expect
@@ -79,10 +79,8 @@ class Arena:
                 event = Turned(player.bot, turn, thinking_s, refusal, arrived_s, version, player.unforgiving)
                 self._host.conduct(table, event)
             except Unavailable:
-                # it may have been committed all the same: what is there is looked up, and the bot asked again
-                table.forget()
+                # if it was not committed, the bot is asked again
                 player.stop_clock()
-                self._recovery.later(table.match_id)
                 raise
 
     def join(self, player: Player, match_id: str, live: bool = False) -> bool:

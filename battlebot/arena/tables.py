@@ -62,13 +62,14 @@ class Table:
             self.document, self._document_revision = document, revision
 
     def load(self) -> Match:
-        """The match as it stands in Redis. Raises UnknownMatch, Unavailable."""
-        self.match, self.document = self._store.load(self.match_id), None
-        return self.match
+        """The match as it stands in Redis; as this node knows it, where Redis has lost what its bots have been told.
 
-    def forget(self) -> None:
-        """What the node knows of the match may be old: whoever wants it next asks Redis."""
-        self.match = self.document = None
+        The next commit finds that out, and ends the match. Raises UnknownMatch, Unavailable.
+        """
+        found, held = self._store.load(self.match_id), self.known()
+        if held is None or found.revision >= held.revision:
+            self.match = held = found
+        return held
 
     def clock_started(self, player: Player) -> None:
         """The update that asks the player has been written: its clock runs."""

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import redis
+from cluster import wait_for
 
 from battlebot.arena import keys
-from battlebot.arena.conduct import Conductor
+from battlebot.arena.calls import encode_match
+from battlebot.arena.conduct import Conductor, Mail
+from battlebot.arena.lag import Lag
+from battlebot.arena.player import Player
+from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
+from battlebot.arena.timers import Timers
 from battlebot.errors import Unavailable
 from battlebot.referee.events import Event, Joined, Left, Turned
 from battlebot.referee.match import Match
+from battlebot.referee.step import update_for
 from battlebot.rules.registry import Registry
+from battlebot.wire.closing import Closing
+from battlebot.wire.login import Login
 
 Begun = Callable[..., Match]
 Meanwhile = Callable[[], object]
@@ -110,3 +121,48 @@ def test_as_many_commits_are_remembered_as_a_pause_may_bring(
     assert 6 <= len(remembered) <= 12
     assert len(set(remembered)) == len(remembered)
     assert all(b"." in token for token in remembered)
+
+
+class Bot:
+    """A channel to a bot that reads at once."""
+
+    held_up = False
+
+    def __init__(self) -> None:
+        self.told: list[dict[str, Any]] = []
+
+    def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
+        self.told.append(json.loads(text))
+        if on_written is not None:
+            on_written(time.monotonic())
+
+    def close(self, reason: Closing) -> None:
+        """Nobody looks."""
+
+
+@pytest.mark.parametrize("how", ["timeout", "disconnect"])
+def test_an_end_that_nobody_heard_is_told_when_redis_answers_again(
+    client: redis.Redis, begun: Begun, registry: Registry, how: str
+) -> None:
+    """Redis did it after nobody waited for the answer any more: no letter comes, and who waits must not hang."""
+    timers, lag = Timers(), Lag()
+    timers.start()
+    lag.start()
+    store = MatchStore(client, hold_s=0.0)
+    arena = Arena(Conductor(registry, store, "n1"), timers, lambda player: None)
+    players = [Player(Login("numberwang", bot, "0" * 64), Bot(), bot, lag) for bot in ("ada", "bob")]
+    for player in players:
+        player.new_place("n1", time.time())
+        arena.expect(player)
+    ada, bob = players
+    match = begun("numberwang", ada=ada.place, bob=bob.place, now_s=time.time())
+    for seat in match.seats:
+        mail = Mail.of(str(seat.place), update_for(registry[match.game], match, seat), encode_match(match))
+        arena.on_mail(mail.encode())
+    if how == "disconnect":
+        arena.left(ada, False, "broken")
+    losing(store, lambda: None)
+    channel = bob.channel
+    assert isinstance(channel, Bot)
+    wait_for(lambda: channel.told[-1]["state"]["complete"], "the end")
+    assert (channel.told[-1]["state"]["victor"], channel.told[-1]["state"]["reason"]) == ("bob", how)

@@ -164,8 +164,9 @@ def test_a_second_connection_is_charged_what_the_first_has_thought(
     assert [closed.slug for closed in channel.closed] == ["taken-over"]
 
 
+@pytest.mark.parametrize("looks", [False, True], ids=["unseen", "looked at when the mailbox could be read again"])
 def test_a_redis_that_has_lost_turns_ends_the_match_as_nobodys_loss(
-    arena: Arena, begun: Begun, store: MatchStore, registry: Registry, client: redis.Redis
+    arena: Arena, begun: Begun, store: MatchStore, registry: Registry, client: redis.Redis, looks: bool
 ) -> None:
     """It came back with an older state than bots have been told: to go on would take their turns away in silence."""
     player = waiting(arena)
@@ -175,6 +176,8 @@ def test_a_redis_that_has_lost_turns_ends_the_match_as_nobodys_loss(
     arena.turned(player, {"n": 1}, time.monotonic())
     assert last_told(player)["match"]["version"] == 1
     client.hset(keys.match(match.id), mapping=held)
+    if looks:
+        arena.look_after_all()
     for _ in range(2):
         arena.turned(player, {"n": "x"}, time.monotonic())
     after = store.load(match.id)
