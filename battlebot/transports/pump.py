@@ -182,7 +182,7 @@ class Pump:
             self._lobby.leave(player)
 
     def _log_in(self, connection: Connection) -> Player | None:
-        """The player; None where the login has failed. Raises Unavailable: nothing was said then.
+        """The player; None where the login has failed, or the node stops. Raises Unavailable: nothing was said then.
 
         An original client that is told `failed` does not come back; one that is closed does.
         """
@@ -206,6 +206,10 @@ class Pump:
         gevent.sleep(delay_s)
         # what it waits for by its own fault is charged, what the server takes is not
         player.came_s = time.time() - (time.monotonic() - came_s) + min(delay_s, time.monotonic() - came_s)
+        if self._draining:
+            # it had connected before, and nobody has sent it away
+            connection.close(closing.RESTARTING)
+            return None
         connection.send(encode(authentication_ok(login)))
         log.info("login", bot=player.bot, game=login.game, contest=login.contest, protocol=login.protocol)
         return player

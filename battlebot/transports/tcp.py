@@ -143,6 +143,9 @@ class TcpDoor:
             return
         name, passwordless = who
         gevent.sleep(self._patience.delay_s(name))
+        if self._draining:
+            # as those who connect now
+            return
         number = f"t{next(self._numbers)}"
         holder = Holder(name, f"{self._arena.node}/{number}", int(time.time() * 1000), passwordless)
         guest = Guest(connection, holder, Rate(self._settings.max_messages_per_s))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from cluster import Cluster, Web, wait_for
-from peer import Closed, Peer
+from peer import Closed, Peer, login_for
 from switchboard import Seats, Switchboard
 
 SETTINGS = {"node_timeout_s": 2.0, "node_grace_s": 2.0, "sweep_interval_s": 0.3, "turn_timeout_ms": 1500}
@@ -235,6 +235,22 @@ def test_when_a_node_stops_who_waits_there_is_told_so(mortal: Web, meet: Switchb
     closed = waiting.closed()
     assert (closed.code, closed.slug) == (1012, "restart")
     meet.until_waiting(0)
+    stopper.join()
+
+
+def test_a_node_that_stops_lets_nobody_in_whose_login_is_still_to_come(
+    servers: Cluster, mortal: Web, meet: Switchboard
+) -> None:
+    """It had connected before: it is sent away as the others are, and no match begins with it."""
+    auth, peer = meet.auth(), Peer(mortal.address)
+    salt = peer.message()["salt"]
+    stopper = threading.Thread(target=mortal.child.stop)
+    stopper.start()
+    wait_for(lambda: '"event":"node.drains"' in mortal.log.read_text(), "the node to stop")
+    peer.send(login_for(auth, salt))
+    closed = peer.closed()
+    assert (closed.code, closed.slug) == (1012, "restart")
+    assert f'"bot":"{auth["bot_id"]}"' not in servers.logs()
     stopper.join()
 
 
