@@ -201,7 +201,10 @@ class Lobby:
     def _say_again(self, name: str, players: list[Player]) -> None:
         assert self.arena is not None
         answers = self.queues.wait_again(name, [self._ticket(player) for player in players])
-        for player, (match_id, empty_seat) in zip(players, answers, strict=True):
+        for player, (match_id, empty_seat, put_back) in zip(players, answers, strict=True):
+            if put_back:
+                # it was held for a match that never began, or Redis lost it: who came meanwhile waits as well
+                self._look_again.add(player.place)
             if player.table is not None or player.gone:
                 self._sits(player)
             elif match_id is not None:

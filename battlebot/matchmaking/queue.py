@@ -104,16 +104,19 @@ class Queues:
             return Waiting(taken=True, others=tuple(_ticket(other.decode(), 0.0) for other in rest))
         return Waiting(ask_pairing=bool(rest[0]), left_out=bool(rest[1]))
 
-    def wait_again(self, name: str, tickets: Sequence[Ticket]) -> list[tuple[str | None, bool]]:
-        """Says that these still wait; answers for each the match begun for it, and if its bot has an empty seat."""
+    def wait_again(self, name: str, tickets: Sequence[Ticket]) -> list[tuple[str | None, bool, bool]]:
+        """Says that these still wait; answers for each the match begun for it, and if its bot has an empty seat.
+
+        The third: whether the ticket was not there, and has been put back; whoever came meanwhile has not seen it.
+        """
         script_keys = [keys.queue(name), keys.QUEUES]
         arguments: list[Argument] = [name]
         for ticket in tickets:
             script_keys += [keys.ticket(ticket.text), keys.empty_seats(ticket.bot)]
             arguments += [ticket.text, int(ticket.since_s * 1000)]
         answers = self._scripts.run(AGAIN, script_keys, arguments)
-        pairs = zip(answers[::2], answers[1::2], strict=True)
-        return [(match.decode() or None, bool(empty)) for match, empty in pairs]
+        rows = zip(answers[::3], answers[1::3], answers[2::3], strict=True)
+        return [(match.decode() or None, bool(empty), bool(put_back)) for match, empty, put_back in rows]
 
     def leave(self, name: str, ticket: Ticket) -> bool:
         """Takes the ticket out of the queue; False if it was not there: taken for a match, perhaps."""

@@ -162,6 +162,23 @@ def test_who_is_given_a_seat_while_the_tick_asks_for_it_is_asked_for_no_more(
     assert "ada" not in {ticket.bot for ticket in lobby.queues.tickets("numberwang")}
 
 
+def test_who_was_held_for_a_match_that_never_began_meets_who_has_come_meanwhile(
+    lobby: Lobby, client: redis.Redis
+) -> None:
+    """Who held its ticket is dead; nobody else need come for that."""
+    lobby.enter(comes())
+    taker = Ticket("n2/9.1", "bob", 1000.0)
+    assert [other.bot for other in lobby.queues.wait("numberwang", taker, 1).others] == ["ada"]
+    lobby.enter(comes("cat", "2"))
+    lobby.tick()
+    assert lobby.store.live_ids() == []
+    client.delete(*(keys.ticket(text) for text in ("n1/1.1/ada", taker.text)))  # as time does
+    for _ in range(3):
+        lobby.tick()
+    (match_id,) = lobby.store.live_ids()
+    assert {seat.bot for seat in lobby.store.load(match_id).seats} == {"ada", "cat"}
+
+
 def test_who_was_left_out_while_its_node_was_late_is_taken_along_by_the_next_tick(
     lobby: Lobby, client: redis.Redis
 ) -> None:

@@ -128,11 +128,11 @@ def test_a_held_ticket_is_not_put_back_until_who_holds_it_is_dead(queues: Queues
     """Its node says that it still waits: no, while the match is being made; yes, when the mark has gone."""
     queues.wait(GAME, ticket("a"), 1)
     queues.wait(GAME, ticket("b"), 1)
-    assert queues.wait_again(GAME, [ticket("a")]) == [(None, False)]
+    assert queues.wait_again(GAME, [ticket("a")]) == [(None, False, False)]
     assert queues.tickets(GAME) == []
     assert 0 < client.pttl(keys.ticket(ticket("a").text)) <= 5000
     client.delete(keys.ticket(ticket("a").text))
-    queues.wait_again(GAME, [ticket("a")])
+    assert queues.wait_again(GAME, [ticket("a")]) == [(None, False, True)]
     assert [waiting.bot for waiting in queues.tickets(GAME)] == ["a"]
 
 
@@ -147,7 +147,7 @@ def test_a_match_begins_with_held_tickets_and_only_for_their_holder(
     assert not begin(store, game, match, GAME)
     assert not begin(store, game, match, GAME, holder=ticket("a").text)
     assert begin(store, game, match, GAME, holder=ticket("b").text)
-    assert queues.wait_again(GAME, [ticket("a"), ticket("b")]) == [(match.id, False), (match.id, False)]
+    assert queues.wait_again(GAME, [ticket("a"), ticket("b")]) == [(match.id, False, False), (match.id, False, False)]
     assert queues.wait(GAME, ticket("a"), 1).match == match.id
 
 
