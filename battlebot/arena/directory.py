@@ -11,6 +11,7 @@ import structlog
 
 from battlebot.arena.connection import held
 from battlebot.arena.lookalikes import likeness
+from battlebot.arena.together import Together
 from battlebot.errors import LoginFailed, SettingError
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
@@ -29,6 +30,7 @@ class Directory:
         self._bots = storage.bots
         self._vault = vault
         self._hold_s = hold_s
+        self._looked_up = Together(storage.bots.find_all)
         self._remembered: OrderedDict[str, tuple[str, str]] = OrderedDict()
         # what an unknown bot's hash is compared with, so that it takes as long as a known one's
         self._nobody = ("", new_secret())
@@ -70,7 +72,7 @@ class Directory:
         if known is not None:
             self._remembered.move_to_end(bot_id)
             return known
-        document = self._bots.find(bot_id)
+        document = self._looked_up.ask(bot_id)
         if document is None:
             return None
         try:

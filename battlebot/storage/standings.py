@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pymongo import UpdateOne
 from pymongo.database import Database
 
 from battlebot.storage.connection import mongo_errors
 from battlebot.storage.moves import COUNTS
+
+Entry = tuple[str, str, str]  # game, contest, bot
 
 
 class Standings:
@@ -32,15 +35,20 @@ class Standings:
         with mongo_errors():
             return list(self._pairs.find(query, {"_id": 0, "game": 0, "contest": 0}))
 
-    def enter(self, game: str, contest: str, bot_id: str) -> bool:
-        """Gives a bot its row of zeroes; False if it has a row. Raises Unavailable."""
-        key = {"game": game, "contest": contest, "bot_id": bot_id}
+    def enter(self, entries: Sequence[Entry]) -> set[Entry]:
+        """Gives each bot its row of zeroes, in one request; answers those that had none. Raises Unavailable."""
+        rows = list(dict.fromkeys(entries))
+        zeroes = {"$setOnInsert": dict.fromkeys(COUNTS, 0)}
+        writes = [UpdateOne(_key(row), zeroes, upsert=True) for row in rows]
         with mongo_errors():
-            done = self._standings.update_one(key, {"$setOnInsert": dict.fromkeys(COUNTS, 0)}, upsert=True)
-        return done.upserted_id is not None
+            done = self._standings.bulk_write(writes, ordered=False)
+        return {rows[index] for index in done.upserted_ids or ()}
 
-    def leave(self, game: str, contest: str, bot_id: str) -> None:
+    def leave(self, entry: Entry) -> None:
         """Takes a bot's row away again, if it is one of zeroes. Raises Unavailable."""
-        key = {"game": game, "contest": contest, "bot_id": bot_id}
         with mongo_errors():
-            self._standings.delete_one({**key, **dict.fromkeys(COUNTS, 0)})
+            self._standings.delete_one({**_key(entry), **dict.fromkeys(COUNTS, 0)})
+
+
+def _key(entry: Entry) -> dict[str, str]:
+    return dict(zip(("game", "contest", "bot_id"), entry, strict=True))

@@ -91,7 +91,7 @@ class House:
         """Opens a contest of noughts and crosses with these bots in it."""
         self.storage.contests.open("noughtsandcrosses", name, meetings)
         for bot in bots:
-            self.storage.standings.enter("noughtsandcrosses", name, bot)
+            self.storage.standings.enter([("noughtsandcrosses", name, bot)])
 
     def begin(self, a: str, b: str, game: str = "noughtsandcrosses", contest: str | None = None) -> Match:
         """Puts a match that is being played into Redis."""

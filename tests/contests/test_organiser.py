@@ -272,7 +272,7 @@ def test_a_withdrawn_bot_of_an_open_contest_comes_back(organiser: Organiser, sto
     """One that has never come needs nobody to enter it."""
     organiser.create(GAME, {"name": "cup", "meetings": 3}, "ann")
     organiser.transition("start", GAME, "cup", "ann")
-    storage.standings.enter(GAME, "cup", BOTS[0])
+    storage.standings.enter([(GAME, "cup", BOTS[0])])
     organiser.withdraw(GAME, "cup", BOTS[0], "ann")
     assert organiser.enter(GAME, "cup", [BOTS[0]], "ann")["withdrawn"] == []
     with pytest.raises(WrongState):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import structlog
@@ -12,9 +13,11 @@ import structlog
 from battlebot.arena import keys
 from battlebot.arena.bus import Bus
 from battlebot.arena.timers import in_background
+from battlebot.arena.together import Together
 from battlebot.config import Settings
 from battlebot.errors import ContestClosed, TooMany, Unavailable
 from battlebot.storage import Storage
+from battlebot.storage.standings import Entry
 
 log = structlog.get_logger()
 
@@ -37,7 +40,8 @@ class Entrance:
         self._settings = settings
         self._may_open = may_open
         self._known: dict[tuple[str, str], tuple[float, dict[str, Any]]] = {}
-        self._entered: set[tuple[str, str, str]] = set()
+        self._entered: set[Entry] = set()
+        self._ranked = Together(self._rank)
         # a contest's own, or shared with some others
         self._doors = [threading.Lock() for _ in range(DOORS)]
 
@@ -53,23 +57,31 @@ class Entrance:
             if found["entrants"] != "open" and bot not in found["entrants"]:
                 raise ContestClosed(f"{bot!r} is no entrant of the contest {contest!r}.", contest=contest)
             if (game, contest, bot) not in self._entered and found["state"] not in OVER:
-                self._rank(game, contest, bot)
+                self._ranked.ask((game, contest, bot))
         except Unavailable:
             if (game, contest) not in self._known:
                 raise
             log.warning("contest.entered_unseen", game=game, contest=contest, bot=bot)
 
-    def _rank(self, game: str, contest: str, bot: str) -> None:
-        if self._storage.standings.enter(game, contest, bot):
-            # it may have ended since it was seen, or just now
-            found = self._storage.contests.find(game, contest)
-            if found is not None and found["state"] in OVER:
-                self._storage.standings.leave(game, contest, bot)
-                return
-        if len(self._entered) >= REMEMBERED:
+    def _rank(self, entries: Sequence[Entry]) -> list[bool]:
+        """Whether each has its row in its contest's ranking now: not in that of one that is over."""
+        new = self._storage.standings.enter(entries)
+        # each may have ended since it was seen, or just now
+        over = {key for key in {entry[:2] for entry in new} if self._is_over(*key)}
+        for entry in new:
+            if entry[:2] in over:
+                self._storage.standings.leave(entry)
+        if len(self._entered) + len(entries) > REMEMBERED:
             self._entered.clear()
-        self._entered.add((game, contest, bot))
-        self._bus.publish(keys.contest_events(game, contest), b"entered")
+        ranked = [not (entry in new and entry[:2] in over) for entry in entries]
+        self._entered.update(itertools.compress(entries, ranked))
+        for game, contest in {entry[:2] for entry in itertools.compress(entries, ranked)}:
+            self._bus.publish(keys.contest_events(game, contest), b"entered")
+        return ranked
+
+    def _is_over(self, game: str, contest: str) -> bool:
+        found = self._storage.contests.find(game, contest)
+        return found is not None and found["state"] in OVER
 
     def _contest(self, game: str, contest: str, address: str) -> dict[str, Any]:
         seen_s, document = self._known.get((game, contest), (0.0, {}))
