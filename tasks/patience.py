@@ -29,6 +29,13 @@ class PatientConsumer(Consumer):
         self.connection_errors = (*self.connection_errors, *BROKEN)
         self._restart_state = Pace()
 
+    def on_connection_error_after_connected(self, exc: Exception) -> None:
+        """Gives the lost connection up, and what it had handed out: the sweep asks for that again."""
+        if self.task_consumer is not None:
+            # kombu would try to put it back when the channel is collected, cry that it cannot, and dump it into a file
+            self.task_consumer.channel.do_restore = False
+        super().on_connection_error_after_connected(exc)
+
     def ensure_connected(self, conn: Any) -> Any:
         """The connection, when it stands."""
         from celery.worker.state import maybe_shutdown

@@ -11,6 +11,10 @@ from frail import Frail, play_out, ready
 from peer import new_name
 from switchboard import Switchboard
 
+from battlebot.arena.connection import connect
+from battlebot.arena.tasklists import TaskLists
+from tasks.celeryapp import make_celery
+
 # longer than a turn's clock (2 s) and than our patience with one call to Redis (5 s)
 PLAY = {"turn_timeout_ms": 2000}
 AWAY_S = {"paused": 6.0, "killed": 2.5, "unwritable": 2.5}
@@ -63,6 +67,24 @@ def test_who_cannot_wait_is_told_so(frail: Frail, web: Web, meet: Switchboard) -
         assert (status, body["code"]) == (503, "unavailable")
     wait_for(lambda: ready(web), "a ready server")
     play_out(*meet.sit())
+    assert frail.errors() == []
+
+
+def test_a_worker_that_has_tasks_in_hand_when_redis_dies_gives_them_up(frail: Frail, web: Web) -> None:
+    """It cannot put them back over a connection that is gone, and says no more than that it is; sweeps ask again."""
+    celery, lists = make_celery(frail.settings), TaskLists(connect(frail.settings.redis_url))
+    before = frail.parts.logs().count("broker.away")
+
+    def all_hands_are_full() -> bool:
+        celery.send_task("tasks.ratings.rebuild", args=("numberwang",))
+        return lists.length(9) > 2
+
+    with frail.paused("mongod"):
+        wait_for(all_hands_are_full, "tasks that wait for one another")
+        with frail.killed("valkey"):
+            wait_for(lambda: frail.parts.logs().count("broker.away") > before, "the worker to notice")
+    wait_for(lambda: ready(web), "a ready server")
+    wait_for(lambda: lists.length(9) == 0, "an empty queue")
     assert frail.errors() == []
 
 
