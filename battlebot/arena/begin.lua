@@ -1,23 +1,34 @@
 -- Takes the tickets of a match's bots out of their queue and makes the match, or does nothing at all.
 -- KEYS[1] queue, KEYS[2] match hash, KEYS[3] deadlines, KEYS[4] set of queues, KEYS[5..] the tickets' marks,
--- then sets of live matches that are found by a name
+-- then sets of live matches: those of names that play one match at a time, then others
 -- ARGV[1] match id, ARGV[2] document, ARGV[3] due in ms, ARGV[4] seconds a ticket's mark is kept,
 -- ARGV[5] the ticket that holds the others, or '', ARGV[6] queue's name, ARGV[7] not after (ms), or 0,
 -- ARGV[8] how many of the sets there are, ARGV[9] what the key of a bot's newest match begins with,
--- then one ticket for each mark, then pairs of channel and message
--- Answers 1; 0 where it is too late, or a ticket neither waits nor is held by that ticket any more.
+-- ARGV[10] how many of the sets are of names, then one ticket for each mark, then pairs of channel and message
+-- Answers 1; 0 where it is too late, where a ticket neither waits nor is held by that ticket any more, or where a name
+-- plays by now (another connection of it has come): what was held is free then.
 local tickets = #KEYS - 4 - tonumber(ARGV[8])
 if redis.call('EXISTS', KEYS[2]) == 1 then return 1 end
 local clock = redis.call('TIME')
 if ARGV[7] ~= '0' and clock[1] * 1000 + clock[2] / 1000 > tonumber(ARGV[7]) then return 0 end
 for i = 1, tickets do
   local held = ARGV[5] ~= '' and redis.call('GET', KEYS[4 + i]) == 'held:' .. ARGV[5]
-  if not held and not redis.call('ZSCORE', KEYS[1], ARGV[9 + i]) then return 0 end
+  if not held and not redis.call('ZSCORE', KEYS[1], ARGV[10 + i]) then return 0 end
+end
+for i = 5 + tickets, 4 + tickets + tonumber(ARGV[10]) do
+  for _, other in ipairs(redis.call('SMEMBERS', KEYS[i])) do
+    if redis.call('ZSCORE', KEYS[3], other) then
+      for j = 1, tickets do
+        if redis.call('GET', KEYS[4 + j]) == 'held:' .. ARGV[5] then redis.call('DEL', KEYS[4 + j]) end
+      end
+      return 0
+    end
+  end
 end
 for i = 1, tickets do
-  redis.call('ZREM', KEYS[1], ARGV[9 + i])
+  redis.call('ZREM', KEYS[1], ARGV[10 + i])
   redis.call('SET', KEYS[4 + i], ARGV[1], 'EX', ARGV[4])
-  redis.call('SET', ARGV[9] .. string.match(ARGV[9 + i], '^[^/]*/[^/]*/(.*)$'), ARGV[1], 'EX', 3600)
+  redis.call('SET', ARGV[9] .. string.match(ARGV[10 + i], '^[^/]*/[^/]*/(.*)$'), ARGV[1], 'EX', 3600)
 end
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('SREM', KEYS[4], ARGV[6]) end
 redis.call('HSET', KEYS[2], 'rev', 0, 'doc', ARGV[2])
@@ -26,5 +37,5 @@ for i = 5 + tickets, #KEYS do
   redis.call('SADD', KEYS[i], ARGV[1])
   redis.call('EXPIRE', KEYS[i], 86400)
 end
-for i = 10 + tickets, #ARGV, 2 do redis.call('PUBLISH', ARGV[i], ARGV[i + 1]) end
+for i = 11 + tickets, #ARGV, 2 do redis.call('PUBLISH', ARGV[i], ARGV[i + 1]) end
 return 1

@@ -50,10 +50,11 @@ def begin_call(one: Beginning, queue: str, holder: str, not_after_ms: int) -> Ca
     assert match.due_s is not None
     script_keys = [keys.queue(queue), keys.match(match.id), keys.DEADLINES, keys.QUEUES]
     script_keys += [keys.ticket(ticket) for ticket in one.tickets]
-    by_name = _found_by(match)
-    script_keys += by_name
+    sets = _found_by(match)
+    names = len(match.series.by_name) if match.series is not None else 0
+    script_keys += sets
     arguments: list[Argument] = [match.id, encode_match(match), int(match.due_s * 1000), TICKET_MARK_S]
-    arguments += [holder, queue, not_after_ms, len(by_name), keys.newest(""), *one.tickets]
+    arguments += [holder, queue, not_after_ms, len(sets), keys.newest(""), names, *one.tickets]
     for channel, message in one.publications:
         arguments += [channel, message]
     return script_keys, arguments
@@ -127,7 +128,7 @@ def _following(follows: Match) -> list[Argument]:
 
 
 def _found_by(match: Match) -> list[str]:
-    """The sets in which a live match stands: by names alone, by the addresses at which its bots are asked.
+    """The sets in which a live match stands: by names alone, then by the addresses at which its bots are asked.
 
     A match that is not rated keeps no bot from others: anybody may have named its address.
     """

@@ -195,8 +195,8 @@ class Lobby:
             if asked_of(game, match):
                 self.ask_bots(match.id)
         else:
-            # it took longer than tickets are held: all of them are put back by the next tick
-            log.warning("match.begun_too_late", match=match.id, game=game.name)
+            # it took longer than tickets are held, or a name plays by now: who still waits is put back by the tick
+            log.warning("match.not_begun", match=match.id, game=game.name)
 
     def _say_again(self, name: str, players: list[Player]) -> None:
         assert self.arena is not None

@@ -74,7 +74,8 @@ class Queues:
 
         Taken tickets, one's own too, are held for `HELD_MS`: the match must have begun by then. With `others`
         `BY_A_TASK` (a contest) nobody is taken, and the answer says whether the pairing task must be asked for.
-        `strangers_first`: of those who wait, the one whom this bot has met least recently is taken, and it is noted.
+        `strangers_first`: of those who wait, the one whom this bot has met least recently is taken, and it is noted;
+        and a live match of its name is a seat for it, be it empty or held by an earlier connection.
         `hold_if_playing`: no ticket is made while the newest match of the bot is not over.
         """
         script_keys = [
@@ -88,6 +89,7 @@ class Queues:
             keys.newest(ticket.bot),
             keys.DEADLINES,
             keys.NODES,
+            keys.playing(ticket.bot),
         ]
         since_ms = int(ticket.since_s * 1000)
         arguments: list[Argument] = [ticket.text, since_ms, ticket.bot, name, others, int(look_for_seats)]

@@ -2,10 +2,11 @@
 -- the one whom it has met least recently.
 -- KEYS[1] queue, KEYS[2] set of queues, KEYS[3] the bot's empty seats, KEYS[4] the ticket's mark,
 -- KEYS[5] pairing asked for, KEYS[6] whom the bot has met, KEYS[7] pairing under way, KEYS[8] the bot's newest match,
--- KEYS[9] deadlines of live matches, KEYS[10] nodes and their heartbeats
+-- KEYS[9] deadlines of live matches, KEYS[10] nodes and their heartbeats, KEYS[11] live matches of the bot's name
 -- ARGV[1] ticket, ARGV[2] waiting since (ms), ARGV[3] bot, ARGV[4] queue's name, ARGV[5] how many others are wanted
 -- (-1: pairing is a task's work), ARGV[6] 1 to look for empty seats, ARGV[7] what a mark's key begins with,
--- ARGV[8] ms for which taken tickets are held, ARGV[9] 1 to take the least recently met one (of one wanted),
+-- ARGV[8] ms for which taken tickets are held, ARGV[9] 1 at a door where a name plays one match at a time, and to take
+-- the least recently met one (of one wanted),
 -- ARGV[10] what the key of whom a bot has met begins with, ARGV[11] 1 to hold back a bot that is in a match,
 -- ARGV[12] what a mailbox's name begins with
 -- Answers {'seat', match...}, {'match', match}, {'hold', match}, {'take', ticket...} or
@@ -19,6 +20,11 @@ if mark then
   -- held by another bot that makes the match at this moment: its letter, or the mark's end, will come
   if string.sub(mark, 1, 5) == 'held:' then return {'wait', 0, 0} end
   return {'match', mark}
+end
+if ARGV[6] == '1' and ARGV[9] == '1' then
+  -- an earlier connection of the name was taken for a match that has begun only now: it is this one's
+  local seats = redis.call('SMEMBERS', KEYS[11])
+  if #seats > 0 then return {'seat', unpack(seats)} end
 end
 if ARGV[11] == '1' then
   local newest = redis.call('GET', KEYS[8])

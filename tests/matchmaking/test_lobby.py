@@ -19,6 +19,7 @@ from battlebot.arena.player import Player
 from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
 from battlebot.arena.timers import Timers
+from battlebot.arena.traits import Traits, series_of
 from battlebot.config import Settings
 from battlebot.matchmaking.lobby import HOLD_S, Lobby
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
@@ -160,6 +161,46 @@ def test_who_is_given_a_seat_while_the_tick_asks_for_it_is_asked_for_no_more(
     assert player.table.match_id == match_id
     assert lobby.store.live_ids() == [match_id]
     assert "ada" not in {ticket.bot for ticket in lobby.queues.tickets("numberwang")}
+
+
+def named(bot: str, connection: str) -> Player:
+    """A connection of a door at which a name plays one match at a time."""
+    player = comes(bot, connection)
+    player.traits = Traits(stays=True, boards=2)
+    return player
+
+
+@pytest.mark.parametrize("begins", ["before the later one waits", "after the later one plays"])
+def test_a_name_whose_connections_are_taken_for_two_matches_plays_one(lobby: Lobby, begins: str) -> None:
+    """The first was held for a match when the second took its place: it does not play there and elsewhere as well."""
+    assert lobby.arena is not None
+    first, later, cat = named("ada", "1"), named("ada", "2"), named("cat", "3")
+    lobby.enter(first)
+    bob = Ticket("n1/9.1~s2", "bob", 1000.0)
+    (held,) = lobby.queues.wait("numberwang", bob, 1, strangers_first=True).others
+    first.gone = True
+    lobby.arena.left(first, True, "taken-over")
+    lobby.leave(first)
+
+    def bob_begins() -> bool:
+        seats = [(bob.bot, bob.place), (held.bot, held.place)]
+        series = series_of(seats, lobby.store.next_number)
+        game = lobby.registry["numberwang"]
+        match = new_match(game, seats, lobby.settings, 1000.0, series=series)
+        return begin(lobby.store, game, match, "numberwang", bob.text)
+
+    if begins == "before the later one waits":
+        assert bob_begins()
+    lobby.enter(cat)
+    lobby.enter(later)
+    if begins == "after the later one plays":
+        assert not bob_begins()
+        # what was held is free at once
+        assert lobby.queues.wait_again("numberwang", [bob]) == [(None, False, True)]
+    (match_id,) = lobby.store.live_ids()
+    seats = {seat.bot: seat.place for seat in lobby.store.load(match_id).seats}
+    assert seats["ada"] == later.place
+    assert seats.keys() == ({"ada", "bob"} if begins == "before the later one waits" else {"ada", "cat"})
 
 
 def test_who_was_held_for_a_match_that_never_began_meets_who_has_come_meanwhile(
