@@ -85,13 +85,11 @@ class Host:
             self._follow(answer.then, players)
 
     def _follow(self, answer: Step, players: Mapping[str, Player]) -> None:
-        table = self.tables.of(answer.match.id)
-        with table.lock:
+        with self.tables.at(answer.match.id) as table:
             self._tell(table, answer, players)
             for seat in answer.match.seats if answer.match.verdict is None else ():
                 # who is away has no longer for this board than it had for the one before
                 self._look_when_due(table.match_id, seat)
-            self.tables.drop_if_empty(table)
 
     def _seat_again(self, table: Table, match: Match) -> None:
         """Who sits here while its seat stands empty takes it again: this node stood, or Redis was away."""
@@ -170,8 +168,7 @@ class Host:
         self._timers.at(moment_s, partial(in_background, self._overdue, match_id, moment_s))
 
     def _overdue(self, match_id: str, moment_s: float) -> None:
-        table = self.tables.of(match_id)
-        with table.lock:
+        with self.tables.at(match_id) as table:
             try:
                 table.load()
                 now_s = time.monotonic()
@@ -185,7 +182,6 @@ class Host:
             except Unavailable as error:
                 # the sweep finds it
                 log.warning("match.overdue_put_off", match=match_id, error=str(error))
-            self.tables.drop_if_empty(table)
 
     def lost(self, match_id: str) -> None:
         """Redis has lost the match: it ends here, by the server's fault, for whoever sits at this node."""

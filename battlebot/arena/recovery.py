@@ -55,25 +55,19 @@ class Recovery:
 
         `waiting` is who waits for just this match to begin.
         """
-        table = self._tables.of(match_id)
-        with table.lock:
+        with self._tables.at(match_id) as table:
             try:
                 # what was read before the lock was had would be old: the match may have gone on meanwhile
                 match = table.load()
             except UnknownMatch:
                 self._host.lost(match_id)
-                self._tables.drop_if_empty(table)
                 return
-            except Unavailable:
-                self._tables.drop_if_empty(table)
-                raise
             for seat in match.seats:
                 player = table.players.get(seat.bot)
                 # a moment ago it may have gone
                 if player is None and waiting is not None and waiting.bot == seat.bot:
                     player = self._tables.expected(waiting.place)
                 self._bring_up_to_date(table, match, seat, player)
-            self._tables.drop_if_empty(table)
 
     def catch_up(self, table: Table, player: Player, version: int) -> None:
         """Tells a player who knows the match at `version` how it stands, by what this node knows.

@@ -90,29 +90,24 @@ class Arena:
         of the bot holds is taken over. Of a match that is over, the player is told the end and released, or with
         `live` not even that. Raises Unavailable.
         """
-        table = self._tables.of(match_id)
-        with table.lock:
+        with self._tables.at(match_id) as table:
             try:
                 match = table.load()
                 if player.gone:
                     # a later connection of its bot has come while this one waited here: the seat is that one's
-                    self._tables.drop_if_empty(table)
                     return False
                 seat = match.seat_of(player.bot)
                 fits = seat is not None and match.game == player.login.game
                 if not fits or match.contest != player.login.contest or (live and match.verdict is not None):
-                    self._tables.drop_if_empty(table)
                     return False
                 assert seat is not None
                 event = self._joined(player, seat, table.players.get(player.bot))
                 if player.table is not None:
                     # the tick and the one who came look for the same player's seat: the other was quicker
-                    self._tables.drop_if_empty(table)
                     return True
                 self._tables.seat(table, player)
                 self._host.conduct(table, event)
             except UnknownMatch:
-                self._tables.drop_if_empty(table)
                 return False
         log.info("match.joined", match=match_id, bot=player.bot)
         return True
@@ -168,20 +163,19 @@ class Arena:
                 self.letters[other](**message)
 
     def _on_update(self, mail: Mail) -> None:
-        table = self._tables.of(mail.match_id)
-        if self._tables.expected(mail.place) is None and mail.bot not in table.players:
+        table = self._tables.find(mail.match_id)
+        if self._tables.expected(mail.place) is None and (table is None or mail.bot not in table.players):
             before = self._tables.elsewhere(mail.place, mail.match_id)
             if before is not None:
                 # the other node was quicker: who ended the board before is about to tell of it here
                 with before.lock:
-                    table = self._tables.of(mail.match_id)
-        with table.lock:
+                    pass
+        with self._tables.at(mail.match_id) as table:
             player = self._tables.expected(mail.place) or table.players.get(mail.bot)
             if player is None or player.place != mail.place:
                 if not mail.final:
                     table.take(mail.document, mail.revision)
                     self._host.leave(table, self._tables.departed(mail.bot, mail.place))
-                self._tables.drop_if_empty(table)
                 return
             self._tables.seat(table, player)
             table.take(mail.document, mail.revision)
@@ -198,5 +192,6 @@ class Arena:
                 if player.place == place:
                     with table.lock:
                         self._tables.unseat(table, player)
+                        self._tables.drop_if_empty(table)
                     player.channel.close(closing.TAKEN_OVER)
                     return

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from battlebot.arena.calls import decode_match
 from battlebot.arena.player import Player
@@ -129,10 +129,25 @@ class Tables:
         """The table of a match, if this node has one."""
         return self._tables.get(match_id)
 
-    def of(self, match_id: str) -> Table:
-        """The table of a match; a new one if there is none. To be dropped if nobody sits down at it."""
-        with self._guard:
-            return self._tables.setdefault(match_id, Table(match_id, self._store, self._on_clock, self._new_lock()))
+    @contextmanager
+    def at(self, match_id: str) -> Iterator[Table]:
+        """The table of a match, a new one if there is none, with its lock held; forgotten if nobody sits at it then.
+
+        While one waits for the lock the table may be forgotten, and another be made: were there two of one match, those
+        who sit at the one would never be told what is done at the other.
+        """
+        while True:
+            with self._guard:
+                table = self._tables.get(match_id) or Table(match_id, self._store, self._on_clock, self._new_lock())
+                self._tables[match_id] = table
+            with table.lock:
+                if self._tables.get(match_id) is not table:
+                    continue
+                try:
+                    yield table
+                finally:
+                    self.drop_if_empty(table)
+                return
 
     def seat(self, table: Table, player: Player) -> None:
         """The player sits at the table; another connection of its bot that sat there is closed."""
@@ -156,7 +171,7 @@ class Tables:
         player.forget_clock()
 
     def drop_if_empty(self, table: Table) -> None:
-        """Forgets a table at which nobody sits."""
+        """Forgets a table at which nobody sits. To be called with its lock held."""
         with self._guard:
             if not table.players and self._tables.get(table.match_id) is table:
                 del self._tables[table.match_id]

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 import redis
+from cluster import wait_for
 
 from battlebot.arena import keys
 from battlebot.arena.calls import encode_match
-from battlebot.arena.conduct import Conductor, Mail
+from battlebot.arena.conduct import Conductor, Mail, eviction
 from battlebot.arena.lag import Lag
 from battlebot.arena.making import begin, new_match
 from battlebot.arena.player import Player
@@ -285,6 +286,49 @@ def test_a_letter_of_the_next_board_that_is_quicker_than_the_end_of_this_one_wai
     seat = store.load(told["match"]["id"]).seat_of("ada")
     assert seat is not None
     assert seat.place == ada.place
+
+
+def test_two_who_come_back_while_the_last_one_leaves_sit_at_one_table(
+    arena: Arena, begun: Begun, store: MatchStore, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one waits for the table that is given up then, the other makes a new one: each is told the other's turns."""
+    bob = waiting(arena, "bob", "2")
+    match = begun("numberwang", bob=bob.place)
+    arena.on_mail(letter(match, registry, bob.place, "bob"))
+    table, load, threads = bob.table, store.load, list[threading.Thread]()
+    assert table is not None
+    back = [waiting(arena, "ada", "3"), waiting(arena, "bob", "4")]
+
+    def read(match_id: str) -> Match:
+        found = load(match_id)
+        if len(threads) == 1 and threading.current_thread() is threads[0]:
+            threads.append(threading.Thread(target=arena.join, args=(back[1], match_id)))
+            threads[1].start()
+            threads[1].join(0.5)  # not to wait for something: if it sits down too early, it does so now
+        return found
+
+    with table.lock:
+        threads.append(threading.Thread(target=arena.join, args=(back[0], match.id)))
+        threads[0].start()
+        threads[0].join(0.3)  # not to wait for something: if it does not wait for the table by then, it finds another
+        arena.left(bob, False, "broken")
+        monkeypatch.setattr(store, "load", read)
+    wait_for(lambda: len(threads) == 2, "both to come back")
+    for thread in threads:
+        thread.join(10)
+    assert back[0].table is back[1].table is not None
+    arena.turned(back[0], {"n": 1}, time.monotonic())
+    assert last_told(back[1])["turn"]["n"] == 1
+
+
+def test_a_table_whose_only_player_was_evicted_is_forgotten(arena: Arena, begun: Begun, registry: Registry) -> None:
+    """Nothing else would be heard of that match here."""
+    ada = waiting(arena)
+    arena.on_mail(letter(begun("numberwang"), registry))
+    assert ada.table is not None
+    arena.on_mail(eviction(ada.place))
+    assert ada.table is None
+    assert arena._tables.all() == []
 
 
 RETURNS: dict[str, tuple[float, float, float]] = {
