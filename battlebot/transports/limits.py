@@ -86,3 +86,26 @@ class Patience:
     def played(self, key: str) -> None:
         """A connection of this key played a match."""
         self._fruitless.pop(key, None)
+
+
+class TurnedAway:
+    """For how long each bot has come in vain, as the server could not let it in: that time is not the bot's."""
+
+    AGAIN_S = 10.0  # who has not come again by then was not waiting for it
+    REMEMBERED = 100_000
+
+    def __init__(self, now_s: Callable[[], float] = time.time) -> None:
+        self._now_s = now_s
+        self._since: dict[str, tuple[float, float]] = {}
+
+    def note(self, key: str, came_s: float) -> None:
+        """One that came at `came_s` (epoch) is turned away now."""
+        since_s, last_s = self._since.pop(key, (came_s, came_s))
+        self._since[key] = (since_s if came_s - last_s <= self.AGAIN_S else came_s, self._now_s())
+        if len(self._since) > self.REMEMBERED:
+            self._since.pop(next(iter(self._since)))
+
+    def let_in(self, key: str, came_s: float) -> float:
+        """For how many seconds one had been turned away that came at `came_s` (epoch); from now on for none."""
+        since_s, last_s = self._since.pop(key, (came_s, came_s))
+        return max(0.0, last_s - since_s) if came_s - last_s <= self.AGAIN_S else 0.0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 import gevent
@@ -16,7 +17,7 @@ from battlebot.arena.traits import Traits
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, BattlebotError, LoginFailed, Refused, TooMany, Unavailable
 from battlebot.transports.connection import Connection, Frame, Gone
-from battlebot.transports.limits import Patience, Places, Rate
+from battlebot.transports.limits import Patience, Places, Rate, TurnedAway
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
 from battlebot.wire.jsontext import decode_object, encode
@@ -81,6 +82,7 @@ class Pump:
         self._per_address = Places(settings.max_connections_per_address, "address")
         self._per_bot = Places(settings.max_connections_per_bot, "bot")
         self._patience = Patience(settings.relogin_free, settings.relogin_delay_max_s)
+        self._turned_away = TurnedAway()
         self._entering: dict[Player, gevent.Greenlet] = {}
         self._players: set[Player] = set()
         self._draining = False
@@ -146,13 +148,23 @@ class Pump:
         if player is None:
             return
         try:
-            with self._per_bot.hold(player.bot):
+            with self._per_bot.hold(player.bot), self._turning_away(player):
                 self._take_part(connection, player)
         finally:
             if player.finished_matches:
                 self._patience.played(player.bot)
             else:
                 self._patience.fruitless(player.bot)
+
+    @contextmanager
+    def _turning_away(self, player: Player) -> Iterator[None]:
+        """Whatever of the way in fails there for the server's sake: the bot will be back."""
+        try:
+            yield
+        except Unavailable:
+            assert player.came_s is not None
+            self._turned_away.note(player.bot, player.came_s)
+            raise
 
     def _take_part(self, connection: Connection, player: Player) -> None:
         clean, how = False, "error"
@@ -194,7 +206,9 @@ class Pump:
             login = self._login_of(frame, salt)
             traits = Traits(stays=login.keep)
             player = Player(login, _GivingBack(connection), str(next(self._numbers)), self._lag, traits)
-            self._lobby.admit(player, connection.address)
+            player.came_s = arrived_s = time.time() - (time.monotonic() - came_s)
+            with self._turning_away(player):
+                self._lobby.admit(player, connection.address)
         except Refused as error:
             peer = f"/{connection.address}"  # no bot's name holds a slash
             gevent.sleep(max(self._patience.delay_s(peer), came_s + REFUSED_AFTER_S - time.monotonic()))
@@ -205,7 +219,8 @@ class Pump:
         delay_s = self._patience.delay_s(player.bot)
         gevent.sleep(delay_s)
         # what it waits for by its own fault is charged, what the server takes is not
-        player.came_s = time.time() - (time.monotonic() - came_s) + min(delay_s, time.monotonic() - came_s)
+        away_s = self._turned_away.let_in(player.bot, arrived_s)
+        player.came_s = arrived_s - away_s if away_s else arrived_s + min(delay_s, time.monotonic() - came_s)
         if self._draining:
             # it had connected before, and nobody has sent it away
             connection.close(closing.RESTARTING)

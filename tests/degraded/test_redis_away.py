@@ -88,6 +88,24 @@ def test_a_worker_that_has_tasks_in_hand_when_redis_dies_gives_them_up(frail: Fr
     assert frail.errors() == []
 
 
+def test_who_comes_back_while_redis_hangs_is_not_charged_for_it(frail: Frail, web: Web, meet: Switchboard) -> None:
+    """On turn, and turned away for longer than a turn may take: the time in which it was not let in is not its own."""
+    mover, other = meet.sit()
+    mover.reset()
+    left = f'"match":"{mover.first["match"]["id"]}","bot":"{mover.bot}","how":"broken","event":"match.left"'
+    wait_for(lambda: left in frail.parts.logs(), "the server to notice")
+    with frail.paused("valkey"):
+        late = meet()
+        late.log_in(mover.auth)
+        assert late.closed().slug == "unavailable"
+    back = meet.login(mover.auth, web=web)
+    update = back.update()
+    assert update["match"]["id"] == mover.first["match"]["id"]
+    assert update["match"]["remainingMs"] > 0
+    assert play_out(back, other)["reason"] == "complete"
+    wait_for(lambda: ready(web), "a ready server")
+
+
 def frail_contest(frail: Frail, game: str, name: str) -> None:
     """Opens a contest."""
     from battlebot.storage import Storage
