@@ -224,7 +224,11 @@ class Lobby:
         for player in self._players():
             # at a door that pairs by name there is no way to say that nobody came
             patient = player.login.contest is not None or player.traits.boards
-            if not patient and player.waiting_since_s < before_s:
+            if patient or player.waiting_since_s >= before_s:
+                continue
+            # if its ticket is not there, somebody may have come this moment: then the match is on its way
+            if player.place in self._doubts or self.queues.leave(self._queue(player), self._ticket(player)):
+                self._seated(player)
                 player.channel.close(closing.NOBODY_CAME)
 
     def _players(self) -> list[Player]:

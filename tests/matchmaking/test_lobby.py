@@ -26,6 +26,7 @@ from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.referee.events import Left, Orphaned, Turned
 from battlebot.referee.match import Match
 from battlebot.rules.registry import discover
+from battlebot.wire import closing
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login
 
@@ -37,12 +38,13 @@ class Bot:
 
     def __init__(self) -> None:
         self.told: list[str] = []
+        self.closed: list[Closing] = []
 
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
         self.told.append(text)
 
     def close(self, reason: Closing) -> None:
-        """Nobody looks."""
+        self.closed.append(reason)
 
 
 @pytest.fixture
@@ -351,3 +353,17 @@ def test_who_has_an_empty_seat_in_a_contest_is_held_back_from_others_outside_of_
     lobby.tick()
     assert player.table is not None
     assert player.table.match_id == match.id
+
+
+@pytest.mark.parametrize("somebody", [False, True], ids=["nobody came", "somebody came this moment"])
+def test_who_has_waited_too_long_is_closed_unless_somebody_has_just_come(lobby: Lobby, somebody: bool) -> None:
+    """Another node makes the match: it would be lost by its bot, which the server itself has closed."""
+    player = comes()
+    lobby.enter(player)
+    if somebody:
+        assert lobby.queues.wait("numberwang", Ticket("n2/1.1", "cat", 2000.0), 1).taken
+    lobby.now_s = lambda: 1001.0 + lobby.settings.waiting_timeout_s
+    lobby.tick()
+    assert isinstance(player.channel, Bot)
+    assert player.channel.closed == ([] if somebody else [closing.NOBODY_CAME])
+    assert lobby.queues.tickets("numberwang") == []
