@@ -170,6 +170,21 @@ def test_a_login_opens_a_contest_unless_the_operator_says_no(
     assert {row["bot_id"] for row in storage.standings.of_contest("numberwang", "new")} == {"a", "b"}
 
 
+def test_who_is_entered_after_a_contest_was_seen_comes_in_at_its_first_login(
+    with_settings: Callable[..., Settings], storage: Storage, client: redis.Redis
+) -> None:
+    """An original client that is refused does not come back; who is on no list is refused as before."""
+    made = {"game": "numberwang", "name": "cup", "state": "scheduled", "meetings": 1, "entrants": ["a"]}
+    storage.contests.create({**made, "format": "round-robin", "title": "cup", "openedBy": "ada"})
+    door = Entrance(storage, Bus(client), with_settings(), anybody)
+    door.enter("numberwang", "cup", "a", "1.2.3.4")
+    storage.database["contests"].update_one({"name": "cup"}, {"$push": {"entrants": "b"}})
+    door.enter("numberwang", "cup", "b", "1.2.3.4")
+    assert {row["bot_id"] for row in storage.standings.of_contest("numberwang", "cup")} == {"a", "b"}
+    with pytest.raises(ContestClosed):
+        door.enter("numberwang", "cup", "c", "1.2.3.4")
+
+
 def test_an_address_opens_so_many_contests_and_enters_any_that_exists(
     with_settings: Callable[..., Settings], storage: Storage, client: redis.Redis
 ) -> None:

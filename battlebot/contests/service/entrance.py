@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -52,15 +52,16 @@ class Entrance:
         Raises ContestClosed for one that nobody opened, where logins may not, and for a bot that is not on a closed
         contest's list; TooMany for one that nobody opened, if the address has opened too many; Unavailable.
         """
+        found = self._contest(game, contest, address)
+        if not _admits(found, bot):
+            # it may have been entered since the contest was seen here, however long ago
+            found = self._look(game, contest) or found
+        if not _admits(found, bot):
+            raise ContestClosed(f"{bot!r} is no entrant of the contest {contest!r}.", contest=contest)
         try:
-            found = self._contest(game, contest, address)
-            if found["entrants"] != "open" and bot not in found["entrants"]:
-                raise ContestClosed(f"{bot!r} is no entrant of the contest {contest!r}.", contest=contest)
             if (game, contest, bot) not in self._entered and found["state"] not in OVER:
                 self._ranked.ask((game, contest, bot))
         except Unavailable:
-            if (game, contest) not in self._known:
-                raise
             log.warning("contest.entered_unseen", game=game, contest=contest, bot=bot)
 
     def _rank(self, entries: Sequence[Entry]) -> list[bool]:
@@ -128,3 +129,7 @@ class Entrance:
             self._known.clear()
         self._known[game, contest] = (time.monotonic(), found)
         return found
+
+
+def _admits(contest: Mapping[str, Any], bot: str) -> bool:
+    return contest["entrants"] == "open" or bot in contest["entrants"]
