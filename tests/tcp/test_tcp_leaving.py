@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -222,6 +223,18 @@ def test_a_node_that_stops_sends_its_players_to_another(servers: Cluster, join: 
     assert back.read() == table.question
     table.mover = back
     table.play((4, 4))
+
+
+def test_a_node_that_stops_lets_nobody_in_whose_name_is_still_to_come(servers: Cluster) -> None:
+    """It had connected before: it is sent to another node without a word, and no board begins with it."""
+    stopping = servers.tcp(**TCP_SETTINGS)
+    peer, name = TcpPeer(stopping.address), new_name("player")
+    stopper = threading.Thread(target=stopping.child.stop)
+    stopper.start()
+    wait_for(lambda: '"event":"node.drains"' in stopping.log.read_text(), "the node to stop")
+    peer.send({"username": name})
+    assert peer.ended()
+    stopper.join()
 
 
 def _with_one_on_turn(table: Pair) -> Pair:
