@@ -44,7 +44,7 @@ def ask(match_id: str) -> int:
 def attend() -> int:
     """Has stateless bots wait wherever they may be matched; answers how many tickets were added."""
     try:
-        return workbench().solo("attend", 20.0).run(desk().attendance.look)
+        return workbench().solo("attend").run(desk().attendance.look)
     except Unavailable as error:
         log.warning("bots.attendance_put_off", error=str(error))
         return 0

@@ -26,7 +26,7 @@ def pair(game: str, contest: str) -> int:
     work = f"pair:{keys.queue_name(game, contest)}"
     try:
         bench = workbench()
-        return bench.solo(work, 15.0).run(lambda: bench.pairer.pair(game, contest))
+        return bench.solo(work).run(lambda: bench.pairer.pair(game, contest))
     except Unavailable as error:
         log.warning("pairing.put_off", game=game, contest=contest, error=str(error))
     except Exception:
@@ -41,7 +41,7 @@ def sweep() -> None:
     """Starts and ends contests at their time, pairs where bots wait, and closes what was waited for in vain."""
     try:
         bench = workbench()
-        bench.solo("contests", 10.0).run(lambda: _look_after(bench))
+        bench.solo("contests").run(lambda: _look_after(bench))
     except Unavailable as error:
         log.warning("contests.sweep_put_off", error=str(error))
 

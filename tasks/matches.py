@@ -34,7 +34,7 @@ def sweep() -> None:
     """Brings on what nobody noticed, and asks for the archive of what is left."""
     try:
         bench = workbench()
-        bench.solo("sweep", 10.0).run(bench.sweeper.sweep)
+        bench.solo("sweep").run(bench.sweeper.sweep)
         if bench.storage.bots.any_stateless():
             bench.ask_attendance()
         if bench.store.finished_ids(1):

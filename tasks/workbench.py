@@ -17,7 +17,7 @@ from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.pace import Pace
 from battlebot.arena.scripts import Scripts
-from battlebot.arena.solo import Solo
+from battlebot.arena.solo import Locks, Solo
 from battlebot.arena.store import MatchStore
 from battlebot.arena.sweep import Sweeper
 from battlebot.config import Settings
@@ -42,6 +42,7 @@ class Workbench:
     settings: Settings
     celery: Celery
     client: redis.Redis
+    locks: Locks
     storage: Storage
     store: MatchStore
     queues: Queues
@@ -57,9 +58,9 @@ class Workbench:
     ask_bots: Callable[[str], None]
     ask_attendance: Callable[[], None]
 
-    def solo(self, work: str, for_s: float = 30.0) -> Solo:
+    def solo(self, work: str) -> Solo:
         """The guard of work that one process at a time does."""
-        return Solo(self.client, work, for_s)
+        return Solo(self.locks, work)
 
 
 def workbench() -> Workbench:
@@ -112,6 +113,7 @@ def _workbench(_pid: int) -> Workbench:
         settings=settings,
         celery=celery,
         client=client,
+        locks=Locks(client),
         storage=storage,
         store=store,
         queues=queues,

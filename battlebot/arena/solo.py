@@ -7,26 +7,73 @@ spares double work; what keeps double work harmless is where the work is committ
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import redis
+import structlog
 
 from battlebot.arena import keys
 from battlebot.arena.scripts import Script, Scripts
+from battlebot.errors import Unavailable
+
+log = structlog.get_logger()
 
 TAKE = Script("battlebot.arena", "solotake.lua")
+RENEW = Script("battlebot.arena", "solorenew.lua")
 RELEASE = Script("battlebot.arena", "solo.lua")
+LOCK_MS = 6000  # for how long a dead process keeps others from its work
+RENEW_EVERY_S = 1.5
 WISH_MS = 2000
 MAX_ROUNDS = 1000  # then the next sweep goes on, so that no task lives for ever
 
 
-class Solo:
-    """`work` names the work; `for_s` is how long a dead process keeps others from it."""
+class Locks:
+    """The locks of one process: renewed, by a thread of its own, for as long as the work lasts."""
 
-    def __init__(self, client: redis.Redis, work: str, for_s: float) -> None:
-        self._scripts = Scripts(client)
+    def __init__(self, client: redis.Redis) -> None:
+        self.scripts = Scripts(client)
+        self._held: dict[str, str] = {}
+        self._guard = threading.Lock()
+        self._keeper: threading.Thread | None = None
+
+    @contextmanager
+    def kept(self, lock: str, token: str) -> Iterator[None]:
+        """Within it the lock, which has been taken with that token, does not run out."""
+        with self._guard:
+            self._held[token] = lock
+            if self._keeper is None:
+                self._keeper = threading.Thread(target=self._keep, name="locks", daemon=True)
+                self._keeper.start()
+        try:
+            yield
+        finally:
+            with self._guard:
+                del self._held[token]
+
+    def _keep(self) -> None:
+        while True:
+            time.sleep(RENEW_EVERY_S)
+            with self._guard:
+                held = dict(self._held)
+            try:
+                if held:
+                    self.scripts.run(RENEW, list(held.values()), [LOCK_MS, *held])
+            except Unavailable as error:
+                log.warning("locks.not_renewed", locks=sorted(held.values()), error=str(error))
+            except Exception:
+                log.exception("locks.failed")
+
+
+class Solo:
+    """`work` names the work."""
+
+    def __init__(self, locks: Locks, work: str) -> None:
+        self._locks = locks
+        self._scripts = locks.scripts
         self._keys = [keys.lock(work), keys.asked(work)]
-        self._for_ms = int(for_s * 1000)
 
     def run(self, work: Callable[[], int]) -> int:
         """Calls `work()` again and again, as long as it was asked for meanwhile; answers the sum of what it answered.
@@ -36,11 +83,12 @@ class Solo:
         done = 0
         for _ in range(MAX_ROUNDS):
             token = secrets.token_hex(8)
-            if not self._scripts.run(TAKE, self._keys, [token, self._for_ms, WISH_MS]):
+            if not self._scripts.run(TAKE, self._keys, [token, LOCK_MS, WISH_MS]):
                 return done
             asked = 0
             try:
-                done += work()
+                with self._locks.kept(self._keys[0], token):
+                    done += work()
             finally:
                 asked = self._scripts.run(RELEASE, self._keys, [token])
             if not asked:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 import redis
+from cluster import wait_for
 
-from battlebot.arena import keys
+from battlebot.arena import keys, solo
 from battlebot.arena.scripts import Scripts
-from battlebot.arena.solo import TAKE, Solo
+from battlebot.arena.solo import TAKE, Locks, Solo
 
 
 def test_one_at_a_time_and_every_wish_is_seen_afterwards(client: redis.Redis) -> None:
@@ -31,7 +34,7 @@ def test_one_at_a_time_and_every_wish_is_seen_afterwards(client: redis.Redis) ->
     def ask(number: int) -> int:
         with guard:
             wishes.append(str(number))
-        return Solo(client, "work", 10.0).run(work)
+        return Solo(Locks(client), "work").run(work)
 
     with ThreadPoolExecutor(8) as pool:
         done = sum(pool.map(ask, range(40)))
@@ -50,8 +53,41 @@ def test_a_dead_workers_lock_lasts_only_so_long(client: redis.Redis) -> None:
         return 1
 
     while not ran:
-        Solo(client, "work", 10.0).run(work)
+        Solo(Locks(client), "work").run(work)
     assert client.get(keys.lock("work")) is None
+
+
+def test_a_lock_lasts_as_long_as_the_work_does(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long that is; and once it is done, others may work at once."""
+    monkeypatch.setattr(solo, "LOCK_MS", 300)
+    monkeypatch.setattr(solo, "RENEW_EVERY_S", 0.05)
+    begun, let = threading.Event(), threading.Event()
+
+    def slow() -> int:
+        begun.set()
+        return int(let.wait(60))
+
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(Solo(Locks(client), "work").run, slow)
+        assert begun.wait(30)
+        until_s = time.monotonic() + 1.5
+        wait_for(lambda: Solo(Locks(client), "work").run(lambda: 100) or time.monotonic() > until_s)
+        assert Solo(Locks(client), "work").run(lambda: 100) == 0
+        let.set()
+        # the wishes that were left meanwhile are one round more, or some
+        assert 1 <= working.result(30) < 100
+    assert Solo(Locks(client), "work").run(lambda: 100) == 100
+
+
+def test_a_lock_that_another_has_by_now_is_not_renewed(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process had stood still."""
+    monkeypatch.setattr(solo, "RENEW_EVERY_S", 0.01)
+    lock, locks = keys.lock("work"), Locks(client)
+    client.set(lock, "another", px=60_000)
+    client.set("kept", "mine", px=60_000)
+    with locks.kept(lock, "ours"), locks.kept("kept", "mine"):
+        wait_for(lambda: client.pttl("kept") <= solo.LOCK_MS)
+    assert client.pttl(lock) > solo.LOCK_MS
 
 
 def test_the_lock_of_another_is_not_let_go(client: redis.Redis) -> None:
@@ -61,7 +97,7 @@ def test_the_lock_of_another_is_not_let_go(client: redis.Redis) -> None:
         client.set(keys.lock("work"), "another")
         return 1
 
-    Solo(client, "work", 10.0).run(work)
+    Solo(Locks(client), "work").run(work)
     assert client.get(keys.lock("work")) == b"another"
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from battlebot.arena import keys
 from battlebot.arena.calls import decode_match, encode_match
 from battlebot.arena.making import STATELESS_PLACE, begin, beginning, new_match
-from battlebot.arena.solo import Solo
+from battlebot.arena.solo import Locks, Solo
 from battlebot.arena.store import TOGETHER, MatchStore
 from battlebot.config import Settings
 from battlebot.errors import Conflict, UnknownMatch
@@ -217,7 +217,7 @@ def test_ends_ask_for_the_archive_once_until_it_has_begun_and_what_ends_after_th
 
     end()
     end()
-    assert Solo(store.client, "archive", 10.0).run(archive) == 3
+    assert Solo(Locks(store.client), "archive").run(archive) == 3
     end()
     assert asked == [True, False, True, False]
 

@@ -12,7 +12,7 @@ import redis
 from battlebot.arena import keys
 from battlebot.arena.connection import connect
 from battlebot.arena.making import begin, new_match
-from battlebot.arena.solo import Solo
+from battlebot.arena.solo import Locks, Solo
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
@@ -109,7 +109,7 @@ def test_who_waits_while_a_pairing_is_under_way_leaves_it_a_wish_and_asks_for_no
         return 1
 
     assert not queues.wait(name, ticket("a"), BY_A_TASK).ask_pairing, "nobody is there to be paired with"
-    assert Solo(client, f"pair:{name}", 10.0).run(pair) == 2
+    assert Solo(Locks(client), f"pair:{name}").run(pair) == 2
     assert seen == [2, 2]
     assert queues.wait(name, ticket("c"), BY_A_TASK).ask_pairing
 
