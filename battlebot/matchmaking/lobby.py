@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -122,11 +122,19 @@ class Lobby:
         for name, ticket in late:
             self._take_out(name, ticket)
         self._close_the_lonely()
-        by_queue = defaultdict(list)
         # a ticket made for one who comes, and is about to be given a seat or held back, would win it another match
         players = [player for player in self._players() if player.place not in self._coming]
         overlooked, self._look_again = self._look_again, set()
         self._doubts = {player.place: self._doubts[player.place] for player in players if player.place in self._doubts}
+        try:
+            self._ask_for(players, overlooked)
+        except Unavailable:
+            # the answer may be lost that said whose ticket was put back; in a contest the sweep asks for pairing
+            self._look_again.update(player.place for player in players if player.login.contest is None)
+            raise
+
+    def _ask_for(self, players: Sequence[Player], overlooked: Set[str]) -> None:
+        by_queue = defaultdict(list)
         for player in players:
             if player.place in self._doubts:
                 self._wait(player, look_for_seats=True, hold=self._may_be_broken(player, self._doubts[player.place]))
@@ -134,9 +142,9 @@ class Lobby:
                 self._wait(player, look_for_seats=True)
             else:
                 by_queue[self._queue(player)].append(player)
-        for name, players in by_queue.items():
-            for at in range(0, len(players), CHUNK):
-                self._say_again(name, players[at : at + CHUNK])
+        for name, waiting in by_queue.items():
+            for at in range(0, len(waiting), CHUNK):
+                self._say_again(name, waiting[at : at + CHUNK])
 
     def _wait(self, player: Player, look_for_seats: bool, may_take: bool = True, hold: bool = False) -> None:
         assert self.arena is not None

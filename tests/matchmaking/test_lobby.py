@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from battlebot.arena.store import MatchStore
 from battlebot.arena.timers import Timers
 from battlebot.arena.traits import Traits, series_of
 from battlebot.config import Settings
+from battlebot.errors import Unavailable
 from battlebot.matchmaking.lobby import HOLD_S, Lobby
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.referee.events import Left, Orphaned, Turned
@@ -220,6 +222,35 @@ def test_who_was_held_for_a_match_that_never_began_meets_who_has_come_meanwhile(
         lobby.tick()
     (match_id,) = lobby.store.live_ids()
     assert {seat.bot for seat in lobby.store.load(match_id).seats} == {"ada", "cat"}
+
+
+@pytest.mark.parametrize("lost", ["as it is put back", "as it looks again", "as another looks again"])
+def test_who_is_put_back_while_redis_falls_silent_meets_who_waits_all_the_same(
+    lobby: Lobby, client: redis.Redis, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    """Its tick ends there: what it was about to do for those who wait is not forgotten."""
+    lobby.enter(comes(), may_take=False)
+    lobby.enter(comes("cat", "2"), may_take=False)
+    client.delete(keys.queue("numberwang"))  # a Redis that has lost it
+    if lost != "as it is put back":
+        lobby.tick()
+    real, silent = lobby.queues._scripts.run, []
+
+    def run(*arguments: Any) -> Any:
+        answer = real(*arguments) if lost == "as it is put back" else None
+        if len(silent) < (2 if lost == "as another looks again" else 1):
+            silent.append(answer)
+            raise Unavailable("the answer was lost")
+        return real(*arguments) if answer is None else answer
+
+    monkeypatch.setattr(lobby.queues._scripts, "run", run)
+    for _ in silent, silent:
+        with suppress(Unavailable):
+            lobby.tick()
+    assert silent
+    for _ in range(3):
+        lobby.tick()
+    assert len(lobby.store.live_ids()) == 1
 
 
 def test_who_was_left_out_while_its_node_was_late_is_taken_along_by_the_next_tick(
