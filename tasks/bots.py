@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from functools import lru_cache, partial
+from functools import lru_cache
 from os import getpid
 from typing import Any
 
@@ -67,8 +67,8 @@ class Desk:
         scripts = GroupedScripts(bench.client, Gate)
         self.leases, self.health = Leases(scripts), Health(scripts)
         store = MatchStore(bench.client, scripts, hold_s=5.0)
-        archive = partial(bench.celery.send_task, "tasks.matches.archive")
-        conductor = Conductor(bench.registry, store, ask_archive=Spaced(archive, timers, ARCHIVE_EVERY_S))
+        ask_archive = Spaced(bench.ask_archive, timers, ARCHIVE_EVERY_S)
+        conductor = Conductor(bench.registry, store, ask_archive=ask_archive)
         askers = make_askers(bench.settings, lag.total_s)
         self.stretches = Stretches(conductor, askers, self.leases, self.health, bench.ask_bots, bench.ask_attendance)
         self.attendance = Attendance(

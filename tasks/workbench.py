@@ -55,6 +55,7 @@ class Workbench:
     bus: Bus
     rating_pace: Pace
     registry: Registry
+    ask_archive: Callable[[], None]
     ask_bots: Callable[[str], None]
     ask_attendance: Callable[[], None]
 
@@ -88,11 +89,8 @@ def _workbench(_pid: int) -> Workbench:
             # the sweeps ask again
             log.warning("task.not_enqueued", task=task, error=type(error).__name__)
 
-    ask_bots = partial(send, "tasks.bots.ask")
-
-    conductor = Conductor(
-        registry, store, ask_archive=lambda: celery.send_task("tasks.matches.archive"), ask_bots=ask_bots
-    )
+    ask_bots, ask_archive = partial(send, "tasks.bots.ask"), partial(send, "tasks.matches.archive")
+    conductor = Conductor(registry, store, ask_archive=ask_archive, ask_bots=ask_bots)
 
     def paused(bots: Collection[str]) -> list[str]:
         addresses = storage.bots.addresses(list(bots))
@@ -106,8 +104,8 @@ def _workbench(_pid: int) -> Workbench:
         storage,
         conductor,
         bus,
-        ask_pairing=lambda game, contest: celery.send_task("tasks.contests.pair", args=(game, contest)),
-        ask_rating=lambda game: celery.send_task("tasks.ratings.rebuild", args=(game,)),
+        ask_pairing=partial(send, "tasks.contests.pair"),
+        ask_rating=partial(send, "tasks.ratings.rebuild"),
     )
     return Workbench(
         settings=settings,
@@ -126,6 +124,7 @@ def _workbench(_pid: int) -> Workbench:
         bus=bus,
         rating_pace=Pace(client, "ratings"),
         registry=registry,
+        ask_archive=ask_archive,
         ask_bots=ask_bots,
         ask_attendance=partial(send, "tasks.bots.attend"),
     )

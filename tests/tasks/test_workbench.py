@@ -1,0 +1,44 @@
+"""A worker's parts: what they ask of other tasks is asked in vain where the broker is lost, and no more than that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+import tasks.workbench
+from battlebot.arena.making import begin, new_match
+from battlebot.config import Settings
+from battlebot.matchmaking.queue import BY_A_TASK, Ticket
+from battlebot.referee.events import Turned
+from tasks.celeryapp import make_celery
+from tasks.workbench import Workbench
+
+
+@pytest.fixture
+def bench(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Workbench:
+    """A workbench whose broker cannot be reached; its stores can."""
+    celery = make_celery(replace(settings, redis_url="unix:///there/is/none.sock"))
+    celery.battlebot_settings = settings
+    monkeypatch.setattr(tasks.workbench, "current_app", SimpleNamespace(_get_current_object=lambda: celery))
+    return tasks.workbench._workbench.__wrapped__(0)
+
+
+def test_a_match_ends_where_the_archive_cannot_be_asked_for(bench: Workbench) -> None:
+    """Its end is committed: whoever conducted it has more to do, and the sweep finds what has ended."""
+    seats = [("ada", "n1/1.1"), ("bob", "n1/2.1")]
+    match = new_match(bench.registry["numberwang"], seats, bench.settings, 1000.0)
+    for bot, place in seats:
+        bench.queues.wait("numberwang", Ticket(place, bot, 1000.0), BY_A_TASK)
+    assert begin(bench.store, bench.registry["numberwang"], match, "numberwang")
+    answer = bench.conductor.conduct(match, Turned("ada", {"n": 10}, 0.1))
+    assert answer.match.verdict is not None
+    assert bench.store.finished_ids(1) == [match.id]
+
+
+def test_what_is_asked_of_other_tasks_ends_no_sweep(bench: Workbench) -> None:
+    """The next one asks again; a contest that cannot be paired must not keep the others from being looked after."""
+    bench.organiser.ask_pairing("numberwang", "autumn")
+    bench.organiser.ask_rating("numberwang")
+    bench.ask_archive()
