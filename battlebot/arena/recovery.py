@@ -32,12 +32,16 @@ class Recovery:
         self._tables = host.tables
         self._conductor = host.conductor
         self._timers = timers
+        self._planned: set[str] = set()
 
     def later(self, match_id: str) -> None:
-        """Looks after a match in a while, and again until Redis answers."""
-        self._timers.at(time.monotonic() + AGAIN_S, partial(in_background, self._again, match_id))
+        """Looks after a match in a while, and again until Redis answers; once, however many ask for it meanwhile."""
+        if match_id not in self._planned:
+            self._planned.add(match_id)
+            self._timers.at(time.monotonic() + AGAIN_S, partial(in_background, self._again, match_id))
 
     def _again(self, match_id: str) -> None:
+        self._planned.discard(match_id)
         try:
             self.look_after(match_id)
         except Unavailable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -166,3 +167,34 @@ def test_an_end_that_nobody_heard_is_told_when_redis_answers_again(
     assert isinstance(channel, Bot)
     wait_for(lambda: channel.told[-1]["state"]["complete"], "the end")
     assert (channel.told[-1]["state"]["victor"], channel.told[-1]["state"]["reason"]) == ("bob", how)
+
+
+def test_a_match_that_cannot_be_written_is_looked_after_by_one_at_a_time(
+    client: redis.Redis, begun: Begun, registry: Registry
+) -> None:
+    """A Redis that takes no writes for long: each look that fails, at whatever step, is followed by one more."""
+    timers, store = Timers(), MatchStore(client, hold_s=0.0)
+    arena = Arena(Conductor(registry, store, "n1"), timers, lambda player: None)
+    ada = Player(Login("numberwang", "ada", "0" * 64), Bot(), "1", Lag())
+    ada.new_place("n1", time.time())
+    arena.expect(ada)
+    match = begun("numberwang", ada=ada.place, now_s=time.time())
+    mail = Mail.of(ada.place, update_for(registry[match.game], match, match.seats[0]), encode_match(match))
+    arena.on_mail(mail.encode())
+    Conductor(registry, store, "n2").conduct(match, Left("ada", ada.place, False))
+    timers._heap.clear()  # of her clock
+    client.config_set("min-replicas-to-write", 1)
+    try:
+        with pytest.raises(Unavailable):
+            arena.look_after(match.id)
+        for _ in range(3):
+            ((_, _, look),) = timers._heap
+            timers._heap.clear()
+            look()
+            wait_for(lambda: timers._heap and not _looking(), "a look that failed")
+    finally:
+        client.config_set("min-replicas-to-write", 0)
+
+
+def _looking() -> bool:
+    return any("in_background" in thread.name or "logging_failure" in thread.name for thread in threading.enumerate())
