@@ -93,9 +93,9 @@ class Conductor:
         now_s: Callable[[], float] = time.time,
         ask_bots: Callable[[str], None] = lambda match_id: None,
     ) -> None:
-        """`ask_bots(match_id)` has the stateless bots asked that a match waits for, `ask_archive()` what has ended stored.
+        """`ask_bots(match_id)` has the stateless bots asked that a match waits for; it does not raise.
 
-        Neither raises: the commit that they follow is done.
+        Nor does `ask_archive()`: the commit that it follows is done.
         """
         self.registry = registry
         self.store = store
