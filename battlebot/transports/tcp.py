@@ -16,7 +16,7 @@ from battlebot.arena.presence import Holder
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, TooBig, TooMany, Unavailable
 from battlebot.transports.connection import Gone
-from battlebot.transports.limits import Patience, Places, Rate
+from battlebot.transports.limits import Patience, Places, Rate, TurnedAway
 from battlebot.transports.tcp_frames import TcpConnection
 from battlebot.transports.tcp_guest import Guest
 from battlebot.transports.tcp_login import Logins
@@ -55,6 +55,7 @@ class TcpDoor:
         self._numbers = itertools.count(1)
         self._per_address = Places(settings.max_connections_per_address, "address")
         self._patience = Patience(settings.relogin_free, settings.relogin_delay_max_s)
+        self._turned_away = TurnedAway()
         self._logins = Logins(settings, directory, self._patience)
         self._guests: dict[Player, Guest] = {}
         self._entering: dict[Player, gevent.Greenlet] = {}
@@ -141,8 +142,9 @@ class TcpDoor:
         who = self._logins.of(connection)
         if who is None:
             return
-        name, passwordless = who
-        gevent.sleep(self._patience.delay_s(name))
+        name, passwordless, received_s = who
+        arrived_s, delay_s = time.time() - (time.monotonic() - received_s), self._patience.delay_s(name)
+        gevent.sleep(delay_s)
         if self._draining:
             # as those who connect now
             return
@@ -151,6 +153,18 @@ class TcpDoor:
         guest = Guest(connection, holder, Rate(self._settings.max_messages_per_s))
         login = Login(GAME, name, "", protocol=2, keep=True)
         player = Player(login, guest, number, self._lag, guest.traits, unforgiving=True)
+        away_s = self._turned_away.let_in(name, arrived_s)
+        # as at the WebSocket door: what it waits for by its own fault is charged, what the server takes is not
+        player.came_s = came_s = arrived_s - away_s if away_s else min(arrived_s + delay_s, time.time())
+        try:
+            self._stay(player, guest)
+        except Unavailable:
+            # not before all is done that keeps the client from hearing of it
+            if not guest.settled:
+                self._turned_away.note(name, came_s)
+            raise
+
+    def _stay(self, player: Player, guest: Guest) -> None:
         self._guests[player] = guest
         clean, how = False, "error"
         try:

@@ -30,8 +30,8 @@ class Logins:
         self._directory = directory
         self._patience = patience
 
-    def of(self, connection: TcpConnection) -> tuple[str, bool] | None:
-        """The name, and whether it is passwordless; None if the connection has been closed instead.
+    def of(self, connection: TcpConnection) -> tuple[str, bool, float] | None:
+        """The name, whether it is passwordless, and when it arrived (monotonic); None if the connection was closed.
 
         Raises Gone, TooBig, Unavailable.
         """
@@ -44,9 +44,9 @@ class Logins:
                 said = decode_username(packet.payload)
                 if salt is not None and said.login_hash is not None:
                     self._directory.check(Login(GAME, said.username, said.login_hash), salt)
-                    return said.username, False
+                    return said.username, False, packet.received_s
                 if not self.is_reserved(said.username):
-                    return said.username, True
+                    return said.username, True, packet.received_s
                 names += 1
                 if names > NAMES_WITHOUT_HASH:
                     raise LoginFailed("This name needs a login_hash that answers the salt.")

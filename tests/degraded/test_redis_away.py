@@ -10,6 +10,7 @@ from cluster import Web, wait_for
 from frail import Frail, play_out, ready
 from peer import new_name
 from switchboard import Switchboard
+from tcp_peer import Pair, TcpPeer
 
 from battlebot.arena.connection import connect
 from battlebot.arena.tasklists import TaskLists
@@ -103,6 +104,29 @@ def test_who_comes_back_while_redis_hangs_is_not_charged_for_it(frail: Frail, we
     assert update["match"]["id"] == mover.first["match"]["id"]
     assert update["match"]["remainingMs"] > 0
     assert play_out(back, other)["reason"] == "complete"
+    wait_for(lambda: ready(web), "a ready server")
+
+
+def test_who_comes_back_to_the_tcp_door_while_redis_hangs_is_not_charged_for_it(frail: Frail, web: Web) -> None:
+    """As at the WebSocket door; there it is turned away without a word."""
+    node = frail.parts.tcp(turn_timeout_ms=1500)
+    table = Pair(*(TcpPeer(node.address).enter() for _ in range(2))).begin()
+    mover, other = table.mover, table.other
+    mover.reset()
+    left = f'"bot":"{mover.name}","how":"broken","event":"match.left"'
+    wait_for(lambda: left in frail.parts.logs(), "the server to notice")
+    with frail.paused("valkey"):
+        late = TcpPeer(node.address)
+        late.send({"username": mover.name})
+        assert late.ended()
+    back = TcpPeer(node.address)
+    back.send({"username": mover.name})
+    assert back.read() == {"status": "ok"}
+    question = back.event("get_move")
+    back.move(question, 3, 3)
+    assert other.event("get_move")["board"]["_moves"] == [[3, 3]]
+    for peer in (back, other):
+        peer.leave()
     wait_for(lambda: ready(web), "a ready server")
 
 
