@@ -16,7 +16,8 @@ from battlebot.arena import keys
 from battlebot.arena.scripts import Argument
 from battlebot.referee.match import Match
 
-TICKET_MARK_S = 120  # longer than any message is on its way
+# longer than any message is on its way; no longer than a match is there after its end, which a ticket would wait for
+TICKET_MARK_S = 60
 NOTHING = ("", "", "")  # for `_following` where no match follows
 
 Publication = tuple[str, bytes]

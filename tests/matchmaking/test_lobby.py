@@ -253,6 +253,13 @@ def test_who_is_put_back_while_redis_falls_silent_meets_who_waits_all_the_same(
     assert len(lobby.store.live_ids()) == 1
 
 
+def test_no_ticket_is_marked_for_longer_than_its_match_is_there(lobby: Lobby, client: redis.Redis) -> None:
+    """Of a match that it slept through, a node's bot would wait for nothing until the mark's end."""
+    match = played_by_ada(lobby)
+    lobby.store.retire([match.id])
+    assert 0 < client.pttl(keys.ticket("n2/8.1/ada")) <= client.pttl(keys.match(match.id))
+
+
 def test_who_was_left_out_while_its_node_was_late_is_taken_along_by_the_next_tick(
     lobby: Lobby, client: redis.Redis
 ) -> None:
