@@ -111,13 +111,9 @@ def test_who_is_given_its_seat_back_waits_for_no_other(lobby: Lobby, monkeypatch
     assert lobby.queues.tickets("numberwang") == []
 
 
-@pytest.mark.parametrize("seats", [1, 2], ids=["one empty seat", "two empty seats"])
-def test_who_comes_back_while_the_tick_looks_for_its_seat_sits_down_once(
-    lobby: Lobby, monkeypatch: pytest.MonkeyPatch, seats: int
-) -> None:
-    """It is told once how the match stands, and a second empty seat is left for the bot's other connection."""
-    matches = [left_by_ada(lobby, number) for number in range(1, seats + 1)]
-    player, wait = comes(), lobby.queues.wait
+def tick_before_the_next_answer(lobby: Lobby, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who asks next what is there for it hears that after a tick, which asks for it as well."""
+    wait = lobby.queues.wait
 
     def then_the_tick(*rest: Any) -> Any:
         found = wait(*rest)
@@ -126,6 +122,16 @@ def test_who_comes_back_while_the_tick_looks_for_its_seat_sits_down_once(
         return found
 
     monkeypatch.setattr(lobby.queues, "wait", then_the_tick)
+
+
+@pytest.mark.parametrize("seats", [1, 2], ids=["one empty seat", "two empty seats"])
+def test_who_comes_back_while_the_tick_looks_for_its_seat_sits_down_once(
+    lobby: Lobby, monkeypatch: pytest.MonkeyPatch, seats: int
+) -> None:
+    """It is told once how the match stands, and a second empty seat is left for the bot's other connection."""
+    matches = [left_by_ada(lobby, number) for number in range(1, seats + 1)]
+    player = comes()
+    tick_before_the_next_answer(lobby, monkeypatch)
     lobby.enter(player)
     assert player.table is not None
     assert isinstance(player.channel, Bot)
@@ -362,15 +368,7 @@ def test_who_is_held_back_while_the_tick_says_who_waits_waits_for_no_other(
 ) -> None:
     """The tick knows it already, and not yet that it plays: another match would keep it from its seat."""
     played_by_ada(lobby)
-    wait = lobby.queues.wait
-
-    def then_the_tick(*rest: Any) -> Any:
-        found = wait(*rest)
-        monkeypatch.setattr(lobby.queues, "wait", wait)
-        lobby.tick()
-        return found
-
-    monkeypatch.setattr(lobby.queues, "wait", then_the_tick)
+    tick_before_the_next_answer(lobby, monkeypatch)
     lobby.enter(comes())
     assert lobby.queues.tickets("numberwang") == []
 

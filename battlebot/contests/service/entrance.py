@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -67,18 +66,18 @@ class Entrance:
     def _rank(self, entries: Sequence[Entry]) -> list[bool]:
         """Whether each has its row in its contest's ranking now: not in that of one that is over."""
         new = self._storage.standings.enter(entries)
-        # each may have ended since it was seen, or just now
-        over = {key for key in {entry[:2] for entry in new} if self._is_over(*key)}
-        for entry in new:
-            if entry[:2] in over:
-                self._storage.standings.leave(entry)
-        if len(self._entered) + len(entries) > REMEMBERED:
+        # each contest may have ended since it was seen, or just now
+        over = {where for where in {entry[:2] for entry in new} if self._is_over(*where)}
+        refused = {entry for entry in new if entry[:2] in over}
+        for entry in refused:
+            self._storage.standings.leave(entry)
+        ranked = set(entries) - refused
+        if len(self._entered) + len(ranked) > REMEMBERED:
             self._entered.clear()
-        ranked = [not (entry in new and entry[:2] in over) for entry in entries]
-        self._entered.update(itertools.compress(entries, ranked))
-        for game, contest in {entry[:2] for entry in itertools.compress(entries, ranked)}:
+        self._entered |= ranked
+        for game, contest in {entry[:2] for entry in ranked}:
             self._bus.publish(keys.contest_events(game, contest), b"entered")
-        return ranked
+        return [entry in ranked for entry in entries]
 
     def _is_over(self, game: str, contest: str) -> bool:
         found = self._storage.contests.find(game, contest)
