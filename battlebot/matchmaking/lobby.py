@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -40,6 +41,21 @@ class Doubt:
     beat_s: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Waiter:
+    """A player that waits, with the queue and the ticket by which it does: made once, used every second."""
+
+    player: Player
+    queue: str
+    ticket: Ticket
+
+    @classmethod
+    def of(cls, player: Player) -> Waiter:
+        """The player at its present place."""
+        queue = keys.queue_name(player.login.game, player.login.contest)
+        return cls(player, queue, Ticket(player.place, player.bot, player.waiting_since_s))
+
+
 class ContestDoor(Protocol):
     """What the lobby asks the contests."""
 
@@ -64,7 +80,7 @@ class Lobby:
     arena: Arena | None = None
     addresses: Callable[[Sequence[str]], Mapping[str, str]] = lambda bots: {}
     ask_bots: Callable[[str], None] = lambda match_id: None
-    _waiting: dict[str, Player] = field(default_factory=dict)
+    _waiting: dict[str, Waiter] = field(default_factory=dict)
     _coming: set[str] = field(default_factory=set)  # places of those of whom is not known yet what they wait for
     _doubts: dict[str, Doubt] = field(default_factory=dict)
     _look_again: set[str] = field(default_factory=set)
@@ -88,7 +104,7 @@ class Lobby:
         assert self.arena is not None
         place = player.new_place(self.arena.node, self.now_s())
         with self._guard:
-            self._waiting[place] = player
+            self._waiting[place] = Waiter.of(player)
             self._coming.add(place)
         try:
             self._come(player, may_take)
@@ -108,7 +124,7 @@ class Lobby:
 
     def look_again(self, player: Player) -> None:
         """A player that still waits takes an opponent along, if there is one. Raises Unavailable."""
-        if player in self._players():
+        if any(waiter.player is player for waiter in self._waiters()):
             self._wait(player, look_for_seats=False)
 
     def leave(self, player: Player) -> None:
@@ -123,25 +139,26 @@ class Lobby:
             self._take_out(name, ticket)
         self._close_the_lonely()
         # a ticket made for one who comes, and is about to be given a seat or held back, would win it another match
-        players = [player for player in self._players() if player.place not in self._coming]
+        waiters = [waiter for waiter in self._waiters() if waiter.ticket.place not in self._coming]
         overlooked, self._look_again = self._look_again, set()
-        self._doubts = {player.place: self._doubts[player.place] for player in players if player.place in self._doubts}
+        self._doubts = {place: doubt for place, doubt in self._doubts.items() if place in self._waiting}
         try:
-            self._ask_for(players, overlooked)
+            self._ask_for(waiters, overlooked)
         except Unavailable:
             # the answer may be lost that said whose ticket was put back; in a contest the sweep asks for pairing
-            self._look_again.update(player.place for player in players if player.login.contest is None)
+            self._look_again.update(one.ticket.place for one in waiters if one.player.login.contest is None)
             raise
 
-    def _ask_for(self, players: Sequence[Player], overlooked: Set[str]) -> None:
+    def _ask_for(self, waiters: Sequence[Waiter], overlooked: Set[str]) -> None:
         by_queue = defaultdict(list)
-        for player in players:
-            if player.place in self._doubts:
-                self._wait(player, look_for_seats=True, hold=self._may_be_broken(player, self._doubts[player.place]))
-            elif player.place in overlooked:
+        for waiter in waiters:
+            player, place = waiter.player, waiter.ticket.place
+            if place in self._doubts:
+                self._wait(player, look_for_seats=True, hold=self._may_be_broken(player, self._doubts[place]))
+            elif place in overlooked:
                 self._wait(player, look_for_seats=True)
             else:
-                by_queue[self._queue(player)].append(player)
+                by_queue[waiter.queue].append(waiter)
         for name, waiting in by_queue.items():
             for at in range(0, len(waiting), CHUNK):
                 self._say_again(name, waiting[at : at + CHUNK])
@@ -206,10 +223,13 @@ class Lobby:
             # it took longer than tickets are held, or a name plays by now: who still waits is put back by the tick
             log.warning("match.not_begun", match=match.id, game=game.name)
 
-    def _say_again(self, name: str, players: list[Player]) -> None:
+    def _say_again(self, name: str, waiters: list[Waiter]) -> None:
         assert self.arena is not None
-        answers = self.queues.wait_again(name, [self._ticket(player) for player in players])
-        for player, (match_id, empty_seat, put_back) in zip(players, answers, strict=True):
+        # the chunks before took their time: who was given a match meanwhile may wait at another place by now
+        waiters = [waiter for waiter in waiters if waiter.ticket.place == waiter.player.place]
+        answers = self.queues.wait_again(name, [waiter.ticket for waiter in waiters])
+        for waiter, (match_id, empty_seat, put_back) in zip(waiters, answers, strict=True):
+            player = waiter.player
             if put_back:
                 # it was held for a match that never began, or Redis lost it: who came meanwhile waits as well
                 self._look_again.add(player.place)
@@ -217,7 +237,7 @@ class Lobby:
                 self._sits(player)
             elif match_id is not None:
                 self.arena.look_after(match_id, player)
-            elif empty_seat and self.queues.leave(name, self._ticket(player)):
+            elif empty_seat and self.queues.leave(name, waiter.ticket):
                 # only who has left the queue may sit down elsewhere
                 self._wait(player, look_for_seats=True)
 
@@ -229,26 +249,28 @@ class Lobby:
 
     def _close_the_lonely(self) -> None:
         before_s = self.now_s() - self.settings.waiting_timeout_s
-        for player in self._players():
+        for waiter in self._waiters(before_s):
+            player = waiter.player
             # at a door that pairs by name there is no way to say that nobody came
             patient = player.login.contest is not None or player.traits.boards
-            if patient or player.waiting_since_s >= before_s:
+            if patient:
                 continue
             # if its ticket is not there, somebody may have come this moment: then the match is on its way
-            if player.place in self._doubts or self.queues.leave(self._queue(player), self._ticket(player)):
+            if player.place in self._doubts or self.queues.leave(waiter.queue, waiter.ticket):
                 self._seated(player)
                 player.channel.close(closing.NOBODY_CAME)
 
-    def _players(self) -> list[Player]:
-        """Those who still wait; who got a seat meanwhile is forgotten.
+    def _waiters(self, before_s: float = math.inf) -> list[Waiter]:
+        """Those who still wait, and have since before `before_s` (epoch); who got a seat meanwhile is forgotten.
 
         Who is gone is not: `leave` is still to come, and would leave its ticket behind.
         """
         with self._guard:
-            for place, player in list(self._waiting.items()):
-                if player.table is not None or player.place != place:
+            for place, waiter in list(self._waiting.items()):
+                if waiter.player.table is not None or waiter.player.place != place:
                     del self._waiting[place]
-            return [player for player in self._waiting.values() if not player.gone]
+            waiting = self._waiting.values()
+            return [one for one in waiting if not one.player.gone and one.ticket.since_s < before_s]
 
     def _seated(self, player: Player) -> bool:
         with self._guard:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -15,15 +16,17 @@ from battlebot.arena.making import place_and_bot, ticket_of
 from battlebot.arena.scripts import Argument, Script, Scripts
 
 WAIT = Script("battlebot.matchmaking", "wait.lua")
+STILL = Script("battlebot.matchmaking", "still.lua")
 AGAIN = Script("battlebot.matchmaking", "again.lua")
 LEAVE = Script("battlebot.matchmaking", "leave.lua")
 
 HELD_MS = 5000  # how long taken tickets are kept from others, should who took them die
 LOOKED = "/"  # beside the bots that are missed, and no bot's name: when they were last looked for
 BY_A_TASK = -1  # others wanted: none, a task pairs
+NOTHING_NEW = (None, False, False)  # of who waits again
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ticket:
     """A bot that waits at a place, since `since_s` (epoch)."""
 
@@ -31,7 +34,7 @@ class Ticket:
     bot: str
     since_s: float
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The ticket as it stands in the queue."""
         return ticket_of(self.place, self.bot)
@@ -111,7 +114,13 @@ class Queues:
 
         The third: whether the ticket was not there, and has been put back; whoever came meanwhile has not seen it.
         """
+        if not tickets:
+            return []
+        # of nearly all, every second, there is nothing new
+        waits = [name, keys.empty_seats(""), *[ticket.text for ticket in tickets]]
         script_keys = [keys.queue(name), keys.QUEUES]
+        if self._scripts.run(STILL, script_keys, waits):
+            return [NOTHING_NEW] * len(tickets)
         arguments: list[Argument] = [name]
         for ticket in tickets:
             script_keys += [keys.ticket(ticket.text), keys.empty_seats(ticket.bot)]
