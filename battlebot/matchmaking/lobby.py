@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -48,6 +47,11 @@ class Waiter:
     player: Player
     queue: str
     ticket: Ticket
+
+    @property
+    def patient(self) -> bool:
+        """Whether it waits for as long as it takes."""
+        return self.player.login.contest is not None or bool(self.player.traits.boards)
 
     @classmethod
     def of(cls, player: Player) -> Waiter:
@@ -137,9 +141,11 @@ class Lobby:
         late, self._late = self._late, []
         for name, ticket in late:
             self._take_out(name, ticket)
-        self._close_the_lonely()
+        waiters = self._waiters()
+        if self._close_the_lonely(waiters):
+            waiters = self._waiters()
         # a ticket made for one who comes, and is about to be given a seat or held back, would win it another match
-        waiters = [waiter for waiter in self._waiters() if waiter.ticket.place not in self._coming]
+        waiters = [waiter for waiter in waiters if waiter.ticket.place not in self._coming]
         overlooked, self._look_again = self._look_again, set()
         self._doubts = {place: doubt for place, doubt in self._doubts.items() if place in self._waiting}
         try:
@@ -247,21 +253,21 @@ class Lobby:
         except Unavailable:
             self._late.append((name, ticket))
 
-    def _close_the_lonely(self) -> None:
+    def _close_the_lonely(self, waiters: Sequence[Waiter]) -> bool:
+        """Closes who waited too long; whether there was anybody to look at."""
         before_s = self.now_s() - self.settings.waiting_timeout_s
-        for waiter in self._waiters(before_s):
+        # at a door that pairs by name there is no way to say that nobody came
+        lonely = [one for one in waiters if one.ticket.since_s < before_s and not one.patient]
+        for waiter in lonely:
             player = waiter.player
-            # at a door that pairs by name there is no way to say that nobody came
-            patient = player.login.contest is not None or player.traits.boards
-            if patient:
-                continue
             # if its ticket is not there, somebody may have come this moment: then the match is on its way
-            if player.place in self._doubts or self.queues.leave(waiter.queue, waiter.ticket):
+            if waiter.ticket.place in self._doubts or self.queues.leave(waiter.queue, waiter.ticket):
                 self._seated(player)
                 player.channel.close(closing.NOBODY_CAME)
+        return bool(lonely)
 
-    def _waiters(self, before_s: float = math.inf) -> list[Waiter]:
-        """Those who still wait, and have since before `before_s` (epoch); who got a seat meanwhile is forgotten.
+    def _waiters(self) -> list[Waiter]:
+        """Those who still wait; who got a seat meanwhile is forgotten.
 
         Who is gone is not: `leave` is still to come, and would leave its ticket behind.
         """
@@ -269,8 +275,7 @@ class Lobby:
             for place, waiter in list(self._waiting.items()):
                 if waiter.player.table is not None or waiter.player.place != place:
                     del self._waiting[place]
-            waiting = self._waiting.values()
-            return [one for one in waiting if not one.player.gone and one.ticket.since_s < before_s]
+            return [waiter for waiter in self._waiting.values() if not waiter.player.gone]
 
     def _seated(self, player: Player) -> bool:
         with self._guard:
