@@ -136,6 +136,30 @@ def test_a_held_ticket_is_not_put_back_until_who_holds_it_is_dead(queues: Queues
     assert [waiting.bot for waiting in queues.tickets(GAME)] == ["a"]
 
 
+@pytest.mark.parametrize("lost", [keys.queue(GAME), keys.QUEUES])
+def test_what_redis_has_lost_of_a_queue_is_there_again_when_its_bots_say_that_they_wait(
+    lost: str, queues: Queues, client: redis.Redis
+) -> None:
+    """The tickets, or the name of the queue; of each is told whether its ticket was lost."""
+    tickets = [ticket("a"), ticket("b")]
+    for one in tickets:
+        queues.wait(GAME, one, BY_A_TASK)
+    assert queues.wait_again(GAME, tickets) == [(None, False, False)] * 2
+    client.delete(lost)
+    assert queues.wait_again(GAME, tickets) == [(None, False, lost != keys.QUEUES)] * 2
+    assert queues.names() == [GAME]
+    assert queues.tickets(GAME) == tickets
+
+
+def test_of_many_that_wait_who_has_an_empty_seat_is_told(queues: Queues, client: redis.Redis) -> None:
+    """Only that one: there is nothing new for the others."""
+    tickets = [ticket("a"), ticket("b"), ticket("c")]
+    for one in tickets:
+        queues.wait(GAME, one, BY_A_TASK)
+    client.sadd(keys.empty_seats("b"), "its match")
+    assert queues.wait_again(GAME, tickets) == [(None, False, False), (None, True, False), (None, False, False)]
+
+
 def test_a_match_begins_with_held_tickets_and_only_for_their_holder(
     queues: Queues, client: redis.Redis, settings: Settings
 ) -> None:
