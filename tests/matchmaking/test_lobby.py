@@ -263,7 +263,7 @@ def test_no_ticket_is_marked_for_longer_than_its_match_is_there(lobby: Lobby, cl
     """Of a match that it slept through, a node's bot would wait for nothing until the mark's end."""
     match = played_by_ada(lobby)
     lobby.store.retire([match.id])
-    assert 0 < client.pttl(keys.ticket("n2/8.1/ada")) <= client.pttl(keys.match(match.id))
+    assert 0 < client.pexpiretime(keys.ticket("n2/8.1/ada")) <= client.pexpiretime(keys.match(match.id))
 
 
 def test_who_was_left_out_while_its_node_was_late_is_taken_along_by_the_next_tick(
