@@ -20,6 +20,8 @@ from battlebot.referee.match import Match
 TICKET_MARK_S = 60
 NOTHING = ("", "", "")  # for `_following` where no match follows
 
+_DOCUMENT = msgspec.json.Decoder(Match)
+
 Publication = tuple[str, bytes]
 Call = tuple[Sequence[str], Sequence[Argument]]
 
@@ -42,7 +44,7 @@ def encode_match(match: Match) -> bytes:
 
 def decode_match(document: bytes | str) -> Match:
     """The match that `encode_match` wrote."""
-    return Match.from_document(orjson.loads(document))
+    return _DOCUMENT.decode(document)
 
 
 def begin_call(one: Beginning, queue: str, holder: str, not_after_ms: int) -> Call:

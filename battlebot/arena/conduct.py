@@ -26,8 +26,10 @@ from battlebot.wire.updates import Update
 
 log = structlog.get_logger()
 
+MAIL = b'{"do":"update",'  # how the letters begin that hold an update, nearly all
 
-class Mail(msgspec.Struct, frozen=True):
+
+class Mail(msgspec.Struct, frozen=True, tag_field="do", tag="update"):
     """A letter to a node: an update for the bot at `place`, with the match that it shows."""
 
     place: str
@@ -44,8 +46,13 @@ class Mail(msgspec.Struct, frozen=True):
     repeats: bool = False
 
     def encode(self) -> bytes:
-        """JSON, with `do` = `update`."""
-        return orjson.dumps({"do": "update", **msgspec.structs.asdict(self)})
+        """JSON, which begins with `MAIL`."""
+        return msgspec.json.encode(self)
+
+    @classmethod
+    def decode(cls, letter: bytes) -> Mail:
+        """What `encode` wrote."""
+        return _MAIL.decode(letter)
 
     @classmethod
     def of(cls, place: str, update: Update, document: bytes) -> Mail:
@@ -64,6 +71,9 @@ class Mail(msgspec.Struct, frozen=True):
             document=document.decode(),
             repeats=update.repeats,
         )
+
+
+_MAIL = msgspec.json.Decoder(Mail)
 
 
 def eviction(place: str) -> bytes:

@@ -11,7 +11,7 @@ import structlog
 
 from battlebot.arena import keys
 from battlebot.arena.clocks import Clocks
-from battlebot.arena.conduct import Conductor, Mail
+from battlebot.arena.conduct import MAIL, Conductor, Mail
 from battlebot.arena.host import Host
 from battlebot.arena.player import Player
 from battlebot.arena.recovery import Recovery
@@ -149,10 +149,11 @@ class Arena:
 
     def on_mail(self, letter: bytes) -> None:
         """A letter from the node's mailbox. Letters are handled in their order."""
+        if letter.startswith(MAIL):
+            self._on_update(Mail.decode(letter))
+            return
         message = orjson.loads(letter)
         match message.pop("do"):
-            case "update":
-                self._on_update(Mail(**message))
             case "evict":
                 self._on_eviction(message["place"])
             case "nudge":
