@@ -11,7 +11,6 @@ import redis
 import structlog
 from celery import Celery
 from flask import Flask
-from gevent.lock import RLock
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from battlebot.api import init_api
@@ -24,9 +23,10 @@ from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.directory import Directory
-from battlebot.arena.gate import Gate
+from battlebot.arena.gate import Gate, greenlet_lock
 from battlebot.arena.health import Health
 from battlebot.arena.lag import Lag
+from battlebot.arena.line import Line
 from battlebot.arena.live import LiveMatches
 from battlebot.arena.node import Node, new_node_name
 from battlebot.arena.player import Player
@@ -36,6 +36,7 @@ from battlebot.arena.scripts import GroupedScripts
 from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
 from battlebot.arena.timers import ARCHIVE_EVERY_S, Spaced, Timers
+from battlebot.arena.turns import Turns
 from battlebot.config import Settings
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.lookout import Lookout
@@ -117,7 +118,8 @@ def build_house(settings: Settings) -> House:
     ask_archive = Spaced(partial(enqueue, "tasks.matches.archive"), timers, ARCHIVE_EVERY_S)
     conductor = Conductor(registry, store, new_node_name(), ask_archive, ask_bots=ask_bots)
     lag.start()
-    arena = Arena(conductor, timers, lambda player: house.release(player), RLock)
+    turns = partial(Turns, new_line=lambda: Line(client))
+    arena = Arena(conductor, timers, lambda player: house.release(player), greenlet_lock, turns)
     lobby = Lobby(
         registry=registry,
         settings=settings,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import orjson
@@ -16,7 +16,7 @@ import structlog
 from battlebot.arena import keys
 from battlebot.arena.boards import next_board
 from battlebot.arena.calls import Publication, encode_match
-from battlebot.arena.store import MatchStore
+from battlebot.arena.store import Commit, MatchStore
 from battlebot.errors import Conflict
 from battlebot.referee.events import Event, Failed, Overdue, Turned
 from battlebot.referee.match import Match, Seat
@@ -91,6 +91,15 @@ def rejoin() -> bytes:
     return orjson.dumps({"do": "rejoin"})
 
 
+class Draft(NamedTuple):
+    """An answer to events in `match` that has not been committed; `commit` is None where nothing is to be."""
+
+    match: Match
+    answer: Step
+    commit: Commit | None = None
+    follows: Step | None = None
+
+
 class Conductor:
     """Conducts events into matches. `node` is the name of this web node, or "" in a process without connections."""
 
@@ -116,27 +125,21 @@ class Conductor:
         self._ask_archive = ask_archive
         self._ask_bots = ask_bots
 
-    def conduct(self, match: Match, event: Event) -> Step:
+    def conduct(self, match: Match, event: Event, draft: Draft | None = None) -> Step:
         """Answers an event and commits the answer; `match` is the newest that the caller holds.
 
+        `draft`: the answer, where it has been drafted; it may have been committed without anybody's having noticed.
         The board that follows in a series begins with the same commit, and is told of after the end of this one.
         Raises UnknownMatch if Redis has lost the match, Unavailable if it does not answer: nothing was changed then.
         """
-        return self.conduct_all(match, [event])
+        return self.conduct_all(match, [event], draft)
 
-    def conduct_all(self, match: Match, events: Sequence[Event]) -> Step:
+    def conduct_all(self, match: Match, events: Sequence[Event], draft: Draft | None = None) -> Step:
         """As `conduct`, of events that came at one moment, in one commit. Seats are told how it stands after all."""
-        game = self.registry[match.game]
-        while True:
-            answer, turns = self._stepped(game, match, events)
-            if answer.match is match:
-                return answer
-            follows = self._follows(answer.match)
+        draft = draft or self.draft(match, events)
+        while draft.commit is not None:
             try:
-                publications = self._publications(match, answer)
-                if follows is not None:
-                    publications += [*self._letters(follows), (keys.game_events(match.game), b"begun")]
-                ask = self.store.commit(match, answer.match, turns, publications, follows.match if follows else None)
+                ask = self.store.commit(draft.commit)
             except Conflict:
                 newest = self.store.load(match.id)
                 if newest.revision < match.revision:
@@ -144,21 +147,43 @@ class Conductor:
                     events = [Failed("Redis has lost turns that had been acknowledged")]
                 events = [_came_at(match.version, event) for event in events]
                 match = newest
-                continue
-            except TypeError as error:
-                if isinstance(events[0], Failed):
-                    raise
-                # the game made a state that is not JSON
-                log.exception("match.unwritable", match=match.id, game=match.game)
-                events = [Failed(str(error))]
-                continue
-            if answer.match.verdict is not None:
-                self._log_end(answer.match)
-            if ask:
-                self._ask_archive()
-            if _asks_anew(game, match, answer.match):
-                self._ask_bots(match.id)
-            return answer if follows is None else msgspec.structs.replace(answer, then=self._begun(follows))
+                draft = self.draft(match, events)
+            else:
+                return self.committed(draft, ask)
+        return draft.answer
+
+    def draft(self, match: Match, events: Sequence[Event]) -> Draft:
+        """The answer to events that came at one moment, and what commits it.
+
+        Asks Redis for a number where a board follows, and for nothing else. Raises Unavailable.
+        """
+        answer, turns = self._stepped(self.registry[match.game], match, events)
+        if answer.match is match:
+            return Draft(match, answer)
+        follows = self._follows(answer.match)
+        try:
+            publications = self._publications(match, answer)
+            if follows is not None:
+                publications += [*self._letters(follows), (keys.game_events(match.game), b"begun")]
+            commit = self.store.draft(match, answer.match, turns, publications, follows.match if follows else None)
+        except TypeError as error:
+            if isinstance(events[0], Failed):
+                raise
+            # the game made a state that is not JSON
+            log.exception("match.unwritable", match=match.id, game=match.game)
+            return self.draft(match, [Failed(str(error))])
+        return Draft(match, answer, commit, follows)
+
+    def committed(self, draft: Draft, ask_archive: bool) -> Step:
+        """The answer that has been committed; what is due after that is done. Waits only where a board follows."""
+        match, answer, follows = draft.match, draft.answer, draft.follows
+        if answer.match.verdict is not None:
+            self._log_end(answer.match)
+        if ask_archive:
+            self._ask_archive()
+        if _asks_anew(self.registry[match.game], match, answer.match):
+            self._ask_bots(match.id)
+        return answer if follows is None else msgspec.structs.replace(answer, then=self._begun(follows))
 
     def _stepped(self, game: Game, match: Match, events: Sequence[Event]) -> tuple[Step, list[dict[str, Any]]]:
         """The answer to the events one after another, as that to one: one revision more, one update a seat."""

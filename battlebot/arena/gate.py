@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from gevent import get_hub, getcurrent
+from gevent import get_hub, getcurrent, spawn
+from gevent.lock import Semaphore
+
+from battlebot.arena.lock import Lock
+
+
+def in_greenlet(work: Callable[..., None], *arguments: Any) -> None:
+    """Has the work done in a greenlet of its own, when the hub has its turn."""
+    spawn(work, *arguments)
+
+
+def greenlet_lock() -> Lock:
+    """A lock for greenlets, at less than one for threads costs."""
+    return Lock(Semaphore(1), getcurrent)
 
 
 class Gate:

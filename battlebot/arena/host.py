@@ -9,7 +9,7 @@ from functools import partial
 import structlog
 from msgspec.structs import replace
 
-from battlebot.arena.conduct import Conductor
+from battlebot.arena.conduct import Conductor, Draft
 from battlebot.arena.player import Player
 from battlebot.arena.tables import Table, Tables
 from battlebot.arena.timers import Timers, in_background
@@ -49,13 +49,14 @@ class Host:
         self._release = release
         self._look_later = look_later
 
-    def conduct(self, table: Table, event: Event) -> None:
+    def conduct(self, table: Table, event: Event, draft: Draft | None = None) -> None:
         """Answers an event at the table and tells this node's players; who joins is told what it missed, too.
 
+        `draft` is the answer, where it has been drafted.
         Raises Unavailable if nobody knows whether it was committed: when Redis is back they are told what is there.
         """
         try:
-            answer = self.conductor.conduct(table.newest(), event)
+            answer = self.conductor.conduct(table.newest(), event, draft)
         except UnknownMatch:
             self.lost(table.match_id)
             return
@@ -63,6 +64,11 @@ class Host:
             # it may have been committed all the same: then nobody else tells this node's players
             self._look_later(table.match_id)
             raise
+        self._tell(table, answer, dict(table.players), event)
+
+    def settle(self, table: Table, draft: Draft, ask_archive: bool, event: Event) -> None:
+        """As `conduct`, of a draft that has been committed, or that changes nothing. Waits for nothing if all sit."""
+        answer = draft.answer if draft.commit is None else self.conductor.committed(draft, ask_archive)
         self._tell(table, answer, dict(table.players), event)
 
     def _tell(self, table: Table, answer: Step, players: Mapping[str, Player], event: Event | None = None) -> None:

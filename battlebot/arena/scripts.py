@@ -1,27 +1,25 @@
 """Runs our Lua scripts: loads them where a restarted Redis forgot them, and groups calls into one round trip.
 
 `Scripts` sends each call by itself. `GroupedScripts` is for web nodes: the calls that wait at one moment travel
-together; whoever comes first sends for all, and hands over to the next when its own call is answered.
+together; whoever comes first sends for all, and hands over to the next when its own call is answered. Turns have lines
+of their own (`turns`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import threading
-import time
 from collections.abc import Callable, Sequence
 from importlib.resources import files
 from typing import Any, Protocol
 
-import hiredis
 import redis
 
 from battlebot.arena.connection import is_passing, redis_errors
+from battlebot.arena.line import Command, Line
 from battlebot.errors import Unavailable
 
 Argument = str | bytes | int | float
-
-IDLE_S = 1.0  # after which a connection is looked at before it is used: Redis may have been restarted
 
 
 class Script:
@@ -31,6 +29,10 @@ class Script:
         self.text = files(package).joinpath(name).read_text()
         # Redis names scripts so; it is no secret
         self.sha = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+
+    def command(self, keys: Sequence[str], arguments: Sequence[Argument]) -> Command:
+        """The command that runs it."""
+        return ("EVALSHA", self.sha, len(keys), *keys, *arguments)
 
 
 class Scripts:
@@ -92,18 +94,15 @@ class _Call:
 
 
 class GroupedScripts(Scripts):
-    """Runs the scripts that greenlets of one process ask for at the same time in one transaction, on one connection.
+    """Runs the scripts that greenlets of one process ask for at the same time in one transaction, on one `Line`.
 
-    One transaction, because Redis writes its log to the disk once for all of it: of a long pipeline it would take a
-    part at a time, and make the disk wait for each. Each script's answer, or error, is its own all the same.
     `new_gate` makes a gate for those who wait: one of the greenlets' own costs less than one for threads.
     """
 
     def __init__(self, client: redis.Redis, new_gate: Callable[[], Gate] = shut_gate) -> None:
         super().__init__(client)
         self._new_gate = new_gate
-        self._connection: redis.Connection | None = None
-        self._used_s = 0.0
+        self._line = Line(client)
         self._waiting: list[_Call] = []
         self._busy = False
 
@@ -149,56 +148,16 @@ class GroupedScripts(Scripts):
     def _send(self, group: list[_Call]) -> None:
         answers: list[Any] = [redis.ConnectionError("interrupted")] * len(group)
         try:
-            answers = self._exchange(
-                [("EVALSHA", call.script.sha, len(call.keys), *call.keys, *call.arguments) for call in group]
-            )
-        except Exception as error:
-            answers = [error] * len(group)
-            if self._connection is not None:
-                self._connection.disconnect()
+            answers = self._exchange([call.script.command(call.keys, call.arguments) for call in group])
         finally:
             # whoever sends and is thrown out meanwhile takes nobody along: the others find out that no answer came
             for call, answer in zip(group, answers, strict=True):
                 call.answer = answer
 
-    def _exchange(self, commands: list[tuple[Any, ...]]) -> list[Any]:
-        connection = self._connected()
-        alone = len(commands) == 1
-        sent = commands if alone else [("MULTI",), *commands, ("EXEC",)]
-        packed = b"".join(map(hiredis.pack_command, sent))
-        connection.send_packed_command([packed], check_health=False)
-        answers = [_read(connection) for _ in sent]
-        if alone:
-            return answers
-        refused = [answer for answer in answers[:-1] if isinstance(answer, Exception)]
-        done = answers[-1]
-        return [*done] if isinstance(done, list) else [refused[0] if refused else done] * len(commands)
-
-    def _connected(self) -> redis.Connection:
-        if self._connection is None:
-            self._connection = self.client.connection_pool.get_connection()
-        now_s = time.monotonic()
-        if now_s - self._used_s > IDLE_S and _is_stale(self._connection):
-            self._connection.disconnect()  # it connects again by itself
-        self._used_s = now_s
-        return self._connection
+    def _exchange(self, commands: Sequence[Command]) -> list[Any]:
+        return self._line.answers(commands)
 
     def _result(self, call: _Call) -> Any:
         if isinstance(call.answer, Exception):
             return self._answer(call.script, call.keys, call.arguments, call.answer)
         return call.answer
-
-
-def _read(connection: redis.Connection) -> Any:
-    try:
-        return connection.read_response()
-    except redis.ResponseError as error:
-        return error
-
-
-def _is_stale(connection: redis.Connection) -> bool:
-    """Whether Redis has closed it meanwhile."""
-    try:
-        return bool(connection.can_read())
-    except (redis.RedisError, OSError):
-        return True

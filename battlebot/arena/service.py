@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 
@@ -13,10 +12,12 @@ from battlebot.arena import keys
 from battlebot.arena.clocks import Clocks
 from battlebot.arena.conduct import MAIL, Conductor, Mail
 from battlebot.arena.host import Host
+from battlebot.arena.lock import Lock, thread_lock
 from battlebot.arena.player import Player
 from battlebot.arena.recovery import Recovery
-from battlebot.arena.tables import Lock, Tables
+from battlebot.arena.tables import Tables
 from battlebot.arena.timers import Timers, in_background
+from battlebot.arena.turns import Turns
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.events import Joined, Left, Orphaned, Turned
 from battlebot.referee.match import Seat
@@ -30,6 +31,7 @@ SEATED_AFTER_S = 1.5  # who waits is given an empty seat of its bot's by the nex
 class Arena:
     """All that may happen at a node's tables. `release(player)` is called when a player's match is over.
 
+    `turns` makes the way by which turns of many tables are committed together, where there is one.
     `letters`: what doors do with letters of their own, by their `do`; called with the rest of the letter.
     `new_lock` makes the locks of tables, each taken with every turn: one of the greenlets' own costs least.
     """
@@ -39,13 +41,15 @@ class Arena:
         conductor: Conductor,
         timers: Timers,
         release: Callable[[Player], None],
-        new_lock: Callable[[], Lock] = threading.RLock,
+        new_lock: Callable[[], Lock] = thread_lock,
+        turns: Callable[[Host], Turns] | None = None,
     ) -> None:
         self.node = conductor.node
         self._store = conductor.store
         self._now_s = conductor.now_s
         self._tables = Tables(conductor.store, lambda player: self._clocks.watch(player), new_lock)
         self._host = Host(conductor, self._tables, timers, release, lambda match_id: self._recovery.later(match_id))
+        self._turns = None if turns is None else turns(self._host)
         self._clocks = Clocks(self._host, timers)
         self._recovery = Recovery(self._host, timers)
         self.expect = self._tables.expect
@@ -74,14 +78,40 @@ class Arena:
             if player.table is not table:
                 return
             try:
-                arrived_s = self._now_s() - (time.monotonic() - received_s)
-                thinking_s = player.thinking_s(received_s)
-                event = Turned(player.bot, turn, thinking_s, refusal, arrived_s, version, player.unforgiving)
-                self._host.conduct(table, event)
+                self._host.conduct(table, self._turn_of(player, turn, received_s, refusal, version))
             except Unavailable:
                 # if it was not committed, the bot is asked again
                 player.stop_clock()
                 raise
+
+    def offered(
+        self,
+        player: Player,
+        turn: dict[str, object] | None,
+        received_s: float,
+        refusal: str | None,
+        failed: Callable[[Unavailable], None],
+    ) -> bool:
+        """As `turned`, but returns at once; False where that cannot be done: then nothing has been done.
+
+        `failed(error)` is called instead of raising Unavailable.
+        """
+        table = player.table
+        if self._turns is None or table is None:
+            return False
+        return self._turns.take(table, player, self._turn_of(player, turn, received_s, refusal), failed)
+
+    def _turn_of(
+        self,
+        player: Player,
+        turn: dict[str, object] | None,
+        received_s: float,
+        refusal: str | None,
+        version: int | None = None,
+    ) -> Turned:
+        arrived_s = self._now_s() - (time.monotonic() - received_s)
+        thinking_s = player.thinking_s(received_s)
+        return Turned(player.bot, turn, thinking_s, refusal, arrived_s, version, player.unforgiving)
 
     def join(self, player: Player, match_id: str, live: bool = False) -> bool:
         """Gives the player its seat in a match back, with the current state; False if it has none there, or is gone.

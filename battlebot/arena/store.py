@@ -12,8 +12,9 @@ import orjson
 import redis
 
 from battlebot.arena import keys
-from battlebot.arena.calls import Beginning, Publication, begin_call, commit_call, decode_match
+from battlebot.arena.calls import Beginning, Call, Publication, begin_call, commit_call, decode_match
 from battlebot.arena.connection import held, redis_errors, texts
+from battlebot.arena.line import Command
 from battlebot.arena.scripts import Script, Scripts
 from battlebot.errors import Conflict, UnknownMatch
 from battlebot.referee.match import Match
@@ -27,6 +28,28 @@ TOGETHER = 50  # matches that begin in one round trip; Redis serves nobody else 
 LIVES_S = 2.0  # after a heartbeat; the next is due in one second
 TURNS_RETIRED_S = 10  # its record is in the archive; who follows it turn by turn may be a little behind
 RETIRED_S = 60  # an archived match stays readable: a bot that comes back too late is told how it ended
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """What replaces a match by its next revision: a call of the script. However often it is made, it is done once."""
+
+    match_id: str
+    call: Call
+
+    @property
+    def command(self) -> Command:
+        """The command that does it."""
+        return COMMIT.command(*self.call)
+
+    def done(self, answer: Any) -> bool:
+        """What the script has answered: whether the archive must be asked for now. Raises Conflict, UnknownMatch."""
+        done, detail = answer
+        if done:
+            return bool(detail)
+        if detail == b"":
+            raise UnknownMatch(f"The match {self.match_id} is not in Redis any more.")
+        raise Conflict(f"The match {self.match_id} is at revision {int(detail)}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,27 +99,27 @@ class MatchStore:
             begun += map(bool, answers)
         return begun
 
-    def commit(
+    def draft(
         self,
         before: Match,
         after: Match,
         turns: Sequence[dict[str, Any]],
         publications: Iterable[Publication],
         follows: Match | None = None,
-    ) -> bool:
-        """Replaces `before` by `after` in one round trip. Answers whether the archive must be asked for now.
+    ) -> Commit:
+        """What replaces `before` by `after`, when it is made. Asks Redis nothing.
 
         `turns` are appended to the record. `follows` is a match that begins with the end of this one.
-
-        Raises Conflict if another revision than `before`'s is there (reload, step again), UnknownMatch if none is.
+        Raises TypeError where the game has made a state that is not JSON.
         """
-        call = commit_call(before, after, turns, publications, follows, next(self._tokens))
-        done, detail = held(lambda: self._scripts.run(COMMIT, *call), self._hold_s)
-        if done:
-            return bool(detail)
-        if detail == b"":
-            raise UnknownMatch(f"The match {after.id} is not in Redis any more.")
-        raise Conflict(f"The match {after.id} is at revision {int(detail)}.")
+        return Commit(after.id, commit_call(before, after, turns, publications, follows, next(self._tokens)))
+
+    def commit(self, commit: Commit) -> bool:
+        """Makes it, in one round trip. Answers whether the archive must be asked for now.
+
+        Raises Conflict if another revision than the one before is there (reload, step again), UnknownMatch if none is.
+        """
+        return commit.done(held(lambda: self._scripts.run(COMMIT, *commit.call), self._hold_s))
 
     def next_number(self) -> int:
         """A number for a board, larger than all before."""

@@ -5,17 +5,15 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 
 from battlebot.arena.calls import decode_match
+from battlebot.arena.lock import Lock
 from battlebot.arena.player import Player
 from battlebot.arena.store import MatchStore
 from battlebot.referee.events import Left, Orphaned
 from battlebot.referee.match import Match
 from battlebot.wire import closing
-
-# a lock that whoever holds it may take again
-Lock = AbstractContextManager[object, None]
 
 REMEMBERED = 10_000  # departures; those of some minutes at the least
 

@@ -6,6 +6,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Protocol
 
 import gevent
@@ -56,6 +57,16 @@ class WaitingRoom(Protocol):
 
 class Matches(Protocol):
     """Where players play."""
+
+    def offered(
+        self,
+        player: Player,
+        turn: dict[str, object] | None,
+        received_s: float,
+        refusal: str | None,
+        failed: Callable[[Unavailable], None],
+    ) -> bool:
+        """Never raises."""
 
     def turned(
         self, player: Player, turn: dict[str, object] | None, received_s: float, refusal: str | None = None
@@ -264,12 +275,19 @@ class Pump:
                 turn = decode_object(frame.text, self._settings.max_nesting)
             except BadMessage as error:
                 refusal = str(error)
+        failed = partial(_complain, player)
+        if self._arena.offered(player, turn, frame.received_s, refusal, failed):
+            return
         try:
             self._arena.turned(player, turn, frame.received_s, refusal)
         except Unavailable as error:
-            # its clock stands still, and it is asked again when Redis is back; an original client just waits
-            if player.login.protocol >= 2:
-                player.channel.send(complaint(str(error), error.code))
+            failed(error)
+
+
+def _complain(player: Player, error: Unavailable) -> None:
+    # its clock stands still, and it is asked again when Redis is back; an original client just waits
+    if player.login.protocol >= 2:
+        player.channel.send(complaint(str(error), error.code))
 
 
 class _GivingBack:

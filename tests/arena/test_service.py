@@ -19,7 +19,7 @@ from battlebot.arena.lag import Lag
 from battlebot.arena.making import begin, new_match
 from battlebot.arena.player import Player
 from battlebot.arena.service import Arena
-from battlebot.arena.store import MatchStore
+from battlebot.arena.store import Commit, MatchStore
 from battlebot.arena.timers import Timers
 from battlebot.config import Settings
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
@@ -267,11 +267,12 @@ def test_a_letter_of_the_next_board_that_is_quicker_than_the_end_of_this_one_wai
     threads: list[threading.Thread] = []
     commit = store.commit
 
-    def committed(before: Match, after: Match, turn: Any, publications: Any, follows: Match | None = None) -> bool:
-        done = commit(before, after, turn, publications, follows)
-        if follows is not None:
+    def committed(made: Commit) -> bool:
+        done = commit(made)
+        if made.match_id == match.id:
+            (follows,) = store.live_ids()
             second = Conductor(registry, store, "n2", now_s=lambda: 1001.0)
-            moved = second.conduct(store.load(follows.id), Turned("bob", {"n": 1}, 0.1)).match
+            moved = second.conduct(store.load(follows), Turned("bob", {"n": 1}, 0.1)).match
             threads.append(threading.Thread(target=arena.on_mail, args=(letter(moved, registry, ada.place),)))
             threads[0].start()
             threads[0].join(0.3)  # not to wait for something: if it is handled too early, it is so now

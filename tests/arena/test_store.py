@@ -58,7 +58,7 @@ def test_a_match_that_is_not_rated_keeps_no_stateless_bot_from_others(
     match = new_match(game, seats, settings, 1000.0, addresses=dict.fromkeys("ab", url), rated=rated)
     assert begin(store, game, match, game.name)
     assert store.busy([url]) == {url: int(rated)}
-    store.commit(match, step(game, match, Failed("over"), 1001.0).match, [], [])
+    store.commit(store.draft(match, step(game, match, Failed("over"), 1001.0).match, [], []))
     assert store.busy([url]) == {url: 0}
 
 
@@ -77,7 +77,7 @@ def test_of_concurrent_commits_exactly_one_a_revision_is_done(
             match = store.load(match_id)
             answer = step(registry["numberwang"], match, turn_of(match.state["nextPlayer"], match), 1001.0)
             try:
-                store.commit(match, answer.match, [answer.recorded], [])
+                store.commit(store.draft(match, answer.match, [answer.recorded], []))
             except Conflict:
                 continue
             committed.append(match.revision)
@@ -98,9 +98,9 @@ def test_a_commit_on_an_old_revision_is_a_conflict_and_changes_nothing(
     match = begun("numberwang")
     first = step(registry["numberwang"], match, turn_of("ada", match), 1001.0)
     second = step(registry["numberwang"], match, Turned("ada", {"n": 5}, 0.1), 1001.0)
-    store.commit(match, first.match, [first.recorded], [])
+    store.commit(store.draft(match, first.match, [first.recorded], []))
     with pytest.raises(Conflict):
-        store.commit(match, second.match, [second.recorded], [])
+        store.commit(store.draft(match, second.match, [second.recorded], []))
     assert store.load(match.id) == first.match
     assert store.client.llen(keys.turns(match.id)) == 1
 
@@ -123,7 +123,7 @@ def test_a_commit_whose_answer_was_lost_is_not_done_twice(
         return result
 
     store._scripts.run = run_and_lose_the_first_answer  # type: ignore[method-assign, assignment]
-    store.commit(match, answer.match, [answer.recorded], [])
+    store.commit(store.draft(match, answer.match, [answer.recorded], []))
     assert store.client.llen(keys.turns(match.id)) == 1
     assert store.load(match.id).revision == 1
 
@@ -136,7 +136,7 @@ def test_a_match_that_redis_lost_is_unknown(
     answer = step(registry["numberwang"], match, turn_of("ada", match), 1001.0)
     client.flushall()
     with pytest.raises(UnknownMatch):
-        store.commit(match, answer.match, [answer.recorded], [])
+        store.commit(store.draft(match, answer.match, [answer.recorded], []))
     with pytest.raises(UnknownMatch):
         store.load(match.id)
 
@@ -192,7 +192,7 @@ def test_an_ended_match_is_finished_once_and_due_no_more(
     for index in range(3):
         match = begun("numberwang", f"n/{index}.1", f"n/{index}.2")
         answer = step(game, match, Turned("ada", {"n": 10}, 0.1), 1001.0)
-        assert store.commit(match, answer.match, [answer.recorded], []) is (index == 0)
+        assert store.commit(store.draft(match, answer.match, [answer.recorded], [])) is (index == 0)
         numbers.append(store.ended([match.id])[0].seq)
     assert store.live_ids() == []
     assert len(store.finished_ids(10)) == 3
@@ -208,7 +208,7 @@ def test_ends_ask_for_the_archive_once_until_it_has_begun_and_what_ends_after_th
     def end() -> None:
         match = begun("numberwang", f"n/{len(asked)}.1", f"n/{len(asked)}.2")
         answer = step(registry["numberwang"], match, Turned("ada", {"n": 10}, 0.1), 1001.0)
-        asked.append(store.commit(match, answer.match, [answer.recorded], []))
+        asked.append(store.commit(store.draft(match, answer.match, [answer.recorded], [])))
 
     def archive() -> int:
         store.begin_archiving()
@@ -228,13 +228,13 @@ def test_an_empty_seat_is_found_until_it_is_taken_or_the_match_is_over(
     """A bot that comes back is led to it by `wait`."""
     match = begun()
     left = step(registry["noughtsandcrosses"], match, Left("bob", "n2/1.1", clean=False), 1001.0)
-    store.commit(match, left.match, [], [])
+    store.commit(store.draft(match, left.match, [], []))
     queues = Queues(client)
     again = Ticket("n3/1.1", "bob", 1.0)
     assert queues.wait("noughtsandcrosses", again, 1).seats == (match.id,)
     assert queues.tickets("noughtsandcrosses") == []
     over = replace(left.match, revision=2, due_s=None)
-    store.commit(left.match, replace(over, verdict=_verdict()), [], [])
+    store.commit(store.draft(left.match, replace(over, verdict=_verdict()), [], []))
     assert queues.wait("noughtsandcrosses", again, 1).seats == ()
 
 
@@ -244,7 +244,7 @@ def test_retired_matches_leave_nothing_behind_but_for_a_while(
     """The turns go soon, the match later."""
     match = begun("numberwang")
     answer = step(registry["numberwang"], match, Turned("ada", {"n": 10}, 0.1), 1001.0)
-    store.commit(match, answer.match, [answer.recorded], [])
+    store.commit(store.draft(match, answer.match, [answer.recorded], []))
     store.retire([match.id])
     store.retire([match.id])
     assert store.finished_ids(10) == []
@@ -304,7 +304,7 @@ def test_long_records_are_archived_a_few_at_a_time(
         for pad in pads:
             turn = Turned(match.state["nextPlayer"], {"n": 0, "pad": pad}, 0.1)
             answer = step(registry["numberwang"], match, turn, 1001.0)
-            store.commit(match, answer.match, [answer.recorded], [])
+            store.commit(store.draft(match, answer.match, [answer.recorded], []))
             match = answer.match
         ids.append(match.id)
     assert store.together(ids, 10**9) == ids

@@ -1,0 +1,146 @@
+"""The usual way of a turn: all that come while Redis is asked for others are refereed, committed and told together.
+
+What is not usual goes the way of all other events, `Host.conduct`, in a greenlet of its own: where Redis has refused or
+not answered, for one. The table's lock is lent to a turn from its coming until all have been told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import structlog
+
+from battlebot.arena.conduct import Draft
+from battlebot.arena.gate import Gate, in_greenlet
+from battlebot.arena.host import Host
+from battlebot.arena.line import Line
+from battlebot.arena.player import Player
+from battlebot.arena.tables import Table
+from battlebot.errors import Unavailable
+from battlebot.referee.events import Turned
+from battlebot.referee.match import Match
+from battlebot.wire import closing
+
+log = structlog.get_logger()
+
+LINES = 3  # groups that may be under way at a time: while Redis works on two, the third is refereed
+MOST = 100  # turns of a group: while they are refereed, nobody else is served
+
+
+class Offer(NamedTuple):
+    """A turn that is taken along. `failed(error)` is called where nobody knows whether it was committed."""
+
+    table: Table
+    player: Player
+    event: Turned
+    failed: Callable[[Unavailable], None]
+
+
+class Turns:
+    """`new_line` makes the lines on which groups are committed."""
+
+    def __init__(self, host: Host, new_line: Callable[[], Line]) -> None:
+        self._host = host
+        self._new_line = new_line
+        self._waiting: list[Offer] = []
+        self._idle: list[Gate] = []
+        self._lines = 0
+        self._called = False  # a line is on its way to what waits
+
+    def take(self, table: Table, player: Player, event: Turned, failed: Callable[[Unavailable], None]) -> bool:
+        """Takes a turn of a player along; False where something else is done at its table, or it is not a usual one.
+
+        Returns at once.
+        """
+        if not table.lock.lend():
+            return False
+        match = table.known()
+        if match is None or not is_usual(match):
+            table.lock.give_back()
+            return False
+        self._waiting.append(Offer(table, player, event, failed))
+        self._call()
+        return True
+
+    def _call(self) -> None:
+        """Has a line come for what waits, unless all are busy: who is done looks again."""
+        if self._called:
+            return
+        if self._idle:
+            self._called = True
+            self._idle.pop().release()
+        elif self._lines < LINES:
+            self._called = True
+            self._lines += 1
+            in_greenlet(self._work, self._new_line())
+
+    def _work(self, line: Line) -> None:
+        while True:
+            self._called = False
+            group, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+            if self._waiting:
+                self._call()
+            if group:
+                self._conduct(group, line)
+            if not self._waiting:
+                gate = Gate()
+                self._idle.append(gate)
+                gate.acquire()
+
+    def _conduct(self, group: list[Offer], line: Line) -> None:
+        drafts = [self._drafted(offer) for offer in group]
+        rest = [(offer, draft) for offer, draft in zip(group, drafts, strict=True) if draft is not None]
+        commands = [draft.commit.command for _, draft in rest if draft.commit is not None]
+        answers = line.answers(commands) if commands else []
+        for (offer, draft), answer in zip(rest, answers, strict=True):
+            if isinstance(answer, list) and answer[0]:
+                self._settle(offer, draft, ask_archive=bool(answer[1]))
+            else:
+                self._by_itself(offer, draft)
+
+    def _drafted(self, offer: Offer) -> Draft | None:
+        """What is to be committed; None where nothing is, or cannot be drafted: then that is seen to."""
+        try:
+            draft = self._host.conductor.draft(offer.table.newest(), [offer.event])
+        except Exception:
+            self._by_itself(offer, None)
+            return None
+        if draft.commit is not None:
+            return draft
+        self._settle(offer, draft, ask_archive=False)
+        return None
+
+    def _settle(self, offer: Offer, draft: Draft, ask_archive: bool) -> None:
+        try:
+            self._host.settle(offer.table, draft, ask_archive, offer.event)
+        except Exception:
+            log.exception("turn.failed", match=offer.table.match_id, bot=offer.player.bot)
+            offer.player.channel.close(closing.SERVER_ERROR)
+        finally:
+            offer.table.lock.give_back()
+
+    def _by_itself(self, offer: Offer, draft: Draft | None) -> None:
+        in_greenlet(self._conduct_one, offer, draft)
+
+    def _conduct_one(self, offer: Offer, draft: Draft | None) -> None:
+        with offer.table.lock.keep():
+            try:
+                self._host.conduct(offer.table, offer.event, draft)
+            except Unavailable as error:
+                # if it was not committed, the bot is asked again
+                offer.player.stop_clock()
+                offer.failed(error)
+            except Exception:
+                log.exception("turn.failed", match=offer.table.match_id, bot=offer.player.bot)
+                offer.player.channel.close(closing.SERVER_ERROR)
+
+
+def is_usual(match: Match) -> bool:
+    """Whether a turn is answered without waiting for anything but its commit: all sit, and no board follows."""
+    if match.verdict is not None or match.series is not None:
+        return False
+    for seat in match.seats:  # noqa: SIM110  # at every turn: a generator would cost twice as much
+        if seat.place is None or seat.address is not None:
+            return False
+    return True
