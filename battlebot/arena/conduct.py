@@ -10,85 +10,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
-import orjson
 import structlog
 
 from battlebot.arena import keys
 from battlebot.arena.boards import next_board
 from battlebot.arena.calls import Publication, encode_match
+from battlebot.arena.mail import Mail, eviction
 from battlebot.arena.store import Commit, MatchStore
 from battlebot.errors import Conflict
 from battlebot.referee.events import Event, Failed, Overdue, Turned
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import Step, step, update_for
 from battlebot.rules.contract import Game
-from battlebot.wire.updates import Update
 
 log = structlog.get_logger()
-
-MAIL = b'{"do":"update",'  # how the letters begin that hold an update, nearly all
-
-
-class Mail(msgspec.Struct, frozen=True, tag_field="do", tag="update"):
-    """A letter to a node: an update for the bot at `place`, with the match that it shows."""
-
-    place: str
-    bot: str
-    match_id: str
-    revision: int
-    version: int
-    text: str
-    asks: bool
-    final: bool
-    remaining_s: float
-    question: int
-    document: str
-    repeats: bool = False
-
-    def encode(self) -> bytes:
-        """JSON, which begins with `MAIL`."""
-        return msgspec.json.encode(self)
-
-    @classmethod
-    def decode(cls, letter: bytes) -> Mail:
-        """What `encode` wrote."""
-        return _MAIL.decode(letter)
-
-    @classmethod
-    def of(cls, place: str, update: Update, document: bytes) -> Mail:
-        """The letter that brings `update` to `place`."""
-        return cls(
-            place=place,
-            bot=update.bot,
-            match_id=update.match_id,
-            revision=update.revision,
-            version=update.version,
-            text=update.text,
-            asks=update.asks,
-            final=update.final,
-            remaining_s=update.remaining_s,
-            question=update.question,
-            document=document.decode(),
-            repeats=update.repeats,
-        )
-
-
-_MAIL = msgspec.json.Decoder(Mail)
-
-
-def eviction(place: str) -> bytes:
-    """The letter that tells a node that the bot at `place` took its seat with another connection."""
-    return orjson.dumps({"do": "evict", "place": place})
-
-
-def nudge(match_id: str) -> bytes:
-    """The letter that asks a node to look after its seats in a match that stands still."""
-    return orjson.dumps({"do": "nudge", "match_id": match_id})
-
-
-def rejoin() -> bytes:
-    """The letter by which a node asks itself to look after all its seats once it has read what lies before."""
-    return orjson.dumps({"do": "rejoin"})
 
 
 class Draft(NamedTuple):

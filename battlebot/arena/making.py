@@ -7,8 +7,8 @@ from typing import Any
 
 from battlebot.arena import keys
 from battlebot.arena.calls import Beginning, Publication, encode_match
-from battlebot.arena.conduct import Mail
 from battlebot.arena.ids import new_match_id, new_seed
+from battlebot.arena.mail import Mail
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.referee.match import Limits, Match, Seat, Series

@@ -12,8 +12,8 @@ import structlog
 
 from battlebot.arena import keys
 from battlebot.arena.bus import Mailbox
-from battlebot.arena.conduct import rejoin
 from battlebot.arena.connection import redis_errors
+from battlebot.arena.mail import rejoin
 from battlebot.arena.service import Arena
 from battlebot.arena.timers import Timers
 from battlebot.errors import Unavailable

@@ -10,9 +10,10 @@ import structlog
 
 from battlebot.arena import keys
 from battlebot.arena.clocks import Clocks
-from battlebot.arena.conduct import MAIL, Conductor, Mail
+from battlebot.arena.conduct import Conductor
 from battlebot.arena.host import Host
 from battlebot.arena.lock import Lock, thread_lock
+from battlebot.arena.mail import MAIL, Mail
 from battlebot.arena.player import Player
 from battlebot.arena.recovery import Recovery
 from battlebot.arena.tables import Tables

@@ -10,8 +10,9 @@ import redis
 import structlog
 
 from battlebot.arena import keys
-from battlebot.arena.conduct import Conductor, nudge
+from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import redis_errors
+from battlebot.arena.mail import nudge
 from battlebot.errors import UnknownMatch
 from battlebot.matchmaking.queue import Queues
 from battlebot.referee.events import Orphaned, Overdue

@@ -14,8 +14,9 @@ from cluster import wait_for
 
 from battlebot.arena import keys
 from battlebot.arena.calls import encode_match
-from battlebot.arena.conduct import Conductor, Mail, eviction
+from battlebot.arena.conduct import Conductor
 from battlebot.arena.lag import Lag
+from battlebot.arena.mail import Mail, eviction
 from battlebot.arena.making import begin, new_match
 from battlebot.arena.player import Player
 from battlebot.arena.service import Arena

@@ -11,8 +11,9 @@ import pytest
 from cluster import wait_for
 
 from battlebot.arena.calls import encode_match
-from battlebot.arena.conduct import Conductor, Mail, rejoin
+from battlebot.arena.conduct import Conductor
 from battlebot.arena.lag import Lag
+from battlebot.arena.mail import Mail, rejoin
 from battlebot.arena.player import Player
 from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore

@@ -1,0 +1,72 @@
+"""Letters to a node: what it must tell the bots that are connected to it, or look after. No I/O."""
+
+from __future__ import annotations
+
+import msgspec
+import orjson
+
+from battlebot.wire.updates import Update
+
+MAIL = b'{"do":"update",'  # how the letters begin that hold an update, nearly all
+
+
+class Mail(msgspec.Struct, frozen=True, tag_field="do", tag="update"):
+    """A letter to a node: an update for the bot at `place`, with the match that it shows."""
+
+    place: str
+    bot: str
+    match_id: str
+    revision: int
+    version: int
+    text: str
+    asks: bool
+    final: bool
+    remaining_s: float
+    question: int
+    document: str
+    repeats: bool = False
+
+    def encode(self) -> bytes:
+        """JSON, which begins with `MAIL`."""
+        return msgspec.json.encode(self)
+
+    @classmethod
+    def decode(cls, letter: bytes) -> Mail:
+        """What `encode` wrote."""
+        return _MAIL.decode(letter)
+
+    @classmethod
+    def of(cls, place: str, update: Update, document: bytes) -> Mail:
+        """The letter that brings `update` to `place`."""
+        return cls(
+            place=place,
+            bot=update.bot,
+            match_id=update.match_id,
+            revision=update.revision,
+            version=update.version,
+            text=update.text,
+            asks=update.asks,
+            final=update.final,
+            remaining_s=update.remaining_s,
+            question=update.question,
+            document=document.decode(),
+            repeats=update.repeats,
+        )
+
+
+_MAIL = msgspec.json.Decoder(Mail)
+
+
+def eviction(place: str) -> bytes:
+    """The letter that tells a node that the bot at `place` took its seat with another connection."""
+    return orjson.dumps({"do": "evict", "place": place})
+
+
+def nudge(match_id: str) -> bytes:
+    """The letter that asks a node to look after its seats in a match that stands still."""
+    return orjson.dumps({"do": "nudge", "match_id": match_id})
+
+
+def rejoin() -> bytes:
+    """The letter by which a node asks itself to look after all its seats once it has read what lies before."""
+    return orjson.dumps({"do": "rejoin"})
