@@ -52,7 +52,9 @@ class Line:
             return answers
         refused = [answer for answer in answers[:-1] if isinstance(answer, Exception)]
         done = answers[-1]
-        return [*done] if isinstance(done, list) else [refused[0] if refused else done] * len(commands)
+        if isinstance(done, list) and len(done) == len(commands):
+            return done
+        return [refused[0] if refused else done] * len(commands)
 
     def _connected(self) -> redis.Connection:
         if self._connection is None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import orjson
 import structlog
+from msgspec.structs import replace
 
 from battlebot.arena import keys
 from battlebot.arena.clocks import Clocks
@@ -162,18 +163,23 @@ class Arena:
 
     def left(self, player: Player, clean: bool, how: str) -> None:
         """A player's connection is gone, by the bot's own doing (`clean`) or the network's; `how` is a slug."""
-        self._depart(player, Left(player.bot, player.place, clean, player.thinking_s(), how, self._now_s()))
+        ended_s = time.monotonic()
+        event = Left(player.bot, player.place, clean, player.thinking_s(ended_s), how, self._now_s())
+        self._depart(player, event, ended_s)
 
     def orphaned(self, player: Player, how: str) -> None:
         """A player's connection was ended by the server's own doing: its seat is kept, its clock stopped."""
         self._depart(player, Orphaned(player.bot, player.place, how))
 
-    def _depart(self, player: Player, event: Left | Orphaned) -> None:
+    def _depart(self, player: Player, event: Left | Orphaned, ended_s: float | None = None) -> None:
         self._tables.depart(event)
         # while one waits for the lock, the next board of a series may begin
         while (table := player.table) is not None:
             with table.lock:
                 if player.table is table:
+                    if isinstance(event, Left):
+                        # a turn that was under way is charged by itself, or was not taken: the clock is another by now
+                        event = replace(event, thinking_s=player.thinking_s(ended_s))
                     self._tables.unseat(table, player)
                     self._host.leave(table, event)
         self._tables.depart(event)

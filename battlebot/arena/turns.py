@@ -94,10 +94,11 @@ class Turns:
         commands = [draft.commit.command for _, draft in rest if draft.commit is not None]
         answers = line.answers(commands) if commands else []
         for (offer, draft), answer in zip(rest, answers, strict=True):
-            if isinstance(answer, list) and answer[0]:
-                self._settle(offer, draft, ask_archive=bool(answer[1]))
-            else:
-                self._by_itself(offer, draft)
+            match answer:
+                case [1, ask_archive]:
+                    self._settle(offer, draft, bool(ask_archive))
+                case _:
+                    self._by_itself(offer, draft)
 
     def _drafted(self, offer: Offer) -> Draft | None:
         """What is to be committed; None where nothing is, or cannot be drafted: then that is seen to."""

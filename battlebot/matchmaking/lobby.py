@@ -159,6 +159,8 @@ class Lobby:
         by_queue = defaultdict(list)
         for waiter in waiters:
             player, place = waiter.player, waiter.ticket.place
+            if place != player.place:
+                continue  # it was given a match meanwhile, and may wait elsewhere by now
             if place in self._doubts:
                 self._wait(player, look_for_seats=True, hold=self._may_be_broken(player, self._doubts[place]))
             elif place in overlooked:

@@ -32,6 +32,8 @@ from battlebot.wire.upgrade import accepted
 # what the system keeps for a peer that does not read, beyond the outbox; Linux takes twice as much
 SEND_BUFFER_BYTES = 65_536
 UNANSWERED_PINGS = 2
+# the peer's goodbye is answered after what its last turns bring, but not later than so
+ANSWERED_S = 1.0
 GOODBYE_HEARD = (ConnectionState.REMOTE_CLOSING, ConnectionState.CLOSED)
 
 
@@ -59,6 +61,8 @@ class WebSocket:
         self._how = "broken"
         self._deaf = False
         self._finishing = False
+        self._goodbye: bytes | None = None  # the answer to the peer's
+        self._answerer: gevent.Greenlet | None = None
         self._cutter: gevent.Greenlet | None = None
         answer = accepted(environ)
         # reading and writing have time-outs of their own; the socket's would be one for both
@@ -75,7 +79,7 @@ class WebSocket:
         """
         until_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
-            if self._closing and not (self._clean and self._frames):
+            if (self._closing or self._clean) and not (self._clean and self._frames):
                 raise Gone(clean=True, how=self._how)
             if self._frames:
                 return self._frames.popleft()
@@ -107,14 +111,19 @@ class WebSocket:
         """Queues the close frame after what waits; cuts the connection if that is not read in time."""
         if self._closing:
             return
-        self._closing, self._how = True, reason.slug
-        try:
-            frame = self._protocol.send(CloseConnection(reason.status, reason.reason or None))
-        except LocalProtocolError:
-            frame = b""
-        self._outbox.put_last(frame)
+        self._closing = True
+        self._outbox.put_last(self._last_frame(reason))
         self._cutter = gevent.spawn_later(self._settings.close_timeout_s, self._cut)
         gevent.get_hub().loop.run_callback(self._wake)
+
+    def _last_frame(self, reason: Closing) -> bytes:
+        if self._goodbye is not None:
+            return self._goodbye
+        self._how = reason.slug
+        try:
+            return self._protocol.send(CloseConnection(reason.status, reason.reason or None))
+        except LocalProtocolError:
+            return b""
 
     def finish(self) -> None:
         """Ends the conversation: says goodbye if nobody has, and waits for the peer's goodbye, but not for long.
@@ -135,8 +144,9 @@ class WebSocket:
                 self._frames.clear()
         except (Gone, OSError):
             pass
-        if self._cutter is not None:
-            self._cutter.kill(block=False)
+        for later in (self._answerer, self._cutter):
+            if later is not None:
+                later.kill(block=False)
         self._inlet.close()
         self._cut()
 
@@ -247,8 +257,9 @@ class WebSocket:
             self._break_off(Closing(event.code, closing.PROTOCOL_ERROR.slug, event.reason or ""))
         self._clean = True
         if not self._closing:
-            self._closing, self._how = True, "goodbye"
-            self._outbox.put_last(self._protocol.send(event.response()))
+            # it still reads: what it is told of the turns before, the end of the match above all, comes first
+            self._how, self._goodbye = "goodbye", self._protocol.send(event.response())
+            self._answerer = gevent.spawn_later(ANSWERED_S, self.close, closing.MATCH_OVER)
 
     def _count(self) -> None:
         """Counts a frame that is no message; messages are counted where they are answered."""

@@ -280,6 +280,21 @@ def test_a_group_whose_answer_is_lost_is_committed_once(house: House, monkeypatc
     assert house.failures == []
 
 
+@pytest.mark.parametrize("answer", [[], None, b"OK", 7, redis.ResponseError("BUSY Redis is busy running a script.")])
+def test_what_redis_never_answers_keeps_no_table_and_no_line(
+    house: House, monkeypatch: pytest.MonkeyPatch, answer: Any
+) -> None:
+    """The turn is committed by itself, and those after it together again."""
+    monkeypatch.setattr(Noting, "instead", lambda line, commands: [answer] * len(commands))
+    pairs = [house.seats(number) for number in range(LINES + 1)]
+    for ada, _ in pairs:
+        assert house.offer(ada)
+        comes(lambda ada=ada: house.match_of(ada).version == 1)
+    monkeypatch.setattr(Noting, "instead", None)
+    comes(lambda: all(house.offer(bob) for _, bob in pairs))
+    comes(lambda: all(house.match_of(bob).version == 2 for _, bob in pairs))
+
+
 def test_a_turn_that_redis_does_not_take_stops_the_clock(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its bot's door hears of it; what comes later goes on."""
     ada, _ = house.seats(0)
@@ -321,6 +336,39 @@ def test_a_match_that_redis_has_lost_ends(house: House) -> None:
     assert house.offer(ada)
     comes(lambda: told(bob)[-1]["state"]["complete"])
     assert told(ada)[-1]["match"]["fault"] == "server"
+
+
+class Punctual(Lag):
+    """Of a process that is never late."""
+
+    def total_s(self) -> float:
+        """None at all."""
+        return 0.0
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_who_goes_while_its_turn_is_under_way_is_charged_for_its_own_time_once(
+    house: House, monkeypatch: pytest.MonkeyPatch, taken: bool
+) -> None:
+    """Of 3 s it took half a one for a turn that was a strike, and Redis two more to take it, or not to."""
+    ada, _ = house.seats(0)
+    ada._lag, ada._lag_at_asking_s = Punctual(), 0.0
+    ada.asked_s = time.monotonic() - 2.5
+
+    def failed(error: Unavailable) -> None:
+        house.failures.append(error)
+        monkeypatch.undo()  # Redis is back
+
+    if not taken:
+        monkeypatch.setattr(Noting, "instead", lambda line, commands: [redis.ConnectionError("gone")])
+        monkeypatch.setattr(house.store, "_hold_s", 0.0)
+        monkeypatch.setattr(house.store._scripts, "run", _unavailable)
+    assert house.arena.offered(ada, None, ada.asked_s + 0.5, "This is not JSON.", failed)
+    house.arena.left(ada, False, "broken")
+    seat = house.match_of(ada).seats[0]
+    assert (seat.place, seat.strikes, bool(house.failures)) == (None, int(taken), not taken)
+    left_s = 2.5 if taken else 3.0
+    assert left_s - 0.1 < seat.remaining_s < left_s + 0.1
 
 
 def test_the_time_of_a_turn_is_that_of_its_coming(house: House) -> None:

@@ -240,10 +240,11 @@ def test_strikes_stay_over_a_reconnection(meet: Switchboard) -> None:
 
 
 def test_the_last_update_reaches_a_bot_whose_turn_ended_the_match_with_its_goodbye_at_once(meet: Switchboard) -> None:
-    """A turn and a close frame in one packet: the turn counts, the opponent hears of it, nobody is left waiting."""
+    """A turn and a close frame in one packet: the turn counts, both hear of it, nobody is left waiting."""
     mover, other = meet.sit()
     mover.raw(frame(TEXT, b'{"n": 10}') + frame(CLOSE, b"\x03\xe8"))
     update = other.update()
     assert (update["turn"]["n"], update["state"]["reason"]) == (10, "complete")
     closed_normally(other)
+    assert mover.update()["state"]["victor"] == mover.bot
     assert mover.closed().code == 1000

@@ -8,7 +8,7 @@ from typing import Any
 
 import gevent
 import pytest
-from pairs import LIMIT_S, Pair, read, settle, upgrade
+from pairs import LIMIT_S, Pair, read, read_all, settle, upgrade
 
 from battlebot.config import load_settings
 from battlebot.transports.connection import Gone
@@ -61,6 +61,29 @@ def test_frames_that_came_before_the_peers_goodbye_are_given_out_before_it(pair:
     with pytest.raises(Gone) as caught:
         ws.receive(LIMIT_S)
     assert caught.value.clean is True
+
+
+def test_what_is_told_after_the_peers_goodbye_comes_before_its_answer(pair: Pair) -> None:
+    """The turn before it may have ended the match: the peer reads until it is answered."""
+    ws = open_websocket(pair)
+    read_all(pair[1])
+    pair[1].sendall(b"\x88\x82\0\0\0\0\x03\xe8")
+    with pytest.raises(Gone) as caught:
+        ws.receive(LIMIT_S)
+    ws.send("{}")
+    ws.close(closing.MATCH_OVER)
+    assert (caught.value.clean, caught.value.how) == (True, "goodbye")
+    assert read(pair[1], 8) == b"\x81\x02{}\x88\x02\x03\xe8"
+
+
+def test_the_peers_goodbye_is_answered_though_nobody_finishes(pair: Pair) -> None:
+    """What follows from it may wait for Redis."""
+    ws = open_websocket(pair)
+    read_all(pair[1])
+    pair[1].sendall(b"\x88\x82\0\0\0\0\x03\xe8")
+    with pytest.raises(Gone):
+        ws.receive(LIMIT_S)
+    assert read(pair[1], 4) == b"\x88\x02\x03\xe8"
 
 
 def test_a_broken_connection_is_not_a_clean_end(pair: Pair) -> None:
