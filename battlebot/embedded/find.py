@@ -6,6 +6,7 @@ import importlib.util
 import os
 import shutil
 import sys
+from importlib import metadata
 from pathlib import Path
 
 from battlebot.errors import EmbeddedError
@@ -28,6 +29,16 @@ def find_valkey() -> Path:
     raise EmbeddedError(
         "There is no Valkey for this machine: install valkey-server or redis-server, or set REDIS_URL to a running one."
     )
+
+
+def find_mimalloc() -> Path | None:
+    """The memory allocator of the wheel `cmeel-mimalloc`; None where it is not installed, as it is for Linux alone."""
+    try:
+        files = metadata.files("cmeel-mimalloc") or []
+    except metadata.PackageNotFoundError:
+        return None
+    found = (Path(str(file.locate())) for file in files if file.name == "libmimalloc.so")
+    return next((path for path in found if path.is_file()), None)
 
 
 def find_mongod() -> Path:

@@ -1,11 +1,12 @@
 """Where the servers' programs are found."""
 
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from battlebot.embedded.find import find_mongod, find_valkey
+from battlebot.embedded.find import find_mimalloc, find_mongod, find_valkey
 from battlebot.errors import EmbeddedError
 
 
@@ -63,3 +64,22 @@ def test_no_mongod_at_all_is_one_clear_line(on_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(EmbeddedError, match="set MONGODB_URI"):
         find_mongod()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the wheel is asked for on Linux alone")
+def test_the_wheels_allocator_is_a_library() -> None:
+    """Not the archive for linkers, nor the object file, that lie beside it."""
+    found = find_mimalloc()
+    assert found is not None
+    assert found.read_bytes()[:4] == b"\x7fELF"
+    assert found.name == "libmimalloc.so"
+
+
+def test_no_allocator_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Valkey has the C library's then."""
+
+    def missing(name: str) -> None:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.files", missing)
+    assert find_mimalloc() is None

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from battlebot.config import Settings
+from battlebot.embedded.find import find_mimalloc
 from battlebot.embedded.process import Child
 from battlebot.embedded.stores import Stores, embedded_stores
 from battlebot.errors import EmbeddedError
@@ -93,6 +95,25 @@ def test_what_valkey_acknowledged_survives_its_sigkill(make_settings: Make) -> N
         client = redis.Redis.from_url(again.redis_url)
         missing = [len(values) - client.llen(f"list:{position}") for position, values in enumerate(acknowledged)]
     assert max(missing) <= 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the wheel is asked for on Linux alone")
+def test_valkey_has_the_wheels_allocator(make_settings: Make) -> None:
+    """With the C library's it grows slower while its memory fills."""
+    with embedded_stores(make_settings(mongodb_uri="mongodb://127.0.0.1:1")) as settings:
+        pid = redis.Redis.from_url(settings.redis_url).info("server")["process_id"]
+        assert "/libmimalloc.so" in Path(f"/proc/{pid}/maps").read_text()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the wheel is asked for on Linux alone")
+def test_valkey_loads_what_was_asked_for_as_well(make_settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An operator's own library comes after ours."""
+    monkeypatch.setenv("LD_PRELOAD", "libm.so.6")
+    stores = Stores(make_settings(mongodb_uri="mongodb://127.0.0.1:1"))
+    environment = named(stores, "valkey").program.environment
+    stores.stop()
+    assert environment is not None
+    assert environment["LD_PRELOAD"] == f"{find_mimalloc()}:libm.so.6"
 
 
 def test_mongod_comes_back_after_sigkill_with_its_documents(make_settings: Make) -> None:
