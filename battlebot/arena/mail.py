@@ -67,6 +67,14 @@ def nudge(match_id: str) -> bytes:
     return orjson.dumps({"do": "nudge", "match_id": match_id})
 
 
+def begun(match_id: str, place: str) -> bytes:
+    """The letter by which a node tells itself that a match has begun for the bot that waits at `place`.
+
+    The update that says so has been read before it, or is lost.
+    """
+    return orjson.dumps({"do": "begun", "match_id": match_id, "place": place})
+
+
 def rejoin() -> bytes:
     """The letter by which a node asks itself to look after all its seats once it has read what lies before."""
     return orjson.dumps({"do": "rejoin"})

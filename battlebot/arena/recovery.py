@@ -47,10 +47,10 @@ class Recovery:
         except Unavailable:
             self.later(match_id)
 
-    def nudged(self, match_id: str) -> None:
-        """Somebody found that a match stands still. Never raises: who noticed it asks again."""
+    def nudged(self, match_id: str, waiting: Player | None = None) -> None:
+        """As `look_after`; somebody found that a match stands still. Never raises: who noticed it asks again."""
         try:
-            self.look_after(match_id)
+            self.look_after(match_id, waiting)
         except Unavailable as error:
             log.warning("match.nudge_put_off", match=match_id, error=str(error))
 

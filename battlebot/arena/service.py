@@ -14,7 +14,7 @@ from battlebot.arena.clocks import Clocks
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.host import Host
 from battlebot.arena.lock import Lock, thread_lock
-from battlebot.arena.mail import MAIL, Mail
+from battlebot.arena.mail import MAIL, Mail, begun
 from battlebot.arena.player import Player
 from battlebot.arena.recovery import Recovery
 from battlebot.arena.tables import Tables
@@ -195,6 +195,8 @@ class Arena:
                 self._on_eviction(message["place"])
             case "nudge":
                 in_background(self._recovery.nudged, message["match_id"])
+            case "begun":
+                self._on_begun(message["match_id"], message["place"])
             case "rejoin":
                 in_background(self.look_after_all)
             case other if other in self.letters:
@@ -223,6 +225,19 @@ class Arena:
             elif table.revision > mail.revision:
                 # the match went on before the letter was read, and this player was not here to be told
                 self._recovery.catch_up(table, player, mail.version)
+
+    def look_for(self, match_id: str, player: Player) -> None:
+        """A match has begun for a player who waits, and it has not been told: looks after it if that letter was lost.
+
+        Else it is about to be read: who were told by now how the match stands might miss its beginning.
+        Raises Unavailable.
+        """
+        self._store.post(self.node, begun(match_id, player.place))
+
+    def _on_begun(self, match_id: str, place: str) -> None:
+        player = self._tables.expected(place)
+        if player is not None:
+            in_background(self._recovery.nudged, match_id, player)
 
     def _on_eviction(self, place: str) -> None:
         for table in self._tables.all():

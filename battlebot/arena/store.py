@@ -121,6 +121,11 @@ class MatchStore:
         """
         return commit.done(held(lambda: self._scripts.run(COMMIT, *commit.call), self._hold_s))
 
+    def post(self, node: str, letter: bytes) -> None:
+        """Sends a node a letter, which it reads after all that was sent to it before."""
+        with redis_errors():
+            self.client.publish(keys.mailbox(node), letter)
+
     def next_number(self) -> int:
         """A number for a board, larger than all before."""
         return int(held(lambda: self._scripts.run(NUMBER, [keys.NUMBERS], []), self._hold_s))

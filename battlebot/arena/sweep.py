@@ -112,8 +112,7 @@ class Sweeper:
                 if node == keys.STATELESS:
                     self._ask_bots(match_id)
                     continue
-                with redis_errors():
-                    self._client.publish(keys.mailbox(node), nudge(match_id))
+                self._conductor.store.post(node, nudge(match_id))
 
     def _orphan(self, match_id: str, alive: set[str]) -> Match | None:
         """The match after the seats of nodes that do not live have been emptied; None if it is gone."""

@@ -193,7 +193,7 @@ class Lobby:
             # the tick and the one who came ask for the same player: while this one asked, the other was given a seat
             self._sits(player)
         elif found.match is not None:
-            self.arena.look_after(found.match, player)
+            self.arena.look_for(found.match, player)
         elif login.contest is not None:
             if found.ask_pairing:
                 self.ask_pairing(login.game, login.contest)
@@ -244,7 +244,7 @@ class Lobby:
             if player.table is not None or player.gone:
                 self._sits(player)
             elif match_id is not None:
-                self.arena.look_after(match_id, player)
+                self.arena.look_for(match_id, player)
             elif empty_seat and self.queues.leave(name, waiter.ticket):
                 # only who has left the queue may sit down elsewhere
                 self._wait(player, look_for_seats=True)

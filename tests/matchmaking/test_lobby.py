@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import redis
+from cluster import wait_for
 
 from battlebot.arena import keys
 from battlebot.arena.conduct import Conductor
@@ -403,3 +404,60 @@ def test_who_has_waited_too_long_is_closed_unless_somebody_has_just_come(lobby: 
     assert isinstance(player.channel, Bot)
     assert player.channel.closed == ([] if somebody else [closing.NOBODY_CAME])
     assert lobby.queues.tickets("numberwang") == []
+
+
+@pytest.fixture
+def mailbox(lobby: Lobby, client: redis.Redis) -> Iterator[Callable[[], None]]:
+    """Reads what lies in the mailbox of the node n1."""
+    pubsub = client.pubsub(ignore_subscribe_messages=True)
+    pubsub.subscribe(keys.mailbox("n1"))
+    assert pubsub.get_message(timeout=5) is None
+
+    def read() -> None:
+        assert lobby.arena is not None
+        while message := pubsub.get_message(timeout=0.5):
+            lobby.arena.on_mail(message["data"])
+
+    yield read
+    pubsub.close()
+
+
+def test_who_waits_is_told_the_beginning_first_though_the_tick_is_quicker(
+    lobby: Lobby, mailbox: Callable[[], None]
+) -> None:
+    """The letters lie unread while the first mover, who has read its own, plays."""
+    players = {"ada": comes("ada"), "bob": comes("bob", "2")}
+    for player in players.values():
+        lobby.enter(player)
+    (match_id,) = lobby.store.live_ids()
+    match = lobby.store.load(match_id)
+    first, second = (players[seat.bot] for seat in match.seats)
+    Conductor(lobby.registry, lobby.store, "n2").conduct(match, Turned(first.bot, {"n": 1}, 0.1))
+    lobby.tick()
+    mailbox()
+    wait_for(lambda: len(bot_of(second).told) == 2, "the beginning and the turn")
+    assert [json.loads(text)["match"]["version"] for text in bot_of(second).told] == [0, 1]
+    assert "turn" in bot_of(second).told[1]
+
+
+def test_who_waits_for_a_match_whose_letter_was_lost_is_told_by_the_next_tick(
+    lobby: Lobby, mailbox: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mailbox's connection broke in that moment."""
+    assert lobby.arena is not None
+    players = [comes("ada"), comes("bob", "2")]
+    with monkeypatch.context() as lost:
+        lost.setattr(lobby.arena, "on_mail", lambda letter: None)
+        for player in players:
+            lobby.enter(player)
+        mailbox()
+    lobby.tick()
+    mailbox()
+    wait_for(lambda: all(player.table is not None for player in players), "their seats")
+    assert [len(bot_of(player).told) for player in players] == [1, 1]
+
+
+def bot_of(player: Player) -> Bot:
+    """The player's channel."""
+    assert isinstance(player.channel, Bot)
+    return player.channel
