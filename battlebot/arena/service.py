@@ -224,15 +224,19 @@ class Arena:
                 self._host.finish(table, player)
             elif table.revision > mail.revision:
                 # the match went on before the letter was read, and this player was not here to be told
-                self._recovery.catch_up(table, player, mail.version)
+                self._recovery.catch_up(table, player)
 
     def look_for(self, match_id: str, player: Player) -> None:
         """A match has begun for a player who waits, and it has not been told: looks after it if that letter was lost.
 
-        Else it is about to be read: who were told by now how the match stands might miss its beginning.
-        Raises Unavailable.
+        Else it is about to be read: who were told by now how the match stands might miss its beginning. Who asks a
+        second time has had no letter of the node's own either, and is looked after at once. Raises Unavailable.
         """
-        self._store.post(self.node, begun(match_id, player.place))
+        if player.sought == match_id:
+            self.look_after(match_id, player)
+        else:
+            player.sought = match_id
+            self._store.post(self.node, begun(match_id, player.place))
 
     def _on_begun(self, match_id: str, place: str) -> None:
         player = self._tables.expected(place)

@@ -63,7 +63,8 @@ def _environment() -> dict[str, str]:
     grows by half within a minute, as the memory that the turns fill falls into ever smaller pieces.
     """
     mimalloc, asked = find_mimalloc(), os.environ.get("LD_PRELOAD", "")
-    if mimalloc is None:
+    # at a space or a colon a path would fall into two
+    if mimalloc is None or not {" ", ":"}.isdisjoint(str(mimalloc)):
         return dict(os.environ)
     return {**os.environ, "LD_PRELOAD": f"{mimalloc}:{asked}".rstrip(":")}
 

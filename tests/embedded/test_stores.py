@@ -116,6 +116,17 @@ def test_valkey_loads_what_was_asked_for_as_well(make_settings: Make, monkeypatc
     assert environment["LD_PRELOAD"] == f"{find_mimalloc()}:libm.so.6"
 
 
+def test_a_path_that_would_be_read_as_two_is_left_out(make_settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of it might name another library."""
+    monkeypatch.delenv("LD_PRELOAD", raising=False)
+    monkeypatch.setattr("battlebot.embedded.valkey.find_mimalloc", lambda: Path("/my venv/libmimalloc.so"))
+    stores = Stores(make_settings(mongodb_uri="mongodb://127.0.0.1:1"))
+    environment = named(stores, "valkey").program.environment
+    stores.stop()
+    assert environment is not None
+    assert "LD_PRELOAD" not in environment
+
+
 def test_mongod_comes_back_after_sigkill_with_its_documents(make_settings: Make) -> None:
     """An unclean shutdown leaves its lock file and its socket behind."""
     settings = make_settings(redis_url="redis://127.0.0.1:1")
