@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import queue
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,8 +21,6 @@ from battlebot.errors import Unavailable
 log = structlog.get_logger()
 
 PAUSE_AFTER_LOSS_S = 0.2
-WAIT_S = 3.0  # for a message; a node posts itself a letter every second
-MOST_SILENT = 2  # waits in vain before a connection that should have spoken is taken for dead
 LISTENER_BACKLOG = 100
 
 
@@ -124,31 +121,17 @@ class Mailbox:
         threading.Thread(target=self._read, name="mailbox", daemon=True).start()
 
     def _read(self) -> None:
-        read_for_ever(self._pubsub, lambda message: self._on_mail(message["data"]), self._on_gap, never_silent=True)
+        read_for_ever(self._pubsub, lambda message: self._on_mail(message["data"]), self._on_gap)
 
 
 def read_for_ever(
-    pubsub: redis.client.PubSub,
-    on_message: Callable[[dict[str, bytes]], None],
-    on_gap: Callable[[], None],
-    never_silent: bool = False,
+    pubsub: redis.client.PubSub, on_message: Callable[[dict[str, bytes]], None], on_gap: Callable[[], None]
 ) -> None:
-    """Reads a subscription, over lost connections too; `on_gap` is called after each, when it stands again.
-
-    `never_silent`: messages come so often that a connection on which none does is dead, though nobody has said so.
-    """
-    gap, silent = threading.Event(), 0
+    """Reads a subscription, over lost connections too; `on_gap` is called after each, when it stands again."""
+    gap = threading.Event()
     while True:
         try:
-            asked_s = time.monotonic()
-            message = pubsub.get_message(timeout=WAIT_S)
-            # a confirmation is no message, but it comes at once
-            silent = silent + 1 if message is None and time.monotonic() - asked_s >= WAIT_S else 0
-            if never_silent and silent >= MOST_SILENT:
-                silent = 0
-                if pubsub.connection is not None:
-                    pubsub.connection.disconnect()
-                raise redis.ConnectionError("nothing has come")
+            message = pubsub.get_message(timeout=5.0)
             if gap.is_set():
                 gap.clear()
                 on_gap()

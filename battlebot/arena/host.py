@@ -79,8 +79,7 @@ class Host:
                 continue
             if isinstance(event, Joined) and event.bot == update.bot:
                 # also where the match is over, and nobody has a place in it any more
-                update = self.with_turn(player, self._with_missed(player, update, answer.match), answer.match)
-                self.deliver(table, player, update, answer.reply)
+                self.deliver(table, player, self._with_missed(player, update, answer.match), answer.reply)
             elif update.place in (None, player.place):
                 # who sits here while its seat stands empty was taken for gone, wrongly
                 if player.table is not table:
@@ -134,23 +133,6 @@ class Host:
         return replace(
             update, missed=tuple(turn if update.final else game.view_turn(turn, update.bot) for turn in missed)
         )
-
-    def with_turn(self, player: Player, update: Update, match: Match) -> Update:
-        """The update with the turn that led to it, if that is all that a player who sits has missed.
-
-        Everybody else was told it so. Where all move at once there is no such turn.
-        """
-        game = self.conductor.registry[match.game]
-        before = update.version - 1
-        if game.simultaneous or player.known_version != before or before < 0 or not update.repeats:
-            return update
-        try:
-            turns = self.conductor.store.turns(match.id, before, update.version)
-        except Unavailable:
-            return update
-        if not turns:
-            return update
-        return replace(update, turn=turns[0] if update.final else game.view_turn(turns[0], update.bot))
 
     def deliver(self, table: Table, player: Player, update: Update, reply: bool = False) -> None:
         """Tells a player an update; the last one of a match frees it."""

@@ -75,11 +75,6 @@ def begun(match_id: str, place: str) -> bytes:
     return orjson.dumps({"do": "begun", "match_id": match_id, "place": place})
 
 
-def heartbeat() -> bytes:
-    """The letter by which a node hears that its mailbox is read: nothing is done about it."""
-    return orjson.dumps({"do": "heartbeat"})
-
-
 def rejoin() -> bytes:
     """The letter by which a node asks itself to look after all its seats once it has read what lies before."""
     return orjson.dumps({"do": "rejoin"})

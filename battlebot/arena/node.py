@@ -13,7 +13,7 @@ import structlog
 from battlebot.arena import keys
 from battlebot.arena.bus import Mailbox
 from battlebot.arena.connection import redis_errors
-from battlebot.arena.mail import heartbeat, rejoin
+from battlebot.arena.mail import rejoin
 from battlebot.arena.service import Arena
 from battlebot.arena.timers import Timers
 from battlebot.errors import Unavailable
@@ -62,7 +62,6 @@ class Node:
         """
         with redis_errors():
             new = self._client.zadd(keys.NODES, {self._arena.node: int(time.time() * 1000)})
-            self._client.publish(keys.mailbox(self._arena.node), heartbeat())
         if new and self._known:
             log.warning("node.was_taken_for_dead", node=self._arena.node)
             self._stood = True

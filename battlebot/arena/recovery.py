@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from typing import Any
 
 import structlog
 
@@ -15,6 +16,7 @@ from battlebot.arena.timers import Timers, in_background
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import update_for
+from battlebot.referee.telling import told
 from battlebot.wire import closing
 
 log = structlog.get_logger()
@@ -71,13 +73,25 @@ class Recovery:
                     player = self._tables.expected(waiting.place)
                 self._bring_up_to_date(table, match, seat, player)
 
-    def catch_up(self, table: Table, player: Player) -> None:
-        """Tells a player how the match stands, by what this node knows."""
+    def catch_up(self, table: Table, player: Player, version: int) -> None:
+        """Tells a player who knows the match at `version` how it stands, by what this node knows.
+
+        As everybody else it is told the turn, if that is all that it has missed.
+        """
         match = table.known()
         seat = None if match is None else match.seat_of(player.bot)
         if match is not None and seat is not None and seat.place in (None, player.place):
-            update = update_for(self._conductor.registry[match.game], match, seat)
-            self._host.deliver(table, player, self._host.with_turn(player, update, match))
+            game, turn = self._conductor.registry[match.game], None
+            if match.version == version + 1 and not game.simultaneous:
+                turn = self._turn_at(match, version)
+            self._host.deliver(table, player, told(game, match, seat, turn) if turn else update_for(game, match, seat))
+
+    def _turn_at(self, match: Match, version: int) -> dict[str, Any] | None:
+        try:
+            turns = self._conductor.store.turns(match.id, version, version + 1)
+        except Unavailable:
+            return None
+        return turns[0] if turns else None
 
     def _bring_up_to_date(self, table: Table, match: Match, seat: Seat, player: Player | None) -> None:
         if seat.place is None or keys.node_of(seat.place) != self._conductor.node:
@@ -93,8 +107,7 @@ class Recovery:
         self._tables.seat(table, player)
         game = self._conductor.registry[match.game]
         unasked = seat.bot in game.awaited(match.state) and player.asked_version != seat.question
-        update = self._host.with_turn(player, update_for(game, match, seat), match)
-        self._host.deliver(table, player, update, reply=unasked)
+        self._host.deliver(table, player, update_for(game, match, seat), reply=unasked)
 
     def look_after_all(self) -> None:
         """Brings all seats up to date: the mailbox was unreadable for a time."""

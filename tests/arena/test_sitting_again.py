@@ -18,7 +18,7 @@ from battlebot.arena.player import Player
 from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
 from battlebot.arena.timers import Timers
-from battlebot.referee.events import Joined, Orphaned, Turned
+from battlebot.referee.events import Joined, Orphaned
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import update_for
 from battlebot.rules.registry import Registry
@@ -165,34 +165,6 @@ def test_who_sits_elsewhere_by_now_keeps_the_seat(node: Node, match: Match) -> N
     node.arena.rejoin_all()
     assert node.seat(match).place == "n2/7.1"
     assert node.bot.closed == [closing.TAKEN_OVER]
-
-
-def other_plays(node: Node, match: Match) -> None:
-    """Bob's turn, whose letter to ada's node is lost."""
-    Conductor(node.registry, node.store, "n2").conduct(node.store.load(match.id), Turned("bob", {"n": 2}, 0.1))
-
-
-def test_who_is_not_on_turn_is_not_told_again_how_it_stands(node: Node, match: Match) -> None:
-    """It knows that version, whatever became of its seat meanwhile."""
-    node.read_letter(match)
-    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
-    node.empty_seat(match)
-    node.arena.rejoin_all()
-    assert node.seat(match).place == "n1/1.1"
-    assert [told["match"]["version"] for told in node.bot.told] == [0, 1]
-
-
-@pytest.mark.parametrize("seat_is_empty", [False, True])
-def test_who_missed_one_turn_is_told_it(node: Node, match: Match, seat_is_empty: bool) -> None:
-    """As both bots are told each turn."""
-    node.read_letter(match)
-    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
-    other_plays(node, match)
-    if seat_is_empty:
-        node.empty_seat(match)
-    node.arena.look_after(match.id)
-    assert [told["match"]["version"] for told in node.bot.told] == [0, 1, 2]
-    assert node.bot.told[2]["turn"]["n"] == 2
 
 
 def test_who_is_asked_for_twice_by_the_lobby_needs_no_mailbox(node: Node, match: Match) -> None:
