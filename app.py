@@ -195,7 +195,8 @@ def _viewers(house: House) -> SocketIoDoor:
     conductor = Conductor(
         house.registry, house.store, "", lambda: house.enqueue("tasks.matches.archive"), ask_bots=ask_bots
     )
-    battles = Battles(house.registry, settings, conductor, house.bus, make_askers(settings), ask_bots)
+    askers, archived = make_askers(settings), house.storage.games.find
+    battles = Battles(house.registry, settings, conductor, house.bus, askers, ask_bots, archived)
     return SocketIoDoor(settings, battles, Allowance(house.client, "games", settings.games_per_minute).take, WebSocket)
 
 

@@ -36,6 +36,9 @@ _CHATTY = (
     "pymongo",
 )
 
+# Where Redis is away, or cannot be written to, they go on without it or try again, and tell it with a traceback
+_GOES_ON = ("flask-limiter", "kombu.transport.redis")
+
 
 def configure_logs(settings: Settings) -> None:
     """Send everything that is logged in this process to stderr, as `settings.log_format` and `log_level` say.
@@ -72,9 +75,21 @@ def configure_logs(settings: Settings) -> None:
     root.handlers[:] = [handler]
     root.setLevel(level)
     _spare()
+    for name in _GOES_ON:
+        logging.getLogger(name).addFilter(_in_one_line)
     for name in _CHATTY:
         logging.getLogger(name).setLevel(level if level <= logging.DEBUG else max(level, logging.WARNING))
     logging.captureWarnings(True)
+
+
+def _in_one_line(record: logging.LogRecord) -> bool:
+    """A filter: of an exception its name, in the place of a traceback, and a warning at most."""
+    if record.exc_info and record.exc_info[0] is not None:
+        record.msg, record.args = f"{record.getMessage()} ({record.exc_info[0].__name__})", ()
+        record.exc_info = None
+        if record.levelno > logging.WARNING:
+            record.levelno, record.levelname = logging.WARNING, "WARNING"
+    return True
 
 
 def _spare() -> None:

@@ -128,7 +128,8 @@ def make_celery(settings: Settings) -> Celery:
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
-        worker_cancel_long_running_tasks_on_connection_loss=False,
+        # none is acknowledged late, so none is cancelled; without it Celery warns at each loss that it may be some day
+        worker_cancel_long_running_tasks_on_connection_loss=True,
         broker_connection_retry=True,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,

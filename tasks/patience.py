@@ -8,6 +8,8 @@ from typing import Any
 import structlog
 from celery.beat import PersistentScheduler, SchedulingError
 from celery.worker.consumer import Consumer
+from celery.worker.consumer.control import Control as CelerysControl
+from celery.worker.pidbox import gPidbox
 
 log = structlog.get_logger()
 
@@ -19,8 +21,40 @@ LONGEST_PAUSE_S = 2.0  # Celery's own grows to half a minute, in which nobody wo
 BROKEN = (AttributeError, TypeError, ValueError, OSError)
 
 
+class PatientPidbox(gPidbox):
+    """Pings and the like, heard by a greenlet of its own: its end by a lost connection is a line in the log.
+
+    The consumer notices the loss by itself, and begins anew with all its parts.
+    """
+
+    def loop(self, c: Any) -> None:
+        """Hears until the worker stops or the connection is lost."""
+        try:
+            super().loop(c)
+        except Exception as error:
+            log.warning("worker.deaf_to_pings", error=type(error).__name__, sentence=str(error))
+
+
+class Control(CelerysControl):
+    """The consumer's part that answers pings."""
+
+    def __init__(self, c: Any, **named: Any) -> None:
+        super().__init__(c, **named)
+        if self.is_green:
+            self.box = PatientPidbox(c)
+            self.start, self.stop, self.shutdown = self.box.start, self.box.stop, self.box.shutdown
+
+
 class PatientConsumer(Consumer):
     """Connects again after whatever its loop raises for a lost connection, and soon after Redis is back."""
+
+    class Blueprint(Consumer.Blueprint):
+        """Celery's, with our way to hear pings."""
+
+        default_steps = tuple(
+            f"{__name__}:Control" if step == "celery.worker.consumer.control:Control" else step
+            for step in Consumer.Blueprint.default_steps
+        )
 
     connection_errors: tuple[type[Exception], ...]
 

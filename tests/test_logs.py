@@ -92,6 +92,19 @@ def test_an_exception_is_one_line_of_json_without_local_variables(capsys: pytest
         assert count is None or len(written.splitlines()) == count
 
 
+def test_a_package_that_goes_on_by_itself_says_so_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """kombu, where Redis cannot be written to; configured twice, as in a worker that was forked."""
+    configure_logs(Settings(log_format="json"))
+    configure_logs(Settings(log_format="json"))
+    try:
+        raise ConnectionError("NOREPLICAS")
+    except ConnectionError:
+        logging.getLogger("kombu.transport.redis").warning("%s, will retry", "Redis error", exc_info=True)
+    line = orjson.loads(lines(capsys)[0])
+    assert (line["event"], line["level"]) == ("Redis error, will retry (ConnectionError)", "warning")
+    assert "exception" not in line
+
+
 def test_the_level_holds_for_both(capsys: pytest.CaptureFixture[str]) -> None:
     """What is below it is not written."""
     configure_logs(Settings(log_format="json", log_level="warning"))

@@ -29,6 +29,7 @@ def init_api(app: Flask, context: Context) -> None:
     """Gives the app the REST paths, JSON by orjson, the error answers and the headers of every answer."""
     app.extensions[CONTEXT_KEY] = context
     app.json = OrjsonProvider(app)
+    app.url_map.merge_slashes = False  # a path with a slash too many is none: no page that redirects, but JSON
     app.config["MAX_CONTENT_LENGTH"] = context.settings.max_body_bytes
     handle_errors(app)
     add_headers(app)

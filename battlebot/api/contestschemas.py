@@ -81,7 +81,7 @@ class ContestList(Schema):
         unknown = EXCLUDE
 
     state = Choice(*STATES, load_default=None, metadata={"description": "Only contests in this state."})
-    limit = Count(1, MOST_LISTED, load_default=LISTED, metadata={"type": "integer", "description": "At most so many."})
+    limit = Count(1, MOST_LISTED, "At most so many.", load_default=LISTED)
     before = fields.String(load_default=None, metadata={"description": "Only those made before the one of this name."})
 
 
@@ -119,4 +119,4 @@ class Best(Schema):
     class Meta:
         unknown = EXCLUDE
 
-    limit = Count(2, 500, load_default=200, metadata={"type": "integer", "description": "Of so many bots, the best."})
+    limit = Count(2, 500, "Of so many bots, the best.", load_default=200)

@@ -18,6 +18,9 @@ POLICY = "; ".join(
 )
 
 
+FOR_ALL = {"application/json", "text/event-stream"}  # no cookies and no secrets are in them: any page may read them
+
+
 def add_headers(app: Flask) -> None:
     """Adds them to the app's answers, errors included."""
     app.after_request(_with_headers)
@@ -28,8 +31,7 @@ def _with_headers(response: Response) -> Response:
     response.headers.setdefault("X-Content-Type-Options", "nosniff")
     response.headers.setdefault("Referrer-Policy", "no-referrer")
     response.headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
-    if request.method in ("GET", "HEAD") and response.mimetype == "application/json":
-        # no cookies and no secrets are in them: any page may read them
+    if request.method in ("GET", "HEAD") and response.mimetype in FOR_ALL:
         response.headers["Access-Control-Allow-Origin"] = "*"
         response.headers["Access-Control-Expose-Headers"] = "Link, Retry-After"
         response.headers.setdefault("Cache-Control", "no-cache")

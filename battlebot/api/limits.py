@@ -6,7 +6,6 @@ its memory: a look into Redis for each would cost more than most of them do.
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 
@@ -26,7 +25,6 @@ PROBES = ("/healthz", "/readyz")  # asked by load balancers and monitors, and ch
 
 def limit_registrations(app: Flask, settings: Settings) -> None:
     """Refuses registrations beyond `settings.registrations_per_hour` of one address: 429 with Retry-After."""
-    logging.getLogger("flask-limiter").addFilter(_in_one_line)
     limiter = Limiter(
         sender,
         app=app,
@@ -72,15 +70,6 @@ def _refuse(limit: RequestLimit, sentence: str) -> Response:
     response = answer(error.http_status, error.as_dict())
     response.headers["Retry-After"] = str(wait_s)
     return response
-
-
-def _in_one_line(record: logging.LogRecord) -> bool:
-    """A Redis that is away is no error of the limiter's: one line tells it, without a traceback."""
-    if record.exc_info and record.exc_info[0] is not None:
-        record.msg, record.args = f"{record.msg} ({record.exc_info[0].__name__})", ()
-        record.exc_info = None
-        record.levelno, record.levelname = logging.WARNING, "WARNING"
-    return True
 
 
 def sender() -> str:

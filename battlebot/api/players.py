@@ -80,12 +80,7 @@ class AboutPlayer(Schema):
 
     format = as_json()
     name = fields.String(required=True, validate=Length(1, MAX_NAME_LENGTH))
-    limit = Count(
-        1,
-        MOST_MATCHES,
-        load_default=MATCHES,
-        metadata={"description": "At most so many matches.", "minimum": 1, "maximum": MOST_MATCHES, "type": "integer"},
-    )
+    limit = Count(1, MOST_MATCHES, "At most so many matches.", load_default=MATCHES)
     before = fields.String(
         load_default=None, metadata={"description": "Only matches that ended before the one with this id."}
     )
@@ -191,7 +186,8 @@ def _attended(game: str, rows: Sequence[dict[str, Any]], online: list[str] | Non
             **row,
             "registered": row["player"] in registered,
             "online": None if online is None else row["player"] in here,
-            "onlineS": seconds.get(row["player"]),
+            # one who has just come has not been noted yet
+            "onlineS": seconds.get(row["player"], 0.0 if row["player"] in here else None),
         }
         for row in rows
     ]

@@ -26,18 +26,8 @@ class RatingsPage(Schema):
     class Meta:
         unknown = EXCLUDE
 
-    limit = Count(
-        1,
-        MOST_ROWS,
-        load_default=100,
-        metadata={"description": "At most so many bots.", "minimum": 1, "maximum": MOST_ROWS, "type": "integer"},
-    )
-    offset = Count(
-        0,
-        MOST_OFFSET,
-        load_default=0,
-        metadata={"description": "So many bots are left out at the top.", "minimum": 0, "type": "integer"},
-    )
+    limit = Count(1, MOST_ROWS, "At most so many bots.", load_default=100)
+    offset = Count(0, MOST_OFFSET, "So many bots are left out at the top.", load_default=0)
 
 
 class RatingRow(AsItIs):

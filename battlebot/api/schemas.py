@@ -46,10 +46,11 @@ class Flag(fields.Field[bool]):
 
 
 class Count(fields.Field[int]):
-    """A whole number within bounds, written in plain digits."""
+    """A whole number within bounds, written in plain digits; `description` says what it is."""
 
-    def __init__(self, low: int, high: int, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+    def __init__(self, low: int, high: int, description: str, **kwargs: Any) -> None:
+        about = {"type": "integer", "minimum": low, "maximum": high, "description": description}
+        super().__init__(metadata=about, **kwargs)
         self.low, self.high = low, high
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
@@ -116,12 +117,7 @@ class OfFault(Schema):
 class Page(OfFault):
     """Which part of a long list."""
 
-    limit = Count(
-        1,
-        MOST_GAMES,
-        load_default=MOST_GAMES,
-        metadata={"description": "At most so many matches.", "minimum": 1, "maximum": MOST_GAMES, "type": "integer"},
-    )
+    limit = Count(1, MOST_GAMES, "At most so many matches.", load_default=MOST_GAMES)
     before = fields.String(
         load_default=None, metadata={"description": "Only matches that ended before the one with this id."}
     )

@@ -16,7 +16,7 @@ SENTENCES = {
     "invalid": ("{victor} won: {losers} made too many invalid turns.", "A draw: too many invalid turns."),
     "unanswered": ("{victor} won: {losers} gave no answer that counts.", "A draw: no answer came that counts."),
     "error": ("{victor} won: the match could not go on.", "A draw: the match could not go on."),
-    "void": ("{victor} won, but the organiser took the match back.", "The organiser took the match back."),
+    "void": ("{victor} won, but the match was taken back.", "The match was taken back{why}."),
     "length": ("{victor} won when the match grew too long.", "A draw: the match grew too long."),
 }
 # where several of more than two are first, and others are not
@@ -57,17 +57,19 @@ def explained(game: Mapping[str, Any]) -> dict[str, Any]:
 def verdict(game: Mapping[str, Any]) -> str:
     """What the stored match's verdict says: who won and why, whose fault it was and by what, whether it counts."""
     victor, ours = game.get("victor"), game.get("match") or {}
-    reason = _reason(game, ours.get("evidence") or {})
+    evidence = ours.get("evidence") or {}
+    reason = _reason(game, evidence)
     won, drawn = SENTENCES.get(reason, ("{victor} won ({reason}).", "A draw ({reason})."))
     losers = named([player for player in game["players"] if player != victor])
     # one pass, so that a name with braces in it stays what it is
-    sentences = [(drawn if victor is None else won).format(victor=victor, losers=losers, reason=reason)]
+    why = f": {evidence['sentence']}".rstrip(".") if evidence.get("sentence") else ""
+    sentences = [(drawn if victor is None else won).format(victor=victor, losers=losers, reason=reason, why=why)]
     if order := finish(game):
         if victor is None:
             sentences = [SHARED.get(reason, "{first} share the first place.").format(first=named(order[0][1]))]
         sentences.append(f"The order: {'; '.join(f'{place}. {named(bots)}' for place, bots in order[:MOST_NAMED])}.")
     if ours.get("fault") in FAULTS:
-        proof = _proof(reason, ours.get("evidence") or {})
+        proof = _proof(reason, evidence)
         sentences.append(f"{FAULTS[ours['fault']]}{f': {proof}' if proof else ''}.")
     if ours.get("void"):
         sentences.append("The match counts for nobody.")

@@ -21,6 +21,9 @@ from battlebot.errors import Unavailable
 log = structlog.get_logger()
 
 PAUSE_AFTER_LOSS_S = 0.2
+WAIT_S = 2.0  # for a message, before one asks whether the connection is dead
+UNREAD = 4  # letters of a mailbox to itself, one a second, that were taken and have not come: then it is dead
+HEARTBEAT = b"heartbeat"
 LISTENER_BACKLOG = 100
 
 
@@ -104,15 +107,21 @@ class Bus:
 
 
 class Mailbox:
-    """What a node must tell its bots: one channel, read by one thread, in the order of the commits."""
+    """What a node must tell its bots: one channel, read by one thread, in the order of the commits.
+
+    A connection may be dead though nobody has said so (a machine or a firewall between has gone): the mailbox posts
+    itself letters, and where Redis took some of them and none comes, it connects anew.
+    """
 
     def __init__(
         self, client: redis.Redis, channel: str, on_mail: Callable[[bytes], None], on_gap: Callable[[], None]
     ) -> None:
+        self._client = client
         self._pubsub = client.pubsub(ignore_subscribe_messages=True)
         self._channel = channel
         self._on_mail = on_mail
         self._on_gap = on_gap
+        self._unread = 0  # letters to itself since something was read last
 
     def start(self) -> None:
         """Subscribes and starts reading in a thread of its own. Raises Unavailable if Redis is away at the start."""
@@ -120,31 +129,60 @@ class Mailbox:
             self._pubsub.subscribe(self._channel)
         threading.Thread(target=self._read, name="mailbox", daemon=True).start()
 
+    def beat(self) -> None:
+        """Posts itself a letter, of which nobody else hears; to be called every second. Raises Unavailable."""
+        with redis_errors():
+            self._client.publish(self._channel, HEARTBEAT)
+        self._unread += 1
+
     def _read(self) -> None:
-        read_for_ever(self._pubsub, lambda message: self._on_mail(message["data"]), self._on_gap)
+        read_for_ever(self._pubsub, self._on_message, self._on_new_connection, self._is_dead)
+
+    def _on_message(self, message: dict[str, bytes]) -> None:
+        self._unread = 0
+        if message["data"] != HEARTBEAT:
+            self._on_mail(message["data"])
+
+    def _on_new_connection(self) -> None:
+        self._on_gap()
+        self._unread = 0  # it may have taken long, and what has come meanwhile is about to be read
+
+    def _is_dead(self) -> bool:
+        return self._unread >= UNREAD
 
 
 def read_for_ever(
-    pubsub: redis.client.PubSub, on_message: Callable[[dict[str, bytes]], None], on_gap: Callable[[], None]
+    pubsub: redis.client.PubSub,
+    on_message: Callable[[dict[str, bytes]], None],
+    on_gap: Callable[[], None],
+    is_dead: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Reads a subscription, over lost connections too; `on_gap` is called after each, when it stands again."""
+    """Reads a subscription, over lost connections too; `on_gap` is called after each, when it stands again.
+
+    Where no message has come, `is_dead` says whether one should have: then the connection is lost.
+    """
     gap = threading.Event()
     while True:
         try:
-            message = pubsub.get_message(timeout=5.0)
+            message = pubsub.get_message(timeout=WAIT_S)
             if gap.is_set():
                 gap.clear()
                 on_gap()
+            elif message is None and is_dead():
+                if pubsub.connection is not None:
+                    pubsub.connection.disconnect()
+                raise redis.ConnectionError("The connection stands, but letters do not come.")
             if message is not None and message["type"] == "message":
                 on_message(message)
         except (redis.RedisError, OSError, AttributeError) as error:
             # the client resubscribes by itself when it connects again
             if not gap.is_set():
-                log.warning("bus.lost", error=type(error).__name__)
+                log.warning("bus.lost", error=type(error).__name__, sentence=str(error))
             gap.set()
             gap_pause()
         except Exception:
             log.exception("bus.failed")
+            gap_pause()
 
 
 def gap_pause() -> None:

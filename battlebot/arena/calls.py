@@ -67,27 +67,30 @@ def commit_call(
     before: Match,
     after: Match,
     turns: Sequence[dict[str, Any]],
-    publications: Iterable[Publication],
+    publications: Sequence[Publication],
     follows: Match | None,
     token: str,
 ) -> Call:
-    """Keys and arguments of `commit.lua`: as `MatchStore.commit`. No two commits have the same `token`.
+    """A match's own keys and arguments of `commit.lua`: as `MatchStore.draft`. No two commits have the same `token`.
 
     Raises TypeError where the game has made a state that is not JSON.
     """
-    script_keys = [*_commit_keys(after.id, after.id if follows is None else follows.id)]
+    changes = _changes(before, after, follows)
+    own, its_turns = _match_keys(after.id)
+    script_keys = [own, its_turns, own if follows is None else keys.match(follows.id)]
     arguments: list[Argument] = [
         after.id,
         before.revision,
         token,
         encode_match(after),
         "" if after.due_s is None else int(after.due_s * 1000),
-        len(turns),
-        int(time.time() * 1_000_000),
         *(NOTHING if follows is None else _following(follows)),
+        len(turns),
+        len(changes),
+        len(publications),
         *map(orjson.dumps, turns),
     ]
-    for name, change in _changes(before, after, follows):
+    for name, change in changes:
         script_keys.append(name)
         arguments.append(change)
     for channel, message in publications:
@@ -95,17 +98,19 @@ def commit_call(
     return script_keys, arguments
 
 
+def together(calls: Iterable[Call]) -> Call:
+    """Keys and arguments of `commit.lua` for commits of several matches, each by `commit_call`."""
+    script_keys: list[str] = [keys.DEADLINES, keys.FINISHED, keys.END_SEQUENCE, keys.ARCHIVE_ASKED]
+    arguments: list[Argument] = [int(time.time() * 1_000_000)]
+    for its_keys, its_arguments in calls:
+        script_keys += its_keys
+        arguments += its_arguments
+    return script_keys, arguments
+
+
 @lru_cache(maxsize=10_000)
-def _commit_keys(match_id: str, next_id: str) -> tuple[str, ...]:
-    return (
-        keys.match(match_id),
-        keys.turns(match_id),
-        keys.DEADLINES,
-        keys.FINISHED,
-        keys.END_SEQUENCE,
-        keys.ARCHIVE_ASKED,
-        keys.match(next_id),
-    )
+def _match_keys(match_id: str) -> tuple[str, str]:
+    return keys.match(match_id), keys.turns(match_id)
 
 
 def _changes(before: Match, after: Match, follows: Match | None) -> list[tuple[str, str]]:

@@ -1,50 +1,73 @@
--- Commits one step of a match, if nobody committed before.
--- KEYS[1] match hash, KEYS[2] its turns, KEYS[3] deadlines, KEYS[4] finished, KEYS[5] end sequence,
--- KEYS[6] archive asked for, KEYS[7] hash of the match that follows (this one's where none does),
--- KEYS[8..] sets of matches: by empty seats, by names
--- ARGV[1] match id, ARGV[2] revision expected, ARGV[3] token of this commit, ARGV[4] document,
--- ARGV[5] due in ms, or '' where the match is over, ARGV[6] how many turns to append, ARGV[7] now in microseconds,
--- ARGV[8] id of the match that follows, or '', ARGV[9] its document, ARGV[10] when it is due (ms),
+-- Commits steps of several matches, of each if nobody committed before; a match comes once. Each stands or falls by itself.
+-- KEYS[1] deadlines, KEYS[2] finished, KEYS[3] end sequence, KEYS[4] archive asked for, then for each match:
+-- its hash, its turns, hash of the match that follows (its own where none does), sets of matches: by empty seats, by names
+-- ARGV[1] now in microseconds, then for each match: [1] id, [2] revision expected, [3] token of this commit, [4] document,
+-- [5] due in ms, or '' where the match is over, [6] id of the match that follows, or '', [7] its document, [8] when it is
+-- due (ms), [9] how many turns to append, [10] how many sets there are, [11] how many publications;
 -- then the turns, then one of 'add', 'remove' or 'follow' (add the match that follows) for each set,
 -- then pairs of channel and message
--- Answers {1, 1 where the archive must be asked for now}; {0, revision found or ''} where somebody was first.
-local found = redis.call('HMGET', KEYS[1], 'rev', 'token')
-if found[1] ~= ARGV[2] then
-  -- a commit whose answer was lost is sent again: it has been done, whatever others have committed upon it since
-  if found[2] and string.find(' ' .. found[2] .. ' ', ' ' .. ARGV[3] .. ' ', 1, true) then return {1, 1} end
-  return {0, found[1] or ''}
-end
-local ask = 0
--- the tokens of the last commits, newest first; 200 bytes are some eight of them, the last one perhaps in part
-local tokens = string.match(string.sub(ARGV[3] .. ' ' .. (found[2] or '') .. ' ', 1, 200), '^(.*) ')
-redis.call('HSET', KEYS[1], 'rev', ARGV[2] + 1, 'token', tokens, 'doc', ARGV[4])
-for i = 11, 10 + ARGV[6] do redis.call('RPUSH', KEYS[2], ARGV[i]) end
-if ARGV[5] == '' then
-  -- grows for ever, also over the loss of all of Redis: never below the time
-  local last = tonumber(redis.call('GET', KEYS[5]) or '0')
-  local seq = string.format('%.0f', math.max(last + 1, tonumber(ARGV[7])))
-  redis.call('SET', KEYS[5], seq)
-  redis.call('HSET', KEYS[1], 'seq', seq)
-  redis.call('ZADD', KEYS[4], seq, ARGV[1])
-  redis.call('ZREM', KEYS[3], ARGV[1])
-  -- who archives takes this away before it looks what has ended: this match waits for it, or the next is asked for
-  if redis.call('SET', KEYS[6], '1', 'NX', 'PX', 2000) then ask = 1 end
-else
-  redis.call('ZADD', KEYS[3], ARGV[5], ARGV[1])
-end
-if ARGV[8] ~= '' then
-  redis.call('HSET', KEYS[7], 'rev', 0, 'doc', ARGV[9])
-  redis.call('ZADD', KEYS[3], ARGV[10], ARGV[8])
-end
-local next = 11 + ARGV[6]
-for i = 8, #KEYS do
-  if ARGV[next] == 'remove' then
-    redis.call('SREM', KEYS[i], ARGV[1])
-  else
-    redis.call('SADD', KEYS[i], ARGV[next] == 'add' and ARGV[1] or ARGV[8])
-    redis.call('EXPIRE', KEYS[i], 86400)
+-- Answers for each {1, 1 where the archive must be asked for now}; {0, revision found or ''} where somebody was first.
+local due = {}
+
+-- `key` and `at` are the places in KEYS and ARGV before the match's own
+local function commit(key, at)
+  local match, id, token = KEYS[key + 1], ARGV[at + 1], ARGV[at + 3]
+  local found = redis.call('HMGET', match, 'rev', 'token')
+  if found[1] ~= ARGV[at + 2] then
+    -- a commit whose answer was lost is sent again: it has been done, whatever others have committed upon it since
+    if found[2] and string.find(' ' .. found[2] .. ' ', ' ' .. token .. ' ', 1, true) then return {1, 1} end
+    return {0, found[1] or ''}
   end
-  next = next + 1
+  local ask = 0
+  -- the tokens of the last commits, newest first; 200 bytes are some eight of them, the last one perhaps in part
+  local tokens = string.match(string.sub(token .. ' ' .. (found[2] or '') .. ' ', 1, 200), '^(.*) ')
+  redis.call('HSET', match, 'rev', ARGV[at + 2] + 1, 'token', tokens, 'doc', ARGV[at + 4])
+  if ARGV[at + 5] ~= '' then due[#due + 1], due[#due + 2] = ARGV[at + 5], id end
+  local follows, next = ARGV[at + 6], at + 12
+  for _ = 1, ARGV[at + 9] do
+    redis.call('RPUSH', KEYS[key + 2], ARGV[next])
+    next = next + 1
+  end
+  if ARGV[at + 5] == '' then
+    -- grows for ever, also over the loss of all of Redis: never below the time
+    local last = tonumber(redis.call('GET', KEYS[3]) or '0')
+    local seq = string.format('%.0f', math.max(last + 1, tonumber(ARGV[1])))
+    redis.call('SET', KEYS[3], seq)
+    redis.call('HSET', match, 'seq', seq)
+    redis.call('ZADD', KEYS[2], seq, id)
+    redis.call('ZREM', KEYS[1], id)
+    -- who archives takes this away before it looks what has ended: this match waits for it, or the next is asked for
+    if redis.call('SET', KEYS[4], '1', 'NX', 'PX', 2000) then ask = 1 end
+  end
+  if follows ~= '' then
+    redis.call('HSET', KEYS[key + 3], 'rev', 0, 'doc', ARGV[at + 7])
+    due[#due + 1], due[#due + 2] = ARGV[at + 8], follows
+  end
+  for i = key + 4, key + 3 + ARGV[at + 10] do
+    if ARGV[next] == 'remove' then
+      redis.call('SREM', KEYS[i], id)
+    else
+      redis.call('SADD', KEYS[i], ARGV[next] == 'add' and id or follows)
+      redis.call('EXPIRE', KEYS[i], 86400)
+    end
+    next = next + 1
+  end
+  for _ = 1, ARGV[at + 11] do
+    redis.call('PUBLISH', ARGV[next], ARGV[next + 1])
+    next = next + 2
+  end
+  return {1, ask}
 end
-for i = next, #ARGV, 2 do redis.call('PUBLISH', ARGV[i], ARGV[i + 1]) end
-return {1, ask}
+
+local answers, key, at, failure = {}, 4, 1, nil
+while at < #ARGV do
+  -- what Redis refuses one match is an error of all in the end, of whom each is asked for again: but the others are done
+  local done, answer = pcall(commit, key, at)
+  answers[#answers + 1] = answer
+  if not done then failure = failure or answer end
+  key = key + 3 + ARGV[at + 10]
+  at = at + 11 + ARGV[at + 9] + ARGV[at + 10] + 2 * ARGV[at + 11]
+end
+if due[1] then redis.call('ZADD', KEYS[1], unpack(due)) end
+if failure then error(failure, 0) end
+return answers

@@ -76,7 +76,7 @@ class Conductor:
             try:
                 ask = self.store.commit(draft.commit)
             except Conflict:
-                newest = self.store.load(match.id)
+                newest = self.store.reload(match.id)
                 if newest.revision < match.revision:
                     log.error("match.set_back", match=match.id, held=match.revision, found=newest.revision)
                     events = [Failed("Redis has lost turns that had been acknowledged")]

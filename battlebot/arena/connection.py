@@ -16,6 +16,7 @@ Answer = TypeVar("Answer")
 MOST_CONNECTIONS = 64  # of one process; whoever needs one more waits for it
 
 # answers of a server that lives but cannot write now
+OF_A_PIPELINE = " of pipeline caused error: "
 PASSING = ("READONLY", "LOADING", "MASTERDOWN", "OOM", "MISCONF", "NOREPLICAS", "TRYAGAIN", "CLUSTERDOWN")
 
 
@@ -37,7 +38,8 @@ def is_passing(error: Exception) -> bool:
     """Whether the same command may succeed later."""
     if isinstance(error, redis.ConnectionError | redis.TimeoutError | OSError):
         return True
-    return isinstance(error, redis.ResponseError) and str(error).startswith(PASSING)
+    # redis-py tells of a pipeline's error first which command it was
+    return isinstance(error, redis.ResponseError) and str(error).rpartition(OF_A_PIPELINE)[2].startswith(PASSING)
 
 
 def texts(values: Any) -> list[str]:

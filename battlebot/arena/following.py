@@ -1,51 +1,77 @@
-"""Follows a live match turn by turn from its record: no state is missed, however fast it is played."""
+"""Follows a match turn by turn from its record: no state is missed, however fast it is played, or Redis away."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from typing import Any
 
 from battlebot.arena import keys
-from battlebot.arena.bus import Bus
+from battlebot.arena.bus import Bus, Listener
 from battlebot.arena.store import MatchStore
+from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.advance import MARKS, entered
 from battlebot.referee.match import Match
+from battlebot.referee.replay import states as replayed
 from battlebot.referee.step import seen_by
 from battlebot.rules.contract import Game
 
 LOOK_EVERY_S = 2.0  # should an announcement be lost
+TRY_AGAIN_S = 0.5  # where Redis, or the archive, is away
+
+Record = Mapping[str, Any]
+Rows = list[dict[str, Any]]
 
 
 class Follower:
-    """Plays the entries of a match's record after, as they come."""
+    """Plays the entries of a match's record after, as they come.
 
-    def __init__(self, game: Game, store: MatchStore, bus: Bus) -> None:
+    `archived(match_id)` is the stored match, or None; it raises Unavailable.
+    """
+
+    def __init__(
+        self, game: Game, store: MatchStore, bus: Bus, archived: Callable[[str], Record | None] = lambda match_id: None
+    ) -> None:
         self._game = game
         self._store = store
         self._bus = bus
+        self._archived = archived
 
-    def states(self, match: Match) -> Iterator[tuple[dict[str, Any], int]]:
+    def states(
+        self, match: Match, is_wanted: Callable[[], bool] = lambda: True
+    ) -> Iterator[tuple[dict[str, Any], int]]:
         """(what a viewer may see, version) after each entry, from the match's beginning to its end.
 
         `match` is it at any moment. Before bots are asked the game may want a pause, which is for whoever follows to
-        wait out: the state comes again, unless it has been changed. Raises UnknownMatch if it is lost, Unavailable.
+        wait out: the state comes again, unless it has been changed. Where Redis does not answer it goes on when it is
+        back. Ends before the match's end when nobody wants it any more. Raises UnknownMatch if it is lost.
         """
         first = [seat.bot for seat in match.seats]
         state, version = self._game.initial_state(first, match.seed, match.options), 0
         yield self._seen(state), version
         again = False
-        with self._bus.listen(keys.match_events(match.id)) as listener:
-            while True:
-                newest = self._store.load(match.id)
-                rows = self._store.record(match.id, version)
-                for row in rows[: newest.version - version]:
+        listener: Listener | None = None
+        with ExitStack() as stack:
+            while is_wanted():
+                try:
+                    if listener is None:
+                        listener = stack.enter_context(self._bus.listen(keys.match_events(match.id)))
+                    newest, rows, record = self._look(match.id, version)
+                except Unavailable:
+                    time.sleep(TRY_AGAIN_S)
+                    continue
+                if newest is None:
+                    yield from self._rest(record, version)
+                    return
+                for row in rows[: max(0, newest.version - version)]:
                     mark = next((mark for mark in MARKS if row.get(mark)), None)
                     state = entered(self._game, state, row["turn"], mark)
                     version += 1
                     if version < newest.version or newest.verdict is None:
                         yield self._seen(state), version
                 if newest.verdict is not None:
-                    # also where it ended otherwise than by its rules, or its record is in the archive by now
+                    # also where it ended otherwise than by its rules
                     yield seen_by(self._game, newest, None), newest.version
                     return
                 if rows and self._game.pause_ms(state):
@@ -55,6 +81,32 @@ class Follower:
                     again = False
                     yield self._seen(state), version
                 listener.get(LOOK_EVERY_S)
+
+    def _look(self, match_id: str, version: int) -> tuple[Match | None, Rows, Record]:
+        """The match with its entries from the version on; where Redis does not have them any more, the stored one."""
+        try:
+            newest = self._store.load(match_id)
+            rows = self._store.record(match_id, version)
+            if newest.verdict is None or len(rows) >= newest.version - version:
+                return newest, rows, {}
+        except UnknownMatch:
+            newest, rows = None, []
+        record = self._archived(match_id)
+        if record is not None:
+            return None, [], record
+        if newest is None:
+            raise UnknownMatch(f"There is no match {match_id}.")
+        return newest, rows, {}
+
+    def _rest(self, record: Record, version: int) -> Iterator[tuple[dict[str, Any], int]]:
+        """What comes after the version in a stored match."""
+        end: int = record["match"]["version"]
+        state: dict[str, Any] = {}
+        for number, state in enumerate(replayed(self._game, record)):
+            if version < number < end:
+                yield self._seen(state), number
+        verdict = {"victor": record["victor"], "reason": record["reason"]}
+        yield self._seen({**state, **verdict, "complete": True, "nextPlayer": None}), end
 
     def _seen(self, state: dict[str, Any]) -> dict[str, Any]:
         return self._game.view(state, None)

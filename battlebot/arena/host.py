@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import structlog
 from msgspec.structs import replace
@@ -17,6 +18,7 @@ from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import Step, step
+from battlebot.rules.contract import Game
 from battlebot.wire import closing
 from battlebot.wire.updates import Update
 
@@ -79,7 +81,8 @@ class Host:
                 continue
             if isinstance(event, Joined) and event.bot == update.bot:
                 # also where the match is over, and nobody has a place in it any more
-                self.deliver(table, player, self._with_missed(player, update, answer.match), answer.reply)
+                update = self.with_turn(player, self._with_missed(player, update, answer.match), answer.match)
+                self.deliver(table, player, update, answer.reply)
             elif update.place in (None, player.place):
                 # who sits here while its seat stands empty was taken for gone, wrongly
                 if player.table is not table:
@@ -130,9 +133,24 @@ class Host:
         if missed is None:
             return update
         game = self.conductor.registry[match.game]
-        return replace(
-            update, missed=tuple(turn if update.final else game.view_turn(turn, update.bot) for turn in missed)
-        )
+        return replace(update, missed=tuple(_as_seen(game, update, turn) for turn in missed))
+
+    def with_turn(self, player: Player, update: Update, match: Match) -> Update:
+        """The update with the turn that led to it, if that is all that a player who sits has missed.
+
+        Everybody else was told it so. Where all move at once there is no such turn.
+        """
+        game = self.conductor.registry[match.game]
+        before = update.version - 1
+        if game.simultaneous or player.known_version != before or before < 0 or not update.repeats:
+            return update
+        try:
+            turns = self.conductor.store.turns(match.id, before, update.version)
+        except Unavailable:
+            return update
+        if not turns:
+            return update
+        return replace(update, turn=_as_seen(game, update, turns[0]))
 
     def deliver(self, table: Table, player: Player, update: Update, reply: bool = False) -> None:
         """Tells a player an update; the last one of a match frees it."""
@@ -209,3 +227,8 @@ class Host:
                     self.tables.unseat(table, player)
                     player.channel.close(closing.SERVER_ERROR)
             self.tables.drop_if_empty(table)
+
+
+def _as_seen(game: Game, update: Update, turn: dict[str, Any]) -> dict[str, Any]:
+    """A turn as the update's bot may see it: of a match that is over, all of it."""
+    return turn if update.final else game.view_turn(turn, update.bot)

@@ -9,7 +9,8 @@ from typing import Any
 import hiredis
 import redis
 
-IDLE_S = 1.0  # after which a connection is looked at before it is used: Redis may have been restarted
+# after which a connection is looked at before it is used: Redis may have been restarted, which takes longer
+IDLE_S = 0.05
 
 Command = tuple[Any, ...]
 
@@ -24,6 +25,7 @@ class Line:
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
         self._connection: redis.Connection | None = None
+        self._stands = False
         self._used_s = 0.0
 
     def answers(self, commands: Sequence[Command]) -> list[Any]:
@@ -32,8 +34,11 @@ class Line:
         Never raises, but for what is thrown into the greenlet that waits.
         """
         try:
-            return self._exchange(commands)
+            answers = self._exchange(commands)
+            self._stands = True
+            return answers
         except BaseException as error:
+            self._stands = False
             if self._connection is not None:
                 # what was asked may be answered yet: nobody must take that for the answer to something else
                 self._connection.disconnect()
@@ -60,7 +65,8 @@ class Line:
         if self._connection is None:
             self._connection = self._client.connection_pool.get_connection()
         now_s = time.monotonic()
-        if now_s - self._used_s > IDLE_S and _is_stale(self._connection):
+        # to look at one that does not stand would be to connect: where Redis hangs, one would wait twice
+        if self._stands and now_s - self._used_s > IDLE_S and _is_stale(self._connection):
             self._connection.disconnect()  # it connects again by itself
         self._used_s = now_s
         return self._connection

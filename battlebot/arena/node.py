@@ -6,6 +6,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 import redis
 import structlog
@@ -15,7 +16,7 @@ from battlebot.arena.bus import Mailbox
 from battlebot.arena.connection import redis_errors
 from battlebot.arena.mail import rejoin
 from battlebot.arena.service import Arena
-from battlebot.arena.timers import Timers
+from battlebot.arena.timers import Timers, in_background
 from battlebot.errors import Unavailable
 
 log = structlog.get_logger()
@@ -39,21 +40,27 @@ class Node:
         self._tick = tick
         self._known = False
         self._stood = False
-        self._mailbox = Mailbox(client, keys.mailbox(arena.node), arena.on_mail, arena.look_after_all)
+        # letters are read meanwhile: of each match what is newest counts
+        after_a_gap = partial(in_background, arena.look_after_all)
+        self._mailbox = Mailbox(client, keys.mailbox(arena.node), arena.on_mail, after_a_gap)
 
     def start(self) -> None:
         """Starts the threads. Waits for Redis, so that no bot is let in before its mail can arrive."""
         self._timers.start()
+        for begin in (self._mailbox.start, self.beat):
+            self._until_done(begin)
+        threading.Thread(target=self._live, name="heartbeat", daemon=True).start()
+        log.info("node.started", node=self._arena.node)
+
+    def _until_done(self, begin: Callable[[], None]) -> None:
         while True:
             try:
-                self._mailbox.start()
-                self.beat()
-                break
+                begin()
             except Unavailable:
                 log.warning("node.waits_for_redis", node=self._arena.node)
                 time.sleep(HEARTBEAT_S)
-        threading.Thread(target=self._live, name="heartbeat", daemon=True).start()
-        log.info("node.started", node=self._arena.node)
+            else:
+                return
 
     def beat(self) -> None:
         """One heartbeat. Raises Unavailable.
@@ -66,6 +73,7 @@ class Node:
             log.warning("node.was_taken_for_dead", node=self._arena.node)
             self._stood = True
         self._known = True
+        self._mailbox.beat()
         if self._stood:
             with redis_errors():
                 # letters may lie unread that seat players: these are looked after as well, in their turn

@@ -117,7 +117,7 @@ class Player:
         self.stop_clock()
         self.remaining_s = 0.0
         self.told = (False, -1)
-        self._known_version = -1
+        self.known_version = -1
 
     def stop_clock(self) -> None:
         """Nothing is charged, and nothing counts as asked, until the bot is told again."""
@@ -136,17 +136,19 @@ class Player:
 
         If it asks, the clock starts when it is written. The clock of a question that was put before goes on: a
         repeated answer gives no time, nor does the turn of another bot where all move at once. No question is put
-        twice: an original client would answer twice, and the second answer would be an invalid turn.
+        twice: an original client would answer twice, and the second answer would be an invalid turn. Nor is anybody
+        told twice how the match stands.
         """
         # the end is newer than anything: Redis may have lost what the bot was told before
         now_told = (shown.final, shown.revision)
         if now_told < self.told or (now_told == self.told and not reply):
             return
-        known, self._known_version = self._known_version == shown.version, shown.version
+        known, self.known_version = self.known_version == shown.version, shown.version
         self.told = now_told
         if not shown.asks:
             self.stop_clock()
-            self.channel.send(shown.text)
+            if reply or shown.final or not (known and shown.repeats):
+                self.channel.send(shown.text)
         elif shown.question == self.asked_version and shown.repeats and known:
             self._go_on(shown)
         elif shown.question == self.asked_version and shown.remaining_s >= self.remaining_s:

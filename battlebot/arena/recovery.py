@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import structlog
 
@@ -16,7 +17,6 @@ from battlebot.arena.timers import Timers, in_background
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import update_for
-from battlebot.referee.telling import told
 from battlebot.wire import closing
 
 log = structlog.get_logger()
@@ -33,6 +33,8 @@ class Recovery:
         self._conductor = host.conductor
         self._timers = timers
         self._planned: set[str] = set()
+        self._all_wanted = False
+        self._looks = threading.Lock()
 
     def later(self, match_id: str) -> None:
         """Looks after a match in a while, and again until Redis answers; once, however many ask for it meanwhile."""
@@ -73,25 +75,13 @@ class Recovery:
                     player = self._tables.expected(waiting.place)
                 self._bring_up_to_date(table, match, seat, player)
 
-    def catch_up(self, table: Table, player: Player, version: int) -> None:
-        """Tells a player who knows the match at `version` how it stands, by what this node knows.
-
-        As everybody else it is told the turn, if that is all that it has missed.
-        """
+    def catch_up(self, table: Table, player: Player) -> None:
+        """Tells a player how the match stands, by what this node knows."""
         match = table.known()
         seat = None if match is None else match.seat_of(player.bot)
         if match is not None and seat is not None and seat.place in (None, player.place):
-            game, turn = self._conductor.registry[match.game], None
-            if match.version == version + 1 and not game.simultaneous:
-                turn = self._turn_at(match, version)
-            self._host.deliver(table, player, told(game, match, seat, turn) if turn else update_for(game, match, seat))
-
-    def _turn_at(self, match: Match, version: int) -> dict[str, Any] | None:
-        try:
-            turns = self._conductor.store.turns(match.id, version, version + 1)
-        except Unavailable:
-            return None
-        return turns[0] if turns else None
+            update = update_for(self._conductor.registry[match.game], match, seat)
+            self._host.deliver(table, player, self._host.with_turn(player, update, match))
 
     def _bring_up_to_date(self, table: Table, match: Match, seat: Seat, player: Player | None) -> None:
         if seat.place is None or keys.node_of(seat.place) != self._conductor.node:
@@ -107,14 +97,30 @@ class Recovery:
         self._tables.seat(table, player)
         game = self._conductor.registry[match.game]
         unasked = seat.bot in game.awaited(match.state) and player.asked_version != seat.question
-        self._host.deliver(table, player, update_for(game, match, seat), reply=unasked)
+        update = self._host.with_turn(player, update_for(game, match, seat), match)
+        self._host.deliver(table, player, update, reply=unasked)
 
     def look_after_all(self) -> None:
-        """Brings all seats up to date: the mailbox was unreadable for a time."""
-        for table in self._tables.all():
+        """Brings all seats up to date: the mailbox was unreadable for a time. Where Redis is away, once it is back.
+
+        One at a time: who asks while one is under way is answered by another round of that.
+        """
+        self._all_wanted = True
+        while self._all_wanted and self._looks.acquire(blocking=False):
+            try:
+                self._all_wanted = False
+                self._look_after_each(self._tables.all())
+            finally:
+                self._looks.release()
+
+    def _look_after_each(self, tables: Sequence[Table]) -> None:
+        for at, table in enumerate(tables):
             try:
                 self.look_after(table.match_id)
-            except Unavailable:
+            except Unavailable as error:
+                log.warning("match.looks_put_off", matches=len(tables) - at, error=str(error))
+                for left in tables[at:]:
+                    self.later(left.match_id)
                 return
 
     def rejoin_all(self) -> None:

@@ -224,7 +224,7 @@ class Arena:
                 self._host.finish(table, player)
             elif table.revision > mail.revision:
                 # the match went on before the letter was read, and this player was not here to be told
-                self._recovery.catch_up(table, player, mail.version)
+                self._recovery.catch_up(table, player)
 
     def look_for(self, match_id: str, player: Player) -> None:
         """A match has begun for a player who waits, and it has not been told: looks after it if that letter was lost.

@@ -12,7 +12,7 @@ import orjson
 import redis
 
 from battlebot.arena import keys
-from battlebot.arena.calls import Beginning, Call, Publication, begin_call, commit_call, decode_match
+from battlebot.arena.calls import Beginning, Call, Publication, begin_call, commit_call, decode_match, together
 from battlebot.arena.connection import held, redis_errors, texts
 from battlebot.arena.line import Command
 from battlebot.arena.scripts import Script, Scripts
@@ -32,15 +32,10 @@ RETIRED_S = 60  # an archived match stays readable: a bot that comes back too la
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What replaces a match by its next revision: a call of the script. However often it is made, it is done once."""
+    """What replaces a match by its next revision: its part of a call of the script. However often made: done once."""
 
     match_id: str
     call: Call
-
-    @property
-    def command(self) -> Command:
-        """The command that does it."""
-        return COMMIT.command(*self.call)
 
     def done(self, answer: Any) -> bool:
         """What the script has answered: whether the archive must be asked for now. Raises Conflict, UnknownMatch."""
@@ -50,6 +45,11 @@ class Commit:
         if detail == b"":
             raise UnknownMatch(f"The match {self.match_id} is not in Redis any more.")
         raise Conflict(f"The match {self.match_id} is at revision {int(detail)}.")
+
+
+def commit_command(commits: Iterable[Commit]) -> Command:
+    """The command that makes all of these, of different matches; it answers a list of what `Commit.done` takes."""
+    return COMMIT.command(*together(commit.call for commit in commits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class MatchStore:
         before: Match,
         after: Match,
         turns: Sequence[dict[str, Any]],
-        publications: Iterable[Publication],
+        publications: Sequence[Publication],
         follows: Match | None = None,
     ) -> Commit:
         """What replaces `before` by `after`, when it is made. Asks Redis nothing.
@@ -119,7 +119,9 @@ class MatchStore:
 
         Raises Conflict if another revision than the one before is there (reload, step again), UnknownMatch if none is.
         """
-        return commit.done(held(lambda: self._scripts.run(COMMIT, *commit.call), self._hold_s))
+        call = together([commit.call])
+        [answer] = held(lambda: self._scripts.run(COMMIT, *call), self._hold_s)
+        return commit.done(answer)
 
     def post(self, node: str, letter: bytes) -> None:
         """Sends a node a letter, which it reads after all that was sent to it before."""
@@ -137,6 +139,10 @@ class MatchStore:
         if document is None:
             raise UnknownMatch(f"There is no live match {match_id}.")
         return decode_match(document)
+
+    def reload(self, match_id: str) -> Match:
+        """As `load`, tried again for as long as a commit: for one that comes again, as somebody was first."""
+        return held(lambda: self.load(match_id), self._hold_s)
 
     def turns(self, match_id: str, first: int, end: int) -> list[dict[str, Any]] | None:
         """The valid turns of a match that answered the versions from `first` to before `end`, as they are echoed.

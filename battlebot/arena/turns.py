@@ -16,6 +16,7 @@ from battlebot.arena.gate import Gate, in_greenlet
 from battlebot.arena.host import Host
 from battlebot.arena.line import Line
 from battlebot.arena.player import Player
+from battlebot.arena.store import Commit, commit_command
 from battlebot.arena.tables import Table
 from battlebot.errors import Unavailable
 from battlebot.referee.events import Turned
@@ -91,8 +92,8 @@ class Turns:
     def _conduct(self, group: list[Offer], line: Line) -> None:
         drafts = [self._drafted(offer) for offer in group]
         rest = [(offer, draft) for offer, draft in zip(group, drafts, strict=True) if draft is not None]
-        commands = [draft.commit.command for _, draft in rest if draft.commit is not None]
-        answers = line.answers(commands) if commands else []
+        commits = [draft.commit for _, draft in rest if draft.commit is not None]
+        answers = _answers(commits, line) if commits else []
         for (offer, draft), answer in zip(rest, answers, strict=True):
             match answer:
                 case [1, ask_archive]:
@@ -135,6 +136,12 @@ class Turns:
             except Exception:
                 log.exception("turn.failed", match=offer.table.match_id, bot=offer.player.bot)
                 offer.player.channel.close(closing.SERVER_ERROR)
+
+
+def _answers(commits: list[Commit], line: Line) -> list[object]:
+    """What the script has answered to each, all made in one call of it; None where it has not, whatever it has done."""
+    [answers] = line.answers([commit_command(commits)])
+    return answers if isinstance(answers, list) and len(answers) == len(commits) else [None] * len(commits)
 
 
 def is_usual(match: Match) -> bool:

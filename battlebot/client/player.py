@@ -47,6 +47,11 @@ class Player:
         """Whether a single match is all there is to play."""
         return self._plan.matches is None and not self._plan.keep and not self._plan.contest
 
+    @property
+    def in_match(self) -> bool:
+        """Whether it has a seat in a match whose end it has not been told, connected or not."""
+        return self._seat is not None
+
     def done(self) -> bool:
         """Whether the plan is fulfilled, or nothing has happened for too long."""
         enough = 1 if self.one_match else self._plan.matches

@@ -65,7 +65,7 @@ def run(
             if lost is not None and lost.close_code == NORMAL and player.one_match:
                 log.info("the server closed the connection: %s", lost.reason or "no reason given")
                 break
-            wait_s = min(wait_after(lost, backoff), player.idle_left_s())
+            wait_s = min(wait_after(lost, backoff, player.in_match), player.idle_left_s())
             if lost is not None:
                 log.warning("%s; connecting again in %.1f s", lost, wait_s)
             if not player.done():
@@ -75,23 +75,23 @@ def run(
     return player.results
 
 
-def wait_after(lost: ConnectionLost | None, backoff: Backoff) -> float:
-    """Seconds before the next connection; `lost` is None where the last one had served.
+def wait_after(lost: ConnectionLost | None, backoff: Backoff, in_match: bool = False) -> float:
+    """Seconds before the next connection; `lost` is None where the last one had served. `in_match`: a match waits.
 
     Raises Refused (or LoginFailed) where the server closed for a reason that a new connection would meet again. The
     close codes are those of RFC 6455 and of the protocol page; the reason is `slug: sentence`.
     """
     if lost is None or lost.close_code == RESTART:
-        return backoff.soon_s()
+        return backoff.soon_s(in_match)
     if lost.close_code == TRY_LATER:
-        return backoff.next_s(at_least_s=TRY_LATER_S)
+        return backoff.next_s(TRY_LATER_S, in_match)
     slug, colon, sentence = lost.reason.partition(": ")
     if not colon:
         slug, sentence = "", lost.reason
     if lost.close_code in FINAL_CODES and slug not in PASSING_SLUGS:
         kind = LoginFailed if slug == "login-failed" else Refused
         raise kind(slug, f"The server closed the connection: {sentence or lost.close_code}.")
-    return backoff.next_s()
+    return backoff.next_s(in_match=in_match)
 
 
 def _connect(player: Player, connect: Callable[[], Connection], credentials: Credentials) -> ConnectionLost | None:

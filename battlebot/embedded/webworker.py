@@ -123,6 +123,9 @@ def _refusal(status: HTTPStatus, code: str, sentence: str) -> bytes:
         "Connection: close",
         "Content-Type: application/json",
         "X-Content-Type-Options: nosniff",
+        "Content-Security-Policy: default-src 'none'",
+        "Referrer-Policy: no-referrer",
+        "Cross-Origin-Opener-Policy: same-origin",
         f"Content-Length: {len(body)}",
         *(("Retry-After: 2",) if status is HTTPStatus.TOO_MANY_REQUESTS else ()),
     )

@@ -192,6 +192,8 @@ class Lobby:
         elif player.table is not None or player.gone:
             # the tick and the one who came ask for the same player: while this one asked, the other was given a seat
             self._sits(player)
+            if found.taken:
+                self._give_back(player, found.others)
         elif found.match is not None:
             self.arena.look_for(found.match, player)
         elif login.contest is not None:
@@ -201,6 +203,18 @@ class Lobby:
             self._pair(player, game, found.others)
         elif found.left_out:
             self._look_again.add(player.place)
+
+    def _give_back(self, player: Player, others: Sequence[Ticket]) -> None:
+        """Those whom a player has taken along, who needs no match, wait on; the other nodes' ticks see to theirs."""
+        try:
+            self.queues.give_back(self._ticket(player), others)
+            for other in others:
+                waiter = self._waiting.get(other.place)
+                if waiter is not None and waiter.player.place == other.place:
+                    self._wait(waiter.player, look_for_seats=False)
+        except Unavailable as error:
+            # they are held for a while, then their ticks put them back
+            log.warning("tickets.given_back_late", bot=player.bot, error=str(error))
 
     def _may_be_broken(self, player: Player, doubt: Doubt) -> bool:
         """Whether the bot's other connection may have ended without anybody's having noticed it, its node being dead.

@@ -19,6 +19,7 @@ WAIT = Script("battlebot.matchmaking", "wait.lua")
 STILL = Script("battlebot.matchmaking", "still.lua")
 AGAIN = Script("battlebot.matchmaking", "again.lua")
 LEAVE = Script("battlebot.matchmaking", "leave.lua")
+BACK = Script("battlebot.matchmaking", "back.lua")
 
 HELD_MS = 5000  # how long taken tickets are kept from others, should who took them die
 LOOKED = "/"  # beside the bots that are missed, and no bot's name: when they were last looked for
@@ -108,6 +109,11 @@ class Queues:
         if kind == b"take":
             return Waiting(taken=True, others=tuple(_ticket(other.decode(), 0.0) for other in rest))
         return Waiting(ask_pairing=bool(rest[0]), left_out=bool(rest[1]))
+
+    def give_back(self, ticket: Ticket, others: Sequence[Ticket]) -> None:
+        """No match will begin for those whom `wait` has taken for this ticket: they are held no longer."""
+        marks = [keys.ticket(one.text) for one in (ticket, *others)]
+        self._scripts.run(BACK, marks, [ticket.text])
 
     def wait_again(self, name: str, tickets: Sequence[Ticket]) -> list[tuple[str | None, bool, bool]]:
         """Says that these still wait; answers for each the match begun for it, and if its bot has an empty seat.

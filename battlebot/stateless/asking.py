@@ -9,6 +9,8 @@ import msgspec
 
 from battlebot.errors import BadAddress
 
+NO_ANSWER = "The bot gave no answer that counts."
+
 
 class Question(msgspec.Struct, frozen=True):
     """One question to one bot. `content` is JSON, as the game says it; the bot has `limit_s` seconds to answer.
@@ -28,13 +30,15 @@ class Question(msgspec.Struct, frozen=True):
 class Failure(msgspec.Struct, frozen=True):
     """Why there is no answer that counts: a stable slug and a sentence for the bot's owner.
 
-    `late`: the bot took too long. `ours`: it is the server that failed, and the bot is to be asked again.
+    `late`: the bot took too long. `ours`: it is the server that failed, and the bot is to be asked again. `public` is
+    what everybody is told, in events and in the record: nothing of where the bot is, nor of what was found there.
     """
 
     code: str
     sentence: str
     late: bool = False
     ours: bool = False
+    public: str = NO_ANSWER
 
 
 class Reply(msgspec.Struct, frozen=True):

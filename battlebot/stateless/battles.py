@@ -32,7 +32,7 @@ class Addresses(Protocol):
 
 @dataclass
 class Battles:
-    """`ask_bots(match_id)` has a match's stateless bots asked; it does not raise."""
+    """`ask_bots(match_id)` has a match's stateless bots asked; it does not raise. `archived`: as a Follower has it."""
 
     registry: Mapping[str, Game]
     settings: Settings
@@ -40,6 +40,7 @@ class Battles:
     bus: Bus
     addresses: Addresses
     ask_bots: Callable[[str], None]
+    archived: Callable[[str], Mapping[str, Any] | None]
     now_s: Callable[[], float] = time.time
 
     def begin(self, game_name: str, players: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Match:
@@ -80,9 +81,12 @@ class Battles:
         self.registry[match.game].options_with_defaults(options)
         return self.conductor.conduct(match, Reconfigured(dict(options))).match.version > match.version
 
-    def follow(self, match: Match) -> Iterator[tuple[dict[str, Any], int]]:
+    def follow(
+        self, match: Match, is_wanted: Callable[[], bool] = lambda: True
+    ) -> Iterator[tuple[dict[str, Any], int]]:
         """Every state of a match from its beginning, as a viewer may see it, and its version; ends with the match.
 
-        Waits for what has not happened yet. Raises UnknownMatch if it is lost, Unavailable.
+        Waits for what has not happened yet, and for Redis, as long as it is wanted. Raises UnknownMatch if it is lost.
         """
-        return Follower(self.registry[match.game], self.conductor.store, self.bus).states(match)
+        follower = Follower(self.registry[match.game], self.conductor.store, self.bus, self.archived)
+        return follower.states(match, is_wanted)

@@ -16,12 +16,13 @@ from battlebot.stateless.location import Location
 
 CONNECT_S = 4.0  # for all addresses of a name together, TLS included
 IDLE_S = 50.0  # how long a connection is kept that nobody uses
+UNKEPT_S = 600.0  # no connection is kept to a bot that has said more than it was asked, for so long
 MOST_IDLE = 1000
 MOST_AT_ONCE = 64  # to one host and port, from one process
 # what says that it is this machine that cannot, and not the bot
 OURS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL, errno.ENETDOWN)
 
-Key = tuple[bool, str, int]
+Host = tuple[bool, str, int]
 
 
 class NotConnected(Exception):
@@ -33,20 +34,25 @@ class NotConnected(Exception):
 
 
 class Connections:
-    """Idle connections by where they lead; taken by one question at a time."""
+    """Idle connections; taken by one question at a time.
+
+    Each is kept for the url that it was made for: a late second answer of a bot must not be read as that of another one
+    at the same host and port.
+    """
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
         self._context: ssl.SSLContext | None = None
-        self._idle: OrderedDict[Key, deque[tuple[float, socket.socket]]] = OrderedDict()
+        self._idle: OrderedDict[Location, deque[tuple[float, socket.socket]]] = OrderedDict()
         self._count = 0
-        self._busy: dict[Key, int] = {}
+        self._unkept: OrderedDict[Location, float] = OrderedDict()
+        self._busy: dict[Host, int] = {}
         self._left = threading.Condition()
         self._lock = threading.Lock()
 
     def enter(self, location: Location) -> None:
         """Takes one of the `MOST_AT_ONCE` places of a host, or waits for one; `leave` must follow."""
-        key = _key(location)
+        key = _host(location)
         if self._busy.get(key, 0) >= MOST_AT_ONCE:
             with self._left:
                 while self._busy.get(key, 0) >= MOST_AT_ONCE:
@@ -57,7 +63,7 @@ class Connections:
 
     def leave(self, location: Location) -> None:
         """Gives the place up."""
-        key = _key(location)
+        key = _host(location)
         busy = self._busy[key] - 1
         if busy:
             self._busy[key] = busy
@@ -68,34 +74,61 @@ class Connections:
                 self._left.notify_all()
 
     def idle(self, location: Location) -> socket.socket | None:
-        """A connection that was used before and is still open, as far as can be seen."""
-        while (found := self._pop(_key(location))) is not None:
+        """A connection to this url that is still open, and over which nothing has come that nobody asked for."""
+        while (found := self._pop(location)) is not None:
             kept_s, connection = found
-            if time.monotonic() - kept_s < IDLE_S and _is_open(connection):
+            heard = _heard(connection)
+            if heard is None and time.monotonic() - kept_s < IDLE_S:
                 return connection
             connection.close()
+            if heard:
+                self._keep_none(location)
+        self._give_way(location)
         return None
+
+    def _give_way(self, location: Location) -> None:
+        """Ends what is idle to other bots at the same host and port: where one thread serves them all, it waits there.
+
+        A connection is about to be made, to which it would not come.
+        """
+        host = _host(location)
+        with self._lock:
+            others = [other for other in self._idle if _host(other) == host]
+        for other in others:
+            while (found := self._pop(other)) is not None:
+                found[1].close()
 
     def keep(self, location: Location, connection: socket.socket) -> None:
         """Keeps a connection for the next question; the one that was not used for longest may have to go."""
+        if time.monotonic() < self._unkept.get(location, 0.0):
+            connection.close()
+            return
         with self._lock:
-            row = self._idle.setdefault(_key(location), deque())
+            row = self._idle.setdefault(location, deque())
             row.append((time.monotonic(), connection))
-            self._idle.move_to_end(_key(location))
+            self._idle.move_to_end(location)
             self._count += 1
             oldest = next(iter(self._idle)) if self._count > MOST_IDLE else None
         if oldest is not None and (old := self._pop(oldest, oldest_first=True)) is not None:
             old[1].close()
 
-    def _pop(self, key: Key, oldest_first: bool = False) -> tuple[float, socket.socket] | None:
+    def _keep_none(self, location: Location) -> None:
+        """What such a bot says once more may come after the next question has been sent, and pass for its answer."""
         with self._lock:
-            row = self._idle.get(key)
+            self._unkept[location] = time.monotonic() + UNKEPT_S
+            self._unkept.move_to_end(location)
+            if len(self._unkept) > MOST_IDLE:
+                self._unkept.popitem(last=False)
+
+    def _pop(self, location: Location, oldest_first: bool = False) -> tuple[float, socket.socket] | None:
+        with self._lock:
+            row = self._idle.get(location)
             if not row:
                 return None
             self._count -= 1
             found = row.popleft() if oldest_first else row.pop()
             if not row:
-                del self._idle[key]
+                del self._idle[location]
             return found
 
     def tidy(self) -> None:
@@ -157,23 +190,19 @@ class Connections:
         return self._context
 
 
-def _key(location: Location) -> Key:
+def _host(location: Location) -> Host:
     return location.tls, location.host, location.port
 
 
-def _is_open(connection: socket.socket) -> bool:
-    """Whether the other side has neither closed it nor sent what nobody asked for."""
-    if isinstance(connection, ssl.SSLSocket) and connection.pending():
-        return False
+def _heard(connection: socket.socket) -> bytes | None:
+    """A byte that nobody asked for, taken from it; none (b"") where it is closed, None where it is open and silent."""
     try:
         connection.settimeout(0.0)
-        # past TLS, to the socket itself: a byte of any kind says that something is up
-        socket.socket.recv(connection, 1, socket.MSG_PEEK)
-    except (BlockingIOError, InterruptedError):
-        return True
+        return connection.recv(1)
+    except (BlockingIOError, InterruptedError, ssl.SSLWantReadError):
+        return None
     except (OSError, ValueError):
-        return False
-    return False
+        return b""
 
 
 def _not_connected(location: Location, failure: OSError | None) -> NotConnected:

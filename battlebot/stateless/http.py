@@ -97,7 +97,8 @@ class HttpBots:
                 _read(connection, answer, clock)
             except TimeoutError:
                 sentence = f"The bot did not answer within {round(question.limit_s * 1000)} ms."
-                return Reply(failure=Failure("timeout", sentence, late=True), thinking_s=clock.thinking_s())
+                failure = Failure("timeout", sentence, late=True, public=sentence)
+                return Reply(failure=failure, thinking_s=clock.thinking_s())
             except OSError as error:
                 answer.feed(b"")
                 if answer.problem is None and not answer.done:

@@ -63,7 +63,8 @@ class NatsBots:
             marking = partial(_mark, question, self._most_bytes)
             answer, thinking_s = self._line.ask(subject, uid, request, question.limit_s, marking)
         except Silence as silence:
-            return Reply(failure=Failure(silence.code, str(silence), late=silence.late), thinking_s=silence.thinking_s)
+            failure = Failure(silence.code, str(silence), late=silence.late, public=str(silence))
+            return Reply(failure=failure, thinking_s=silence.thinking_s)
         except NoLine as error:
             return Reply(failure=Failure("nats-away", str(error), ours=True))
         except Exception as error:
@@ -78,11 +79,11 @@ class NatsBots:
     def _judged(self, answer: bytes, thinking_s: float) -> Reply:
         if len(answer) > self._most_bytes:
             sentence = f"The answer has {len(answer)} bytes; {self._most_bytes} are allowed."
-            return Reply(failure=Failure("too-big", sentence), thinking_s=thinking_s)
+            return Reply(failure=Failure("too-big", sentence, public=sentence), thinking_s=thinking_s)
         try:
             event = from_response(answer)
         except BadMessage as error:
-            return Reply(failure=Failure("bad-answer", str(error)), thinking_s=thinking_s)
+            return Reply(failure=Failure("bad-answer", str(error), public=str(error)), thinking_s=thinking_s)
         return Reply(_turn_of(event), thinking_s=thinking_s)
 
 

@@ -20,6 +20,7 @@ from nats.errors import Error, NoServersError
 
 from battlebot.stateless.clock import Clock
 from battlebot.stateless.openquestion import Marking, OpenQuestion
+from battlebot.stateless.pulse import Pulse
 from battlebot.stateless.repeats import Mark
 
 log = structlog.get_logger()
@@ -28,6 +29,7 @@ ANSWERS = "bot.publish_event"  # followed by the history's uid: where bots answe
 TRY_S = 2.0
 CONNECT_S = 5.0  # a server that is being restarted has so long to be there
 NOBODY_S = 2.0  # a bot that is being restarted has so long to be back
+BACK_S = 5.0  # after a restart of NATS its bots have so long: their libraries try every two or three seconds
 AGAIN_S = 0.1
 EMPTYING_S = 0.001
 NO_RESPONDERS = "503"  # what NATS replies itself where nobody listens
@@ -72,7 +74,7 @@ class _Inlet:
 class NatsLine:
     """The connection to `url`, which is made when somebody is first asked.
 
-    `late_s()` is by how much this process has been late so far, which is charged to no bot.
+    `late_s()` is by how much this process has been late so far, which is charged to no bot; nor is NATS's own silence.
     """
 
     def __init__(self, url: str, late_s: Callable[[], float] = lambda: 0.0) -> None:
@@ -88,6 +90,9 @@ class NatsLine:
         self._by_uid: dict[str, OpenQuestion] = {}
         self._by_token: dict[str, OpenQuestion] = {}
         self._breaks = 0
+        self._mended_s: float | None = None
+        self._pulse = Pulse(self._to_itself, self._heard)
+        self._measuring: asyncio.Task[None] | None = None
 
     def ask(
         self,
@@ -111,9 +116,14 @@ class NatsLine:
         if loop is not None and client is not None:
             # where the server is gone, what tries to reach it again is cancelled, and what closes at times with it
             with suppress(CancelledError):
-                asyncio.run_coroutine_threadsafe(client.close(), loop).result()
+                asyncio.run_coroutine_threadsafe(self._closed(client), loop).result()
         if loop is not None:
             loop.call_soon_threadsafe(loop.stop)
+
+    async def _closed(self, client: Client) -> None:
+        if self._measuring is not None:
+            await asyncio.wait({self._measuring})
+        await client.close()
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:
@@ -126,25 +136,27 @@ class NatsLine:
         self, subject: str, uid: str, request: bytes, limit_s: float, marking: Marking
     ) -> tuple[bytes, float]:
         client, breaks = await self._connected(), self._breaks
-        question, token = OpenQuestion(Clock(limit_s, self._late_s), marking), secrets.token_hex(16)
+        question, token = OpenQuestion(Clock(limit_s, self._not_the_bots_s), marking), secrets.token_hex(16)
         self._by_uid[uid] = self._by_token[token] = question
+        if self._measuring is None or self._measuring.done():
+            self._measuring = asyncio.create_task(self._pulse.measure(lambda: bool(self._by_token)))
         try:
             question.clock.start()
             while True:
                 question.nobody = False
                 await client.publish(subject, request, reply=f"{self._inbox}.{token}")
                 while not question.nobody:
-                    await question.wait()
-                    if question.rest_s() <= 0:
-                        await self._read_all(client)
+                    # the time may be over by the wall's clock and NATS silent, for which the bot is not charged
+                    if not await question.wait() or question.rest_s() <= 0:
+                        await self._read_all()
                     if question.answer is not None:
                         return question.answer
                     if self._breaks != breaks:
                         raise NoLine("The connection to NATS broke while the bot was asked.")
                     if question.rest_s() <= 0:
-                        return _best(question)
+                        return self._best(question)
                 if question.clock.thinking_s() >= min(NOBODY_S, limit_s):
-                    return _best(question)
+                    return self._best(question)
                 await asyncio.sleep(AGAIN_S)
         except (Error, OSError, TimeoutError) as error:
             raise NoLine(f"NATS does not answer ({type(error).__name__}).") from error
@@ -153,13 +165,36 @@ class NatsLine:
                 del self._by_uid[uid]
             del self._by_token[token]
 
-    async def _read_all(self, client: Client) -> None:
+    def _best(self, question: OpenQuestion) -> tuple[bytes, float]:
+        """What was published and may be the answer, and how long it took. Raises Silence, NoLine if nothing was."""
+        if question.unsure is not None:
+            return question.unsure
+        thinking_s = question.clock.thinking_s()
+        if question.nobody:
+            if self._mended_s is not None and time.monotonic() - self._mended_s < BACK_S:
+                raise NoLine("NATS was away until just now: its bots may not be back yet.")
+            raise Silence("nobody", "Nobody listens to the bot's subject.", thinking_s, late=False)
+        sentence = f"The bot did not answer within {round(question.clock.limit_s * 1000)} ms"
+        if question.repeats:
+            sentence += "; what it published in that time was an earlier turn again, or of another rack"
+        raise Silence("timeout", f"{sentence}.", thinking_s, late=True)
+
+    async def _read_all(self) -> None:
         """What has come by now is taken, though this process may have been paused, or busy. Raises TimeoutError."""
         async with asyncio.timeout(TRY_S):
-            # what the server sent before its answer lies before it
-            await client.flush()
+            await self._pulse.echo()
             await self._published.empty()
             await self._replies.empty()
+
+    def _not_the_bots_s(self) -> float:
+        return self._late_s() + self._pulse.silent_s
+
+    def _heard(self) -> int:
+        return self._client.stats["in_msgs"] if self._client is not None else 0
+
+    async def _to_itself(self, token: str) -> None:
+        assert self._client is not None
+        await self._client.publish(f"{self._inbox}.{token}")
 
     async def _connected(self) -> Client:
         self._connecting = self._connecting or asyncio.Lock()
@@ -196,11 +231,17 @@ class NatsLine:
             "max_outstanding_pings": 2,
             "error_cb": _noted,
             "disconnected_cb": self._broken,
+            "reconnected_cb": self._mended,
         }
 
     async def _broken(self) -> None:
         self._breaks += 1
+        self._pulse.lost()
         log.warning("nats.disconnected")
+
+    async def _mended(self) -> None:
+        self._mended_s = time.monotonic()
+        self._pulse.lost()
 
     async def _take_published(self, message: Msg) -> None:
         """An answer that came without a reply subject: acknowledged whether anybody waits for it, or no more."""
@@ -211,25 +252,15 @@ class NatsLine:
             await message.respond(b"")
 
     async def _take_reply(self, message: Msg) -> None:
-        question = self._by_token.get(message.subject.rpartition(".")[2])
+        token = message.subject.rpartition(".")[2]
+        self._pulse.came(token)
+        question = self._by_token.get(token)
         if question is None:
             return
         if message.headers is not None and message.headers.get("Status") == NO_RESPONDERS:
             question.unheard()
         else:
             question.replied(message.data)
-
-
-def _best(question: OpenQuestion) -> tuple[bytes, float]:
-    """What was published and may be the answer, and how long it took. Raises Silence where there is nothing."""
-    if question.unsure is not None:
-        return question.unsure
-    thinking_s = question.clock.thinking_s()
-    if question.nobody:
-        raise Silence("nobody", "Nobody listens to the bot's subject.", thinking_s, late=False)
-    aside = "; what it published in that time was an earlier turn again, or of another rack" if question.repeats else ""
-    sentence = f"The bot did not answer within {round(question.clock.limit_s * 1000)} ms{aside}."
-    raise Silence("timeout", sentence, thinking_s, late=True)
 
 
 async def _noted(error: Exception) -> None:

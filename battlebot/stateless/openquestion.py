@@ -9,7 +9,7 @@ from contextlib import suppress
 from battlebot.stateless.clock import Clock
 from battlebot.stateless.repeats import Mark
 
-UNSURE_S = 1.0  # for so long something better than what may be a repeat of the last turn is waited for
+UNSURE_S = 1.0  # for so long something better than what may be a repeat of an earlier turn is waited for
 MOST_LOOKED_AT = 32  # published messages; who sends more to one question is no longer read
 
 Marking = Callable[[bytes], Mark]
@@ -29,6 +29,7 @@ class OpenQuestion:
         self.nobody = False
         self.repeats = 0
         self._marking = marking
+        self._doubtful = False
         self._looked_at = 0
         self._news = asyncio.Event()
 
@@ -47,8 +48,8 @@ class OpenQuestion:
             self._settle(came)
         elif mark is Mark.REPEAT:
             self.repeats += 1
-        elif self.unsure is None:
-            self.unsure = came
+        elif self.unsure is None or (self._doubtful and mark is Mark.UNSURE):
+            self.unsure, self._doubtful = came, mark is Mark.DOUBTFUL
             self._news.set()
 
     def unheard(self) -> None:
@@ -63,11 +64,13 @@ class OpenQuestion:
             return left_s
         return min(left_s, self.unsure[1] + UNSURE_S - self.clock.thinking_s())
 
-    async def wait(self) -> None:
-        """Until something came, or the rest is over."""
+    async def wait(self) -> bool:
+        """Until something came, or the rest is over; whether something came."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._news.wait(), max(0.0, self.rest_s()))
+        came = self._news.is_set()
         self._news.clear()
+        return came
 
     def _settle(self, came: Came) -> None:
         if self.answer is None:

@@ -16,18 +16,22 @@ TURNS = ("TILE_PLACEMENT_MOVE", "EXCHANGE", "PASS")
 
 
 class Mark(Enum):
-    """What a published event is to the question that is open: UNSURE could be its answer as well as the last one's."""
+    """What a published event is to the question that is open.
+
+    UNSURE could be its answer as well as an earlier one's; DOUBTFUL as well as the last one's, which is the likelier.
+    """
 
     ANSWER = "answer"
     REPEAT = "repeat"
     UNSURE = "unsure"
+    DOUBTFUL = "doubtful"
 
 
 def mark_of(event: Event, state: Mapping[str, Any], own: int, valid: bool) -> Mark:
     """What the event is to player `own` (0 or 1), who is sent `state`; `valid`: it would be a valid turn now.
 
     A repeat names a rack that is not held now, or is one of the bot's own turns and not valid. One that is valid and
-    the same as the own last turn can only be told by what comes after it.
+    the same as an own turn can only be told by what comes after it.
     """
     rack = sorted(event.get("rack", ""))
     if rack and rack != sorted(state["racks"][own]):
@@ -37,7 +41,9 @@ def mark_of(event: Event, state: Mapping[str, Any], own: int, valid: bool) -> Ma
     alike = [_same(event, turn) and (not rack or rack == sorted(turn.get("rack") or rack)) for turn in turns]
     if not valid:
         return Mark.REPEAT if any(alike) else Mark.ANSWER
-    return Mark.UNSURE if alike and alike[-1] else Mark.ANSWER
+    if not any(alike):
+        return Mark.ANSWER
+    return Mark.DOUBTFUL if alike[-1] else Mark.UNSURE
 
 
 def _turn_of(told: Event, own: int) -> Event | None:

@@ -173,4 +173,4 @@ def _event(game: Game, match: Match, seat: Seat, reply: Reply) -> Event | None:
         log.warning("bot.not_asked", match=match.id, bot=seat.bot, code=failure.code, error=failure.sentence)
         return None
     log.info("bot.failed", match=match.id, bot=seat.bot, code=failure.code, error=failure.sentence)
-    return gave_up(seat, failure.sentence, failure.late, reply.thinking_s)
+    return gave_up(seat, failure.public, failure.late, reply.thinking_s)

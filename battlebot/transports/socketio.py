@@ -181,7 +181,7 @@ class SocketIoDoor:
 
     def _tell(self, session: Session, match: Match, urls: Mapping[str, str]) -> None:
         try:
-            for event in events_of(self._battles, match, urls):
+            for event in events_of(self._battles, match, urls, lambda: not session.gone):
                 if not session.waits():
                     return
                 session.tell(event)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -33,7 +33,7 @@ class Battles(Protocol):
     def find(self, match_id: str) -> Match:
         """A match that is being played, or was a moment ago."""
 
-    def follow(self, match: Any) -> Iterator[tuple[dict[str, Any], int]]:
+    def follow(self, match: Any, is_wanted: Callable[[], bool]) -> Iterator[tuple[dict[str, Any], int]]:
         """Every state from its beginning to its end; one with a pause twice, if it is the same after the pause."""
 
     def reconfigure(self, match_id: str, options: Mapping[str, Any]) -> bool:
@@ -69,11 +69,16 @@ class Session:
         return False
 
 
-def events_of(battles: Battles, match: Match, urls: Mapping[str, str]) -> Iterator[cubed.Event]:
-    """All events of a match, each at its time: between two ticks it takes `speed` ms. Raises what `follow` raises."""
+def events_of(
+    battles: Battles, match: Match, urls: Mapping[str, str], is_wanted: Callable[[], bool]
+) -> Iterator[cubed.Event]:
+    """All events of a match, each at its time: between two ticks it takes `speed` ms. Raises what `follow` raises.
+
+    Where they cannot be read now they come later, as long as they are wanted.
+    """
     before: Any = None
     held: cubed.Event | None = None
-    for state, _ in battles.follow(match):
+    for state, _ in battles.follow(match, is_wanted):
         events = cubed.told(state, match.id) if state.get("events") != before else []
         is_anew = [name for name, _ in events] == [NEXT_TICK]
         if held is not None and not is_anew:

@@ -168,6 +168,10 @@ def _lines(told: Iterator[list[Any]], dumps: Callable[[Any], str]) -> Iterator[b
 @blueprint.get("/web/<game>/matches/<match_id>/turns/<int:turn>")
 def turn_page(game: str, match_id: str, turn: int) -> str:
     """The board of a finished match after so many turns."""
+    return page(lambda: _turn(game, match_id, turn), all_stored=True)
+
+
+def _turn(game: str, match_id: str, turn: int) -> str:
     record = stored_match(game, match_id)
     rules = current_context().registry[game]
     before, state = frames(rules, record, turn)

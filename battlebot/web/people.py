@@ -47,6 +47,10 @@ def player_page(game: str) -> str:
     name = request.args.get("name", "")
     if not name:
         raise UnknownPlayer("Which player? The address must end with ?name=...")
+    return page(lambda: _player(game, name), all_stored=True, about=name)
+
+
+def _player(game: str, name: str) -> str:
     row, matches, more = profile_of(game, name, MOST_MATCHES)
     return render_template(
         "player.html", game=current_context().registry[game], row=row, games=matches, more=more, with_contest=True

@@ -200,7 +200,10 @@ def _match(facts: dict[str, Any], state: dict[str, Any], turns: Any, place: Plac
 
 
 def _turn_rows(match: dict[str, Any]) -> list[dict[str, Any]]:
-    """`[{"n", "player", "seat", "turn" (its own keys), "after", "thought_ms", "server_ms"}]` of the last turns."""
+    """`[{"n", "player", "seat", "turn" (its own keys), "after", "thought_ms", "server_ms"}]` of the last turns.
+
+    Where the match was set up anew between turns `player` is None, and `turn` has the options.
+    """
     turns, ours = match["turns"], match.get("match") or {}
     times = [ours.get(name) or [] for name in ("clocks", "serverMs")]
     skipped = max(0, len(turns) - MOST_TURNS)
@@ -208,9 +211,11 @@ def _turn_rows(match: dict[str, Any]) -> list[dict[str, Any]]:
     for number, turn in enumerate(turns[skipped:], start=skipped + 1):
         own = {name: value for name, value in turn.items() if name not in ("player", "time")}
         player = turn.get("player")
+        if player is None:
+            own = turn.get("options", {})
         seat = match["players"].index(player) if player in match["players"] else None
         after = span(match["startTime"], turn.get("time"))
-        thought_ms, server_ms = (column[number - 1] if number <= len(column) else None for column in times)
+        thought_ms, server_ms = (column[number - 1] if number <= len(column) and player else None for column in times)
         row = {"n": number, "player": player, "seat": seat, "turn": own, "after": after}
         rows.append({**row, "thought_ms": thought_ms, "server_ms": server_ms})
     return rows

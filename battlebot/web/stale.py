@@ -15,7 +15,7 @@ from battlebot.api.context import current_context
 from battlebot.errors import Unavailable
 
 Seen = TypeVar("Seen")
-Kept = OrderedDict[tuple[str, str], tuple[float, str]]
+Kept = OrderedDict[tuple[str, str, str], tuple[float, str]]
 
 MOST_KEPT = 100  # pages of a node, the latest
 MOST_CHARACTERS = 200_000  # of a page that is kept
@@ -24,15 +24,16 @@ NOTE = '<div id="stale"></div>'  # where base.html has room for the note
 log = structlog.get_logger(__name__)
 
 
-def page(render: Callable[[], str], all_stored: bool = False) -> str:
+def page(render: Callable[[], str], all_stored: bool = False, about: str = "") -> str:
     """The page that `render` makes; without MongoDB as it was last seen, else without what MongoDB keeps.
 
+    `about`: what the page is about, where its path does not say so.
     Raises Unavailable where nothing can be shown: nobody has seen it, and it is `all_stored`, or `render` needs
     something that it does not ask for by `stored`.
     """
     kept: Kept = current_app.extensions.setdefault("battlebot.pages", OrderedDict())
     # a page may name the host by which it was asked for
-    key = (request.host, request.path)
+    key = (request.host, request.path, about)
     try:
         if is_away("mongodb"):
             # asking would take seconds, and hold up what can be shown

@@ -1,12 +1,12 @@
 """JSON as it may arrive from outside and as it leaves. No sockets.
 
-What is refused here would break something further in. MongoDB holds 64-bit integers and no NUL in a key; its driver
-reads an object with the key `$ref` back as something that is no JSON. No board is indexed with a million brackets.
+What is refused here would break something further in. MongoDB holds no NUL in a key; its driver reads an object with
+the key `$ref` back as something that is no JSON. No board is indexed with a million brackets. Integers of more than 64
+bits, which MongoDB holds neither, become floats, as they are in JavaScript.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import orjson
@@ -14,15 +14,13 @@ import orjson
 from battlebot.errors import BadMessage
 
 INT64_LOW, INT64_HIGH = -(2**63), 2**63 - 1
-UINT64_DIGITS = 20
-BIG_INTEGER = "An integer must fit into 64 bits."
 
 
 def decode_object(text: str | bytes, max_nesting: int) -> dict[str, Any]:
     """The JSON object in `text`; of a key that repeats, the last counts.
 
-    Raises BadMessage for anything else: no JSON (NaN and lone surrogates are none), no object, nesting deeper than
-    `max_nesting`, integers of more than 64 bits, a NUL in a key, the key `$ref`.
+    Raises BadMessage for anything else: no JSON (NaN, lone surrogates and numbers that no float holds are none), no
+    object, nesting deeper than `max_nesting`, a NUL in a key, the key `$ref`.
     """
     value = decode_value(text, max_nesting)
     if not isinstance(value, dict):
@@ -36,15 +34,12 @@ def decode_value(text: str | bytes, max_nesting: int) -> Any:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
         raise BadMessage("This is not JSON.") from None
-    if _check(value, max_nesting):
-        # orjson makes a float of an integer beyond 64 bits; only the text tells it from a float
-        json.loads(text, parse_int=_checked_int)
-    return value
+    return _with_floats(value) if _check(value, max_nesting) else value
 
 
 def _check(value: object, levels: int) -> bool:
-    """Raises BadMessage; else answers whether there is a float in it that may have been an integer."""
-    suspect = False
+    """Raises BadMessage; else answers whether there is an integer in it that is too large."""
+    large = False
     if isinstance(value, dict | list):
         if levels == 0:
             raise BadMessage("This JSON is nested too deeply.")
@@ -53,19 +48,18 @@ def _check(value: object, levels: int) -> bool:
                 raise BadMessage("A key must not hold a NUL character, nor be $ref.")
         for inner in value.values() if isinstance(value, dict) else value:
             if inner.__class__ is not str and _check(inner, levels - 1):
-                suspect = True
-    elif isinstance(value, float):
-        suspect = abs(value) >= 2.0**63
-    elif isinstance(value, int) and not INT64_LOW <= value <= INT64_HIGH:
-        raise BadMessage(BIG_INTEGER)
-    return suspect
+                large = True
+    elif isinstance(value, int):
+        large = value > INT64_HIGH  # of those below INT64_LOW, and beyond 64 bits, orjson makes floats itself
+    return large
 
 
-def _checked_int(digits: str) -> int:
-    # int() of very many digits is slow, or refused
-    if len(digits) > UINT64_DIGITS or not INT64_LOW <= int(digits) <= INT64_HIGH:
-        raise BadMessage(BIG_INTEGER)
-    return int(digits)
+def _with_floats(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_floats(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_with_floats(inner) for inner in value]
+    return float(value) if isinstance(value, int) and value > INT64_HIGH else value
 
 
 def encode(value: object) -> str:

@@ -14,6 +14,7 @@ STEPS = {
 }
 BOMBS = ("PLACE_BOMB", "BOMB")
 AXES = ("x", "y", "z")
+TOO_LARGE = 2.0**63  # an integer from here on, which no 64 bits hold, has come in as a float
 
 
 def problem_of(tasks: Any, count: int) -> str | None:
@@ -37,8 +38,12 @@ def _problem_of_task(task: Any) -> str | None:
             return f'"direction" must be one of {", ".join(STEPS)}.'
     elif isinstance(kind, str) and kind in BOMBS:
         keys = {"task", *AXES}
-        if not all(type(task.get(axis)) is int and task[axis] >= 0 for axis in AXES):
+        if not all(_is_place(task.get(axis)) for axis in AXES):
             return '"x", "y" and "z" must be integers of at least 0.'
     else:
         return 'it must be an object whose "task" is MOVE, PLACE_BOMB, BOMB or NOOP.'
     return None if task.keys() == keys else f"it must have no other keys than {', '.join(sorted(keys))}."
+
+
+def _is_place(value: Any) -> bool:
+    return (type(value) is int and value >= 0) or (type(value) is float and value >= TOO_LARGE)

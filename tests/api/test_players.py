@@ -75,6 +75,17 @@ def test_the_table_of_results(home: House) -> None:
     assert answer["online"] == ["b", "watcher"]
 
 
+def test_who_has_just_come_for_the_first_time_has_been_online_for_no_time(home: House) -> None:
+    """Not for an unknown one: its time is noted from half a minute on."""
+    played(home, ("a", "b", "a"))
+    home.context.redis.zadd(keys.NODES, {"n": int(time.time() * 1000)})
+    Presence(home.context.redis).claim(Holder("a", "n/t1", int(time.time() * 1000), True))
+    assert {row["player"]: (row["online"], row["onlineS"]) for row in table(home)} == {
+        "a": (True, 0.0),
+        "b": (False, None),
+    }
+
+
 def test_the_table_is_had_in_parts(home: House) -> None:
     """With ranks that go on, and are shared where the rating is equal."""
     played(home, ("a", "b", "a"), ("c", "d", "c"))

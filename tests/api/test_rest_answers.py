@@ -133,6 +133,25 @@ def test_every_json_path_is_described(home: House) -> None:
     assert document["components"]["schemas"]["Registration"]["properties"]["bot_id"]["type"] == "string"
 
 
+def test_every_count_is_described_with_its_bounds(home: House) -> None:
+    """What is outside of them is a 400."""
+    paths = home.client.get("/openapi.json").json["paths"]
+    operations = [item["get"] for item in paths.values() if "get" in item]
+    described = [one for operation in operations for one in operation.get("parameters", ())]
+    counts = [one["schema"] for one in described if one.get("name") in ("limit", "offset")]
+    assert len(counts) > 5
+    assert [one for one in counts if not one.keys() >= {"minimum", "maximum"}] == []
+
+
+def test_any_page_may_follow_what_happens(home: House) -> None:
+    """Server-sent events are read by pages, wherever these come from."""
+    home.contest(bots=("a", "b"))
+    for path in ("/games/noughtsandcrosses/contests/autumn/events", "/games/gomoku/live/events"):
+        answer = home.client.get(path, headers={"Origin": "https://example.org"}, buffered=False)
+        assert (answer.mimetype, answer.headers["Access-Control-Allow-Origin"]) == ("text/event-stream", "*")
+        answer.close()
+
+
 def test_the_description_can_be_read_by_people(home: House) -> None:
     """Every path of openapi.json stands in /docs, which loads nothing from elsewhere."""
     text = home.client.get("/docs").text

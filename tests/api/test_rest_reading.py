@@ -50,6 +50,8 @@ def test_what_is_not_there_is_404(home: House) -> None:
         "/games/chess/contest/autumn": "unknown-game",
         "/nowhere": "not-found",
         "/games/": "not-found",
+        "//bots/numberwang": "not-found",
+        "/games//numberwang": "not-found",
     }.items():
         answer = home.client.get(path)
         assert (path, answer.status_code, answer.json["code"]) == (path, 404, code)

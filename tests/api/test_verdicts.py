@@ -35,6 +35,21 @@ def test_a_verdict_reads_so(victor: str | None, reason: str, fault: str, void: b
     assert verdict(game) == sentence
 
 
+@pytest.mark.parametrize(
+    ("evidence", "sentence"),
+    [
+        ({"sentence": "{victor} was withdrawn"}, "The match was taken back: {victor} was withdrawn."),
+        ({"sentence": "A wrong board."}, "The match was taken back: A wrong board."),
+        ({}, "The match was taken back."),
+    ],
+)
+def test_of_a_match_that_was_taken_back_it_is_said_why(evidence: dict[str, Any], sentence: str) -> None:
+    """An organiser's word, the withdrawal of a bot, or the end of the contest."""
+    match = {"fault": "none", "void": True, "evidence": evidence}
+    game = {"players": ["a", "b"], "victor": None, "reason": "void", "match": match}
+    assert verdict(game) == f"{sentence} The match counts for nobody."
+
+
 ABSENT = {"absent": ["b"], "how": {"b": "goodbye"}, "awayMs": {"b": 3001}, "allowedMs": {"b": 3000}}
 PROOFS: list[tuple[str, str, dict[str, Any], str]] = [
     (

@@ -22,7 +22,7 @@ from battlebot.arena.line import Command, Line
 from battlebot.arena.making import begin, new_match
 from battlebot.arena.player import Player
 from battlebot.arena.service import Arena
-from battlebot.arena.store import MatchStore
+from battlebot.arena.store import COMMIT, MatchStore
 from battlebot.arena.timers import Timers
 from battlebot.arena.turns import LINES, Turns, is_usual
 from battlebot.config import Settings
@@ -60,16 +60,25 @@ class Bot:
         self.closed.append(reason)
 
 
+def commits(commands: Sequence[Command]) -> int:
+    """How many matches the one call is for that a group is: four keys are common to all, and three each one's own."""
+    ((_, _, keys_named, *_),) = commands
+    return (int(keys_named) - 4) // 3
+
+
 class Noting(Line):
-    """Notes how many commands travel together. What `instead` answers for them, if it does, is their answer."""
+    """Notes how many commits travel together. What `instead` answers for them, if it does, is their answer."""
 
     groups: list[int]
+    errors: list[Exception]
     instead: Callable[[Line, Sequence[Command]], list[Any] | None] | None = None
 
     def answers(self, commands: Sequence[Command]) -> list[Any]:
-        self.groups.append(len(commands))
+        self.groups.append(commits(commands))
         found = None if Noting.instead is None else Noting.instead(self, commands)
-        return super().answers(commands) if found is None else found
+        answers = super().answers(commands) if found is None else found
+        self.errors += [answer for answer in answers if isinstance(answer, Exception)]
+        return answers
 
 
 class House:
@@ -78,6 +87,7 @@ class House:
     def __init__(self, store: MatchStore, registry: Registry, settings: Settings) -> None:
         self.store, self.registry, self.settings = store, registry, settings
         self.groups: list[int] = []
+        self.errors: list[Exception] = []  # of groups: then each turn has been committed by itself
         self.released: list[str] = []
         self.failures: list[Unavailable] = []
         conductor = Conductor(registry, store, "n1", now_s=lambda: 1001.0)
@@ -87,7 +97,7 @@ class House:
 
     def _line(self) -> Line:
         line = Noting(self.store.client)
-        line.groups = self.groups
+        line.groups, line.errors = self.groups, self.errors
         return line
 
     def seats(self, number: int, **changes: Any) -> tuple[Player, Player]:
@@ -141,7 +151,7 @@ def house(store: MatchStore, registry: Registry, settings: Settings, monkeypatch
     return House(store, registry, settings)
 
 
-def test_turns_that_come_at_one_moment_are_one_transaction(house: House) -> None:
+def test_turns_that_come_at_one_moment_are_one_call(house: House) -> None:
     """Each is told to both its bots; and what comes while Redis is asked is the next."""
     pairs = [house.seats(number) for number in range(20)]
     before = [len(told(bob)) for _, bob in pairs]
@@ -162,7 +172,7 @@ def test_no_more_groups_are_under_way_than_there_are_lines(house: House, monkeyp
     may_go = gevent.event.Event()
 
     def wait(line: Line, commands: Sequence[Command]) -> None:
-        under_way.append(len(commands))
+        under_way.append(commits(commands))
         may_go.wait(10)
 
     monkeypatch.setattr(Noting, "instead", wait)
@@ -248,6 +258,54 @@ def test_strikes_and_stale_turns_are_told_to_their_bot_alone(house: House) -> No
     assert house.groups == [1, 1]
     assert house.offer(bob)
     comes(lambda: house.match_of(ada).version == 2)
+
+
+def test_a_match_that_ends_goes_beside_those_that_go_on(house: House) -> None:
+    """It is finished; they are due at their own times."""
+    pairs = [house.seats(number) for number in range(3)]
+    matches = [house.match_of(ada).id for ada, _ in pairs]
+    assert all(house.offer(ada, n) for (ada, _), n in zip(pairs, (1, 10, 2), strict=True))
+    comes(lambda: len(house.released) == 2)
+    comes(lambda: all(house.match_of(ada).version == 1 for ada in (pairs[0][0], pairs[2][0])))
+    assert house.groups == [3]
+    assert house.store.finished_ids(10) == [matches[1]]
+    due = house.store.client.zrange(keys.DEADLINES, 0, -1, withscores=True)
+    loaded = house.store.load_many(house.store.live_ids())
+    assert set(loaded) == {matches[0], matches[2]}
+    assert {one.decode(): ms for one, ms in due} == {
+        one.id: int(one.due_s * 1000) for one in loaded.values() if one.due_s is not None
+    }
+
+
+def test_a_match_whose_keys_are_broken_costs_nobody_else_his_turn(house: House) -> None:
+    """Redis refuses it its turn; the others are committed, once, and due at their own times."""
+    house.store.client.script_load(COMMIT.text)
+    pairs = [house.seats(number) for number in range(3)]
+    house.store.client.set(keys.turns(house.match_of(pairs[1][0]).id), "no list")
+    assert all(house.offer(ada) for ada, _ in pairs)
+    comes(lambda: all(told(bob)[-1].get("turn") for _, bob in (pairs[0], pairs[2])))
+    for ada, _ in (pairs[0], pairs[2]):
+        match = house.match_of(ada)
+        assert match.due_s is not None
+        assert len(house.store.record(match.id, 0)) == 1
+        assert house.store.client.zscore(keys.DEADLINES, match.id) == int(match.due_s * 1000)
+
+
+def test_turns_of_all_kinds_go_in_one_group(house: House) -> None:
+    """A strike, which appends no turn, and one that ends its match, beside turns."""
+    house.store.client.script_load(COMMIT.text)
+    pairs = [house.seats(number) for number in range(4)]
+    assert house.offer(pairs[0][0], refusal="This is not JSON.")
+    assert house.offer(pairs[1][0], 1)
+    assert house.offer(pairs[2][0], 10)
+    assert house.offer(pairs[3][0], 2)
+    comes(lambda: len(house.released) == 2)
+    comes(lambda: all(told(bob)[-1].get("turn") for _, bob in (pairs[1], pairs[3])))
+    assert (house.groups, house.errors) == ([4], [])
+    struck, first, last = (house.match_of(pairs[number][0]) for number in (0, 1, 3))
+    assert (struck.version, struck.seats[0].strikes) == (0, 1)
+    records = [house.store.record(match.id, 0) for match in (struck, first, last)]
+    assert [[row["turn"]["n"] for row in record] for record in records] == [[], [1], [2]]
 
 
 def test_a_commit_of_another_node_before_ours_costs_nobody_else_his(house: House) -> None:

@@ -20,8 +20,33 @@ def test_each_command_has_its_own_answer(client: redis.Redis) -> None:
     assert line.answers([("GET", "a")]) == [b"1"]
 
 
-def test_where_redis_is_away_each_command_has_the_error(client: redis.Redis) -> None:
+def test_a_line_that_redis_has_closed_meanwhile_connects_anew(
+    client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is sent on it: Redis has been restarted, and nothing is wrong any more."""
+    monkeypatch.setattr("battlebot.arena.line.IDLE_S", 0.0)
+    line = Line(client)
+    line.answers([("PING",)])
+    client.client_kill_filter(skipme=True, _type="normal")
+    assert line.answers([("SET", "b", "1"), ("GET", "b")]) == [b"OK", b"1"]
+
+
+def test_a_line_that_broke_is_not_looked_at(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That would be to connect: where Redis hangs, whoever asks would wait twice as long."""
+    looks: list[redis.Connection] = []
+    monkeypatch.setattr("battlebot.arena.line.IDLE_S", 0.0)
+    monkeypatch.setattr("battlebot.arena.line._is_stale", looks.append)
+    line = Line(client)
+    line.answers([("PING",)])
+    client.client_kill_filter(skipme=True, _type="normal")
+    assert isinstance(line.answers([("PING",)])[0], redis.ConnectionError)
+    assert line.answers([("SET", "b", "1")]) == [b"OK"]
+    assert len(looks) == 1
+
+
+def test_where_redis_is_away_each_command_has_the_error(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     """And when it is back, the line is."""
+    monkeypatch.setattr("battlebot.arena.line.IDLE_S", 60.0)
     line = Line(client)
     line.answers([("PING",)])
     client.client_kill_filter(skipme=True, _type="normal")

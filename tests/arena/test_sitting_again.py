@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+import redis
 from cluster import wait_for
+from peer import new_name
 
+from battlebot.arena import keys
+from battlebot.arena.bus import HEARTBEAT
 from battlebot.arena.calls import encode_match
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.lag import Lag
 from battlebot.arena.mail import Mail, rejoin
+from battlebot.arena.node import Node as WebNode
 from battlebot.arena.player import Player
 from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
 from battlebot.arena.timers import Timers
-from battlebot.referee.events import Joined, Orphaned
+from battlebot.errors import Unavailable
+from battlebot.referee.events import Joined, Orphaned, Turned
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import update_for
 from battlebot.rules.registry import Registry
@@ -165,6 +172,115 @@ def test_who_sits_elsewhere_by_now_keeps_the_seat(node: Node, match: Match) -> N
     node.arena.rejoin_all()
     assert node.seat(match).place == "n2/7.1"
     assert node.bot.closed == [closing.TAKEN_OVER]
+
+
+def test_a_node_that_was_taken_for_dead_does_not_forget_it(
+    node: Node, match: Match, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Redis answers that it was, and is away before anything has been done about it."""
+    life = WebNode(client, node.arena, Timers(), lambda: None)
+    life.beat()
+    node.read_letter(match)
+    node.empty_seat(match)
+    client.zrem(keys.NODES, "n1")
+    with monkeypatch.context() as away:
+        away.setattr(client, "publish", _refused)
+        with pytest.raises(Unavailable):
+            life.beat()
+    life.beat()
+    assert node.seat(match).place == "n1/1.1"
+
+
+def _refused(*_: object) -> None:
+    raise redis.ConnectionError("away")
+
+
+def test_a_node_that_starts_while_redis_takes_no_writes_has_one_reader(
+    store: MatchStore, registry: Registry, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It can be subscribed to at once; two readers of one connection would take each other's letters."""
+    refused, zadd = iter([True, True]), client.zadd
+
+    def zadd_in_the_end(*arguments: Any) -> Any:
+        return _refused() if next(refused, False) else zadd(*arguments)
+
+    def readers() -> int:
+        return [thread.name for thread in threading.enumerate()].count("mailbox")
+
+    monkeypatch.setattr("battlebot.arena.node.HEARTBEAT_S", 0.01)
+    monkeypatch.setattr(client, "zadd", zadd_in_the_end)
+    # of a name that no other test has: its mailbox is read for as long as this process lives, its heart beats once
+    arena = Arena(Conductor(registry, store, new_name("node")), Timers(), lambda player: None)
+    before = readers()
+    WebNode(client, arena, Timers(), threading.Event().wait).start()
+    assert readers() == before + 1
+
+
+def test_a_node_posts_itself_a_letter_with_each_heartbeat(node: Node, client: redis.Redis) -> None:
+    """By which it notices that its mailbox is dead."""
+    others = client.pubsub(ignore_subscribe_messages=True)
+    others.subscribe(keys.mailbox("n1"))
+    life = WebNode(client, node.arena, Timers(), lambda: None)
+    life.beat()
+    wait_for(lambda: (others.get_message(timeout=0.1) or {}).get("data") == HEARTBEAT, "the letter")
+    others.close()
+
+
+def other_plays(node: Node, match: Match) -> None:
+    """Bob's turn, whose letter to ada's node is lost."""
+    Conductor(node.registry, node.store, "n2").conduct(node.store.load(match.id), Turned("bob", {"n": 2}, 0.1))
+
+
+def test_who_is_not_on_turn_is_not_told_again_how_it_stands(node: Node, match: Match) -> None:
+    """It knows that version, whatever became of its seat meanwhile."""
+    node.read_letter(match)
+    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
+    node.empty_seat(match)
+    node.arena.rejoin_all()
+    assert node.seat(match).place == "n1/1.1"
+    assert [told["match"]["version"] for told in node.bot.told] == [0, 1]
+
+
+@pytest.mark.parametrize("seat_is_empty", [False, True])
+def test_who_missed_one_turn_is_told_it(node: Node, match: Match, seat_is_empty: bool) -> None:
+    """As both bots are told each turn."""
+    node.read_letter(match)
+    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
+    other_plays(node, match)
+    if seat_is_empty:
+        node.empty_seat(match)
+    node.arena.look_after(match.id)
+    assert [told["match"]["version"] for told in node.bot.told] == [0, 1, 2]
+    assert node.bot.told[2]["turn"]["n"] == 2
+
+
+def test_who_missed_one_turn_of_a_game_with_secrets_is_told_what_it_may_see(
+    node: Node, begun: Callable[..., Match]
+) -> None:
+    """Not the tiles that its opponent has put back."""
+    match = begun("crossword", now_s=time.time())
+    node.read_letter(match)
+    node.arena.turned(node.ada, {"type": "PASS"}, time.monotonic())
+    rack = match.state["racks"][1]
+    other = Conductor(node.registry, node.store, "n2")
+    other.conduct(node.store.load(match.id), Turned("bob", {"type": "EXCHANGE", "exchanged": rack[:2]}, 0.1))
+    node.arena.look_after(match.id)
+    assert [told["match"]["version"] for told in node.bot.told] == [0, 1, 2]
+    turn = node.bot.told[2]["turn"]
+    assert (turn["player"], turn["type"], turn.keys() & {"exchanged", "rack"}) == ("bob", "EXCHANGE", set())
+
+
+def test_who_missed_a_turn_of_a_game_in_which_all_move_at_once_is_not_told_it(
+    node: Node, begun: Callable[..., Match]
+) -> None:
+    """It is still to move itself, and knows nothing of the other's tasks before."""
+    match = begun("battlecube", now_s=time.time())
+    node.read_letter(match)
+    tasks = [{"task": "NOOP"}] * match.state["numOfTasksPerTick"]
+    Conductor(node.registry, node.store, "n2").conduct(node.store.load(match.id), Turned("bob", {"tasks": tasks}, 0.1))
+    assert node.store.load(match.id).version == 1
+    node.arena.look_after(match.id)
+    assert not [told for told in node.bot.told if "turn" in told]
 
 
 def test_who_is_asked_for_twice_by_the_lobby_needs_no_mailbox(node: Node, match: Match) -> None:

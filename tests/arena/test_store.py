@@ -17,7 +17,7 @@ from battlebot.arena.making import STATELESS_PLACE, begin, beginning, new_match
 from battlebot.arena.solo import Locks, Solo
 from battlebot.arena.store import TOGETHER, MatchStore
 from battlebot.config import Settings
-from battlebot.errors import Conflict, UnknownMatch
+from battlebot.errors import Conflict, Unavailable, UnknownMatch
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.referee.events import Failed, Left, Turned
 from battlebot.referee.match import Match
@@ -314,3 +314,15 @@ def test_long_records_are_archived_a_few_at_a_time(
     assert store.together(ids, 13_500) == ids[:3]
     assert store.together(["f" * 24, ids[1]], 5_000) == ["f" * 24, ids[1]]
     assert store.together([], 1) == []
+
+
+def test_a_pipeline_that_redis_does_not_take_now_may_be_tried_again(store: MatchStore, client: redis.Redis) -> None:
+    """redis-py tells of its error first which command it was."""
+    client.config_set("min-replicas-to-write", "1")
+    try:
+        with pytest.raises(Unavailable):
+            store.retire(["m"])
+        with pytest.raises(Unavailable):
+            store.set_aside("m")
+    finally:
+        client.config_set("min-replicas-to-write", "0")

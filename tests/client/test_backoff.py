@@ -13,6 +13,14 @@ def test_waits_double_up_to_ten_seconds() -> None:
     assert backoff.next_s() == 0.1
 
 
+def test_where_a_match_waits_they_double_up_to_two_seconds_for_half_a_minute() -> None:
+    """The match will not wait for ever, and the server may be gone for good."""
+    backoff = Backoff(dice=lambda: 1.0)
+    waits = [backoff.next_s(in_match=True) for _ in range(22)]
+    assert waits == [0.1, 0.2, 0.4, 0.8, 1.6, *[2] * 15, 10, 10]
+    assert 30 < sum(waits[:20]) < 40
+
+
 def test_jitter_takes_up_to_half_of_a_wait() -> None:
     """With the dice at their lowest; the least wait is jittered too."""
     backoff = Backoff(dice=lambda: 0.0)

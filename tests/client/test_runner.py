@@ -17,6 +17,16 @@ from battlebot.client.runner import wait_after
 Play = Callable[..., list[Result]]
 
 
+class Noted(Backoff):
+    """Notes of each wait whether a match waited."""
+
+    waits: list[bool] = []  # noqa: RUF012  # the runner makes its own
+
+    def next_s(self, at_least_s: float = 0.0, in_match: bool = False) -> float:
+        self.waits.append(in_match)
+        return super().next_s(at_least_s, in_match)
+
+
 def one_match(line: Line, **more: Any) -> None:
     """A login, one turn, and the end."""
     line.login()
@@ -82,6 +92,30 @@ def test_in_a_contest_without_keep_each_match_has_a_connection(play: Play) -> No
     results = play(one_match, lambda line: one_match(line, match="m2"), contest="cup", keep=False, matches=2)
     assert [result.match for result in results] == ["m1", "m2"]
     assert time.monotonic() - began_s < 2
+
+
+def test_who_is_cut_off_from_its_match_is_in_more_haste(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Than who waits for one, or has been told the end."""
+
+    def begins(line: Line) -> None:
+        line.login()
+        line.say(update(0))
+        assert line.hear()
+        line.drop()
+
+    def ends(line: Line) -> None:
+        assert line.login()["resume"] == "m1"
+        line.say(final(1, turn={"n": 1}))
+        line.bot_closes()
+
+    def waits(line: Line) -> None:
+        line.login()
+        line.drop()
+
+    monkeypatch.setattr("battlebot.client.runner.Backoff", Noted)
+    Noted.waits.clear()
+    play(begins, waits, ends, waits, lambda line: one_match(line, match="m2"), matches=2)
+    assert Noted.waits == [True, True, False]
 
 
 @pytest.mark.parametrize("reason", ["", "nobody-came: no opponent came"])

@@ -75,6 +75,18 @@ def test_of_entries_at_the_same_time_none_is_lost(organiser: Organiser, storage:
     assert actions == ["change", "create", *["enter"] * 8, "withdraw"]
 
 
+def test_a_contest_is_made_and_changed_though_nobody_can_be_told(
+    organiser: Organiser, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Redis is away: what MongoDB has is done, and to say otherwise would have the organiser make it again."""
+    away = redis.Redis(unix_socket_path="/nowhere/valkey.sock")
+    monkeypatch.setattr(organiser.bus, "_client", away)
+    assert create(organiser, BOTS[:2])["state"] == "scheduled"
+    organiser.change(GAME, "cup", {"title": "The Cup"}, "bob")
+    assert organiser.contest(GAME, "cup")["title"] == "The Cup"
+    assert [row["action"] for row in storage.audit.of_contest(GAME, "cup")] == ["change", "create"]
+
+
 def test_who_enters_again_and_who_enters_late_enter_together_or_not_at_all(organiser: Organiser) -> None:
     """After the start the one may and the other may not, so that nothing happens."""
     create(organiser, BOTS[:3], format="round-robin")
@@ -255,6 +267,18 @@ def test_the_audit_has_the_order_of_the_changes(organiser: Organiser, storage: S
     late = datetime.now(UTC) + timedelta(hours=1)
     storage.database["audit"].update_one({"action": "start"}, {"$set": {"at": late}})
     assert [row["action"] for row in storage.audit.of_contest(GAME, "cup")][::-1] == actions
+
+
+def test_the_audit_says_how_often_bots_may_meet(organiser: Organiser, storage: Storage) -> None:
+    """As the contest itself: never more often than the cap, and of one whose bots all meet together, all battles."""
+    create(organiser, BOTS[:2], format="round-robin", meetings=3)
+    (row,) = storage.audit.of_contest(GAME, "cup")
+    assert row["details"] == {"format": "round-robin", "meetings": 3}
+    storage.bots.register("battlecube", "cube", "owner", b"sealed")
+    champion = {"name": "cubes", "format": "champion", "config": {"battles": 3}, "meetings": 5, "entrants": ["cube"]}
+    organiser.create("battlecube", champion, "ann")
+    (row,) = storage.audit.of_contest("battlecube", "cubes")
+    assert row["details"] == {"format": "champion", "meetings": 3}
 
 
 def test_who_starts_a_contest_early_may_end_it_early(organiser: Organiser) -> None:

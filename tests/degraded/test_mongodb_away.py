@@ -33,6 +33,10 @@ def test_matches_go_on_and_are_archived_afterwards(frail: Frail, web: Web, meet:
     unknown = meet.auth()
     live = f"/web/numberwang/matches/{begun[0].first['match']['id']}"  # type: ignore[attr-defined]
     assert look(web, "/")[0] == 200
+    turn = f"/web/numberwang/matches/{known[0].first['match']['id']}/turns/0"  # type: ignore[attr-defined]
+    wait_for(lambda: look(web, turn)[0] == 200, "the archived match's page")
+    player, other = (f"/web/numberwang/player?name={peer.bot}" for peer in known)
+    assert look(web, player)[0] == 200
     wait_for(lambda: ready(web), "a ready server")
     with getattr(frail, how)("mongod"):
         wait_for(lambda: "mongodb" in web.request("/readyz")[1]["since"], "the node to notice")
@@ -42,6 +46,10 @@ def test_matches_go_on_and_are_archived_afterwards(frail: Frail, web: Web, meet:
         later = play_out(*meet.seated(one, two))
         assert play_out(*begun)["reason"] == later["reason"] == "complete"
         _pages_say_what_is_stale(web, live)
+        for path in (turn, player):
+            status, page = look(web, path)
+            assert (status, "This page is shown as it was at" in page) == (200, True)
+        assert look(web, other)[0] == 503
         _programs_are_told(web)
         # not "failed": its login may be right, and an original client would not try again
         closed = stranger.closed()

@@ -89,6 +89,23 @@ def test_a_worker_that_has_tasks_in_hand_when_redis_dies_gives_them_up(frail: Fr
     assert frail.errors() == []
 
 
+def test_a_worker_that_asks_bots_says_in_a_line_that_it_hears_no_pings(frail: Frail, web: Web) -> None:
+    """And hears them again when Redis is back."""
+    celery, child = make_celery(frail.settings), frail.parts.bots()
+
+    def answers_pings() -> bool:
+        return sum(name.startswith("bots") for answer in celery.control.ping(timeout=1.0) for name in answer) == 1
+
+    wait_for(answers_pings, "the worker that asks bots")
+    with frail.killed("valkey"):
+        wait_for(lambda: "worker.deaf_to_pings" in frail.parts.logs(), "the line")
+    wait_for(answers_pings, "the worker that asks bots")
+    wait_for(lambda: ready(web), "a ready server")
+    assert child.alive
+    assert frail.errors() == []
+    child.stop()
+
+
 def test_who_comes_back_while_redis_hangs_is_not_charged_for_it(frail: Frail, web: Web, meet: Switchboard) -> None:
     """On turn, and turned away for longer than a turn may take: the time in which it was not let in is not its own."""
     mover, other = meet.sit()

@@ -84,7 +84,7 @@ def test_what_happened_arrives_in_a_stream_at_once(front: House, module_settings
     happened_s = time.monotonic()
     client.publish(keys.game_events("noughtsandcrosses"), b"opened")
     assert b"through-nginx" in next_event(stream)
-    assert time.monotonic() - happened_s < 2.5
+    assert time.monotonic() - happened_s < 4.5
     storage.close()
     client.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +21,6 @@ from battlebot.arena.store import MatchStore
 
 GAMES = ("numberwang", "noughtsandcrosses", "connectfour")
 ENDS = {"complete", "invalid", "timeout", "disconnect"}  # of a match in which the server did nothing wrong
-SOON_S = 3.0  # in which two that wait have met
 MOST_PENDING = 20  # opponents whose matches may still be going on
 
 
@@ -34,21 +34,48 @@ class Ground:
         self._seen: defaultdict[Path, int] = defaultdict(int)
 
     def meet(self, attacker: Peer, auth: dict[str, str], login: dict[str, Any]) -> None:
-        """Logs the attacker in and seats it at a match with an honest opponent; it is on turn, its updates are read."""
+        """Logs the attacker in and seats it at a match with an honest opponent; it is on turn, its updates are read.
+
+        One of an earlier conversation, whose going was not noticed yet, may take its opponent: then another comes. Or
+        it takes the attacker: then that plays nobody.
+        """
         attacker.log_in(auth, **login)
-        for tries_left in (2, 1, 0):
+        begun, opponent = None, None
+        while begun is None:
             opponent = Peer(self.web.address)
-            self._opponents.append(opponent)
             opponent.log_in(self.web.register(new_name("honest"), auth["game"]))
-            try:
-                state = attacker.update(SOON_S)["state"]
-                break
-            except TimeoutError:
-                # the opponent has met one of an earlier conversation, whose going was not noticed yet
-                assert tries_left, "two bots that wait do not meet"
-        if state["nextPlayer"] != auth["bot_id"]:
-            opponent.send(_first_free(auth["game"])(state))
+            begun = self._begun(attacker, opponent)
+        assert opponent is not None
+        if opponent in self._opponents and begun["state"]["nextPlayer"] != auth["bot_id"]:
+            opponent.send(_first_free(auth["game"])(begun["state"]))
             attacker.update()
+
+    def _begun(self, attacker: Peer, opponent: Peer) -> dict[str, Any] | None:
+        """The attacker's first update, or None where another has met the opponent. Who met nobody hangs up."""
+        waiting, told = [attacker, opponent], dict[str, dict[str, Any]]()
+        until_s = time.monotonic() + LIMIT_S
+        while waiting:
+            assert time.monotonic() < until_s, ("they do not meet", *map(self._told_of, (attacker.bot, opponent.bot)))
+            for peer in list(waiting):
+                with suppress(TimeoutError):
+                    told[peer.bot] = peer.update(0.02)
+                    waiting.remove(peer)
+            if len(waiting) == 1 and told and not self._play_together(attacker, opponent):
+                break
+        if opponent.bot in told:
+            self._opponents.append(opponent)
+        else:
+            opponent.close()
+        return told.get(attacker.bot)
+
+    def _play_together(self, *players: Peer) -> bool:
+        """Whether a match has begun for these, of which one at least has been told that a match has begun for it."""
+
+        def begun() -> list[str]:
+            named = (line for player in players for line in self._told_of(player.bot))
+            return [line for line in named if '"event":"match.begun"' in line]
+
+        return all(player.bot in line for line in wait_for(begun) for player in players)
 
     def after(self) -> None:
         """After each conversation: no complaint in a log, and old opponents' matches have ended."""
@@ -107,14 +134,17 @@ class Ground:
 
     def _ended(self, opponent: Peer) -> None:
         """An honest opponent is told the end of its match, and that is no error of the server's."""
-        end = opponent.final()
+        try:
+            end = opponent.final()
+        except TimeoutError as error:
+            raise AssertionError(self._told_of(opponent.bot)) from error
         match = end["match"]["id"]
         assert end["state"]["reason"] in ENDS, (end, self._told_of(match))
         opponent.sock.close()
 
-    def _told_of(self, match: str) -> list[str]:
-        """The lines in all logs in which the match is named."""
-        return [line for line in self.parts.logs().splitlines() if match in line]
+    def _told_of(self, name: str) -> list[str]:
+        """The lines in all logs in which a match or a bot is named."""
+        return [line for line in self.parts.logs().splitlines() if name in line]
 
 
 def _first_free(game: str) -> Any:

@@ -269,9 +269,20 @@ BAD_TASKS: dict[str, tuple[Any, str]] = {
     "another key": ([{"task": "NOOP", "why": 1}], "no other keys"),
     "a bomb at a negative place": ([bomb(-1, 0, 0)], "integers of at least 0"),
     "a bomb at a fraction": ([{"task": "BOMB", "x": 1.0, "y": 0, "z": 0}], "integers of at least 0"),
+    "a bomb at a large fraction": ([{"task": "BOMB", "x": 2.0**62, "y": 0, "z": 0}], "integers of at least 0"),
+    "a bomb far below": ([{"task": "BOMB", "x": -1e30, "y": 0, "z": 0}], "integers of at least 0"),
     "a bomb at true": ([{"task": "BOMB", "x": True, "y": 0, "z": 0}], "integers of at least 0"),
     "a bomb without z": ([{"task": "BOMB", "x": 1, "y": 0}], "integers of at least 0"),
 }
+
+
+@pytest.mark.parametrize("place", [2**63 - 1, 2.0**63, 2.0**64, 1e30, 1.7e308])
+def test_a_bomb_far_outside_has_no_effect(place: float) -> None:
+    """An integer of more than 64 bits comes in as a float."""
+    state, task = start({"a": (0, 0, 0), "b": (1, 1, 1)}), {"task": "PLACE_BOMB", "x": 0, "y": place, "z": 0}
+    assert GAME.validate(state, {"player": "a", "tasks": [task]})
+    after = play(state, a=task)
+    assert (after["items"], after["lost"]) == ([], [])
 
 
 @pytest.mark.parametrize(("tasks", "sentence"), BAD_TASKS.values(), ids=list(BAD_TASKS))

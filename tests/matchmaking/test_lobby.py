@@ -231,6 +231,36 @@ def test_who_was_held_for_a_match_that_never_began_meets_who_has_come_meanwhile(
     assert {seat.bot for seat in lobby.store.load(match_id).seats} == {"ada", "cat"}
 
 
+@pytest.mark.parametrize("node", ["n1", "n2"], ids=["of this node", "of another node"])
+def test_who_was_taken_by_one_that_is_gone_by_then_is_free_at_once(
+    lobby: Lobby, monkeypatch: pytest.MonkeyPatch, node: str
+) -> None:
+    """Who hangs up in the moment in which it meets somebody keeps nobody from a match."""
+    bob = Ticket(f"{node}/1.1", "bob", 1000.0)
+    if node == "n1":
+        lobby.enter(comes("bob"))
+    else:
+        lobby.queues.wait("numberwang", bob, 1)
+    leaver, wait = comes("ada", "2"), lobby.queues.wait
+
+    def then_hangs_up(*arguments: Any) -> Any:
+        found = wait(*arguments)
+        monkeypatch.setattr(lobby.queues, "wait", wait)
+        leaver.gone = True
+        lobby.enter(comes("cat", "3"))
+        return found
+
+    monkeypatch.setattr(lobby.queues, "wait", then_hangs_up)
+    lobby.enter(leaver)
+    lobby.leave(leaver)
+    if node == "n2":
+        assert lobby.queues.wait_again("numberwang", [bob]) == [(None, False, True)]
+        assert {ticket.bot for ticket in lobby.queues.tickets("numberwang")} == {"bob", "cat"}
+    else:
+        (match_id,) = lobby.store.live_ids()
+        assert {seat.bot for seat in lobby.store.load(match_id).seats} == {"bob", "cat"}
+
+
 @pytest.mark.parametrize("lost", ["as it is put back", "as it looks again", "as another looks again"])
 def test_who_is_put_back_while_redis_falls_silent_meets_who_waits_all_the_same(
     lobby: Lobby, client: redis.Redis, monkeypatch: pytest.MonkeyPatch, lost: str

@@ -131,6 +131,9 @@ def test_what_is_no_http_is_refused_and_hung_up_on(web: Web, kind: str) -> None:
         raw.sock.sendall(MALFORMED[kind] + b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
         answer = raw.answer()
         assert (answer.status, answer.code) == (400, "bad-request")
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["cross-origin-opener-policy"] == "same-origin"
         raw.ended()
         assert b"200 OK" not in raw._data
 

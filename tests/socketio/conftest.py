@@ -13,6 +13,7 @@ from cluster import Cluster, Web, cluster, wait_for
 from battlebot.config import Settings
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "stateless"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "degraded"))
 
 from httpbots import Bots, http_bots
 

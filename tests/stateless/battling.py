@@ -31,7 +31,13 @@ class Field:
         self.celery = make_celery(settings)
         self.conductor = Conductor(discover(), self.store, ask_bots=self.ask)
         self.battles = Battles(
-            self.conductor.registry, settings, self.conductor, Bus(self.client), make_askers(settings), self.ask
+            self.conductor.registry,
+            settings,
+            self.conductor,
+            Bus(self.client),
+            make_askers(settings),
+            self.ask,
+            self.storage.games.find,
         )
 
     def ask(self, match_id: str) -> None:

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from typing import Any
 
 
@@ -39,6 +39,13 @@ class Bots(ThreadingHTTPServer):
 
     def handle_error(self, *_: Any) -> None:
         """A bot that dies does not say so on our terminal."""
+
+
+class OneAtATime(Bots):
+    """Serves a connection until it ends, and only then another."""
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        HTTPServer.process_request(self, request, client_address)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -144,6 +151,18 @@ class Handler(BaseHTTPRequestHandler):
         self.be_good(question)
         self.be_good(question)
 
+    def be_insisting(self, question: Any) -> None:
+        """Answers, and says something else as soon as the next question has come over the same connection."""
+        self.be_good(question)
+        self.wfile.flush()
+        if self.connection.recv(1, socket.MSG_PEEK):
+            self.answer(b"[]")
+
+    def be_far(self, question: Any) -> None:
+        """Places bombs outside the grid, further away than 64 bits can say."""
+        bombs = [{"task": "PLACE_BOMB", "x": 2**63, "y": 2**64, "z": 10**30}]
+        self.answer(json.dumps(bombs * question["gameInfo"]["numOfTasksPerTick"]).encode())
+
     def be_closing(self, question: Any) -> None:
         """Keeps no connection, and does not say so."""
         self.be_good(question)
@@ -175,9 +194,9 @@ def _nothing(question: Any) -> list[dict[str, str]]:
 
 
 @contextmanager
-def http_bots() -> Iterator[Bots]:
+def http_bots(kind: type[Bots] = Bots) -> Iterator[Bots]:
     """The server, running."""
-    bots = Bots()
+    bots = kind()
     threading.Thread(target=bots.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     try:
         yield bots

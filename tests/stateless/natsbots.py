@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -24,9 +25,32 @@ PASS = {"type": "PASS"}
 Plan = Callable[[Any], Any]
 
 
+class Nats:
+    """A nats-server that can be paused. `url` is where it is."""
+
+    def __init__(self, process: subprocess.Popen[bytes], url: str) -> None:
+        self._process, self.url = process, url
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Within it the server stands still; its sockets stay open."""
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
+
+
 @contextmanager
 def nats_server(port: int | None = None, *options: str, **environment: str) -> Iterator[str]:
     """Within it a nats-server runs; its url."""
+    with pausable_nats(port, *options, **environment) as server:
+        yield server.url
+
+
+@contextmanager
+def pausable_nats(port: int | None = None, *options: str, **environment: str) -> Iterator[Nats]:
+    """Within it a nats-server runs."""
     port = port or free_port()
     program = Path(sys.executable).parent / "nats-server"
     process = subprocess.Popen(
@@ -36,7 +60,7 @@ def nats_server(port: int | None = None, *options: str, **environment: str) -> I
         env={**os.environ, **environment},
     )
     try:
-        yield f"nats://127.0.0.1:{port}"
+        yield Nats(process, f"nats://127.0.0.1:{port}")
     finally:
         process.kill()
         process.wait(10)

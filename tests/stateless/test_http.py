@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from httpbots import Bots
+from cluster import wait_for
+from httpbots import Bots, OneAtATime, http_bots
 
 from battlebot.stateless.asking import Question, Reply
 from battlebot.stateless.guard import Guard
@@ -98,6 +99,39 @@ def test_what_came_beside_the_answer_is_not_read_for_the_next(bots: Bots, behavi
     by = asker()
     asked(bots.url(behaviour), by=by)
     assert asked(bots.url("good"), by=by).value == NOOPS
+
+
+def test_a_second_answer_is_not_taken_for_that_of_another_bot(bots: Bots) -> None:
+    """It comes after the next question, which a bot at the same host and port is asked, has been sent."""
+    by = asker()
+    for _ in range(3):
+        asked(bots.url("insisting"), by=by)
+        assert asked(bots.url("good"), by=by).value == NOOPS
+
+
+def test_a_bot_that_says_more_than_it_was_asked_has_a_new_connection_each_time(bots: Bots) -> None:
+    """As soon as that is known of it: then none of its answers is taken for another."""
+    by = asker()
+
+    def is_known() -> bool:
+        before = bots.connections
+        for _ in range(3):
+            asked(bots.url("insisting"), by=by)
+        return bots.connections == before + 3
+
+    wait_for(is_known, "three questions over a connection each")
+    assert [asked(bots.url("insisting"), by=by).value for _ in range(5)] == [NOOPS] * 5
+
+
+def test_bots_that_are_served_by_one_connection_at_a_time_are_asked_one_after_another() -> None:
+    """By a server that goes on with the next when the last has ended: none waits for what is kept for another."""
+    by = asker()
+    with http_bots(OneAtATime) as bots:
+        for _ in range(3):
+            for behaviour in ("good", "old", "chunked"):
+                assert asked(bots.url(behaviour), 5.0, by).value == NOOPS
+        # nothing is kept after this, and the server can end
+        asked(bots.url("dying"), by=by)
 
 
 def test_a_question_is_a_post_of_json(bots: Bots) -> None:

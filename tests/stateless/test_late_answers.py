@@ -20,6 +20,7 @@ from games import crossword
 
 PLAY = {"type": "TILE_PLACEMENT_MOVE", "position": "8H", "played_tiles": "CAT"}
 OTHER = {"type": "EXCHANGE", "exchanged": "Q"}
+PHONY = {**PLAY, "played_tiles": "XQ"}
 CHALLENGE = {"type": "CHALLENGE"}
 RACKS = ["CATSXQZ", "DOGREEN"]
 UIDS = Uids("sixteen letters and more")
@@ -95,6 +96,16 @@ REPEATED: dict[str, tuple[tuple[dict[str, Any], ...], dict[str, Any], dict[str, 
     "an exchange": (({"type": "EXCHANGE", "exchanged": "QXZ"}, PASS), {"type": "EXCHANGE", "exchanged": "QXZ"}, PASS),
     "a challenge": (({**PLAY, "played_tiles": "XQ"}, CHALLENGE), CHALLENGE, PASS),
     "a pass": ((PASS, PASS), PASS, PLAY),
+    "a phony that was taken back, before a challenge": (
+        (PHONY, CHALLENGE, {**PHONY, "played_tiles": "DG"}, CHALLENGE),
+        {**PHONY, "rack": RACKS[0]},
+        PLAY,
+    ),
+    "a phony that was taken back, before a pass that is meant again": (
+        (PASS, PASS, PHONY, CHALLENGE, PASS),
+        {**PHONY, "rack": RACKS[0]},
+        PASS,
+    ),
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cluster import free_port, wait_for
-from natsbots import PASS, NatsBot, nats_server, response, wait_until_listening
+from natsbots import PASS, NatsBot, nats_server, pausable_nats, response, wait_until_listening
 
 from battlebot.stateless.asking import Question
 from battlebot.stateless.nats import NatsBots
@@ -105,6 +105,68 @@ def test_a_server_that_goes_away_meanwhile_is_no_bots_fault(lines: Lines) -> Non
             except (NoLine, Silence):
                 continue
         assert from_response(answer)["type"] == "PASS"
+        bot.close()
+
+
+def test_a_server_that_stands_still_for_a_while_is_the_same_connection_afterwards(lines: Lines) -> None:
+    """Who was asked meanwhile is asked again; nothing that is asked then goes unheard."""
+    with pausable_nats() as server:
+        wait_until_listening(server.url)
+        bots, bot = NatsBots(lines(server.url), UIDS, 65_536), NatsBot(server.url, "still")
+        assert bots.ask(question(bot.address)).value == PASS
+        with server.paused():
+            reply = bots.ask(question(bot.address, 0.3))
+        assert reply.failure is not None
+        assert (reply.failure.code, reply.failure.ours) == ("nats-away", True)
+        for _ in range(3):
+            assert bots.ask(question(bot.address)).value == PASS
+        bot.close()
+
+
+def test_bots_need_not_be_back_as_soon_as_nats_is(lines: Lines) -> None:
+    """For a few seconds nobody who is not there has lost by it; then they have."""
+    port = free_port()
+    line = lines(f"nats://127.0.0.1:{port}")
+    found: list[str] = []
+
+    def asked() -> bool:
+        try:
+            line.ask("x", "m1", REQUEST, 0.3)
+        except NoLine as error:
+            found.append(str(error))
+        except Silence as silence:
+            found.append(silence.code)
+        return found[-1] == "nobody"
+
+    with nats_server(port) as url:
+        wait_until_listening(url)
+        assert asked()
+    with nats_server(port) as url:
+        wait_until_listening(url)
+        wait_for(asked, "the end of the bots' time to be back")
+    assert "NATS was away until just now: its bots may not be back yet." in found
+
+
+def test_what_nats_was_silent_is_left_to_the_bot(lines: Lines) -> None:
+    """It has its whole time beside it, though that is over by the wall's clock when NATS goes on; and no more."""
+    with pausable_nats() as server:
+        wait_until_listening(server.url)
+        bots, bot = NatsBots(lines(server.url), UIDS, 65_536), NatsBot(server.url, "unhurried")
+
+        def plan(history: Any) -> Any:
+            with server.paused():
+                time.sleep(4.0)  # not to wait for something: the silence, longer than the bot's time
+            time.sleep(0.3)  # its own thinking
+            return PASS
+
+        bot.plan = plan
+        reply = bots.ask(question(bot.address, 3.0))
+        assert reply.value == PASS
+        assert 0.3 <= reply.thinking_s < 3
+        bot.plan = lambda history: plan(history) and None
+        reply = bots.ask(question(bot.address, 3.0))
+        assert reply.failure is not None
+        assert (reply.failure.code, reply.failure.late) == ("timeout", True)
         bot.close()
 
 

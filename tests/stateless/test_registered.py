@@ -242,6 +242,7 @@ def test_a_url_that_fails_again_and_again_is_paused(served: tuple[Cluster, Web],
     assert about["failuresInARow"] >= 5
     assert "tested again" in about["error"]
     assert {failure["code"] for failure in about["failures"]} == {"bad-status"}
+    assert "status is 500" in about["failures"][0]["error"]
     assert owned("POST", bot, rest="/test")[1]["code"] == "bad-status"
     lasting.broken.clear()
     assert owned("POST", bot, rest="/test")[1]["ok"]

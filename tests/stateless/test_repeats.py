@@ -15,7 +15,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "games"))
 from crossword_positions import a_state, played, turn_of
 
 ADA, BEN = ("CATSXQZ", "DOGREEN")
-ANSWER, REPEAT, UNSURE = Mark.ANSWER, Mark.REPEAT, Mark.UNSURE
+ANSWER, REPEAT, UNSURE, DOUBTFUL = Mark.ANSWER, Mark.REPEAT, Mark.UNSURE, Mark.DOUBTFUL
+
+PHONY_AND_CHALLENGE = ("DOUBLE", ("8G XQ", "challenge", "8G DG", "challenge"))
 
 # the rule; the turns before; what comes, of whoever is on turn; the rack that it names; what it is then
 CASES: dict[str, tuple[str, tuple[str, ...], str, str, Mark]] = {
@@ -33,14 +35,16 @@ CASES: dict[str, tuple[str, tuple[str, ...], str, str, Mark]] = {
     "a challenge that failed": ("SINGLE", ("8G CAT", "challenge"), "challenge", "", REPEAT),
     "a challenge that cost the turn": ("DOUBLE", ("8G CAT", "challenge", "pass"), "challenge", "", REPEAT),
     "a challenge of nothing": ("DOUBLE", (), "challenge", "", ANSWER),
-    "a pass after a pass of one's own": ("DOUBLE", ("pass", "8G DOG"), "pass", "", UNSURE),
+    "a pass after a pass of one's own": ("DOUBLE", ("pass", "8G DOG"), "pass", "", DOUBTFUL),
     "a pass after the other one's": ("DOUBLE", ("pass",), "pass", "", ANSWER),
     "a pass after the other one's, from the own rack": ("DOUBLE", ("pass",), "pass", BEN, ANSWER),
-    "a pass after older passes": ("DOUBLE", ("pass", "pass", "8G CAT", "9H OE"), "pass", "", ANSWER),
+    "a pass after older passes": ("DOUBLE", ("pass", "pass", "8G CAT", "9H OE"), "pass", "", UNSURE),
     "a pass from the rack before": ("DOUBLE", ("8G CAT", "pass"), "pass", ADA, REPEAT),
     "a pass from no rack that was": ("DOUBLE", ("8G CAT", "pass"), "pass", "EEEEEEE", REPEAT),
     "another answer to the question before": ("DOUBLE", ("8G CAT", "pass"), "8H TC", ADA, REPEAT),
-    "a phony again, that was taken back": ("DOUBLE", ("8G XQ", "challenge", "pass"), "8G XQ", ADA, UNSURE),
+    "a phony again, that was taken back": ("DOUBLE", ("8G XQ", "challenge", "pass"), "8G XQ", ADA, DOUBTFUL),
+    "a phony again, after a challenge from the same rack": (*PHONY_AND_CHALLENGE, "8G XQ", ADA, UNSURE),
+    "a challenge again, after a phony from the same rack": (*PHONY_AND_CHALLENGE, "challenge", ADA, REPEAT),
     "a play from a rack that is not held, which comes first": ("DOUBLE", (), "8G CAT", BEN, REPEAT),
     "the other one's challenge": ("SINGLE", ("8G CAT", "challenge", "pass"), "challenge", "", ANSWER),
     "a pass from the own rack, in another order": ("DOUBLE", (), "pass", "ZQXSTAC", ANSWER),

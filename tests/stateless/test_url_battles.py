@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from battling import Field
 from httpbots import Bots
 
+from battlebot.arena import keys
 from battlebot.errors import BadAddress, BadMessage
+from battlebot.referee.replay import check_match
 
 APART = [{"name": name, "x": at, "y": at, "z": at} for at, name in enumerate("abcd")]
 
@@ -41,12 +44,23 @@ def test_several_ticks_are_planned_at_once(field: Field, bots: Bots) -> None:
     assert bots.asked["good"] <= 6
 
 
+NO_ANSWER = "The bot gave no answer that counts."
+
+
+def test_a_bomb_may_be_as_far_away_as_a_bot_likes(field: Field, bots: Bots) -> None:
+    """It has no effect; all see where it was placed, as JavaScript has such numbers, and the record holds it."""
+    match = field.begin([bots.url("good"), bots.url("far")], maxNumOfTicks=2, playerStartPositions=APART[:2])
+    states = field.states(match)
+    assert (states[-1]["lost"], states[-1]["items"], states[-1]["currentTick"]) == ([], [], 2)
+    placed = ["PLAYER_PLACED_BOMB", {"name": "b", "x": 2.0**63, "y": 2.0**64, "z": 1e30}]
+    assert placed in states[-1]["events"]
+    record = field.record(match)
+    assert placed in record["events"]
+    assert check_match(field.conductor.registry["battlecube"], record) == []
+
+
 BAD = [
-    ("dying", "The connection was closed before the answer was complete."),
-    ("failing", "The answer's status is 500, not 200."),
-    ("moved", "The answer's status is 302: redirects are not followed."),
-    ("huge", "The answer has more than 65536 bytes."),
-    ("garbled", "The answer's body is refused: This is not JSON."),
+    *((behaviour, NO_ANSWER) for behaviour in ("dying", "failing", "moved", "huge", "garbled")),
     (
         "lying",
         {
@@ -64,6 +78,18 @@ def test_a_bot_without_an_answer_that_counts_has_lost(field: Field, bots: Bots, 
     last = field.states(match)[-1]
     assert (last["victor"], last["lost"]) == ("a", [{"name": "b", "score": 0, "cause": cause}])
     assert field.record(match)["match"]["forfeit"] in ([1], [2])
+
+
+NOWHERE = ["http://127.0.0.1:65535/secret", "http://no-such-host.invalid:4001/secret", "http://127.0.0.1:4001/secret"]
+
+
+def test_nobody_is_told_where_a_bot_is(field: Field, bots: Bots) -> None:
+    """Neither by what viewers see, nor by the record; also where nobody listens, or there is no such host."""
+    match = field.begin([*NOWHERE, bots.url("failing")], playerStartPositions=APART)
+    shown = json.dumps(field.states(match)) + json.dumps(field.record(match), default=str)
+    for part in ("127.0.0.1", "no-such-host", "secret", "status", "refused", "resolved"):
+        assert part not in shown
+    assert field.states(match)[-1]["lost"][0]["cause"] == NO_ANSWER
 
 
 def test_a_bot_that_takes_too_long_has_lost(field: Field, bots: Bots) -> None:
@@ -90,6 +116,19 @@ def test_another_setup_takes_effect_during_a_battle(field: Field, bots: Bots) ->
     match = field.begin([bots.url("slow")] * 2, maxNumOfTicks=6, playerStartPositions=APART[:2])
     assert field.battles.reconfigure(match.id, {"edgeLength": 3})
     assert field.states(match)[-1]["edgeLength"] == 3
+
+
+@pytest.mark.parametrize("lost", ["its record", "all of it"])
+def test_what_redis_has_no_more_is_told_from_the_archive(field: Field, bots: Bots, lost: str) -> None:
+    """To who is behind: the same states in the same order, to the same end."""
+    match = field.begin([bots.url("good")] * 2, maxNumOfTicks=5, playerStartPositions=APART[:2])
+    whole = list(field.battles.follow(match))
+    field.record(match)
+    behind = field.battles.follow(match)
+    seen = [next(behind)]
+    field.client.delete(keys.turns(match.id), *([] if lost == "its record" else [keys.match(match.id)]))
+    seen += behind
+    assert seen == whole
 
 
 REFUSED = [

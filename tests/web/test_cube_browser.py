@@ -48,8 +48,8 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page; it must not complain of anything, nor break a policy."""
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """A page, closed before its server; it must not complain of anything, nor break a policy."""
     opened = browser.new_page(viewport={"width": 1000, "height": 900}, reduced_motion="no-preference")
     complaints: list[str] = []
     opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)

@@ -233,6 +233,14 @@ def test_a_long_match_shows_its_last_turns(home: House) -> None:
     assert sum(tag == "tr" for tag, _ in page.elements) < 520
 
 
+def test_a_match_that_was_set_up_anew_says_so(home: House) -> None:
+    """Between the turns; it was nobody's turn, and nobody thought."""
+    turns = [{"n": 0, "player": "a", "time": 0}, {"player": None, "time": 1, "options": {"edge": 7}, "asked": False}]
+    page = page_at(home.client, f"{WEB}/matches/{home.play('a', 'b', None, turns=turns)}")
+    assert 'set up anew {"edge":7}' in page.text
+    assert "None" not in page.text
+
+
 @pytest.mark.parametrize("path", ["/web/chess", f"{WEB}/contests/none", f"{WEB}/matches/none", f"{WEB}/x/y/z"])
 def test_what_is_not_there_is_a_404_page(client: FlaskClient, path: str) -> None:
     """For people, with the sentence and the code."""

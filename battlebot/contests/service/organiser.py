@@ -17,6 +17,7 @@ from battlebot.arena import keys
 from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.seldom import Seldom
+from battlebot.contests.cap import cap_of
 from battlebot.contests.formats import format_named
 from battlebot.contests.service import changes as decided
 from battlebot.contests.service.pairer import met_of, situation_of
@@ -62,9 +63,10 @@ class Organiser:
         """
         contest = {"title": given["name"], **given, "game": game, "state": "scheduled", "openedBy": by}
         self._requirements.of_contest(game, contest)
-        note = Note(by, "create", {"format": contest.get("format", "open"), "meetings": contest["meetings"]})
+        kind = {"format": "open", "config": {}, **contest}
+        note = Note(by, "create", {"format": kind["format"], "meetings": cap_of(kind)})
         document = self.storage.contests.create(contest, [note])
-        self._tell(Changed(document, [note]))
+        self._carry_out(Changed(document, [note]))
         return document
 
     def change(self, game: str, name: str, changes: Mapping[str, Any], by: str) -> dict[str, Any]:

@@ -1,0 +1,46 @@
+"""Redis is gone, or hangs, while viewers watch: they are told the rest when it is back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from cluster import Web, wait_for
+from frail import SETTINGS, Frail, frail_house, ready
+from httpbots import Bots
+from test_socketio_games import check_told
+from viewers import Original, game
+
+
+@pytest.fixture(scope="module")
+def frail(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Frail]:
+    """Stores to be killed, and all parts but the web node over them."""
+    with frail_house(tmp_path_factory.mktemp("frail"), bot_loopback=True, **SETTINGS) as made:
+        made.parts.worker()
+        made.parts.bots()
+        made.parts.beat()
+        yield made
+
+
+@pytest.fixture(scope="module")
+def web(frail: Frail) -> Web:
+    """A ready web node."""
+    node = frail.parts.web()
+    wait_for(lambda: ready(node), "a ready server")
+    return node
+
+
+@pytest.mark.parametrize("how", ["killed", "paused"])
+def test_a_viewer_is_told_the_rest_when_redis_is_back(frail: Frail, web: Web, bots: Bots, how: str) -> None:
+    """Who began the game and who watches it: no error, no event twice, none left out, and the end."""
+    slow = bots.url("slow")
+    with Original(web) as viewer, Original(web) as other:
+        viewer.say("NEW_GAME", game(slow, slow, maxNumOfTicks=20))
+        other.say("WATCH_GAME", {"id": viewer.until("GAME_STARTED")["id"]})
+        other.until("NEXT_TICK", 4)
+        with getattr(frail, how)("valkey"):
+            wait_for(lambda: "redis" in web.request("/readyz")[1]["since"], "the node to notice")
+        viewer.until("GAME_ENDED")
+        check_told(viewer.got, 20, {"a": slow, "b": slow})
+        other.until("GAME_ENDED")
+        assert other.names() == viewer.names()
