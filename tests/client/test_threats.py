@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
-import time
+from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
+from cpu import least_cpu_s
 from test_samples import match
 
 from battlebot.client.samples.random_player import RandomPlayer
@@ -117,13 +119,11 @@ def test_it_beats_chance_from_either_seat() -> None:
             assert len(final["moves"]) < 40
 
 
-def test_it_thinks_for_less_than_50_ms_a_move() -> None:
-    """On average over two matches against itself, on a machine that may be busy."""
-    random.seed(8)
-    began_s, moves = time.process_time(), 0
-    for _ in range(2):
-        moves += len(match("gomoku", Threats(), Threats())["moves"])
-    assert (time.process_time() - began_s) / moves < 0.05
+def test_its_thinking_does_not_grow_with_the_marks_on_the_board() -> None:
+    """Forty of them cost less than ten times what the first four do: it looks along lines, not through futures."""
+    marks = list(product(range(0, 15, 2), range(0, 15, 3)))
+    few, many = (partial(chosen, marks[0:n:2], marks[1:n:2]) for n in (4, 40))
+    assert least_cpu_s(many) < 10 * least_cpu_s(few)
 
 
 def test_a_block_comes_before_any_space_however_good() -> None:
