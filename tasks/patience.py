@@ -22,17 +22,33 @@ BROKEN = (AttributeError, TypeError, ValueError, OSError)
 
 
 class PatientPidbox(gPidbox):
-    """Pings and the like, heard by a greenlet of its own: its end by a lost connection is a line in the log.
+    """Pings and the like, heard by a greenlet of its own over a connection of its own, which may be lost alone.
 
-    The consumer notices the loss by itself, and begins anew with all its parts.
+    Celery's would then hear none any more. Where the consumer's own connection is lost too, the consumer begins anew
+    with all its parts.
     """
 
-    def loop(self, c: Any) -> None:
-        """Hears until the worker stops or the connection is lost."""
-        try:
-            super().loop(c)
-        except Exception as error:
-            log.warning("worker.deaf_to_pings", error=type(error).__name__, sentence=str(error))
+    _hearing: object | None = None
+
+    def start(self, c: Any) -> None:
+        """Begins to hear, until `on_stop`."""
+        self._hearing = object()
+        c.pool.spawn_n(self._hear, c, self._hearing)
+
+    def on_stop(self) -> None:
+        """Returns when nothing is heard any more."""
+        self._hearing = None
+        super().on_stop()
+
+    def _hear(self, c: Any, hearing: object) -> None:
+        while self._hearing is hearing:
+            try:
+                self.loop(c)
+            except c.connection_errors as error:
+                log.warning("worker.deaf_to_pings", error=type(error).__name__, sentence=str(error))
+            except Exception:
+                log.exception("worker.deaf_to_pings")
+            time.sleep(FIRST_PAUSE_S)
 
 
 class Control(CelerysControl):

@@ -89,16 +89,25 @@ def test_a_worker_that_has_tasks_in_hand_when_redis_dies_gives_them_up(frail: Fr
     assert frail.errors() == []
 
 
-def test_a_worker_that_asks_bots_says_in_a_line_that_it_hears_no_pings(frail: Frail, web: Web) -> None:
-    """And hears them again when Redis is back."""
-    celery, child = make_celery(frail.settings), frail.parts.bots()
+@pytest.mark.parametrize("lost", ["all connections", "the pings' connection"])
+def test_a_worker_that_asks_bots_says_in_a_line_that_it_hears_no_pings(frail: Frail, web: Web, lost: str) -> None:
+    """And hears them again when Redis is back, once each."""
+    celery, child, client = make_celery(frail.settings), frail.parts.bots(), connect(frail.settings.redis_url)
+    before = frail.parts.logs().count("worker.deaf_to_pings")
 
     def answers_pings() -> bool:
         return sum(name.startswith("bots") for answer in celery.control.ping(timeout=1.0) for name in answer) == 1
 
+    def is_deaf() -> bool:
+        return frail.parts.logs().count("worker.deaf_to_pings") > before
+
     wait_for(answers_pings, "the worker that asks bots")
-    with frail.killed("valkey"):
-        wait_for(lambda: "worker.deaf_to_pings" in frail.parts.logs(), "the line")
+    if lost == "all connections":
+        with frail.killed("valkey"):
+            wait_for(is_deaf, "the line")
+    else:
+        client.client_kill_filter(_type="pubsub")
+        wait_for(is_deaf, "the line")
     wait_for(answers_pings, "the worker that asks bots")
     wait_for(lambda: ready(web), "a ready server")
     assert child.alive
