@@ -6,14 +6,19 @@ import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cluster import Cluster, Web, cluster, wait_for
+from pymongo.collection import Collection
 
 from battlebot.arena.connection import connect
 from battlebot.config import Settings, load_settings
 from battlebot.embedded.stores import embedded_stores
 from battlebot.storage import Storage
+from battlebot.storage.connection import INDEXES
+
+SLOWER_THAN_NEW = 5_000  # documents, to delete them
 
 
 def pytest_configure() -> None:
@@ -85,5 +90,19 @@ def _emptied(settings: Settings) -> None:
     client.flushall()
     client.close()
     storage = Storage(settings)
-    storage.client.drop_database(storage.database.name)
+    for name in storage.database.list_collection_names():
+        _empty(storage.database[name])
     storage.close()
+
+
+def _empty(collection: Collection[dict[str, Any]]) -> None:
+    """Leaves the indexes where they are the product's: to make all of them anew takes a third of a second."""
+    made = {model.document["name"]: model.document for model in INDEXES.get(collection.name, ())}
+    found = {index["name"]: index for index in collection.list_indexes() if index["name"] != "_id_"}
+    is_as_made = made.keys() == found.keys() and all(
+        bool(found[name].get("unique")) == bool(made[name].get("unique")) for name in made
+    )
+    if is_as_made and collection.estimated_document_count() < SLOWER_THAN_NEW:
+        collection.delete_many({})
+    else:
+        collection.drop()
