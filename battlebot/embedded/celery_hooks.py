@@ -1,16 +1,17 @@
-"""Has Celery's processes log as all others do. Importing it is enough; a worker's command line asks for it.
-
-That pool children die with a worker that is killed needs nothing from us: Celery asks Linux for it.
-"""
+"""Has Celery's processes log as all others do, and die together. A worker's command line asks for its import."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from celery import signals
 
 from battlebot.config import load_settings
+from battlebot.embedded.launch import die_with_parent
 from battlebot.logs import configure_logs
+
+_MAIN = os.getpid()
 
 
 def _log_as_we_do(**_: Any) -> None:
@@ -18,5 +19,12 @@ def _log_as_we_do(**_: Any) -> None:
     configure_logs(load_settings())
 
 
-# weak=False: nothing else holds the function
+def _die_with_the_worker(**_: Any) -> None:
+    """Celery asks Linux for it, but does not look whether the worker was killed before it had asked."""
+    if os.getpid() != _MAIN:
+        die_with_parent(_MAIN)
+
+
+# weak=False: nothing else holds the functions
 signals.setup_logging.connect(_log_as_we_do, weak=False)
+signals.worker_process_init.connect(_die_with_the_worker, weak=False)
