@@ -150,9 +150,8 @@ def test_an_invalid_turn_does_not_restart_the_clock(sit: Callable[..., Seats]) -
         update = mover.update()
         assert update["turn"]["valid"] is False
         left.append(update["match"]["remainingMs"])
-    # what the server itself was late is not charged, and so a little more may be left
-    assert left[0] <= 750
-    assert left[1] <= left[0] - 250
+    # what the server itself was late is not charged, and so more may be left than by our clock
+    assert 1000 * limit_s > left[0] > left[1]
     assert nothing_but_the_end(mover)["state"]["reason"] == "timeout"
     assert nothing_but_the_end(other)["state"]["victor"] == other.bot
 

@@ -39,10 +39,9 @@ def dribble(peer: Peer, data: bytes) -> float:
 @pytest.mark.parametrize("kind", ["a byte now and then", "pings", "fragments", "nothing"])
 def test_who_does_not_log_in_is_closed_when_the_time_is_over(meet: Switchboard, kind: str) -> None:
     """Whatever it does instead: the time is for the whole login, from the salt to its last byte."""
+    auth, began_s = meet.auth(), time.monotonic()
     peer = meet()
-    salt = peer.message()["salt"]
-    login = frame(TEXT, json.dumps(login_for(meet.auth(), salt)).encode())
-    began_s = time.monotonic()
+    login = frame(TEXT, json.dumps(login_for(auth, peer.message()["salt"])).encode())
     if kind == "a byte now and then":
         dribble(peer, login)
     elif kind == "pings":
