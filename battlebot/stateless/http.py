@@ -48,7 +48,7 @@ class HttpBots:
                 raise forbidden(location.host)
 
     def ask(self, question: Question) -> Reply:
-        """One POST; over a kept connection that turns out to be closed, one more over a new one."""
+        """One POST; over a kept connection that turns out to be closed, one more over a new one, in the same time."""
         try:
             location = location_of(question.address)
         except BadAddress as error:
@@ -71,29 +71,43 @@ class HttpBots:
         self.connections.tidy()
 
     def _asked(self, question: Question, location: Location, request: bytes) -> Reply:
+        first = None
         kept = self.connections.idle(location)
         if kept is not None:
+            # who has read the question and hangs up has thought already
+            first = Clock(question.limit_s, self._late_s)
+            first.start()
             reply = self._over(kept, question, location, request, again=True)
             if reply is not None:
                 return reply
-        reply = self._over(self.connections.new(location), question, location, request)
+        reply = self._over(self.connections.new(location), question, location, request, first)
         assert reply is not None
         return reply
 
     def _over(
-        self, connection: socket.socket, question: Question, location: Location, request: bytes, again: bool = False
+        self,
+        connection: socket.socket,
+        question: Question,
+        location: Location,
+        request: bytes,
+        first: Clock | None = None,
+        again: bool = False,
     ) -> Reply | None:
-        """The reply over this connection; None where it was closed before a byte came, and `again` allows another."""
+        """The reply over this connection; None where it was closed before a byte came, and `again` allows another.
+
+        `first` is the clock of one that was asked before, which goes on.
+        """
         answer, keep = Answer(self._most_bytes), False
-        clock = Clock(question.limit_s, self._late_s)
+        clock = first or Clock(question.limit_s, self._late_s)
         try:
             try:
-                connection.settimeout(question.limit_s)
+                connection.settimeout(question.limit_s if first is None else max(first.left_s(), READING_S))
                 # `sendall` asks for the buffer's size each time, and most questions go out at once
                 sent = connection.send(request)
                 if sent < len(request):
                     connection.sendall(request[sent:])
-                clock.start()
+                if first is None:
+                    clock.start()
                 _read(connection, answer, clock)
             except TimeoutError:
                 sentence = f"The bot did not answer within {round(question.limit_s * 1000)} ms."

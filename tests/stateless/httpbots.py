@@ -55,6 +55,7 @@ class Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = -1
     server: Bots
+    served = False
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -92,6 +93,16 @@ class Handler(BaseHTTPRequestHandler):
     def be_slow(self, question: Any) -> None:
         time.sleep(0.3)
         self.be_good(question)
+
+    def be_stalling(self, question: Any) -> None:
+        """Takes its time, and hangs up without a word on whoever asks it again over the same connection."""
+        if self.server.asked["stalling"] > 1:
+            time.sleep(0.6)
+        if self.served:
+            self.close_connection = True
+        else:
+            self.served = True
+            self.be_good(question)
 
     def be_hanging(self, question: Any) -> None:
         self.server.hanging.wait(60)

@@ -74,6 +74,25 @@ def test_a_bot_has_its_time_and_no_more(bots: Bots, behaviour: str) -> None:
     assert time.monotonic() - began_s < 5.0
 
 
+def test_a_bot_that_hangs_up_has_no_more_time(bots: Bots) -> None:
+    """It is asked again over a new connection, but within the time that it had from the first."""
+    by = asker()
+    assert asked(bots.url("stalling"), by=by).value == NOOPS
+    reply = asked(bots.url("stalling"), 1.0, by)
+    assert reply.thinking_s >= 1.0
+    assert reply.failure is not None
+    assert (reply.failure.code, reply.failure.late) == ("timeout", True)
+
+
+def test_a_bot_that_hangs_up_is_charged_for_both_times(bots: Bots) -> None:
+    """The answer that it gives when it is asked again took as long as from the first question."""
+    by = asker()
+    asked(bots.url("stalling"), by=by)
+    reply = asked(bots.url("stalling"), by=by)
+    assert (reply.value, bots.asked["stalling"]) == (NOOPS, 3)
+    assert reply.thinking_s >= 1.2
+
+
 def test_a_bots_time_is_what_it_took(bots: Bots) -> None:
     """From the question written to the answer read."""
     assert 0.3 <= asked(bots.url("slow")).thinking_s < 5.0
