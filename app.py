@@ -195,7 +195,7 @@ def _viewers(house: House) -> SocketIoDoor:
     conductor = Conductor(
         house.registry, house.store, "", lambda: house.enqueue("tasks.matches.archive"), ask_bots=ask_bots
     )
-    askers, archived = make_askers(settings), house.storage.games.find
+    askers, archived = make_askers(settings, keeps=False), house.storage.games.find
     battles = Battles(house.registry, settings, conductor, house.bus, askers, ask_bots, archived)
     return SocketIoDoor(settings, battles, Allowance(house.client, "games", settings.games_per_minute).take, WebSocket)
 
@@ -246,7 +246,7 @@ def _context(house: House, health: Health) -> Context:
 
 
 def _stateless_bots(house: House) -> StatelessBots:
-    trial = Trial(house.registry, house.settings, make_askers(house.settings, house.lag.total_s))
+    trial = Trial(house.registry, house.settings, make_askers(house.settings, house.lag.total_s, keeps=False))
     return StatelessBots(house.storage, house.directory, trial, BotHealth(house.scripts))
 
 

@@ -15,13 +15,15 @@ from battlebot.stateless.uids import Uids
 __all__ = ["make_askers"]
 
 
-def make_askers(settings: Settings, late_s: Callable[[], float] = lambda: 0.0) -> Askers:
+def make_askers(settings: Settings, late_s: Callable[[], float] = lambda: 0.0, keeps: bool = True) -> Askers:
     """All kinds of addresses that this server can ask; a further kind is a further line here.
 
-    `late_s()`: by how many seconds this process has been late so far, which is charged to no bot.
+    `late_s()`: by how many seconds this process has been late so far, which is charged to no bot. `keeps`: whether
+    connections to bots are kept for the next question; who only tests bots, and calls no `tidy`, is to keep none.
     """
     guard = Guard(settings.bot_loopback, networks_of(settings))
     most_bytes = settings.bot_answer_bytes
     line = NatsLine(settings.nats_url, late_s) if settings.nats_url else None
     uids = Uids(settings.secret_key) if settings.nats_url else None
-    return Askers(HttpBots(guard, most_bytes, settings.max_nesting, late_s), NatsBots(line, uids, most_bytes))
+    http = HttpBots(guard, most_bytes, settings.max_nesting, late_s, keeps)
+    return Askers(http, NatsBots(line, uids, most_bytes))

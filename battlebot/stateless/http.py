@@ -23,22 +23,33 @@ from battlebot.wire.jsontext import decode_value
 log = structlog.get_logger()
 
 AT_ONCE = 65_536  # bytes
+CLOSE = "Connection: close\r\n"
 READING_S = 0.05  # after the limit: what arrived in time must be read before the time-out is called
 
 
 class HttpBots:
-    """The kind of addresses `http://` and `https://`. `late_s()` is by how much this process has been late so far."""
+    """The kind of addresses `http://` and `https://`. `late_s()` is by how much this process has been late so far.
+
+    `keeps`: whether connections are kept for the next question. Who asks one bot once leaves none behind, as to a bot
+    that serves one connection at a time it would be in the way of the processes that ask it for its matches.
+    """
 
     SCHEMES: ClassVar[Sequence[str]] = ("http", "https")
 
     def __init__(
-        self, guard: Guard, most_bytes: int, max_nesting: int, late_s: Callable[[], float] = lambda: 0.0
+        self,
+        guard: Guard,
+        most_bytes: int,
+        max_nesting: int,
+        late_s: Callable[[], float] = lambda: 0.0,
+        keeps: bool = True,
     ) -> None:
         self.connections = Connections(guard)
         self._guard = guard
         self._most_bytes = most_bytes
         self._max_nesting = max_nesting
         self._late_s = late_s
+        self._keeps = keeps
 
     def check(self, address: str) -> None:
         """Raises BadAddress for a malformed one; an IP address is checked here already, a name when it is asked."""
@@ -56,7 +67,7 @@ class HttpBots:
         body = question.content if isinstance(question.content, bytes) else orjson.dumps(question.content)
         self.connections.enter(location)
         try:
-            return self._asked(question, location, _request(location, body))
+            return self._asked(question, location, _request(location, body, self._keeps))
         except NotConnected as error:
             return Reply(failure=Failure(error.code, str(error), ours=error.ours))
         except Exception as error:
@@ -119,7 +130,7 @@ class HttpBots:
                     return Reply(failure=Failure("cut-off", f"The connection broke: {error.strerror or error}."))
             if again and not answer.began:
                 return None
-            keep = answer.done and answer.reusable
+            keep = self._keeps and answer.done and answer.reusable
             return self._judged(answer, clock.thinking_s())
         finally:
             if keep:
@@ -160,9 +171,10 @@ def _failure_of(answer: Answer) -> Failure | None:
     return None
 
 
-def _request(location: Location, body: bytes) -> bytes:
+def _request(location: Location, body: bytes, keeps: bool) -> bytes:
     head = (
         f"POST {location.target} HTTP/1.1\r\nHost: {location.name}\r\nUser-Agent: battlebot\r\n"
-        f"Accept: application/json\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"Accept: application/json\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        f"{'' if keeps else CLOSE}\r\n"
     )
     return head.encode("ascii") + body

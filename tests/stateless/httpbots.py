@@ -42,9 +42,10 @@ class Bots(ThreadingHTTPServer):
 
 
 class OneAtATime(Bots):
-    """Serves a connection until it ends, and only then another."""
+    """Serves a connection until it ends, or nothing has come over it for long, and only then another."""
 
     def process_request(self, request: Any, client_address: Any) -> None:
+        request.settimeout(20.0)
         HTTPServer.process_request(self, request, client_address)
 
 

@@ -11,6 +11,7 @@ from httpbots import Bots, OneAtATime, http_bots
 from battlebot.stateless.asking import Question, Reply
 from battlebot.stateless.guard import Guard
 from battlebot.stateless.http import HttpBots
+from battlebot.stateless.location import location_of
 
 CONTENT = {"gameInfo": {"numOfTasksPerTick": 2}}
 NOOPS = [{"task": "NOOP"}] * 2
@@ -151,6 +152,18 @@ def test_bots_that_are_served_by_one_connection_at_a_time_are_asked_one_after_an
                 assert asked(bots.url(behaviour), 5.0, by).value == NOOPS
         # nothing is kept after this, and the server can end
         asked(bots.url("dying"), by=by)
+
+
+def test_who_keeps_no_connection_is_in_nobodys_way() -> None:
+    """Who puts a bot to the test, say, while another process asks it for its matches."""
+    testing, asking = HttpBots(Guard(loopback=True), 65_536, 16, keeps=False), asker()
+    with http_bots(OneAtATime) as bots:
+        for behaviour in ("good", "chunked", "good"):
+            assert asked(bots.url(behaviour), by=testing).value == NOOPS
+            assert bots.headers[behaviour]["Connection"] == "close"
+            assert testing.connections.idle(location_of(bots.url(behaviour))) is None
+        assert asked(bots.url("good"), 5.0, asking).value == NOOPS
+        asked(bots.url("dying"), by=asking)
 
 
 def test_a_question_is_a_post_of_json(bots: Bots) -> None:

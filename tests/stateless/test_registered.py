@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from cluster import Cluster, Web, cluster, wait_for
-from httpbots import Bots, http_bots
+from httpbots import Bots, OneAtATime, http_bots
 from peer import Peer
 
 from battlebot.arena.bus import Bus
@@ -23,6 +23,9 @@ from battlebot.config import Settings
 from battlebot.contests.service.organiser import Organiser
 from battlebot.matchmaking.queue import Queues
 from battlebot.rules.registry import discover
+from battlebot.stateless.asking import Question
+from battlebot.stateless.guard import Guard
+from battlebot.stateless.http import HttpBots
 from battlebot.storage import Storage
 
 Owned = Callable[..., tuple[int, Any]]
@@ -252,3 +255,14 @@ def test_a_url_that_fails_again_and_again_is_paused(served: tuple[Cluster, Web],
 def bot_url(bots: Bots) -> str:
     """Where the counting bot is."""
     return bots.url("counting")
+
+
+def test_a_test_leaves_no_connection_behind(served: tuple[Cluster, Web], owned: Owned) -> None:
+    """A bot that serves one connection at a time is asked by another process right after it was registered."""
+    _, web = served
+    with http_bots(OneAtATime) as bots:
+        bot = register(web, "alone", bots.url("marking"), "noughtsandcrosses")
+        assert owned("PATCH", bot, {"available": False})[0] == 200
+        by = HttpBots(Guard(loopback=True), 65_536, 16)
+        content = bots.questions["marking"]
+        assert by.ask(Question(bots.url("marking"), bot["game"], "match", "alone", content, 5.0)).failure is None
