@@ -93,8 +93,8 @@ class Desk:
         while True:
             time.sleep(RENEW_EVERY_S)
             try:
-                self.leases.renew()
                 self._askers.tidy()
+                self.leases.renew()
                 for address in self.health.flush():
                     log.warning("bot.paused", url=address)
             except Unavailable as error:

@@ -9,13 +9,16 @@ import ssl
 import threading
 import time
 from collections import OrderedDict, deque
+from collections.abc import Callable
+from typing import TypeVar
 
 from battlebot.errors import BadAddress
 from battlebot.stateless.guard import Guard, Unresolved, forbidden
 from battlebot.stateless.location import Location
 
 CONNECT_S = 4.0  # for all addresses of a name together, TLS included
-IDLE_S = 50.0  # how long a connection is kept that nobody uses
+IDLE_S = 5.0  # how long a connection is kept that nobody uses: a battle asks more often
+CROWDED_S = 0.05  # after so long without a byte over a new connection, a kept one may be in its way
 UNKEPT_S = 600.0  # no connection is kept to a bot that has said more than it was asked, for so long
 MOST_IDLE = 1000
 MOST_AT_ONCE = 64  # to one host and port, from one process
@@ -23,6 +26,7 @@ MOST_AT_ONCE = 64  # to one host and port, from one process
 OURS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL, errno.ENETDOWN)
 
 Host = tuple[bool, str, int]
+T = TypeVar("T")
 
 
 class NotConnected(Exception):
@@ -31,6 +35,38 @@ class NotConnected(Exception):
     def __init__(self, code: str, sentence: str, ours: bool = False) -> None:
         super().__init__(sentence)
         self.code, self.ours = code, ours
+
+
+class Waiting:
+    """A question over a new connection, from before it is made to the first byte of the answer; `over` must follow.
+
+    It may be that the bot's server comes to it only when another connection ends, which we keep. So each wait in vain,
+    each twice as long as the one before, has one closed: no more, for it may be that just the bot is slow.
+    """
+
+    def __init__(self, connections: Connections, location: Location) -> None:
+        self.host = _host(location)
+        self._connections = connections
+        self._wait_s = CROWDED_S
+
+    def until(self, connection: socket.socket, limit_s: float, action: Callable[[], T]) -> T:
+        """What an action over the connection gives, which may be begun again; TimeoutError after `limit_s` seconds."""
+        ends_s = time.monotonic() + limit_s
+        while True:
+            left_s = max(ends_s - time.monotonic(), 0.001)
+            is_last = left_s <= self._wait_s
+            connection.settimeout(left_s if is_last else self._wait_s)
+            try:
+                return action()
+            except TimeoutError:
+                if is_last:
+                    raise
+                self._wait_s *= 2
+                self._connections.make_room(self)
+
+    def over(self) -> None:
+        """The first byte has come, or none will."""
+        self._connections.forget(self)
 
 
 class Connections:
@@ -46,6 +82,7 @@ class Connections:
         self._idle: OrderedDict[Location, deque[tuple[float, socket.socket]]] = OrderedDict()
         self._count = 0
         self._unkept: OrderedDict[Location, float] = OrderedDict()
+        self._waiting: dict[Host, dict[Waiting, None]] = {}  # for whom one more connection is to be closed
         self._busy: dict[Host, int] = {}
         self._left = threading.Condition()
         self._lock = threading.Lock()
@@ -98,9 +135,45 @@ class Connections:
             while (found := self._pop(other)) is not None:
                 found[1].close()
 
+    def make_room(self, waiting: Waiting) -> None:
+        """Closes one idle connection at its host and port; where none is idle, the next that would be kept."""
+        while True:
+            with self._lock:
+                oldest = next((other for other in self._idle if _host(other) == waiting.host), None)
+                if oldest is None:
+                    self._waiting.setdefault(waiting.host, {})[waiting] = None
+                    return
+            if (found := self._pop(oldest, oldest_first=True)) is not None:
+                found[1].close()
+                return
+
+    def forget(self, waiting: Waiting) -> None:
+        """Nothing is to be closed for it any more."""
+        if not self._waiting:
+            return
+        with self._lock:
+            self._strike(waiting)
+
+    def _makes_room(self, location: Location) -> bool:
+        with self._lock:
+            row = self._waiting.get(_host(location))
+            if not row:
+                return False
+            self._strike(next(iter(row)))
+            return True
+
+    def _strike(self, waiting: Waiting) -> None:
+        row = self._waiting.get(waiting.host, {})
+        row.pop(waiting, None)
+        if not row:
+            self._waiting.pop(waiting.host, None)
+
     def keep(self, location: Location, connection: socket.socket) -> None:
-        """Keeps a connection for the next question; the one that was not used for longest may have to go."""
-        if time.monotonic() < self._unkept.get(location, 0.0):
+        """Keeps a connection for the next question; the one that was not used for longest may have to go.
+
+        Where another question waits for room, it is this one that goes.
+        """
+        if time.monotonic() < self._unkept.get(location, 0.0) or (self._waiting and self._makes_room(location)):
             connection.close()
             return
         with self._lock:
@@ -145,7 +218,7 @@ class Connections:
         for _, connection in stale:
             connection.close()
 
-    def new(self, location: Location) -> socket.socket:
+    def new(self, location: Location, waiting: Waiting) -> socket.socket:
         """A new connection to an address of the host that has been checked. Raises NotConnected."""
         until_s = time.monotonic() + CONNECT_S
         try:
@@ -159,12 +232,12 @@ class Connections:
             if time.monotonic() >= until_s:
                 break
             try:
-                return self._opened(location, family, address, until_s)
+                return self._opened(location, family, address, until_s, waiting)
             except (OSError, ValueError) as error:
                 failure = error if isinstance(error, OSError) else OSError(str(error))
         raise _not_connected(location, failure)
 
-    def _opened(self, location: Location, family: int, address: str, until_s: float) -> socket.socket:
+    def _opened(self, location: Location, family: int, address: str, until_s: float, waiting: Waiting) -> socket.socket:
         connection: socket.socket = socket.socket(family, socket.SOCK_STREAM)
         try:
             connection.settimeout(max(0.05, until_s - time.monotonic()))
@@ -174,8 +247,10 @@ class Connections:
             if not self._guard.permits(ipaddress.ip_address(connection.getpeername()[0])):
                 raise forbidden(location.host)
             if location.tls:
-                connection.settimeout(max(0.05, until_s - time.monotonic()))
-                connection = self._tls().wrap_socket(connection, server_hostname=location.host)
+                connection = self._tls().wrap_socket(
+                    connection, server_hostname=location.host, do_handshake_on_connect=False
+                )
+                waiting.until(connection, max(0.05, until_s - time.monotonic()), connection.do_handshake)
             return connection
         except BaseException as error:
             connection.close()

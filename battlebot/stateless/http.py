@@ -6,6 +6,7 @@ import ipaddress
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import ClassVar
 
 import orjson
@@ -15,7 +16,7 @@ from battlebot.errors import BadAddress, BadMessage
 from battlebot.stateless.answer import Answer
 from battlebot.stateless.asking import Failure, Question, Reply
 from battlebot.stateless.clock import Clock
-from battlebot.stateless.connections import Connections, NotConnected
+from battlebot.stateless.connections import Connections, NotConnected, Waiting
 from battlebot.stateless.guard import Guard, forbidden
 from battlebot.stateless.location import Location, location_of
 from battlebot.wire.jsontext import decode_value
@@ -88,10 +89,15 @@ class HttpBots:
             # who has read the question and hangs up has thought already
             first = Clock(question.limit_s, self._late_s)
             first.start()
-            reply = self._over(kept, question, location, request, again=True)
+            reply = self._over(kept, question, location, request)
             if reply is not None:
                 return reply
-        reply = self._over(self.connections.new(location), question, location, request, first)
+        waiting = Waiting(self.connections, location)
+        try:
+            connection = self.connections.new(location, waiting)
+            reply = self._over(connection, question, location, request, first, waiting)
+        finally:
+            waiting.over()
         assert reply is not None
         return reply
 
@@ -102,11 +108,11 @@ class HttpBots:
         location: Location,
         request: bytes,
         first: Clock | None = None,
-        again: bool = False,
+        waiting: Waiting | None = None,
     ) -> Reply | None:
-        """The reply over this connection; None where it was closed before a byte came, and `again` allows another.
+        """The reply over this connection; None where it was a kept one, and was closed before a byte came.
 
-        `first` is the clock of one that was asked before, which goes on.
+        `waiting`: over a new one. `first` is the clock of one that was asked before, which goes on.
         """
         answer, keep = Answer(self._most_bytes), False
         clock = first or Clock(question.limit_s, self._late_s)
@@ -119,7 +125,7 @@ class HttpBots:
                     connection.sendall(request[sent:])
                 if first is None:
                     clock.start()
-                _read(connection, answer, clock)
+                _read(connection, answer, clock, waiting)
             except TimeoutError:
                 sentence = f"The bot did not answer within {round(question.limit_s * 1000)} ms."
                 failure = Failure("timeout", sentence, late=True, public=sentence)
@@ -128,7 +134,7 @@ class HttpBots:
                 answer.feed(b"")
                 if answer.problem is None and not answer.done:
                     return Reply(failure=Failure("cut-off", f"The connection broke: {error.strerror or error}."))
-            if again and not answer.began:
+            if waiting is None and not answer.began:
                 return None
             keep = self._keeps and answer.done and answer.reusable
             return self._judged(answer, clock.thinking_s())
@@ -148,12 +154,16 @@ class HttpBots:
             return Reply(failure=Failure("bad-json", f"The answer's body is refused: {error}"), thinking_s=thinking_s)
 
 
-def _read(connection: socket.socket, answer: Answer, clock: Clock) -> None:
+def _read(connection: socket.socket, answer: Answer, clock: Clock, waiting: Waiting | None) -> None:
     """Reads until the answer is whole, or will never be. Raises TimeoutError at the limit, however it trickles in."""
     while not answer.done and answer.problem is None:
         left_s = clock.left_s()
-        connection.settimeout(max(left_s, READING_S))
-        data = connection.recv(AT_ONCE)
+        if waiting is not None and not answer.began:
+            data = waiting.until(connection, max(left_s, READING_S), partial(connection.recv, AT_ONCE))
+            waiting.over()
+        else:
+            connection.settimeout(max(left_s, READING_S))
+            data = connection.recv(AT_ONCE)
         answer.feed(data)
         if not data:
             return

@@ -6,6 +6,7 @@ import datetime
 import socket
 import ssl
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from httpbots import Bots, http_bots
+from httpbots import Bots, OneAtATime, http_bots
 
 from battlebot.stateless.asking import Question
 from battlebot.stateless.guard import Guard
@@ -46,8 +47,8 @@ def certificate(folder: Path) -> Path:
     return file
 
 
-@pytest.fixture
-def behind_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bots]:
+@pytest.fixture(params=[Bots])
+def behind_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Bots]:
     """Bots that speak TLS, whose certificate is trusted; every name leads to this machine."""
     file = certificate(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -59,7 +60,7 @@ def behind_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bots
         return real("127.0.0.1" if str(host).endswith(".example") else host, *arguments, **named)
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    with http_bots() as bots:
+    with http_bots(request.param) as bots:
         bots.names = []  # type: ignore[attr-defined]
         context.sni_callback = lambda _, name, __: bots.names.append(name)  # type: ignore[attr-defined]
         bots.socket = context.wrap_socket(bots.socket, server_side=True, do_handshake_on_connect=False)
@@ -80,6 +81,17 @@ def test_a_bot_behind_tls_is_asked_by_its_name(behind_tls: Bots) -> None:
     assert behind_tls.names == [NAME]  # type: ignore[attr-defined]
     assert behind_tls.headers["good"]["Host"] == f"{NAME}:{behind_tls.server_port}"
     assert behind_tls.connections == 1
+
+
+@pytest.mark.parametrize("behind_tls", [OneAtATime], indirect=True)
+def test_bots_behind_tls_that_are_served_by_one_connection_at_a_time_are_asked_at_once(behind_tls: Bots) -> None:
+    """Who waits for its turn waits for the server's greeting already."""
+    by = HttpBots(Guard(loopback=True), 65_536, 16)
+    with ThreadPoolExecutor(3) as pool:
+        for _ in range(2):
+            urls = [f"https://{NAME}:{behind_tls.server_port}/{one}" for one in ("good", "good/2", "slow")]
+            assert [reply.value for reply in pool.map(lambda url: asked(url, by), urls)] == [[{"task": "NOOP"}]] * 3
+    asked(f"https://{NAME}:{behind_tls.server_port}/dying", by)
 
 
 def test_a_certificate_for_another_name_is_refused(behind_tls: Bots) -> None:

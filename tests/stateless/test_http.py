@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from cluster import wait_for
@@ -152,6 +153,52 @@ def test_bots_that_are_served_by_one_connection_at_a_time_are_asked_one_after_an
                 assert asked(bots.url(behaviour), 5.0, by).value == NOOPS
         # nothing is kept after this, and the server can end
         asked(bots.url("dying"), by=by)
+
+
+def test_bots_that_are_served_by_one_connection_at_a_time_are_asked_at_once() -> None:
+    """As in a battle of theirs: what is kept for one is closed when it turns out that another waits."""
+    by = asker()
+    with http_bots(OneAtATime) as bots, ThreadPoolExecutor(4) as pool:
+        for _ in range(3):
+            replies = list(pool.map(lambda one: asked(bots.url(one), by=by), ("good", "good/2", "chunked", "slow")))
+            assert [reply.value for reply in replies] == [NOOPS] * 4
+        asked(bots.url("dying"), by=by)
+
+
+def test_bots_at_one_host_and_port_that_are_asked_at_once_have_a_kept_connection_each(bots: Bots) -> None:
+    """Where their server serves several at a time, soon no question takes a new one."""
+    by = asker()
+    urls = [bots.url(f"good/{number}") for number in range(4)]
+
+    def is_kept() -> bool:
+        before = bots.connections
+        for _ in range(5):
+            assert [reply.value for reply in pool.map(lambda url: asked(url, by=by), urls)] == [NOOPS] * 4
+        return bots.connections == before
+
+    with ThreadPoolExecutor(4) as pool:
+        wait_for(is_kept, "twenty questions over kept connections")
+
+
+def test_who_has_waited_in_vain_is_in_nobodys_way_any_more(bots: Bots) -> None:
+    """What is kept after its question has ended stays."""
+    by = asker()
+    assert asked(bots.url("hanging"), 0.5, by).failure is not None
+    before = bots.connections
+    for _ in range(3):
+        assert asked(bots.url("good"), by=by).value == NOOPS
+    assert bots.connections == before + 1
+
+
+def test_what_nobody_uses_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then a server that serves one connection at a time goes on with another process."""
+    by, other = asker(), asker()
+    with http_bots(OneAtATime) as bots:
+        asked(bots.url("good"), by=by)
+        monkeypatch.setattr("battlebot.stateless.connections.IDLE_S", 0.0)
+        by.tidy()
+        assert asked(bots.url("good"), 5.0, other).value == NOOPS
+        asked(bots.url("dying"), by=other)
 
 
 def test_who_keeps_no_connection_is_in_nobodys_way() -> None:
