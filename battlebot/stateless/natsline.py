@@ -32,6 +32,8 @@ NOBODY_S = 2.0  # a bot that is being restarted has so long to be back
 BACK_S = 5.0  # after a restart of NATS its bots have so long: their libraries try every two or three seconds
 AGAIN_S = 0.1
 EMPTYING_S = 0.001
+# what clients' inboxes begin with, also those of a prefix of their own; elsewhere bots listen, and others, and NATS
+INBOXES = ("_INBOX.", "_INBOX_")
 NO_RESPONDERS = "503"  # what NATS replies itself where nobody listens
 
 
@@ -248,7 +250,8 @@ class NatsLine:
         question = self._by_uid.get(message.subject.rpartition(".")[2])
         if question is not None:
             question.published(message.data)
-        if message.reply:
+        # this process may publish anywhere: elsewhere it would do so for a bot that may not
+        if message.reply.startswith(INBOXES):
             await message.respond(b"")
 
     async def _take_reply(self, message: Msg) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import nats
 import pytest
 from cluster import wait_for
+from nats.aio.msg import Msg
 from natsbots import PASS, NatsBot, nats_server
 
 from battlebot.stateless.asking import Question
@@ -94,3 +95,41 @@ def test_a_bot_with_the_rights_of_the_page_cannot_listen_to_others(subject: str,
     refused, heard = asyncio.run(listen())
     assert "permissions violation" in refused[0]
     assert heard == []
+
+
+ELSEWHERE = ["bots.victim", "me.victim", "bot.commands", "bot.publish_event.other", "$SYS.REQ.SERVER.PING"]
+
+
+@pytest.mark.parametrize("subject", ELSEWHERE)
+def test_an_acknowledgement_goes_to_inboxes_alone(subject: str, urls: tuple[str, str]) -> None:
+    """The server may publish anywhere: a bot is not to send its acknowledgement where it may not publish itself."""
+    line = NatsLine(urls[0])
+    asked = NatsBot(urls[1], "bots.hasty", inbox="_INBOX_hasty")
+    line.ask("bots.hasty", "m1", b"", 10.0)  # now it listens
+    asked.close()
+
+    async def heard() -> list[str]:
+        came: list[str] = []
+
+        async def take(message: Msg) -> None:
+            came.append(message.subject)
+
+        ear, bot = await nats.connect(urls[0]), await nats.connect(urls[1], inbox_prefix="_INBOX_hasty")
+        inbox = bot.new_inbox()
+        for each in (subject, inbox):
+            await ear.subscribe(each, cb=take)
+        await ear.flush()
+        # the server takes one after the other
+        await bot.publish("bot.publish_event.nobodys", b"x", reply=subject)
+        await bot.publish("bot.publish_event.nobodys", b"x", reply=inbox)
+        await bot.flush()
+        async with asyncio.timeout(20):
+            while not any(one == inbox for one in came):
+                await asyncio.sleep(0.01)
+        await ear.flush()
+        await ear.close()
+        await bot.close()
+        return [one for one in came if one != inbox]
+
+    assert asyncio.run(heard()) == []
+    line.close()
