@@ -25,8 +25,9 @@
     │   ├── TooLate             the contest has gone on from what is to be undone
     │   ├── WrongOrigin         a browser sends it for a page of another origin
     │   └── TooMany             a limit of rate or number is exceeded
-    └── Unavailable             Redis or MongoDB does not answer now
+    └── Unavailable             Redis, MongoDB or NATS does not answer now
         ├── DiskFull            no room for anything new on MongoDB's disk
+        ├── NotTested           a stateless bot could not be asked its test request, as NATS is away
         └── Conflict            another process committed first (retried, never shown)
 
 `http_status` is the one place that maps an error to HTTP; close codes are in `wire/closing.py`.
@@ -213,7 +214,7 @@ class TooMany(Refused):
 
 
 class Unavailable(BattlebotError):
-    """Redis or MongoDB does not answer now; the same request may succeed later."""
+    """Redis, MongoDB or NATS does not answer now; the same request may succeed later."""
 
     code = "unavailable"
     http_status = 503
@@ -223,6 +224,12 @@ class DiskFull(Unavailable):
     """MongoDB's disk has no room for anything new; what has begun goes on."""
 
     code = "disk-full"
+
+
+class NotTested(Unavailable):
+    """The server itself failed while it asked a test request, say because NATS is away; nothing is known of the bot."""
+
+    code = "not-tested"
 
 
 class Conflict(Unavailable):

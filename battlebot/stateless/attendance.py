@@ -91,6 +91,7 @@ class Attendance:
             for_s = round(self.health.pause(bot["url"]) - self.now_s())
             log.info("bot.paused_again", bot=bot["_id"], for_s=for_s, code=result.get("code"))
         except Unavailable as error:
+            # nothing is known of the bot: it stays as it was, and the next look tries again
             log.warning("bot.not_tried", bot=bot["_id"], error=str(error))
         finally:
             self._tried.discard(bot["url"])

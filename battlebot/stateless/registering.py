@@ -23,7 +23,10 @@ class Directory(Protocol):
 
 
 class StatelessBots:
-    """Every method raises Unavailable. That the asker is the owner has been checked before."""
+    """Every method raises Unavailable (NotTested where the server could not ask).
+
+    That the asker is the owner has been checked before.
+    """
 
     def __init__(self, storage: Storage, directory: Directory, trial: Trial, health: Health) -> None:
         self._bots = storage.bots

@@ -9,6 +9,7 @@ from typing import Any
 from battlebot.arena.making import STATELESS_PLACE, new_match
 from battlebot.arena.questions import content_of, turned
 from battlebot.config import Settings
+from battlebot.errors import NotTested
 from battlebot.referee.events import GaveUp
 from battlebot.rules.contract import Game
 from battlebot.stateless.asking import Askers, Question
@@ -34,7 +35,8 @@ class Trial:
     def of(self, game_name: str, bot_id: str, address: str) -> dict[str, Any]:
         """`{"ok", "at" (ms), "answerMs", "code"?, "error"?, "question"}` of one test request to the address.
 
-        The bot has the first move against as many others as the game usually has.
+        The bot has the first move against as many others as the game usually has. Raises NotTested where it is the
+        server that failed: that is no result.
         """
         game = self._registry[game_name]
         names = [bot_id, *(OPPONENT.format(number) for number in range(1, game.usual_players))]
@@ -48,6 +50,8 @@ class Trial:
         seat = match.seats[0]
         content = content_of(game, match, seat)
         reply = self.askers.ask(Question(address, game_name, match.id, bot_id, content, seat.remaining_s))
+        if reply.failure is not None and reply.failure.ours:
+            raise NotTested(f"The bot could not be tested: {reply.failure.sentence}", cause=reply.failure.code)
         found: dict[str, Any] = {"ok": False, "at": int(self._now_s() * 1000)}
         found["answerMs"] = round(reply.thinking_s * 1000, 3)
         found["question"] = content

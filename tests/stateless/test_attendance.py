@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from cluster import wait_for
+from cluster import free_port, wait_for
 from httpbots import Bots
 
 from battlebot.arena import keys
@@ -16,12 +16,17 @@ from battlebot.arena.connection import connect
 from battlebot.arena.scripts import Scripts
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
+from battlebot.errors import NotTested
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.rules.registry import discover
 from battlebot.stateless import make_askers
+from battlebot.stateless.asking import Askers
 from battlebot.stateless.attendance import Attendance
 from battlebot.stateless.health import FIRST_PAUSE_S, Health
+from battlebot.stateless.nats import NatsBots
+from battlebot.stateless.natsline import NatsLine
 from battlebot.stateless.trial import Trial
+from battlebot.stateless.uids import Uids
 from battlebot.storage import Storage
 
 GAME = "noughtsandcrosses"
@@ -88,3 +93,22 @@ def test_nobody_waits_in_a_contest_that_does_not_run(attendance: Attendance) -> 
     attendance.queues.wait(over, Ticket("node/1.1", "ada", 1000.0), BY_A_TASK)
     attendance.look()
     assert [ticket.bot for ticket in attendance.queues.tickets(over)] == ["ada"]
+
+
+def test_a_paused_bot_that_the_server_could_not_test_is_as_it_was(attendance: Attendance, settings: Settings) -> None:
+    """NATS is away: the bot is neither tested nor paused again, and is tested when there is something to ask it by."""
+    url = "nats://bots.away"
+    attendance.storage.bots.register("crossword", "away", "owner", b"", url=url, available=True)
+    Health(Scripts(attendance.store.client), lambda: time.time() - 2 * FIRST_PAUSE_S).pause(url)
+    before = attendance.health.paused_until_s([url])
+    line = NatsLine(f"nats://127.0.0.1:{free_port()}")
+    attendance.trial = Trial(attendance.registry, settings, Askers(NatsBots(line, Uids("0123456789abcdef"), 65_536)))
+    with pytest.raises(NotTested) as raised:
+        attendance.trial.of("crossword", "away", url)
+    assert raised.value.as_dict()["cause"] == "nats-away"
+    attendance._tried.add(url)
+    attendance._try({"_id": "away", "game": "crossword", "url": url})
+    line.close()
+    assert attendance.health.paused_until_s([url]) == before
+    assert "lastTest" not in (attendance.storage.bots.find("away") or {})
+    assert attendance._tried == set()
