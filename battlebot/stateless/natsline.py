@@ -142,7 +142,9 @@ class NatsLine:
         self._by_uid[uid] = self._by_token[token] = question
         if self._measuring is None or self._measuring.done():
             self._measuring = asyncio.create_task(self._pulse.measure(lambda: bool(self._by_token)))
+        patience = Clock(min(NOBODY_S, limit_s), self._not_the_bots_s)
         try:
+            patience.start()
             question.clock.start()
             while True:
                 question.nobody = False
@@ -155,11 +157,15 @@ class NatsLine:
                         return question.answer
                     if self._breaks != breaks:
                         raise NoLine("The connection to NATS broke while the bot was asked.")
-                    if question.rest_s() <= 0:
+                    if question.rest_s() <= 0 and not question.nobody:
                         return self._best(question)
-                if question.clock.thinking_s() >= min(NOBODY_S, limit_s):
+                back = self._bots_are_back()
+                if back and (question.rest_s() <= 0 or patience.left_s() <= 0):
                     return self._best(question)
                 await asyncio.sleep(AGAIN_S)
+                if not back and question.unsure is None:
+                    # nobody has heard it yet, for which NATS's restart is to blame
+                    question.clock.start()
         except (Error, OSError, TimeoutError) as error:
             raise NoLine(f"NATS does not answer ({type(error).__name__}).") from error
         finally:
@@ -173,13 +179,15 @@ class NatsLine:
             return question.unsure
         thinking_s = question.clock.thinking_s()
         if question.nobody:
-            if self._mended_s is not None and time.monotonic() - self._mended_s < BACK_S:
-                raise NoLine("NATS was away until just now: its bots may not be back yet.")
             raise Silence("nobody", "Nobody listens to the bot's subject.", thinking_s, late=False)
         sentence = f"The bot did not answer within {round(question.clock.limit_s * 1000)} ms"
         if question.repeats:
             sentence += "; what it published in that time was an earlier turn again, or of another rack"
         raise Silence("timeout", f"{sentence}.", thinking_s, late=True)
+
+    def _bots_are_back(self) -> bool:
+        """Bots have had the time to be back since this process is connected: until then NATS may have been away."""
+        return self._mended_s is not None and time.monotonic() - self._mended_s >= BACK_S
 
     async def _read_all(self) -> None:
         """What has come by now is taken, though this process may have been paused, or busy. Raises TimeoutError."""
@@ -218,6 +226,7 @@ class NatsLine:
                 client = await asyncio.wait_for(nats.connect(self._url, **self._options()), TRY_S)
                 await self._published.open(client, f"{ANSWERS}.*")
                 await self._replies.open(client, f"{self._inbox}.*")
+                self._mended_s = time.monotonic()
                 return client
             except (OSError, TimeoutError, NoServersError, Error) as error:
                 if time.monotonic() > until_s:

@@ -11,7 +11,7 @@ import pytest
 from cluster import free_port, wait_for
 from natsbots import PASS, NatsBot, nats_server, pausable_nats, response, wait_until_listening
 
-from battlebot.stateless.asking import Question
+from battlebot.stateless.asking import Question, Reply
 from battlebot.stateless.nats import NatsBots
 from battlebot.stateless.natsline import NatsLine, NoLine, Silence
 from battlebot.stateless.uids import Uids
@@ -123,28 +123,33 @@ def test_a_server_that_stands_still_for_a_while_is_the_same_connection_afterward
         bot.close()
 
 
-def test_bots_need_not_be_back_as_soon_as_nats_is(lines: Lines) -> None:
-    """For a few seconds nobody who is not there has lost by it; then they have."""
+@pytest.mark.parametrize("fresh", [False, True], ids=["connected before", "first connected then"])
+def test_bots_need_not_be_back_as_soon_as_nats_is(fresh: bool, lines: Lines) -> None:
+    """For a few seconds nobody who is not there loses by it, nor is charged for it; then who is not there is told."""
     port = free_port()
-    line = lines(f"nats://127.0.0.1:{port}")
-    found: list[str] = []
-
-    def asked() -> bool:
-        try:
-            line.ask("x", "m1", REQUEST, 0.3)
-        except NoLine as error:
-            found.append(str(error))
-        except Silence as silence:
-            found.append(silence.code)
-        return found[-1] == "nobody"
-
-    with nats_server(port) as url:
+    url = f"nats://127.0.0.1:{port}"
+    bots = NatsBots(lines(url), UIDS, 65_536)
+    if not fresh:
+        with nats_server(port):
+            wait_until_listening(url)
+            bot = NatsBot(url, "before")
+            assert bots.ask(question(bot.address)).value == PASS
+            bot.close()
+    replies: list[Reply] = []
+    with nats_server(port):
         wait_until_listening(url)
-        assert asked()
-    with nats_server(port) as url:
-        wait_until_listening(url)
-        wait_for(asked, "the end of the bots' time to be back")
-    assert "NATS was away until just now: its bots may not be back yet." in found
+        asking = threading.Thread(target=lambda: replies.append(bots.ask(question("nats://back", 1.5))))
+        asking.start()
+        time.sleep(2.5)  # not to wait for something: the bot is away, for longer than its own time
+        assert replies == []
+        bot = NatsBot(url, "back")
+        asking.join(30)
+        assert replies[0].value == PASS
+        assert replies[0].thinking_s < 1.5
+        bot.close()
+        failure = bots.ask(question("nats://nobodys", 0.3)).failure
+        assert failure is not None
+        assert failure.code == "nobody"
 
 
 def test_what_nats_was_silent_is_left_to_the_bot(lines: Lines) -> None:
