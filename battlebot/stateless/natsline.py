@@ -93,7 +93,7 @@ class NatsLine:
         self._by_token: dict[str, OpenQuestion] = {}
         self._breaks = 0
         self._mended_s: float | None = None
-        self._pulse = Pulse(self._to_itself, self._heard)
+        self._pulse = Pulse(self._to_itself, self._heard, self._late_s)
         self._measuring: asyncio.Task[None] | None = None
 
     def ask(
@@ -223,10 +223,13 @@ class NatsLine:
         while True:
             try:
                 # without an end of its own it would try for ever at first, as it does later when it is lost
+                began_s = time.monotonic()
                 client = await asyncio.wait_for(nats.connect(self._url, **self._options()), TRY_S)
                 await self._published.open(client, f"{ANSWERS}.*")
                 await self._replies.open(client, f"{self._inbox}.*")
                 self._mended_s = time.monotonic()
+                # the greetings go to and fro more than once
+                self._pulse.took(self._mended_s - began_s)
                 return client
             except (OSError, TimeoutError, NoServersError, Error) as error:
                 if time.monotonic() > until_s:
