@@ -69,8 +69,9 @@ class _Ground:
         def ask(match_id: str) -> None:
             celery.send_task("tasks.bots.ask", args=(match_id,))
 
+        askers = make_askers(settings, keeps=False)
         self._battles = Battles(
-            registry, settings, Conductor(registry, store), Bus(self._client), make_askers(settings), ask
+            registry, settings, Conductor(registry, store), Bus(self._client), askers, ask, lambda match_id: None
         )
         self._played: dict[str, int] = {}
 
