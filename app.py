@@ -132,6 +132,7 @@ def build_house(settings: Settings) -> House:
         addresses=storage.bots.addresses,
         ask_bots=ask_bots,
     )
+    arena.letters["freed"] = lobby.on_freed
     house = House(
         settings=settings,
         registry=registry,

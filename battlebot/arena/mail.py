@@ -78,3 +78,8 @@ def begun(match_id: str, place: str) -> bytes:
 def rejoin() -> bytes:
     """The letter by which a node asks itself to look after all its seats once it has read what lies before."""
     return orjson.dumps({"do": "rejoin"})
+
+
+def freed(place: str) -> bytes:
+    """The letter that tells a node that no match will begin for who waits at `place` and was taken along."""
+    return orjson.dumps({"do": "freed", "place": place})

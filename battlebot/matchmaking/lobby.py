@@ -12,10 +12,12 @@ import structlog
 
 from battlebot.arena import keys
 from battlebot.arena.conduct import asked_of
+from battlebot.arena.mail import freed
 from battlebot.arena.making import begin, is_stateless, new_match
 from battlebot.arena.player import Player
 from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
+from battlebot.arena.timers import in_background
 from battlebot.arena.traits import in_order, series_of
 from battlebot.config import Settings
 from battlebot.errors import Unavailable, UnknownMatch
@@ -205,16 +207,35 @@ class Lobby:
             self._look_again.add(player.place)
 
     def _give_back(self, player: Player, others: Sequence[Ticket]) -> None:
-        """Those whom a player has taken along, who needs no match, wait on; the other nodes' ticks see to theirs."""
+        """Those whom a player has taken along, who needs no match, wait on: at other nodes by a letter."""
+        assert self.arena is not None
         try:
             self.queues.give_back(self._ticket(player), others)
             for other in others:
-                waiter = self._waiting.get(other.place)
-                if waiter is not None and waiter.player.place == other.place:
-                    self._wait(waiter.player, look_for_seats=False)
+                node = keys.node_of(other.place)
+                if node == self.arena.node:
+                    self._wait_on(other.place)
+                else:
+                    self.store.post(node, freed(other.place))
         except Unavailable as error:
             # they are held for a while, then their ticks put them back
             log.warning("tickets.given_back_late", bot=player.bot, error=str(error))
+
+    def on_freed(self, place: str) -> None:
+        """Another node has taken along who waits at `place`, and needs no match: it waits on. Returns at once."""
+        in_background(self._freed, place)
+
+    def _freed(self, place: str) -> None:
+        try:
+            self._wait_on(place)
+        except Unavailable as error:
+            # the tick puts it back
+            log.warning("tickets.given_back_late", place=place, error=str(error))
+
+    def _wait_on(self, place: str) -> None:
+        waiter = self._waiting.get(place)
+        if waiter is not None and waiter.player.place == place:
+            self._wait(waiter.player, look_for_seats=False)
 
     def _may_be_broken(self, player: Player, doubt: Doubt) -> bool:
         """Whether the bot's other connection may have ended without anybody's having noticed it, its node being dead.

@@ -13,6 +13,7 @@ import redis
 from cluster import wait_for
 
 from battlebot.arena import keys
+from battlebot.arena.bus import Mailbox
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.lag import Lag
@@ -61,8 +62,13 @@ def client(settings: Settings) -> Iterator[redis.Redis]:
 @pytest.fixture
 def lobby(client: redis.Redis, settings: Settings) -> Lobby:
     """Of the node n1, outside contests."""
+    return lobby_of("n1", client, settings)
+
+
+def lobby_of(node: str, client: redis.Redis, settings: Settings) -> Lobby:
+    """The lobby of a node, outside contests."""
     registry, store = discover(), MatchStore(client)
-    arena = Arena(Conductor(registry, store, "n1"), Timers(), lambda player: None)
+    arena = Arena(Conductor(registry, store, node), Timers(), lambda player: None)
     nowhere: Any = None
     return Lobby(registry, settings, store, Queues(client), nowhere, lambda *_: None, lambda: 1000.0, arena)
 
@@ -259,6 +265,32 @@ def test_who_was_taken_by_one_that_is_gone_by_then_is_free_at_once(
     else:
         (match_id,) = lobby.store.live_ids()
         assert {seat.bot for seat in lobby.store.load(match_id).seats} == {"bob", "cat"}
+
+
+def test_who_was_taken_at_another_node_is_told_that_it_is_free(
+    lobby: Lobby, client: redis.Redis, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It meets who has come meanwhile without its own node's next look at all who wait, of which it would take two."""
+    other = lobby_of("far", client, settings)
+    assert other.arena is not None
+    other.arena.letters["freed"] = other.on_freed
+    Mailbox(client, keys.mailbox("far"), other.arena.on_mail, lambda: None).start()
+    other.enter(comes("bob"))
+    leaver, wait = comes("ada", "2"), lobby.queues.wait
+
+    def then_hangs_up(*arguments: Any) -> Any:
+        found = wait(*arguments)
+        monkeypatch.setattr(lobby.queues, "wait", wait)
+        leaver.gone = True
+        lobby.enter(comes("cat", "3"))
+        return found
+
+    monkeypatch.setattr(lobby.queues, "wait", then_hangs_up)
+    lobby.enter(leaver)
+    lobby.leave(leaver)
+    wait_for(lobby.store.live_ids)
+    (match_id,) = lobby.store.live_ids()
+    assert {seat.bot for seat in lobby.store.load(match_id).seats} == {"bob", "cat"}
 
 
 @pytest.mark.parametrize("lost", ["as it is put back", "as it looks again", "as another looks again"])
