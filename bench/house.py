@@ -70,8 +70,8 @@ class House:
             self.server.supervisor.stop_one(part)
             del self.parts[part]
 
-    def second_node(self) -> str:
-        """Starts another web node, for the house's time: its address for bots. It shares the core of all else."""
+    def second_node(self, core: int) -> str:
+        """Starts another web node, for the house's time, on the first (0) or second (1) core: its address for bots."""
         settings = replace(self.server.settings, port=free_port())
         program = Program(
             name="second",
@@ -84,7 +84,7 @@ class House:
         self.parts["second"] = family(self.server.child("second").pid)
         cores = two_cores()
         if cores is not None:
-            pin(self.parts["second"], cores[1])
+            pin(self.parts["second"], cores[core])
         return server_url(settings.host, settings.port).replace("http", "ws", 1) + "/"
 
     def register(self, count: int, game: str) -> list[dict[str, str]]:

@@ -20,7 +20,7 @@ def run(bench: Bench) -> Row:
     with bench.house() as house:
         bots = house.register(8 * size, GAME)
         one, reached = _at_half(bench, house, bots[: 4 * size])
-        two, reached_apart = _at_half(bench, house, bots[4 * size :], other_url=house.second_node())
+        two, reached_apart = _at_half(bench, house, bots[4 * size :], other_url=house.second_node(core=0))
     return {
         "value": one["turn_ms"].get("p99", 0.0),
         "unit": "ms",

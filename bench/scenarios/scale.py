@@ -20,7 +20,7 @@ def run(bench: Bench) -> Row:
     with bench.house() as house:
         bots = house.register(4 * size, GAME)
         one = bench.load(house, "matches", seconds=seconds, bots=bots[: 2 * size])
-        other = house.second_node()
+        other = house.second_node(core=1)
         two = bench.load(house, "matches", seconds=seconds, bots=bots[2 * size :], other_url=other, apart=False)
     return {
         "value": round(two["turns"] / two["seconds"], 1),
