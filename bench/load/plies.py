@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
+from functools import partial
 from typing import Any, cast
 
 import orjson
@@ -26,7 +27,7 @@ def _script() -> list[list[int]]:
         second.append(first.pop())
     while len(second) > len(first) - 1:
         first.append(second.pop())
-    moves = [[]] * len(spaces)
+    moves: list[list[int]] = [[]] * len(spaces)
     moves[::2], moves[1::2] = first, second
     return moves
 
@@ -169,18 +170,17 @@ async def plies(
     window, made = Window(tally, watch), Plies(tally)
     players: list[TcpPlayer | WebSocketPlayer] = []
     for bot in bots:
-        player: TcpPlayer | WebSocketPlayer
         if tcp is None:
-            player = WebSocketPlayer(made, bot)
-            await ws_connect(lambda player=player: player, url)
+            _, guest = await ws_connect(partial(WebSocketPlayer, made, bot), url)
+            players.append(cast(WebSocketPlayer, guest))
         else:
-            player = TcpPlayer(made, bot["bot_id"])
-            await asyncio.get_running_loop().create_connection(lambda player=player: player, *tcp)
-        players.append(player)
+            make = partial(TcpPlayer, made, bot["bot_id"])
+            _, player = await asyncio.get_running_loop().create_connection(make, *tcp)
+            players.append(player)
     await asyncio.sleep(SETTLE_S)
     await window.keep_open(seconds)
     made.over = True
-    for player in players:
-        player.leave()
+    for one in players:
+        one.leave()
     await asyncio.sleep(0.1)
     return window.result()

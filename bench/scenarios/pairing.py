@@ -74,7 +74,7 @@ class _Hall:
         left = size
         while left > size % 2 and time.perf_counter() < begin_s + LIMIT_S:
             time.sleep(0.005)
-            left = int(self.client.zcard(keys.queue(queue)))  # type: ignore[arg-type]
+            left = int(self.client.zcard(keys.queue(queue)))
         seconds = time.perf_counter() - begin_s
         spent = {part: round(cpu_s(pids[part]) - used[part], 3) for part in PARTS}
         begun = len(self.matches.live_ids()) - live_before
