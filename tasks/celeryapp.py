@@ -26,6 +26,7 @@ SCHEDULER = "tasks.patience:PatientScheduler"
 
 RATINGS_SWEEP = 15  # in sweeps; ratings are asked for with each archived batch, this finds what a dying worker left
 BROKER_TIMEOUT_S = 10
+LOOK_AFTER_BROKER_S = 5  # a worker that hears nothing for longer, twice as long at most, connects anew
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,7 @@ def make_celery(settings: Settings) -> Celery:
             "queue_order_strategy": "priority",
             "socket_timeout": BROKER_TIMEOUT_S,
             "socket_keepalive": True,
+            "health_check_interval": LOOK_AFTER_BROKER_S,
             # else each task costs Redis four writes more, for a list of tasks under way that nobody needs: see above
             "ack_emulation": False,
         },

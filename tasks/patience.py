@@ -11,6 +11,8 @@ from celery.worker.consumer import Consumer
 from celery.worker.consumer.control import Control as CelerysControl
 from celery.worker.pidbox import gPidbox
 
+from tasks.leaving import leave_in_time
+
 log = structlog.get_logger()
 
 FIRST_PAUSE_S = 0.5
@@ -78,6 +80,7 @@ class PatientConsumer(Consumer):
         super().__init__(*arguments, **named)
         self.connection_errors = (*self.connection_errors, *BROKEN)
         self._restart_state = Pace()
+        leave_in_time()
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
         """Gives the lost connection up, and what it had handed out: the sweep asks for that again."""

@@ -43,6 +43,8 @@ def worker_command(settings: Settings, wsgi_module: str = "wsgi", queues: str = 
         # Workers need not know one another; asking around at the start would take a second
         "--without-gossip",
         "--without-mingle",
+        # Nobody listens to it, and a worker whose Redis is away would do nothing else until it has been sent
+        "--without-heartbeat",
         *([f"--queues={queues}"] if queues else []),
     ]
 

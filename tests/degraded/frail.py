@@ -46,6 +46,10 @@ class Frail:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGCONT)
 
+    def resume(self, name: str) -> None:
+        """Has a paused store answer again, within `paused`."""
+        os.kill(self.child(name).pid, signal.SIGCONT)
+
     @contextmanager
     def killed(self, name: str) -> Iterator[None]:
         """Within it the store is gone, and connections to it are refused."""
