@@ -31,6 +31,7 @@ class PatientPidbox(gPidbox):
     """
 
     _hearing: object | None = None
+    _is_deaf = False
 
     def start(self, c: Any) -> None:
         """Begins to hear, until `on_stop`."""
@@ -42,12 +43,19 @@ class PatientPidbox(gPidbox):
         self._hearing = None
         super().on_stop()
 
+    def _do_reset(self, c: Any, connection: Any) -> None:
+        super()._do_reset(c, connection)
+        self._is_deaf = False
+
     def _hear(self, c: Any, hearing: object) -> None:
         while self._hearing is hearing:
             try:
                 self.loop(c)
-            except c.connection_errors as error:
-                log.warning("worker.deaf_to_pings", error=type(error).__name__, sentence=str(error))
+            except (*c.connection_errors, *c.channel_errors) as error:
+                # a Redis that cannot be written to is among the latter; it is told once until pings are heard again
+                if not self._is_deaf:
+                    log.warning("worker.deaf_to_pings", error=type(error).__name__, sentence=str(error))
+                self._is_deaf = True
             except Exception:
                 log.exception("worker.deaf_to_pings")
             time.sleep(FIRST_PAUSE_S)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import urllib.request
+from pathlib import Path
 
 import pytest
 from cluster import Web, wait_for
@@ -113,6 +114,36 @@ def test_a_worker_that_asks_bots_says_in_a_line_that_it_hears_no_pings(frail: Fr
     assert child.alive
     assert frail.errors() == []
     child.stop()
+
+
+@pytest.mark.parametrize("lost", ["pubsub", "normal"])
+def test_a_redis_that_cannot_be_written_to_is_a_line_of_each_part(
+    frail: Frail, web: Web, meet: Switchboard, lost: str
+) -> None:
+    """Also where a connection is lost meanwhile: a worker that asks bots says once that it hears no pings."""
+    celery, child, client = make_celery(frail.settings), frail.parts.bots(), connect(frail.settings.redis_url)
+    log, auth = Path(child.program.log or ""), meet.auth()
+
+    def answers_pings() -> bool:
+        return sum(name.startswith("bots") for answer in celery.control.ping(timeout=1.0) for name in answer) == 1
+
+    def tries() -> int:
+        return log.read_text().count("Connection to broker lost")
+
+    wait_for(answers_pings, "the worker that asks bots")
+    with frail.unwritable("valkey"):
+        client.client_kill_filter(_type=lost, skipme=True)
+        wait_for(lambda: tries() > 2, "some tries")
+        late = meet()
+        late.log_in(auth)
+        closed = late.closed()
+        assert (closed.code, closed.slug) == (1013, "unavailable")
+    assert log.read_text().count("worker.deaf_to_pings") <= 1
+    wait_for(answers_pings, "the worker that asks bots")
+    wait_for(lambda: ready(web), "a ready server")
+    child.stop()
+    assert child.status() == "exit status 0"
+    assert frail.errors() == []
 
 
 def test_who_comes_back_while_redis_hangs_is_not_charged_for_it(frail: Frail, web: Web, meet: Switchboard) -> None:
