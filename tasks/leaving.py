@@ -5,10 +5,12 @@ from __future__ import annotations
 import _thread
 import os
 import time
+from functools import partial
 from typing import Any
 
 import structlog
 from celery import signals
+from celery.apps import worker as apps_worker
 from celery.worker import state
 
 log = structlog.get_logger()
@@ -23,6 +25,8 @@ def leave_in_time() -> None:
     A Redis that does not answer holds Celery up for minutes: it says goodbye in several calls, and tries each for long.
     What was to be said is of no use to anybody: a task that waits in the worker could not be put back.
     """
+    # what it prints is no line of our log; ours says the same
+    apps_worker.install_worker_term_handler = partial(apps_worker.install_worker_term_handler, verbose=False)
     signals.worker_shutting_down.connect(_told_to_stop, weak=False)
 
 

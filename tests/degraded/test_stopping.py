@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -27,6 +28,7 @@ def test_a_worker_that_has_nothing_to_do_ends_soon(frail: Frail, part: str, how:
         _told_to_stop(child)
         wait_for(lambda: not child.alive, "the end", SOON_S)
     assert child.status() == "exit status 0"
+    assert all(json.loads(line)["event"] for line in _log(child).splitlines()), "nothing but lines of our log"
     assert frail.errors() == []
 
 
