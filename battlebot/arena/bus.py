@@ -1,6 +1,6 @@
 """Redis pub/sub of one process: its own mailbox, and the channels that its viewers listen to.
 
-Pub/sub may lose messages when a connection breaks; whoever listens is told so (`on_gap`, or a None) and looks at
+Pub/sub may lose messages when a connection breaks; whoever listens is told so (`on_gap`, or `MISSED`) and looks at
 Redis or MongoDB itself.
 """
 
@@ -13,18 +13,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import redis
-import structlog
 
 from battlebot.arena.connection import redis_errors
-from battlebot.errors import Unavailable
+from battlebot.arena.subscription import Subscription
 
-log = structlog.get_logger()
-
-PAUSE_AFTER_LOSS_S = 0.2
-WAIT_S = 2.0  # for a message, before one asks whether the connection is dead
 UNREAD = 4  # letters of a mailbox to itself, one a second, that were taken and have not come: then it is dead
 HEARTBEAT = b"heartbeat"
 LISTENER_BACKLOG = 100
+MISSED = b""  # in the place of messages that may have been lost
 
 
 class Listener:
@@ -34,7 +30,7 @@ class Listener:
         self._messages: queue.Queue[bytes] = queue.Queue(LISTENER_BACKLOG)
 
     def get(self, timeout_s: float) -> bytes | None:
-        """The next message; None if none came in time."""
+        """The next message; `MISSED` where some may have been lost, None if none came in time."""
         try:
             return self._messages.get(timeout=timeout_s)
         except queue.Empty:
@@ -53,7 +49,7 @@ class Bus:
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
         self._listeners: dict[str, set[Listener]] = defaultdict(set)
-        self._pubsub: redis.client.PubSub | None = None
+        self._subscription = Subscription(client, "bus", self._spread, self._tell_missed)
         self._guard = threading.Lock()
 
     def publish(self, channel: str, message: bytes) -> None:
@@ -63,47 +59,30 @@ class Bus:
 
     @contextmanager
     def listen(self, channel: str) -> Iterator[Listener]:
-        """A Listener on a channel, for the time of the `with` block. Raises Unavailable."""
+        """A Listener on a channel, for the time of the `with` block: it misses nothing from then on.
+
+        Raises Unavailable.
+        """
         listener = Listener()
         with self._guard:
-            if not self._listeners.get(channel):
-                self._subscribe(channel)
             self._listeners[channel].add(listener)
+            self._subscription.want(channel)
         try:
+            self._subscription.wait_for(channel)
             yield listener
         finally:
             with self._guard:
                 self._listeners[channel].discard(listener)
                 if not self._listeners[channel]:
-                    self._unsubscribe(channel)
+                    del self._listeners[channel]
+                    self._subscription.unwant(channel)
 
-    def _subscribe(self, channel: str) -> None:
-        with redis_errors():
-            if self._pubsub is None:
-                pubsub = self._client.pubsub(ignore_subscribe_messages=True)
-                pubsub.subscribe(channel)
-                self._pubsub = pubsub
-                threading.Thread(target=self._read, name="bus", daemon=True).start()
-            else:
-                self._pubsub.subscribe(channel)
+    def _spread(self, channel: str, message: bytes) -> None:
+        for listener in list(self._listeners.get(channel, ())):
+            listener.put(message)
 
-    def _unsubscribe(self, channel: str) -> None:
-        del self._listeners[channel]
-        try:
-            if self._pubsub is not None:
-                with redis_errors():
-                    self._pubsub.unsubscribe(channel)
-        except Unavailable:
-            # a channel that is heard in vain does no harm
-            log.info("bus.still_subscribed", channel=channel)
-
-    def _read(self) -> None:
-        def spread(message: dict[str, bytes]) -> None:
-            for listener in list(self._listeners.get(message["channel"].decode(), ())):
-                listener.put(message["data"])
-
-        assert self._pubsub is not None
-        read_for_ever(self._pubsub, spread, lambda: None)
+    def _tell_missed(self, channel: str) -> None:
+        self._spread(channel, MISSED)
 
 
 class Mailbox:
@@ -117,17 +96,19 @@ class Mailbox:
         self, client: redis.Redis, channel: str, on_mail: Callable[[bytes], None], on_gap: Callable[[], None]
     ) -> None:
         self._client = client
-        self._pubsub = client.pubsub(ignore_subscribe_messages=True)
         self._channel = channel
         self._on_mail = on_mail
         self._on_gap = on_gap
+        self._subscription = Subscription(client, "mailbox", self._on_message, self._on_new_connection, self._is_dead)
         self._unread = 0  # letters to itself since something was read last
 
     def start(self) -> None:
-        """Subscribes and starts reading in a thread of its own. Raises Unavailable if Redis is away at the start."""
-        with redis_errors():
-            self._pubsub.subscribe(self._channel)
-        threading.Thread(target=self._read, name="mailbox", daemon=True).start()
+        """Starts reading in a thread of its own; returns when no letter is lost any more.
+
+        Raises Unavailable if Redis is away; to be called again then.
+        """
+        self._subscription.want(self._channel)
+        self._subscription.wait_for(self._channel)
 
     def beat(self) -> None:
         """Posts itself a letter, of which nobody else hears; to be called every second. Raises Unavailable."""
@@ -135,56 +116,14 @@ class Mailbox:
             self._client.publish(self._channel, HEARTBEAT)
         self._unread += 1
 
-    def _read(self) -> None:
-        read_for_ever(self._pubsub, self._on_message, self._on_new_connection, self._is_dead)
-
-    def _on_message(self, message: dict[str, bytes]) -> None:
+    def _on_message(self, _: str, letter: bytes) -> None:
         self._unread = 0
-        if message["data"] != HEARTBEAT:
-            self._on_mail(message["data"])
+        if letter != HEARTBEAT:
+            self._on_mail(letter)
 
-    def _on_new_connection(self) -> None:
+    def _on_new_connection(self, _: str) -> None:
         self._on_gap()
         self._unread = 0  # it may have taken long, and what has come meanwhile is about to be read
 
     def _is_dead(self) -> bool:
         return self._unread >= UNREAD
-
-
-def read_for_ever(
-    pubsub: redis.client.PubSub,
-    on_message: Callable[[dict[str, bytes]], None],
-    on_gap: Callable[[], None],
-    is_dead: Callable[[], bool] = lambda: False,
-) -> None:
-    """Reads a subscription, over lost connections too; `on_gap` is called after each, when it stands again.
-
-    Where no message has come, `is_dead` says whether one should have: then the connection is lost.
-    """
-    gap = threading.Event()
-    while True:
-        try:
-            message = pubsub.get_message(timeout=WAIT_S)
-            if gap.is_set():
-                gap.clear()
-                on_gap()
-            elif message is None and is_dead():
-                if pubsub.connection is not None:
-                    pubsub.connection.disconnect()
-                raise redis.ConnectionError("The connection stands, but letters do not come.")
-            if message is not None and message["type"] == "message":
-                on_message(message)
-        except (redis.RedisError, OSError, AttributeError) as error:
-            # the client resubscribes by itself when it connects again
-            if not gap.is_set():
-                log.warning("bus.lost", error=type(error).__name__, sentence=str(error))
-            gap.set()
-            gap_pause()
-        except Exception:
-            log.exception("bus.failed")
-            gap_pause()
-
-
-def gap_pause() -> None:
-    """Waits before the next attempt to connect."""
-    threading.Event().wait(PAUSE_AFTER_LOSS_S)

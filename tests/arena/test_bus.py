@@ -7,7 +7,7 @@ import redis
 from cluster import wait_for
 from peer import new_name
 
-from battlebot.arena import bus
+from battlebot.arena import subscription
 from battlebot.arena.bus import UNREAD, Mailbox
 from battlebot.errors import Unavailable
 
@@ -40,7 +40,7 @@ class Post:
 
     def lose_subscription(self) -> None:
         """Valkey knows of no subscription any more; the mailbox, whose connection stands, still believes in it."""
-        connection = self.mailbox._pubsub.connection
+        connection = self.mailbox._subscription._connection
         assert connection is not None
         connection.send_command("UNSUBSCRIBE", self.channel)
         wait_for(lambda: self.client.publish(self.channel, b"lost") == 0, "the end of the subscription")
@@ -64,7 +64,7 @@ class Post:
 @pytest.fixture
 def post(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> Post:
     """A mailbox that is quick to ask whether it is dead."""
-    monkeypatch.setattr(bus, "WAIT_S", 0.05)
+    monkeypatch.setattr(subscription, "WAIT_S", 0.05)
     return Post(client)
 
 

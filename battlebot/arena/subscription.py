@@ -1,0 +1,200 @@
+"""A connection to Redis over which channels are heard: from when on, and from when on again after it was lost."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import redis
+import structlog
+
+from battlebot.errors import Unavailable
+
+log = structlog.get_logger()
+
+PAUSE_AFTER_LOSS_S = 0.2
+WAIT_S = 2.0  # for a message, before one asks whether the connection is dead
+PING_AFTER_S = 10.0  # of silence, lest something between takes the connection for forgotten
+CONFIRMED_IN_S = 5.0  # as any command's answer
+
+# what redis-py was seen to raise for a connection that ends under it
+BROKEN = (redis.RedisError, OSError, AttributeError, TypeError, ValueError)
+
+
+class Subscription:
+    """Channels, read by one thread for as long as the process lives; any other thread may say which.
+
+    A channel is heard from when Redis has confirmed it, not from when it was asked to. Where the connection is lost the
+    reader alone connects anew, and asks for what is wanted by then; redis-py's own `PubSub` is not made for threads of
+    which one connects while another subscribes. `on_message(channel, data)` and `on_gap(channel)` are called by the
+    reader, in their order: `on_gap` when a channel is heard again, of which messages may have been lost. Where no
+    message has come, `is_dead` says whether one should have: then the connection is lost, too.
+    """
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        name: str,
+        on_message: Callable[[str, bytes], None],
+        on_gap: Callable[[str], None],
+        is_dead: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`name` is the reader's, among the threads."""
+        self._client = client
+        self._name = name
+        self._on_message = on_message
+        self._on_gap = on_gap
+        self._is_dead = is_dead
+        self._reader: threading.Thread | None = None
+        self._connection: redis.Connection | None = None
+        # all below is changed by who holds this
+        self._changed = threading.Condition()
+        self._stands = False
+        self._broken = False  # and the reader has not found out yet
+        self._lost = False  # and nothing has been confirmed since
+        self._failures = 0
+        self._wanted: set[str] = set()
+        self._unconfirmed: Counter[str] = Counter()
+        self._asked_s = 0.0  # since when something is unconfirmed
+        self._ping_at_s = 0.0
+        self._heard: set[str] = set()
+        self._missed: set[str] = set()  # were heard, and are to be again
+
+    def want(self, channel: str) -> None:
+        """The channel is to be heard, until `unwant`. Does not wait for that, nor raise."""
+        with self._changed:
+            if channel in self._wanted:
+                return
+            self._wanted.add(channel)
+            if self._stands:
+                self._subscribe(channel)
+            if self._reader is None:
+                self._reader = threading.Thread(target=self._read, name=self._name, daemon=True)
+                self._reader.start()
+            self._changed.notify_all()
+
+    def wait_for(self, channel: str) -> None:
+        """Returns when a channel that is wanted is heard. Raises Unavailable; it is wanted all the same then."""
+        with self._changed:
+            failures = self._failures
+            self._changed.wait_for(lambda: channel in self._heard or self._failures != failures, CONFIRMED_IN_S)
+            if channel not in self._heard:
+                raise Unavailable("Redis has not confirmed a subscription.")
+
+    def unwant(self, channel: str) -> None:
+        """The channel is not to be heard any more, nor when the connection is made anew. Does not wait, nor raise."""
+        with self._changed:
+            for channels in (self._wanted, self._heard, self._missed):
+                channels.discard(channel)
+            if self._stands:
+                self._send("UNSUBSCRIBE", channel)
+
+    def _subscribe(self, *channels: str) -> None:
+        if not self._unconfirmed:
+            self._asked_s = time.monotonic()
+        self._unconfirmed.update(channels)
+        self._send("SUBSCRIBE", *channels)
+
+    def _send(self, *command: str) -> None:
+        assert self._connection is not None
+        try:
+            self._connection.send_command(*command, check_health=False)
+        except BROKEN:
+            self._broken = True
+
+    def _read(self) -> None:
+        while True:
+            try:
+                self._connect()
+                while True:
+                    self._take(self._next())
+            except Exception as error:
+                self._lose(error)
+            threading.Event().wait(PAUSE_AFTER_LOSS_S)
+
+    def _connect(self) -> None:
+        """Returns when what is wanted has been asked for, over a connection that nobody else uses meanwhile."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._wanted)
+        connection = self._connection
+        if connection is None:
+            connection = self._client.connection_pool.get_connection()
+            connection.register_connect_callback(self._on_connect)
+        else:
+            connection.connect()
+        with self._changed:
+            self._connection, self._stands, self._broken = connection, True, False
+            if self._wanted:
+                self._subscribe(*self._wanted)
+
+    def _on_connect(self, _: object) -> None:
+        # redis-py connects by itself where it finds the connection gone: over such a one nothing is heard
+        self._broken = True
+
+    def _next(self) -> Any:
+        """What has come next; None if nothing has for a while. Raises what shows that the connection is lost."""
+        connection = self._connection
+        assert connection is not None
+        came = connection.can_read(timeout=WAIT_S)
+        if self._broken:
+            raise redis.ConnectionError("The connection has ended.")
+        now_s = time.monotonic()
+        if came:
+            self._ping_at_s = now_s + PING_AFTER_S
+            return connection.read_response(push_request=True)
+        with self._changed:
+            if self._unconfirmed:
+                if now_s > self._asked_s + CONFIRMED_IN_S:
+                    raise redis.TimeoutError("A subscription has not been confirmed.")
+            elif self._is_dead():
+                raise redis.ConnectionError("The connection stands, but letters do not come.")
+            elif now_s > self._ping_at_s:
+                self._ping_at_s = now_s + PING_AFTER_S
+                self._send("PING")
+        return None
+
+    def _take(self, response: Any) -> None:
+        if not isinstance(response, list):
+            return
+        kind = response[0]
+        try:
+            if kind == b"message":
+                self._on_message(response[1].decode(), response[2])
+            elif kind == b"subscribe" and self._is_confirmed(channel := response[1].decode()):
+                self._on_gap(channel)
+        except Exception:
+            log.exception("bus.failed")
+
+    def _is_confirmed(self, channel: str) -> bool:
+        """Whether the confirmation ends a gap. One that others are to follow does not: it was given up after that."""
+        with self._changed:
+            self._unconfirmed[channel] -= 1
+            if self._unconfirmed[channel] > 0:
+                return False
+            del self._unconfirmed[channel]
+            self._asked_s, self._lost = time.monotonic(), False
+            if channel not in self._wanted:
+                return False
+            self._heard.add(channel)
+            self._changed.notify_all()
+            again = channel in self._missed
+            self._missed.discard(channel)
+            return again
+
+    def _lose(self, error: Exception) -> None:
+        with self._changed:
+            if not isinstance(error, BROKEN):
+                log.error("bus.failed", exc_info=error)
+            elif not self._lost:
+                log.warning("bus.lost", error=type(error).__name__, sentence=str(error))
+            if self._connection is not None:
+                self._connection.disconnect()
+            self._failures += self._lost
+            self._stands, self._lost = False, True
+            self._missed |= self._heard
+            self._heard.clear()
+            self._unconfirmed.clear()
+            self._changed.notify_all()

@@ -1,0 +1,97 @@
+"""A way to a Redis that can be cut, and on which subscriptions can be held up."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from urllib.parse import unquote, urlsplit
+
+
+class HoldingLine:
+    """The way: `url` is its address. `held` is set while a subscription waits for `free`."""
+
+    def __init__(self, url: str) -> None:
+        self._far = urlsplit(url)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"redis://127.0.0.1:{self._listener.getsockname()[1]}"
+        self.held = threading.Event()
+        self._is_free = threading.Event()
+        self._is_free.set()
+        self._passes = threading.Semaphore(0)
+        self._is_whole = True
+        self._ends: list[socket.socket] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def hold(self) -> None:
+        """From now on no subscription reaches Redis, nor what its connection says after it."""
+        self.held.clear()
+        self._is_free.clear()
+
+    def free(self) -> None:
+        """What was held goes on its way."""
+        self._is_free.set()
+
+    def let_one_pass(self) -> None:
+        """What is held goes on its way, and what was said since is held."""
+        self.held.clear()
+        self._passes.release()
+
+    def cut(self) -> None:
+        """All connections are ended, and none comes about until `mend`."""
+        self._is_whole = False
+        self.end_all()
+
+    def mend(self) -> None:
+        """Connections come about again."""
+        self._is_whole = True
+
+    def end_all(self) -> None:
+        """All connections are ended; others come about."""
+        ends, self._ends = self._ends, []
+        for end in ends:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """The way is no more."""
+        self.free()
+        self._listener.close()
+        self.end_all()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self._listener.accept()
+                if not self._is_whole:
+                    near.close()
+                    continue
+                far = socket.socket(socket.AF_UNIX if self._far.scheme == "unix" else socket.AF_INET)
+                at_port = (self._far.hostname or "127.0.0.1", self._far.port or 6379)
+                far.connect(unquote(self._far.path) if self._far.scheme == "unix" else at_port)
+                self._ends += [near, far]
+                for source, sink in ((near, far), (far, near)):
+                    threading.Thread(target=self._carry, args=(source, sink, source is near), daemon=True).start()
+
+    def _carry(self, source: socket.socket, sink: socket.socket, there: bool) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                if there and b"SUBSCRIBE" in data and not self._is_free.is_set():
+                    self.held.set()
+                    while not self._is_free.is_set() and not self._passes.acquire(timeout=0.01):
+                        pass
+                sink.sendall(data)
+        for end in (source, sink):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def holding_line(url: str) -> Iterator[HoldingLine]:
+    """A way to the Redis at `url`."""
+    line = HoldingLine(url)
+    try:
+        yield line
+    finally:
+        line.close()
