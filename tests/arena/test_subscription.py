@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import pytest
 import redis
@@ -14,7 +14,7 @@ from holding_line import HoldingLine, holding_line
 from peer import new_name
 
 from battlebot.arena import subscription
-from battlebot.arena.bus import MISSED, Bus, Mailbox
+from battlebot.arena.bus import MISSED, Bus, Listener, Mailbox
 from battlebot.arena.connection import connect
 from battlebot.arena.subscription import Subscription
 from battlebot.config import Settings
@@ -230,3 +230,82 @@ def test_a_letter_that_cannot_be_dealt_with_ends_no_connection(client: redis.Red
     wait_for(lambda: read == [b"first", b"second"], "both")
     waits_in_vain()
     assert gaps == []
+
+
+def test_who_goes_away_while_redis_is_away_leaves_no_subscription(
+    client: redis.Redis, far: redis.Redis, line: HoldingLine
+) -> None:
+    """Who stays is subscribed again, and nobody else."""
+    bus, left, kept = Bus(far), new_name("channel"), new_name("channel")
+    with ExitStack() as stack:
+        listener = stack.enter_context(bus.listen(kept))
+        with bus.listen(left):
+            line.cut()
+        line.mend()
+        assert listener.get(10) == MISSED
+        assert client.pubsub_numsub(kept, left) == [(kept.encode(), 1), (left.encode(), 0)]
+
+
+def test_who_was_not_let_in_leaves_no_subscription(
+    client: redis.Redis, far: redis.Redis, line: HoldingLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Redis took too long to confirm it, and confirms it in the end."""
+    bus, channel, other = Bus(far), new_name("channel"), new_name("channel")
+    with bus.listen(other):
+        line.hold()
+        with monkeypatch.context() as hasty:
+            hasty.setattr(subscription, "CONFIRMED_IN_S", 0.2)
+            with pytest.raises(Unavailable):
+                bus.listen(channel).__enter__()
+        line.free()
+        with bus.listen(other), bus.listen(new_name("channel")):
+            assert client.pubsub_numsub(channel)[0][1] == 0
+
+
+def test_who_comes_and_goes_in_many_threads_while_the_line_breaks_is_heard(
+    client: redis.Redis, far: redis.Redis, line: HoldingLine
+) -> None:
+    """Whoever reads alone connects anew: no subscription is lost between two that do, and none is left."""
+    bus, channels, over = Bus(far), [new_name("channel") for _ in range(8)], threading.Event()
+    listeners: dict[str, Listener] = {}
+
+    def come_and_go(channel: str) -> None:
+        while not over.is_set():
+            with suppress(Unavailable), bus.listen(channel):
+                pass
+        while channel not in listeners:
+            with suppress(Unavailable):
+                listeners[channel] = stack.enter_context(bus.listen(channel))
+
+    with ExitStack() as stack:
+        visitors = [threading.Thread(target=come_and_go, args=(channel,), daemon=True) for channel in channels]
+        for visitor in visitors:
+            visitor.start()
+        for _ in range(10):
+            line.end_all()
+            wait_for(lambda: sum(heard for _, heard in client.pubsub_numsub(*channels)), "somebody who listens")
+        over.set()
+        for visitor in visitors:
+            visitor.join(20)
+        for channel in channels:
+            wait_for(lambda: client.publish(channel, b"all") == 1 and listeners[channel].get(1) == b"all", channel)  # noqa: B023
+    wait_for(lambda: not any(heard for _, heard in client.pubsub_numsub(*channels)), "the end of all subscriptions")
+
+
+def test_a_connection_that_ends_while_a_letter_is_dealt_with_is_made_anew(letters: Letters) -> None:
+    """By somebody else who found it broken: redis-py connects again by itself, and hears nothing then."""
+    reading, mailbox = letters.mailbox._on_mail, letters.mailbox
+
+    def take(letter: bytes) -> None:
+        reading(letter)
+        if letter == b"last":
+            connection = mailbox._subscription._connection
+            assert connection is not None
+            connection.disconnect()
+
+    mailbox._on_mail = take
+    mailbox.start()
+    letters.post(b"last")
+    wait_for(lambda: len(letters.known_at_gap) == 1, "a look at what was missed")
+    assert letters.post(b"next") == 1
+    wait_for(lambda: b"next" in letters.read, "the next letter")
