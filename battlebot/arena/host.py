@@ -81,8 +81,14 @@ class Host:
                 continue
             if isinstance(event, Joined) and event.bot == update.bot:
                 # also where the match is over, and nobody has a place in it any more
-                update = self.with_turn(player, self._with_missed(player, update, answer.match), answer.match)
-                self.deliver(table, player, update, answer.reply)
+                update = self._with_missed(player, update, answer.match)
+                try:
+                    update = self.with_turn(player, update, answer.match)
+                except Unavailable:
+                    # it sits, and is told with the next look
+                    self._look_later(table.match_id)
+                else:
+                    self.deliver(table, player, update, answer.reply)
             elif update.place in (None, player.place):
                 # who sits here while its seat stands empty was taken for gone, wrongly
                 if player.table is not table:
@@ -138,16 +144,13 @@ class Host:
     def with_turn(self, player: Player, update: Update, match: Match) -> Update:
         """The update with the turn that led to it, if that is all that a player who sits has missed.
 
-        Everybody else was told it so. Where all move at once there is no such turn.
+        Everybody else was told it so. Where all move at once there is no such turn. Raises Unavailable.
         """
         game = self.conductor.registry[match.game]
         before = update.version - 1
         if game.simultaneous or player.known_version != before or before < 0 or not update.repeats:
             return update
-        try:
-            turns = self.conductor.store.turns(match.id, before, update.version)
-        except Unavailable:
-            return update
+        turns = self.conductor.store.turns(match.id, before, update.version)
         if not turns:
             return update
         return replace(update, turn=_as_seen(game, update, turns[0]))

@@ -76,12 +76,18 @@ class Recovery:
                 self._bring_up_to_date(table, match, seat, player)
 
     def catch_up(self, table: Table, player: Player) -> None:
-        """Tells a player how the match stands, by what this node knows."""
+        """Tells a player how the match stands, by what this node knows; later, where Redis does not answer."""
         match = table.known()
         seat = None if match is None else match.seat_of(player.bot)
         if match is not None and seat is not None and seat.place in (None, player.place):
-            update = update_for(self._conductor.registry[match.game], match, seat)
-            self._host.deliver(table, player, self._host.with_turn(player, update, match))
+            try:
+                self._tell(table, match, seat, player)
+            except Unavailable:
+                self.later(match.id)
+
+    def _tell(self, table: Table, match: Match, seat: Seat, player: Player, reply: bool = False) -> None:
+        update = update_for(self._conductor.registry[match.game], match, seat)
+        self._host.deliver(table, player, self._host.with_turn(player, update, match), reply)
 
     def _bring_up_to_date(self, table: Table, match: Match, seat: Seat, player: Player | None) -> None:
         if seat.place is None or keys.node_of(seat.place) != self._conductor.node:
@@ -97,8 +103,7 @@ class Recovery:
         self._tables.seat(table, player)
         game = self._conductor.registry[match.game]
         unasked = seat.bot in game.awaited(match.state) and player.asked_version != seat.question
-        update = self._host.with_turn(player, update_for(game, match, seat), match)
-        self._host.deliver(table, player, update, reply=unasked)
+        self._tell(table, match, seat, player, reply=unasked)
 
     def look_after_all(self) -> None:
         """Brings all seats up to date: the mailbox was unreadable for a time. Where Redis is away, once it is back.
@@ -139,6 +144,6 @@ class Recovery:
             return
         self._tables.seat(table, player)
         if match.verdict is not None:
-            self._host.deliver(table, player, update_for(self._conductor.registry[match.game], match, seat))
+            self._tell(table, match, seat, player)
         else:
             self._host.sit_again(table, player)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
@@ -66,17 +67,23 @@ class Node:
 
     def __init__(self, store: MatchStore, registry: Registry) -> None:
         self.store, self.registry = store, registry
-        self.arena = Arena(Conductor(registry, store, "n1"), Timers(), lambda player: None)
+        self.timers = Timers()
+        self.arena = Arena(Conductor(registry, store, "n1"), self.timers, lambda player: None)
         self.bot = Bot()
-        login = Login.decode(f'{{"game": "numberwang", "bot_id": "ada", "login_hash": "{"0" * 64}"}}', 8)
-        self.ada = Player(login, self.bot, "1", Lag())
-        self.ada.new_place("n1", time.time())
-        self.arena.expect(self.ada)
+        self.ada = self.comes("ada", "1", self.bot)
 
-    def read_letter(self, match: Match) -> None:
+    def comes(self, name: str, connection: str, bot: Bot) -> Player:
+        """A bot that waits at this node."""
+        login = Login.decode(f'{{"game": "numberwang", "bot_id": "{name}", "login_hash": "{"0" * 64}"}}', 8)
+        player = Player(login, bot, connection, Lag())
+        player.new_place("n1", time.time())
+        self.arena.expect(player)
+        return player
+
+    def read_letter(self, match: Match, seat: int = 0) -> None:
         """The letter by which the node hears of the match."""
-        mail = Mail.of("n1/1.1", update_for(self.registry[match.game], match, match.seats[0]), encode_match(match))
-        self.arena.on_mail(mail.encode())
+        update = update_for(self.registry[match.game], match, match.seats[seat])
+        self.arena.on_mail(Mail.of(str(match.seats[seat].place), update, encode_match(match)).encode())
 
     def empty_seat(self, match: Match) -> None:
         """The sweep has found the node dead."""
@@ -226,9 +233,9 @@ def test_a_node_posts_itself_a_letter_with_each_heartbeat(node: Node, client: re
     others.close()
 
 
-def other_plays(node: Node, match: Match) -> None:
+def other_plays(node: Node, match: Match, number: int = 2) -> None:
     """Bob's turn, whose letter to ada's node is lost."""
-    Conductor(node.registry, node.store, "n2").conduct(node.store.load(match.id), Turned("bob", {"n": 2}, 0.1))
+    Conductor(node.registry, node.store, "n2").conduct(node.store.load(match.id), Turned("bob", {"n": number}, 0.1))
 
 
 def test_who_is_not_on_turn_is_not_told_again_how_it_stands(node: Node, match: Match) -> None:
@@ -252,6 +259,81 @@ def test_who_missed_one_turn_is_told_it(node: Node, match: Match, seat_is_empty:
     node.arena.look_after(match.id)
     assert [told["match"]["version"] for told in node.bot.told] == [0, 1, 2]
     assert node.bot.told[2]["turn"]["n"] == 2
+
+
+@pytest.fixture
+def no_turns(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractContextManager[list[str]]]:
+    """For a while Redis falls silent when it is asked for turns; what was asked."""
+
+    @contextmanager
+    def refused() -> Iterator[list[str]]:
+        asked: list[str] = []
+
+        def lrange(key: str, *_: object) -> None:
+            asked.append(key)
+            _refused()
+
+        with monkeypatch.context() as silent:
+            silent.setattr(client, "lrange", lrange)
+            yield asked
+
+    return refused
+
+
+Silence = Callable[[], AbstractContextManager[list[str]]]
+
+
+def test_who_missed_one_turn_is_told_it_though_redis_is_silent_meanwhile(
+    node: Node, match: Match, no_turns: Silence
+) -> None:
+    """It was just asked for the match, and answered: who looks asks again, and nothing is told without its turn."""
+    node.read_letter(match)
+    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
+    other_plays(node, match)
+    with no_turns(), pytest.raises(Unavailable):
+        node.arena.look_after(match.id)
+    assert [told["match"]["version"] for told in node.bot.told] == [0, 1]
+    node.arena.look_after(match.id)
+    assert [told["match"]["version"] for told in node.bot.told] == [0, 1, 2]
+    assert node.bot.told[2]["turn"]["n"] == 2
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_who_sits_again_is_told_the_turn_that_it_missed_though_redis_is_silent_meanwhile(
+    node: Node, match: Match, no_turns: Silence, over: bool
+) -> None:
+    """The seat is its own at once, and the node looks again until it can tell it; of a match that is over as well."""
+    node.timers.start()
+    node.read_letter(match)
+    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
+    node.empty_seat(match)
+    other_plays(node, match, -20 if over else 2)
+    with no_turns() as asked:
+        node.arena.look_after_all()
+        wait_for(lambda: len(asked) >= 2, "another look")
+        assert [told["match"]["version"] for told in node.bot.told] == [0, 1]
+        assert over or node.seat(match).place == "n1/1.1"
+    wait_for(lambda: len(node.bot.told) == 3, "the turn")
+    assert node.bot.told[2]["turn"]["n"] == (-20 if over else 2)
+    assert node.bot.told[2]["state"]["complete"] is over
+
+
+def test_who_is_told_the_beginning_late_is_told_the_turn_after_it_though_redis_is_silent_meanwhile(
+    node: Node, begun: Callable[..., Match], no_turns: Silence
+) -> None:
+    """Its letter lay unread while the other bot of its node moved. Who reads letters does not wait for Redis."""
+    bot = Bot()
+    bob = node.comes("bob", "2", bot)
+    match = begun("numberwang", bob=bob.place, now_s=time.time())
+    node.timers.start()
+    node.read_letter(match)
+    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
+    with no_turns() as asked:
+        node.read_letter(match, seat=1)
+        wait_for(lambda: len(asked) >= 2, "another look")
+        assert [told["match"]["version"] for told in bot.told] == [0]
+    wait_for(lambda: len(bot.told) == 2, "the turn")
+    assert bot.told[1]["turn"]["n"] == 1
 
 
 def test_who_missed_one_turn_of_a_game_with_secrets_is_told_what_it_may_see(
