@@ -18,6 +18,7 @@ from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import Step, step
+from battlebot.referee.telling import beginning_for
 from battlebot.rules.contract import Game
 from battlebot.wire import closing
 from battlebot.wire.updates import Update
@@ -154,6 +155,20 @@ class Host:
         if not turns:
             return update
         return replace(update, turn=_as_seen(game, update, turns[0]))
+
+    def seat(self, table: Table, player: Player, version: int) -> None:
+        """The player, who is about to be told the match at that version, sits at the table.
+
+        Who waited for the match, and was not told when it began, is told its beginning first.
+        """
+        comes = player.table is not table
+        self.tables.seat(table, player)
+        match = table.known() if comes and version else None
+        if match is None or match.seat_of(player.bot) is None:
+            return
+        update = beginning_for(self.conductor.registry[match.game], match, player.bot)
+        if update is not None:
+            player.tell(update)
 
     def deliver(self, table: Table, player: Player, update: Update, reply: bool = False) -> None:
         """Tells a player an update; the last one of a match frees it."""

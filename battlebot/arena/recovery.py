@@ -100,7 +100,7 @@ class Recovery:
                 return
             self._host.leave(table, self._tables.departed(seat.bot, seat.place))
             return
-        self._tables.seat(table, player)
+        self._host.seat(table, player, match.version)
         game = self._conductor.registry[match.game]
         unasked = seat.bot in game.awaited(match.state) and player.asked_version != seat.question
         self._tell(table, match, seat, player, reply=unasked)
@@ -142,7 +142,7 @@ class Recovery:
             self._tables.unseat(table, player)
             player.channel.close(closing.TAKEN_OVER)
             return
-        self._tables.seat(table, player)
+        self._host.seat(table, player, match.version)
         if match.verdict is not None:
             self._tell(table, match, seat, player)
         else:

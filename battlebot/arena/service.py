@@ -217,8 +217,8 @@ class Arena:
                     table.take(mail.document, mail.revision)
                     self._host.leave(table, self._tables.departed(mail.bot, mail.place))
                 return
-            self._tables.seat(table, player)
             table.take(mail.document, mail.revision)
+            self._host.seat(table, player, mail.version)
             player.tell(mail)
             if mail.final:
                 self._host.finish(table, player)

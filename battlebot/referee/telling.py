@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from msgspec.structs import replace
+
 from battlebot.referee.match import Match, Seat, Series
 from battlebot.rules.contract import Game
 from battlebot.wire.updates import Update
@@ -15,6 +17,19 @@ END = ("complete", "victor", "reason")  # the keys of the state that tell how a 
 def update_for(game: Game, match: Match, seat: Seat) -> Update:
     """The current state as this seat may see it."""
     return _update(match, seat, game.awaited(match.state), seen_by(game, match, seat.bot))
+
+
+def beginning_for(game: Game, match: Match, bot: str) -> Update | None:
+    """What a bot was to be told when the match began; None where a turn of it was waited for then.
+
+    Who is told it later must not answer it: the match has gone on.
+    """
+    state = game.initial_state([seat.bot for seat in match.seats], match.seed, match.options)
+    if bot in game.awaited(state):
+        return None
+    seats = tuple(Seat(seat.bot, seat.place, match.limits.turn_timeout_s) for seat in match.seats)
+    begun = replace(match, state=state, seats=seats, version=0, revision=0, verdict=None)
+    return next(update_for(game, begun, seat) for seat in seats if seat.bot == bot)
 
 
 def told(

@@ -72,9 +72,9 @@ class Node:
         self.bot = Bot()
         self.ada = self.comes("ada", "1", self.bot)
 
-    def comes(self, name: str, connection: str, bot: Bot) -> Player:
+    def comes(self, name: str, connection: str, bot: Bot, game: str = "numberwang") -> Player:
         """A bot that waits at this node."""
-        login = Login.decode(f'{{"game": "numberwang", "bot_id": "{name}", "login_hash": "{"0" * 64}"}}', 8)
+        login = Login.decode(f'{{"game": "{game}", "bot_id": "{name}", "login_hash": "{"0" * 64}"}}', 8)
         player = Player(login, bot, connection, Lag())
         player.new_place("n1", time.time())
         self.arena.expect(player)
@@ -371,3 +371,51 @@ def test_who_is_asked_for_twice_by_the_lobby_needs_no_mailbox(node: Node, match:
     assert node.bot.told == []
     node.arena.look_for(match.id, node.ada)
     assert [told["match"]["version"] for told in node.bot.told] == [0]
+
+
+@pytest.mark.parametrize("number", [1, 20], ids=["it goes on", "it is over"])
+@pytest.mark.parametrize("how", ["its letter is read", "the match is looked after", "its seat is found empty"])
+def test_who_has_not_been_told_the_beginning_is_told_it_before_the_turn(
+    node: Node, begun: Callable[..., Match], how: str, number: int
+) -> None:
+    """The letter that told it was lost: a match starts with a state that no turn has made."""
+    bot = Bot()
+    bob = node.comes("bob", "2", bot)
+    match = begun("numberwang", ada="n2/1.1", bob=bob.place, now_s=time.time())
+    away = Conductor(node.registry, node.store, "n2")
+    if how == "its seat is found empty":
+        match = away.conduct(match, Orphaned("bob", bob.place, "node-dead")).match
+    answer = away.conduct(match, Turned("ada", {"n": number}, 0.1))
+    if how == "its letter is read":
+        update = next(update for update in answer.updates if update.bot == "bob")
+        node.arena.on_mail(Mail.of(bob.place, update, encode_match(answer.match)).encode())
+    else:
+        node.arena.look_after(match.id, bob)
+    assert [told["match"]["version"] for told in bot.told] == [0, 1]
+    first, second = bot.told
+    assert (first["state"], "turn" in first) == (match.state, False)
+    assert first["match"] == {**first["match"], "turnTimeoutMs": 3000, "remainingMs": 3000, "strikes": 0}
+    assert (second["turn"]["n"], second["state"]["complete"]) == (number, number == 20)
+
+
+def test_who_moves_with_all_others_is_not_told_the_beginning_first(node: Node, begun: Callable[..., Match]) -> None:
+    """It was asked then, and would answer twice."""
+    bot = Bot()
+    bob = node.comes("bob", "2", bot, game="battlecube")
+    match = begun("battlecube", ada="n2/1.1", bob=bob.place, now_s=time.time())
+    tasks = [{"task": "NOOP"}] * match.state["numOfTasksPerTick"]
+    Conductor(node.registry, node.store, "n2").conduct(match, Turned("ada", {"tasks": tasks}, 0.1))
+    node.arena.look_after(match.id, bob)
+    assert [told["match"]["version"] for told in bot.told] == [1]
+
+
+def test_who_is_given_its_seat_back_is_told_how_the_match_stands_alone(node: Node, match: Match) -> None:
+    """It has been told the beginning before."""
+    node.read_letter(match)
+    node.arena.turned(node.ada, {"n": 1}, time.monotonic())
+    other_plays(node, match)
+    node.arena.left(node.ada, False, "broken")
+    bot = Bot()
+    back = node.comes("ada", "2", bot)
+    assert node.arena.join(back, match.id)
+    assert [told["match"]["version"] for told in bot.told] == [2]
