@@ -248,7 +248,7 @@ def _context(house: House, health: Health) -> Context:
 
 def _stateless_bots(house: House) -> StatelessBots:
     trial = Trial(house.registry, house.settings, make_askers(house.settings, house.lag.total_s, keeps=False))
-    return StatelessBots(house.storage, house.directory, trial, BotHealth(house.scripts))
+    return StatelessBots(house.storage, house.directory, trial, BotHealth(house.scripts), house.queues)
 
 
 def _health(client: redis.Redis, storage: Storage, celery: Celery) -> Health:

@@ -52,7 +52,9 @@ class OwnBot(AsItIs):
     answers = fields.Integer(metadata={"description": "of how many the times are, 500 at most"})
     p50Ms = fields.Float(allow_none=True)  # noqa: N815
     p99Ms = fields.Float(allow_none=True)  # noqa: N815
-    failures = fields.List(fields.Nested(BotFailure), metadata={"description": "the last 20, newest first"})
+    failures = fields.List(
+        fields.Nested(BotFailure), metadata={"description": "its own of the last 20 at its url, newest first"}
+    )
     failuresInARow = fields.Integer()  # noqa: N815
     pausedUntil = fields.Integer(allow_none=True, metadata={"description": "ms since the epoch"})  # noqa: N815
     lastTest = fields.Nested(TestResult, allow_none=True)  # noqa: N815

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,7 @@ import redis
 
 from battlebot.arena import keys
 from battlebot.arena.connection import redis_errors, texts
-from battlebot.arena.making import place_and_bot, ticket_of
+from battlebot.arena.making import is_stateless, place_and_bot, ticket_of
 from battlebot.arena.scripts import Argument, Script, Scripts
 
 WAIT = Script("battlebot.matchmaking", "wait.lua")
@@ -200,12 +200,15 @@ class Queues:
 
     def drop_node(self, node: str) -> int:
         """Takes the tickets of a dead node out of all queues; answers how many."""
-        dropped = 0
-        for name in self.names():
-            stale = [ticket.text for ticket in self.tickets(name) if keys.node_of(ticket.place) == node]
-            for text in stale:
-                dropped += int(self._scripts.run(LEAVE, [keys.queue(name), keys.QUEUES], [text, name]))
-        return dropped
+        return self._drop(self.names(), lambda ticket: keys.node_of(ticket.place) == node)
+
+    def drop_stateless(self, game: str, bot: str) -> int:
+        """Takes the tickets by which a stateless bot waits out of its game's queue, and its contests'; how many."""
+        names = [name for name in self.names() if name.partition("/")[0] == game]
+        return self._drop(names, lambda ticket: ticket.bot == bot and is_stateless(ticket.place))
+
+    def _drop(self, names: Sequence[str], is_stale: Callable[[Ticket], bool]) -> int:
+        return sum(self.leave(name, ticket) for name in names for ticket in self.tickets(name) if is_stale(ticket))
 
 
 def _ticket(text: str, since_s: float) -> Ticket:

@@ -126,10 +126,11 @@ class Health:
             address: None if value is None else float(value) for address, value in zip(addresses, found, strict=True)
         }
 
-    def report(self, address: str) -> dict[str, Any]:
+    def report(self, address: str, bot: str) -> dict[str, Any]:
         """`{"answers", "p50Ms", "p99Ms", "failures", "failuresInARow", "pausedUntil"}` of an address; times in ms.
 
-        `failures` are the last ones, newest first. Raises Unavailable.
+        `failures` are the last ones, newest first, of the bot alone: others there may be another owner's. Raises
+        Unavailable.
         """
         key = keys.health(address)
         with redis_errors():
@@ -143,7 +144,7 @@ class Health:
             "answers": len(ordered),
             "p50Ms": _percentile(ordered, 0.50),
             "p99Ms": _percentile(ordered, 0.99),
-            "failures": [orjson.loads(failure) for failure in failures],
+            "failures": [failure for failure in map(orjson.loads, failures) if failure["bot_id"] == bot],
             "failuresInARow": int(row or 0),
             "pausedUntil": None if until is None else round(float(until) * 1000),
         }

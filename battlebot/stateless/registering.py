@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from battlebot.errors import NameTaken, Refused, TooMany, UnansweredTest, UnknownBot
+from battlebot.matchmaking.queue import Queues
 from battlebot.stateless.health import Health
 from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage
@@ -28,8 +29,9 @@ class StatelessBots:
     That the asker is the owner has been checked before.
     """
 
-    def __init__(self, storage: Storage, directory: Directory, trial: Trial, health: Health) -> None:
+    def __init__(self, storage: Storage, directory: Directory, trial: Trial, health: Health, queues: Queues) -> None:
         self._bots = storage.bots
+        self._queues = queues
         self._directory = directory
         self._trial = trial
         self._health = health
@@ -51,7 +53,8 @@ class StatelessBots:
     def change(self, game: str, bot_id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Another `url`, after a test request, or `available`; answers as `show`. What is playing goes on as it began.
 
-        A pause ends by it. Raises UnknownBot, BadAddress, UnansweredTest, TooMany.
+        A pause ends by it. Who is not available any more is in no match that begins from now on.
+        Raises UnknownBot, BadAddress, UnansweredTest, TooMany.
         """
         bot = self._found(game, bot_id)
         update = {key: value for key, value in changes.items() if value is not None}
@@ -64,6 +67,8 @@ class StatelessBots:
         self._bots.change(bot_id, update)
         if update.get("available", True):
             self._health.resume(url)
+        else:
+            self._queues.drop_stateless(game, bot_id)
         return self.show(game, bot_id)
 
     def show(self, game: str, bot_id: str) -> dict[str, Any]:
@@ -73,7 +78,7 @@ class StatelessBots:
         about = {"bot_id": bot_id, "game": game, "owner": bot["owner"], "url": url}
         if url is None:
             return {**about, "state": "connects"}
-        health = self._health.report(url)
+        health = self._health.report(url, bot_id)
         paused = health["pausedUntil"] is not None
         state = "off" if not bot["available"] else "paused" if paused else "ready"
         rest = {"available": bot["available"], "state": state, **health, "lastTest": bot.get("lastTest")}

@@ -25,6 +25,7 @@ from battlebot.stateless.attendance import Attendance
 from battlebot.stateless.health import FIRST_PAUSE_S, Health
 from battlebot.stateless.nats import NatsBots
 from battlebot.stateless.natsline import NatsLine
+from battlebot.stateless.registering import StatelessBots
 from battlebot.stateless.trial import Trial
 from battlebot.stateless.uids import Uids
 from battlebot.storage import Storage
@@ -84,6 +85,41 @@ def test_bots_that_hang_in_their_tests_keep_the_others_from_nothing(
     wait_for(lambda: attendance.look() == 1, "the bot that has passed")
     assert [ticket.bot for ticket in attendance.queues.tickets("battlecube")] == ["hangs"]
     assert bots.asked["hanging"] == 1
+
+
+def test_who_is_switched_off_waits_no_more_when_its_owner_is_answered(attendance: Attendance) -> None:
+    """In no queue: whoever comes then must not meet it. Nobody else's tickets go."""
+    nobody: Any = None
+    cup, other = keys.queue_name(GAME, "cup"), keys.queue_name("numberwang", "cup")
+    for name in (GAME, cup, other):
+        attendance.queues.wait(name, Ticket(f"{keys.STATELESS}/1", "url-bot", 1000.0), BY_A_TASK)
+        attendance.queues.wait(name, Ticket(f"{keys.STATELESS}/2", "another", 1000.0), BY_A_TASK)
+    attendance.queues.wait(cup, Ticket("node/1.1", "url-bot", 1000.0), BY_A_TASK)
+    owners = StatelessBots(attendance.storage, nobody, nobody, attendance.health, attendance.queues)
+    assert owners.change(GAME, "url-bot", {"available": False})["state"] == "off"
+
+    def waiting(name: str) -> list[str]:
+        return sorted(f"{ticket.place}/{ticket.bot}" for ticket in attendance.queues.tickets(name))
+
+    assert waiting(GAME) == ["bots/2/another"]
+    assert waiting(cup) == ["bots/2/another", "node/1.1/url-bot"]
+    assert waiting(other) == ["bots/1/url-bot", "bots/2/another"]
+
+
+def test_who_is_switched_off_while_its_ticket_is_made_waits_no_more(
+    attendance: Attendance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was available when the look began."""
+    wait = attendance.queues.wait
+
+    def after_the_owner(*arguments: Any) -> Any:
+        attendance.storage.bots.change("url-bot", {"available": False})
+        attendance.queues.drop_stateless(GAME, "url-bot")
+        return wait(*arguments)
+
+    monkeypatch.setattr(attendance.queues, "wait", after_the_owner)
+    attendance.look()
+    assert attendance.queues.tickets(GAME) == []
 
 
 def test_nobody_waits_in_a_contest_that_does_not_run(attendance: Attendance) -> None:

@@ -40,10 +40,10 @@ def health(settings: Settings, clock: Clock) -> Iterator[Health]:
     client.close()
 
 
-def note(health: Health, good: bool) -> list[str]:
-    """One answer, or one failure, written; who is paused by it."""
+def note(health: Health, good: bool, bot: str = "a") -> list[str]:
+    """One answer of a bot, or one failure, written; who is paused by it."""
     failure = None if good else Failure("bad-status", "The answer's status is 500, not 200.")
-    health.note(Question(URL, "battlecube", "m", "a", {}, 5.0), Reply(None, failure, 0.1))
+    health.note(Question(URL, "battlecube", "m", bot, {}, 5.0), Reply(None, failure, 0.1))
     return health.flush()
 
 
@@ -91,5 +91,13 @@ def test_an_owner_who_mends_a_url_begins_anew(health: Health, clock: Clock) -> N
     health.pause(URL)
     health.resume(URL)
     assert health.paused_until_s([URL]) == {URL: None}
-    assert health.report(URL)["failuresInARow"] == 0
+    assert health.report(URL, "a")["failuresInARow"] == 0
     assert health.pause(URL) == START_S + FIRST_PAUSE_S
+
+
+def test_a_bot_is_shown_the_failures_of_its_own_alone(health: Health) -> None:
+    """Another at the same url may be another owner's."""
+    note(health, good=False)
+    note(health, good=False, bot="b")
+    assert [failure["bot_id"] for failure in health.report(URL, "b")["failures"]] == ["b"]
+    assert health.report(URL, "b")["failuresInARow"] == 2

@@ -64,7 +64,7 @@ def test_battles_go_on_without_a_bot_whose_url_is_paused(field: Field, bots: Bot
     assert all({"name": "ill", "score": 0} in game["scores"] for game in with_it)
     assert all({row["name"]: row["score"] for row in game["scores"]}["well"] == 3 for game in games)
     health = Health(Scripts(field.client))
-    assert health.report(urls["ill"])["pausedUntil"] is not None
+    assert health.report(urls["ill"], "ill")["pausedUntil"] is not None
 
 
 @pytest.mark.long
@@ -79,7 +79,7 @@ def test_a_paused_url_is_tried_again_and_its_bot_is_in_the_battles_to_come(
     pauses: list[float] = []
 
     def paused_again() -> bool:
-        until_ms = health.report(urls["lame"])["pausedUntil"]
+        until_ms = health.report(urls["lame"], "lame")["pausedUntil"]
         if until_ms is not None and until_ms not in pauses:
             pauses.append(until_ms)
         return len(pauses) > 1

@@ -61,4 +61,4 @@ def test_what_a_bot_does_in_a_battle_that_anybody_may_ask_for_says_nothing_of_it
     )
     assert stretches(ground, health, []).conduct(match.id) == PAUSED_AFTER
     assert health.flush() == ([url] if rated else [])
-    assert health.report(url)["failuresInARow"] == (PAUSED_AFTER if rated else 0)
+    assert health.report(url, "any")["failuresInARow"] == (PAUSED_AFTER if rated else 0)
