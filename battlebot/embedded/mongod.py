@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from battlebot.embedded.find import find_mongod
+from battlebot.embedded.find import find_libcurl, find_mongod
 from battlebot.embedded.folder import DataFolder
+from battlebot.embedded.loading import runs
 from battlebot.embedded.process import Child, Program
 
 _SET = "battlebot"
@@ -38,10 +40,32 @@ def mongod_program(folder: DataFolder) -> Program:
     # --nounixsocket leaves out only the socket in /tmp that a second mongod would take away
     # a worker that is killed in a transaction leaves its locks for so long; ours take milliseconds
     arguments += ["--setParameter", "transactionLifetimeLimitSeconds=5"]
-    command = [str(find_mongod()), *arguments, "--nounixsocket", "--quiet"]
+    mongod = find_mongod()
     return Program(
-        name="mongod", command=command, log=folder.path / "logs" / "mongod.log", stop_s=10.0, disk=folder.path
+        name="mongod",
+        command=[str(mongod), *arguments, "--nounixsocket", "--quiet"],
+        environment=_environment(mongod, folder),
+        log=folder.path / "logs" / "mongod.log",
+        stop_s=10.0,
+        disk=folder.path,
     )
+
+
+def _environment(mongod: Path, folder: DataFolder) -> dict[str, str]:
+    """Ours; where mongod does not run with what the system has, with the libcurl of a wheel.
+
+    Small systems come without one. The embedded mongod never uses it, but does not start without it.
+    """
+    ours = dict(os.environ)
+    libcurl = None if runs(mongod, ours) else find_libcurl()
+    if libcurl is None:
+        return ours
+    # by the name by which mongod asks for it; what it needs itself lies beside the wheel's
+    named = folder.path / "lib" / "libcurl.so.4"
+    named.parent.mkdir(exist_ok=True)
+    named.unlink(missing_ok=True)
+    named.symlink_to(libcurl)
+    return {**ours, "LD_LIBRARY_PATH": f"{named.parent}:{libcurl.parent}:{ours.get('LD_LIBRARY_PATH', '')}".rstrip(":")}
 
 
 def wait_for_primary(child: Child, folder: DataFolder) -> None:

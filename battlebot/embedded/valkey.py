@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import structlog
+
 from battlebot.embedded.find import find_mimalloc, find_valkey
 from battlebot.embedded.folder import DataFolder
+from battlebot.embedded.loading import runs
 from battlebot.embedded.process import Child, Program
+
+log = structlog.get_logger()
 
 _READY_S = 30.0
 
@@ -47,17 +52,18 @@ def valkey_program(folder: DataFolder) -> Program:
         "loglevel": "notice",
     }
     arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
+    valkey = find_valkey()
     return Program(
         name="valkey",
-        command=[str(find_valkey()), *arguments],
-        environment=_environment(),
+        command=[str(valkey), *arguments],
+        environment=_environment(valkey),
         log=folder.path / "logs" / "valkey.log",
         disk=folder.path,
     )
 
 
-def _environment() -> dict[str, str]:
-    """Ours, with another memory allocator.
+def _environment(valkey: Path) -> dict[str, str]:
+    """Ours, with another memory allocator where one can be had.
 
     A wheel's Valkey is built without the one that Valkey brings along. With the C library's, what a turn costs it
     grows by half within a minute, as the memory that the turns fill falls into ever smaller pieces.
@@ -66,7 +72,12 @@ def _environment() -> dict[str, str]:
     # at a space or a colon a path would fall into two
     if mimalloc is None or not {" ", ":"}.isdisjoint(str(mimalloc)):
         return dict(os.environ)
-    return {**os.environ, "LD_PRELOAD": f"{mimalloc}:{asked}".rstrip(":")}
+    environment = {**os.environ, "LD_PRELOAD": f"{mimalloc}:{asked}".rstrip(":")}
+    # it needs libatomic
+    if not runs(valkey, environment):
+        log.info("valkey.allocator_left_out", allocator=mimalloc.name, reason="Valkey does not run with it here")
+        return dict(os.environ)
+    return environment
 
 
 def wait_for_valkey(child: Child, folder: DataFolder) -> None:

@@ -16,7 +16,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from battlebot.config import Settings
-from battlebot.embedded.find import find_mimalloc
+from battlebot.embedded.find import find_libcurl, find_mimalloc
 from battlebot.embedded.process import Child
 from battlebot.embedded.stores import Stores, embedded_stores
 from battlebot.errors import EmbeddedError
@@ -125,6 +125,35 @@ def test_a_path_that_would_be_read_as_two_is_left_out(make_settings: Make, monke
     stores.stop()
     assert environment is not None
     assert "LD_PRELOAD" not in environment
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the wheel is asked for on Linux alone")
+def test_valkey_runs_without_an_allocator_that_cannot_be_loaded(
+    make_settings: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The wheel's needs libatomic, without which small systems come: nothing runs there with it."""
+    allocator, there = tmp_path / "libmimalloc.so", find_mimalloc()
+    assert there is not None
+    assert b"libatomic.so.1" in there.read_bytes()
+    allocator.write_bytes(there.read_bytes().replace(b"libatomic.so.1", b"nowhere.so.001"))
+    monkeypatch.setattr("battlebot.embedded.valkey.find_mimalloc", lambda: allocator)
+    with embedded_stores(make_settings(mongodb_uri="mongodb://127.0.0.1:1")) as settings:
+        pid = redis.Redis.from_url(settings.redis_url).info("server")["process_id"]
+        assert "/libmimalloc.so" not in Path(f"/proc/{pid}/maps").read_text()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the wheel is asked for on Linux alone")
+def test_mongod_runs_with_the_wheels_libcurl(make_settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on small systems, which have none; also from the folder that it was begun in so before."""
+    monkeypatch.setattr("battlebot.embedded.mongod.runs", lambda *_: False)
+    settings = make_settings(redis_url="redis://127.0.0.1:1")
+    for value in (1, 2):
+        stores = Stores(settings)
+        insert(stores.settings, value)
+        maps = Path(f"/proc/{named(stores, 'mongod').pid}/maps").read_text()
+        assert f"/{find_libcurl().name}" in maps
+        assert stored(stores.settings) == list(range(1, value + 1))
+        stores.stop()
 
 
 def test_mongod_comes_back_after_sigkill_with_its_documents(make_settings: Make) -> None:
