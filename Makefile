@@ -1,11 +1,11 @@
-# Each target is one command on a fresh machine with make and Python 3.11 to 3.13; a second call installs nothing.
+# Each target is one command on a fresh machine with make and Python 3.11 to 3.14; a second call installs nothing.
 # Options go into ARGS: make demo ARGS=--exit, make run ARGS="--port 3001", make test ARGS=tests/rules.
 
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
-PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	if $$python -c '$(SUITABLE)' 2>/dev/null; then echo $$python; break; fi; done)
 # Three at a time: much of their time goes by in waiting. In order: the long ones of one test each are not left for the end.
 PYTEST_ARGS ?= -q -n 3 --dist loadfile --no-loadscope-reorder
@@ -89,7 +89,7 @@ $(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
 	@touch $@
 
 $(BIN)/python:
-	@test -n "$(PYTHON)" || { echo "make: no Python 3.11, 3.12 or 3.13 was found; name one by PYTHON=/path/to/python" >&2; exit 1; }
-	@$(PYTHON) -c '$(SUITABLE)' || { echo "make: $(PYTHON) is not a Python 3.11, 3.12 or 3.13; name one by PYTHON=/path/to/python" >&2; exit 1; }
+	@test -n "$(PYTHON)" || { echo "make: no Python 3.11 to 3.14 was found; name one by PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -c '$(SUITABLE)' || { echo "make: $(PYTHON) is not a Python 3.11 to 3.14; name one by PYTHON=/path/to/python" >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "make: $(PYTHON) cannot make virtual environments; on Debian and Ubuntu install the package python3-venv" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }

@@ -39,6 +39,7 @@ def _see_out(how: str, status: int) -> None:
     log.info("worker.stopping", how=how)
     idle_since_s = time.monotonic()
     while time.monotonic() < idle_since_s + PARTING_S:
+        # what runs is among them; Celery before 5.7 forgets it when it is told to stop
         if state.reserved_requests:
             idle_since_s = time.monotonic()
         time.sleep(LOOK_EVERY_S)

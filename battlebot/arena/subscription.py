@@ -60,6 +60,7 @@ class Subscription:
         self._unconfirmed: Counter[str] = Counter()
         self._asked_s = 0.0  # since when something is unconfirmed
         self._ping_at_s = 0.0
+        self._pinged = False  # and nothing has come since
         self._heard: set[str] = set()
         self._missed: set[str] = set()  # were heard, and are to be again
 
@@ -126,7 +127,7 @@ class Subscription:
         else:
             connection.connect()
         with self._changed:
-            self._connection, self._stands, self._broken = connection, True, False
+            self._connection, self._stands, self._broken, self._pinged = connection, True, False, False
             if self._wanted:
                 self._subscribe(*self._wanted)
 
@@ -143,7 +144,7 @@ class Subscription:
             raise redis.ConnectionError("The connection has ended.")
         now_s = time.monotonic()
         if came:
-            self._ping_at_s = now_s + PING_AFTER_S
+            self._ping_at_s, self._pinged = now_s + PING_AFTER_S, False
             return connection.read_response(push_request=True)
         with self._changed:
             if self._unconfirmed:
@@ -152,7 +153,9 @@ class Subscription:
             elif self._is_dead():
                 raise redis.ConnectionError("The connection stands, but letters do not come.")
             elif now_s > self._ping_at_s:
-                self._ping_at_s = now_s + PING_AFTER_S
+                if self._pinged:
+                    raise redis.TimeoutError("A ping has not been answered.")
+                self._ping_at_s, self._pinged = now_s + PING_AFTER_S, True
                 self._send("PING")
         return None
 

@@ -48,6 +48,10 @@ def _directly(path: Path | None) -> Iterator[BinaryIO]:
             with path.open("wb") as stream:
                 yield stream
     except BrokenPipeError:
-        pass  # `... | head` has seen enough
+        # `... | head` has seen enough; what is left in the buffer would fail once more at the interpreter's end
+        if path is None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
     except OSError as error:
         raise SettingError(f"{path or 'The output'} cannot be written: {error.strerror}.") from None

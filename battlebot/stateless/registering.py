@@ -53,7 +53,7 @@ class StatelessBots:
     def change(self, game: str, bot_id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Another `url`, after a test request, or `available`; answers as `show`. What is playing goes on as it began.
 
-        A pause ends by it. Who is not available any more is in no match that begins from now on.
+        A pause ends by it. Who is not available any more waits for no match from now on; one may be being made.
         Raises UnknownBot, BadAddress, UnansweredTest, TooMany.
         """
         bot = self._found(game, bot_id)

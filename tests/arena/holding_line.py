@@ -21,6 +21,7 @@ class HoldingLine:
         self._is_free.set()
         self._passes = threading.Semaphore(0)
         self._is_whole = True
+        self._age = 0  # connections of an earlier one carry nothing
         self._ends: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -47,6 +48,10 @@ class HoldingLine:
         """Connections come about again."""
         self._is_whole = True
 
+    def mute(self) -> None:
+        """All connections stand, and carry nothing any more; others come about."""
+        self._age += 1
+
     def end_all(self) -> None:
         """All connections are ended; others come about."""
         ends, self._ends = self._ends, []
@@ -72,11 +77,14 @@ class HoldingLine:
                 far.connect(unquote(self._far.path) if self._far.scheme == "unix" else at_port)
                 self._ends += [near, far]
                 for source, sink in ((near, far), (far, near)):
-                    threading.Thread(target=self._carry, args=(source, sink, source is near), daemon=True).start()
+                    carried = (source, sink, source is near, self._age)
+                    threading.Thread(target=self._carry, args=carried, daemon=True).start()
 
-    def _carry(self, source: socket.socket, sink: socket.socket, there: bool) -> None:
+    def _carry(self, source: socket.socket, sink: socket.socket, there: bool, age: int) -> None:
         with suppress(OSError):
             while data := source.recv(65536):
+                if age != self._age:
+                    continue
                 if there and b"SUBSCRIBE" in data and not self._is_free.is_set():
                     self.held.set()
                     while not self._is_free.is_set() and not self._passes.acquire(timeout=0.01):

@@ -192,6 +192,20 @@ def test_listeners_are_told_when_they_may_have_missed_something(
         assert [listener.get(10) for listener in listeners] == [b"after"] * 3
 
 
+def test_listeners_hear_again_where_a_connection_is_dead_and_nobody_says_so(
+    client: redis.Redis, far: redis.Redis, line: HoldingLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine between has gone: a ping is not answered. One that is answered ends nothing."""
+    monkeypatch.setattr(subscription, "PING_AFTER_S", 0.1)
+    bus, channel = Bus(far), new_name("channel")
+    with bus.listen(channel) as listener:
+        assert listener.get(1) is None
+        line.mute()
+        assert listener.get(20) == MISSED
+        assert client.publish(channel, b"after") >= 1
+        assert listener.get(10) == b"after"
+
+
 def test_a_confirmation_for_who_has_gone_lets_nobody_else_in(
     client: redis.Redis, far: redis.Redis, line: HoldingLine
 ) -> None:

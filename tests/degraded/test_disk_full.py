@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
@@ -26,7 +27,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={SIZE_MB}m", "tmpfs", str(folder)]
-    if subprocess.run(mount, capture_output=True).returncode:
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("only root may mount a small disk")
     yield folder
     subprocess.run(["umount", "--lazy", str(folder)], check=True)

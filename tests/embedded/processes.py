@@ -2,7 +2,10 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+
+LISTENS = "0A"  # the state, in /proc/net/tcp
 
 
 def eventually(condition: Callable[[], object], limit_s: float = 60.0) -> None:
@@ -52,3 +55,13 @@ def _stat(pid: int) -> list[str]:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return []
+
+
+def listening(pid: int) -> bool:
+    """Whether a process listens on a TCP port."""
+    sockets = set()
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            sockets.add(entry.readlink().name)
+    rows = [row.split() for kind in ("tcp", "tcp6") for row in Path(f"/proc/net/{kind}").read_text().splitlines()[1:]]
+    return any(row[3] == LISTENS and f"socket:[{row[9]}]" in sockets for row in rows)

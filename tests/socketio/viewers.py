@@ -68,6 +68,9 @@ class Today(Viewer):
     def __init__(self, web: Web, *transports: str, headers: dict[str, str] | None = None) -> None:
         super().__init__()
         self.client = socketio.Client(reconnection=False)
+        # it hands each event to a thread of its own, and so in any order
+        hand_over = self.client.eio._trigger_event
+        self.client.eio._trigger_event = lambda *what, **how: hand_over(*what, **{**how, "run_async": False})
         self.client.on("*", lambda name, body=None: self.got.append((name, body)))
         self.client.connect(web.url, transports=list(transports) or None, headers=headers or {})
 
