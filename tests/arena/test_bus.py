@@ -44,6 +44,7 @@ class Post:
         assert connection is not None
         connection.send_command("UNSUBSCRIBE", self.channel)
         wait_for(lambda: self.client.publish(self.channel, b"lost") == 0, "the end of the subscription")
+        self.waits_in_vain()  # a letter that is read later would be one that comes
         self.letters.clear()
 
     def beats(self, times: int) -> None:
