@@ -10,23 +10,20 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from typing import TypeVar
 
 from battlebot.errors import BadAddress
+from battlebot.stateless.clock import Clock
 from battlebot.stateless.guard import Guard, Unresolved, forbidden
 from battlebot.stateless.location import Location
+from battlebot.stateless.waiting import Host, Waiting, persist
 
 CONNECT_S = 4.0  # for all addresses of a name together, TLS included
 IDLE_S = 5.0  # how long a connection is kept that nobody uses: a battle asks more often
-CROWDED_S = 0.05  # after so long without a byte over a new connection, a kept one may be in its way
 UNKEPT_S = 600.0  # no connection is kept to a bot that has said more than it was asked, for so long
 MOST_IDLE = 1000
 MOST_AT_ONCE = 64  # to one host and port, from one process
 # what says that it is this machine that cannot, and not the bot
 OURS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL, errno.ENETDOWN)
-
-Host = tuple[bool, str, int]
-T = TypeVar("T")
 
 
 class NotConnected(Exception):
@@ -37,47 +34,16 @@ class NotConnected(Exception):
         self.code, self.ours = code, ours
 
 
-class Waiting:
-    """A question over a new connection, from before it is made to the first byte of the answer; `over` must follow.
-
-    It may be that the bot's server comes to it only when another connection ends, which we keep. So each wait in vain,
-    each twice as long as the one before, has one closed: no more, for it may be that just the bot is slow.
-    """
-
-    def __init__(self, connections: Connections, location: Location) -> None:
-        self.host = _host(location)
-        self._connections = connections
-        self._wait_s = CROWDED_S
-
-    def until(self, connection: socket.socket, limit_s: float, action: Callable[[], T]) -> T:
-        """What an action over the connection gives, which may be begun again; TimeoutError after `limit_s` seconds."""
-        ends_s = time.monotonic() + limit_s
-        while True:
-            left_s = max(ends_s - time.monotonic(), 0.001)
-            is_last = left_s <= self._wait_s
-            connection.settimeout(left_s if is_last else self._wait_s)
-            try:
-                return action()
-            except TimeoutError:
-                if is_last:
-                    raise
-                self._wait_s *= 2
-                self._connections.make_room(self)
-
-    def over(self) -> None:
-        """The first byte has come, or none will."""
-        self._connections.forget(self)
-
-
 class Connections:
     """Idle connections; taken by one question at a time.
 
     Each is kept for the url that it was made for: a late second answer of a bot must not be read as that of another one
-    at the same host and port.
+    at the same host and port. `late_s()` is by how much this process has been late so far.
     """
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: Guard, late_s: Callable[[], float] = lambda: 0.0) -> None:
         self._guard = guard
+        self._late_s = late_s
         self._context: ssl.SSLContext | None = None
         self._idle: OrderedDict[Location, deque[tuple[float, socket.socket]]] = OrderedDict()
         self._count = 0
@@ -218,29 +184,37 @@ class Connections:
         for _, connection in stale:
             connection.close()
 
+    def waiting(self, location: Location) -> Waiting:
+        """Of a question for which there is to be a new connection."""
+        return Waiting(self, _host(location))
+
     def new(self, location: Location, waiting: Waiting) -> socket.socket:
         """A new connection to an address of the host that has been checked. Raises NotConnected."""
-        until_s = time.monotonic() + CONNECT_S
         try:
             found = self._guard.addresses(location.host, location.port)
         except BadAddress as error:
             raise NotConnected(error.code, str(error)) from None
         except Unresolved as error:
             raise NotConnected("unresolved", str(error), error.ours) from None
+        clock = Clock(CONNECT_S, self._late_s)
+        clock.start()
         failure: OSError | None = None
         for family, address in found:
-            if time.monotonic() >= until_s:
-                break
-            try:
-                return self._opened(location, family, address, until_s, waiting)
-            except (OSError, ValueError) as error:
-                failure = error if isinstance(error, OSError) else OSError(str(error))
+            while clock.left_s() > 0:
+                try:
+                    return self._opened(location, family, address, clock, waiting)
+                except TimeoutError as error:
+                    # by the wall's clock: this process may have been paused, and the connection be there
+                    failure = error
+                except (OSError, ValueError) as error:
+                    failure = error if isinstance(error, OSError) else OSError(str(error))
+                    break
         raise _not_connected(location, failure)
 
-    def _opened(self, location: Location, family: int, address: str, until_s: float, waiting: Waiting) -> socket.socket:
+    def _opened(self, location: Location, family: int, address: str, clock: Clock, waiting: Waiting) -> socket.socket:
         connection: socket.socket = socket.socket(family, socket.SOCK_STREAM)
         try:
-            connection.settimeout(max(0.05, until_s - time.monotonic()))
+            connection.settimeout(max(0.05, clock.left_s()))
             connection.connect((address, location.port))
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             # by no way of the system's has it become another one
@@ -250,7 +224,7 @@ class Connections:
                 connection = self._tls().wrap_socket(
                     connection, server_hostname=location.host, do_handshake_on_connect=False
                 )
-                waiting.until(connection, max(0.05, until_s - time.monotonic()), connection.do_handshake)
+                persist(connection, clock, connection.do_handshake, waiting)
             return connection
         except BaseException as error:
             connection.close()

@@ -16,16 +16,17 @@ from battlebot.errors import BadAddress, BadMessage
 from battlebot.stateless.answer import Answer
 from battlebot.stateless.asking import Failure, Question, Reply
 from battlebot.stateless.clock import Clock
-from battlebot.stateless.connections import Connections, NotConnected, Waiting
+from battlebot.stateless.connections import Connections, NotConnected
 from battlebot.stateless.guard import Guard, forbidden
 from battlebot.stateless.location import Location, location_of
+from battlebot.stateless.waiting import Waiting, persist
 from battlebot.wire.jsontext import decode_value
 
 log = structlog.get_logger()
 
 AT_ONCE = 65_536  # bytes
 CLOSE = "Connection: close\r\n"
-READING_S = 0.05  # after the limit: what arrived in time must be read before the time-out is called
+LAST_READS = 64  # after the limit, of what lies there unread: it may have come in time; an answer needs no more
 
 
 class HttpBots:
@@ -45,7 +46,7 @@ class HttpBots:
         late_s: Callable[[], float] = lambda: 0.0,
         keeps: bool = True,
     ) -> None:
-        self.connections = Connections(guard)
+        self.connections = Connections(guard, late_s)
         self._guard = guard
         self._most_bytes = most_bytes
         self._max_nesting = max_nesting
@@ -87,12 +88,11 @@ class HttpBots:
         kept = self.connections.idle(location)
         if kept is not None:
             # who has read the question and hangs up has thought already
-            first = Clock(question.limit_s, self._late_s)
-            first.start()
+            first = self._started(question)
             reply = self._over(kept, question, location, request)
             if reply is not None:
                 return reply
-        waiting = Waiting(self.connections, location)
+        waiting = self.connections.waiting(location)
         try:
             connection = self.connections.new(location, waiting)
             reply = self._over(connection, question, location, request, first, waiting)
@@ -118,11 +118,7 @@ class HttpBots:
         clock = first or Clock(question.limit_s, self._late_s)
         try:
             try:
-                connection.settimeout(question.limit_s if first is None else max(first.left_s(), READING_S))
-                # `sendall` asks for the buffer's size each time, and most questions go out at once
-                sent = connection.send(request)
-                if sent < len(request):
-                    connection.sendall(request[sent:])
+                _send(connection, request, first or self._started(question))
                 if first is None:
                     clock.start()
                 _read(connection, answer, clock, waiting)
@@ -137,12 +133,18 @@ class HttpBots:
             if waiting is None and not answer.began:
                 return None
             keep = self._keeps and answer.done and answer.reusable
-            return self._judged(answer, clock.thinking_s())
+            # what was read after the limit lay there, and nothing shows that it came after it
+            return self._judged(answer, min(clock.thinking_s(), question.limit_s))
         finally:
             if keep:
                 self.connections.keep(location, connection)
             else:
                 connection.close()
+
+    def _started(self, question: Question) -> Clock:
+        clock = Clock(question.limit_s, self._late_s)
+        clock.start()
+        return clock
 
     def _judged(self, answer: Answer, thinking_s: float) -> Reply:
         failure = _failure_of(answer)
@@ -154,21 +156,30 @@ class HttpBots:
             return Reply(failure=Failure("bad-json", f"The answer's body is refused: {error}"), thinking_s=thinking_s)
 
 
+def _send(connection: socket.socket, request: bytes, clock: Clock) -> None:
+    """Raises TimeoutError where the clock has no time left; a bot that has used it up is asked nothing any more."""
+    if clock.left_s() <= 0:
+        raise TimeoutError
+    sent = 0
+    while sent < len(request):
+        sent += persist(connection, clock, partial(connection.send, request[sent:]))
+
+
 def _read(connection: socket.socket, answer: Answer, clock: Clock, waiting: Waiting | None) -> None:
     """Reads until the answer is whole, or will never be. Raises TimeoutError at the limit, however it trickles in."""
+    reads_left = LAST_READS
     while not answer.done and answer.problem is None:
-        left_s = clock.left_s()
-        if waiting is not None and not answer.began:
-            data = waiting.until(connection, max(left_s, READING_S), partial(connection.recv, AT_ONCE))
+        if clock.left_s() <= 0:
+            if not reads_left:
+                raise TimeoutError
+            reads_left -= 1
+        data = persist(connection, clock, partial(connection.recv, AT_ONCE), waiting)
+        if waiting is not None:
             waiting.over()
-        else:
-            connection.settimeout(max(left_s, READING_S))
-            data = connection.recv(AT_ONCE)
+            waiting = None
         answer.feed(data)
         if not data:
             return
-        if left_s < 0 and not answer.done:
-            raise TimeoutError
 
 
 def _failure_of(answer: Answer) -> Failure | None:

@@ -116,6 +116,13 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"[")
             self.wfile.flush()
 
+    def be_flooding(self, question: Any) -> None:
+        """An answer whose first chunk has a name of millions of letters, which come faster than they are read."""
+        self.connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;")
+        while not self.server.hanging.is_set():
+            # in one call of the system, for which no Python is needed meanwhile
+            self.connection.sendall(b"x" * 100_000_000)
+
     def be_dying(self, question: Any) -> None:
         self.connection.shutdown(socket.SHUT_RDWR)
         self.close_connection = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import socket
 import ssl
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -62,15 +63,21 @@ def behind_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     with http_bots(request.param) as bots:
         bots.names = []  # type: ignore[attr-defined]
-        context.sni_callback = lambda _, name, __: bots.names.append(name)  # type: ignore[attr-defined]
+        bots.greeted = lambda: None  # type: ignore[attr-defined]
+
+        def greeted(_: Any, name: str, __: Any) -> None:
+            bots.names.append(name)  # type: ignore[attr-defined]
+            bots.greeted()  # type: ignore[attr-defined]
+
+        context.sni_callback = greeted
         bots.socket = context.wrap_socket(bots.socket, server_side=True, do_handshake_on_connect=False)
         yield bots
 
 
-def asked(url: str, by: HttpBots | None = None) -> Any:
+def asked(url: str, by: HttpBots | None = None, limit_s: float = 10.0) -> Any:
     """The reply."""
     by = by or HttpBots(Guard(loopback=True), 65_536, 16)
-    return by.ask(Question(url, "battlecube", "match", "bot", {"gameInfo": {"numOfTasksPerTick": 1}}, 10.0))
+    return by.ask(Question(url, "battlecube", "match", "bot", {"gameInfo": {"numOfTasksPerTick": 1}}, limit_s))
 
 
 def test_a_bot_behind_tls_is_asked_by_its_name(behind_tls: Bots) -> None:
@@ -92,6 +99,25 @@ def test_bots_behind_tls_that_are_served_by_one_connection_at_a_time_are_asked_a
             urls = [f"https://{NAME}:{behind_tls.server_port}/{one}" for one in ("good", "good/2", "slow")]
             assert [reply.value for reply in pool.map(lambda url: asked(url, by), urls)] == [[{"task": "NOOP"}]] * 3
     asked(f"https://{NAME}:{behind_tls.server_port}/dying", by)
+
+
+def test_what_the_server_is_late_in_the_midst_of_the_greetings_is_not_the_bots_failure(
+    behind_tls: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here it says that all of the time was its own."""
+    monkeypatch.setattr("battlebot.stateless.connections.CONNECT_S", 0.2)
+    behind_tls.greeted = lambda: time.sleep(0.5)  # type: ignore[attr-defined]
+    by = HttpBots(Guard(loopback=True), 65_536, 16, time.monotonic)
+    assert asked(f"https://{NAME}:{behind_tls.server_port}/good", by).value == [{"task": "NOOP"}]
+
+
+def test_a_bot_whose_time_is_over_is_not_asked_again(behind_tls: Bots) -> None:
+    """It hangs up, and greets so slowly then that nothing of its time is left."""
+    by, url = HttpBots(Guard(loopback=True), 65_536, 16), f"https://{NAME}:{behind_tls.server_port}/stalling"
+    assert asked(url, by).value == [{"task": "NOOP"}]
+    behind_tls.greeted = lambda: time.sleep(1.0)  # type: ignore[attr-defined]
+    failure = asked(url, by, 1.0).failure
+    assert (failure.code, failure.late, behind_tls.asked["stalling"]) == ("timeout", True, 2)
 
 
 def test_a_certificate_for_another_name_is_refused(behind_tls: Bots) -> None:

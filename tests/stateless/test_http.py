@@ -65,9 +65,9 @@ def test_a_redirect_is_not_followed(bots: Bots) -> None:
     assert bots.asked == {"moved": 1}
 
 
-@pytest.mark.parametrize("behaviour", ["hanging", "dribbling"])
+@pytest.mark.parametrize("behaviour", ["hanging", "dribbling", "flooding"])
 def test_a_bot_has_its_time_and_no_more(bots: Bots, behaviour: str) -> None:
-    """However it spends it: with silence, or a byte now and then."""
+    """However it spends it: with silence, a byte now and then, or more than can be read."""
     began_s = time.monotonic()
     reply = asked(bots.url(behaviour), 0.5)
     assert reply.failure is not None

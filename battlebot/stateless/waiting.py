@@ -1,0 +1,68 @@
+"""Waiting for what comes over a connection: for as long as a clock has time left, whatever the wall's clock says."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from battlebot.stateless.clock import Clock
+
+CROWDED_S = 0.05  # after so long without a byte over a new connection, a kept one may be in its way
+IN_VAIN = (TimeoutError, BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+
+Host = tuple[bool, str, int]
+T = TypeVar("T")
+
+
+class Rooms(Protocol):
+    """What keeps connections, and can do without some."""
+
+    def make_room(self, waiting: Waiting) -> None:
+        """Closes one that may be in the way of this question."""
+
+    def forget(self, waiting: Waiting) -> None:
+        """Nothing is to be closed for it any more."""
+
+
+class Waiting:
+    """A question over a new connection, from before it is made to the first byte of the answer; `over` must follow.
+
+    It may be that the bot's server comes to it only when another connection ends, which we keep. So each wait in vain,
+    each twice as long as the one before, has one closed: no more, for it may be that just the bot is slow.
+    """
+
+    def __init__(self, rooms: Rooms, host: Host) -> None:
+        self.host = host
+        self.wait_s = CROWDED_S
+        self._rooms = rooms
+
+    def in_vain(self) -> None:
+        """Nothing has come for `wait_s`."""
+        self.wait_s *= 2
+        self._rooms.make_room(self)
+
+    def over(self) -> None:
+        """The first byte has come, or none will."""
+        self._rooms.forget(self)
+
+
+def persist(connection: socket.socket, clock: Clock, action: Callable[[], T], waiting: Waiting | None = None) -> T:
+    """What an action over the connection gives, which may be begun again, while the clock (started) has time left.
+
+    Where it has none the action is tried once more, without waiting: this process may have been paused, and what came
+    in time lie there unread. Then raises TimeoutError.
+    """
+    while True:
+        left_s = max(clock.left_s(), 0.0)
+        crowded = waiting if waiting is not None and waiting.wait_s < left_s else None
+        connection.settimeout(left_s if crowded is None else crowded.wait_s)
+        try:
+            return action()
+        except IN_VAIN:
+            # by the wall's clock, of which some was this process's own lateness
+            if not left_s:
+                raise TimeoutError from None
+            if crowded is not None:
+                crowded.in_vain()
