@@ -26,6 +26,7 @@ log = structlog.get_logger()
 
 AT_ONCE = 65_536  # bytes
 CLOSE = "Connection: close\r\n"
+GIVEN_UP = 408  # said of an idle connection as well, which our question may have crossed: RFC 9110, 15.5.9
 LAST_READS = 64  # after the limit, of what lies there unread: it may have come in time; an answer needs no more
 
 
@@ -61,7 +62,7 @@ class HttpBots:
                 raise forbidden(location.host)
 
     def ask(self, question: Question) -> Reply:
-        """One POST; over a kept connection that turns out to be closed, one more over a new one, in the same time."""
+        """One POST; over a kept connection that turns out to be given up, one more over a new one, in the same time."""
         try:
             location = location_of(question.address)
         except BadAddress as error:
@@ -110,7 +111,7 @@ class HttpBots:
         first: Clock | None = None,
         waiting: Waiting | None = None,
     ) -> Reply | None:
-        """The reply over this connection; None where it was a kept one, and was closed before a byte came.
+        """The reply over this connection; None where it was a kept one, and was given up: without a byte, or with 408.
 
         `waiting`: over a new one. `first` is the clock of one that was asked before, which goes on.
         """
@@ -130,7 +131,7 @@ class HttpBots:
                 answer.feed(b"")
                 if answer.problem is None and not answer.done:
                     return Reply(failure=Failure("cut-off", f"The connection broke: {error.strerror or error}."))
-            if waiting is None and not answer.began:
+            if waiting is None and (not answer.began or answer.status == GIVEN_UP):
                 return None
             keep = self._keeps and answer.done and answer.reusable
             # what was read after the limit lay there, and nothing shows that it came after it

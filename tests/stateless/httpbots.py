@@ -105,6 +105,19 @@ class Handler(BaseHTTPRequestHandler):
             self.served = True
             self.be_good(question)
 
+    def be_idle(self, question: Any) -> None:
+        """Takes its time, and gives up a connection that was kept with a word, as if the question had crossed it."""
+        if self.served:
+            time.sleep(0.3)
+            self.answer(b"", 408)
+            self.close_connection = True
+        else:
+            self.served = True
+            self.be_good(question)
+
+    def be_impatient(self, question: Any) -> None:
+        self.answer(b"", 408)
+
     def be_hanging(self, question: Any) -> None:
         self.server.hanging.wait(60)
         self.be_good(question)

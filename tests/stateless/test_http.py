@@ -44,6 +44,7 @@ FAILURES = [
     ("huge", "too-big"),
     ("headed", "too-big"),
     ("failing", "bad-status"),
+    ("impatient", "bad-status"),
     ("created", "bad-status"),
     ("moved", "redirect"),
     ("binary", "bad-http"),
@@ -93,6 +94,16 @@ def test_a_bot_that_hangs_up_is_charged_for_both_times(bots: Bots) -> None:
     reply = asked(bots.url("stalling"), by=by)
     assert (reply.value, bots.asked["stalling"]) == (NOOPS, 3)
     assert reply.thinking_s >= 1.2
+
+
+def test_a_kept_connection_that_is_given_up_with_a_word_is_as_one_without(bots: Bots) -> None:
+    """With the status 408 (RFC 9110, 15.5.9), as the question came: it is asked again, in the time of the first."""
+    by = asker()
+    for _ in range(2):
+        reply = asked(bots.url("idle"), by=by)
+        assert reply.value == NOOPS
+    assert (bots.asked["idle"], bots.connections) == (3, 2)
+    assert reply.thinking_s >= 0.3
 
 
 def test_a_bots_time_is_what_it_took(bots: Bots) -> None:
