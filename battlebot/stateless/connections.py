@@ -86,20 +86,7 @@ class Connections:
             connection.close()
             if heard:
                 self._keep_none(location)
-        self._give_way(location)
         return None
-
-    def _give_way(self, location: Location) -> None:
-        """Ends what is idle to other bots at the same host and port: where one thread serves them all, it waits there.
-
-        A connection is about to be made, to which it would not come.
-        """
-        host = _host(location)
-        with self._lock:
-            others = [other for other in self._idle if _host(other) == host]
-        for other in others:
-            while (found := self._pop(other)) is not None:
-                found[1].close()
 
     def make_room(self, waiting: Waiting) -> None:
         """Closes one idle connection at its host and port; where none is idle, the next that would be kept."""

@@ -191,6 +191,20 @@ def test_bots_at_one_host_and_port_that_are_asked_at_once_have_a_kept_connection
         wait_for(is_kept, "twenty questions over kept connections")
 
 
+def test_bots_at_one_host_and_port_that_are_asked_by_turns_have_a_kept_connection_each(bots: Bots) -> None:
+    """The question to one closes nothing that is kept for the other, unless it has to wait."""
+    by = asker()
+
+    def is_kept() -> bool:
+        before = bots.connections
+        for _ in range(5):
+            for behaviour in ("good", "good/2", "good/3"):
+                assert asked(bots.url(behaviour), by=by).value == NOOPS
+        return bots.connections == before
+
+    wait_for(is_kept, "fifteen questions over kept connections")
+
+
 def test_who_has_waited_in_vain_is_in_nobodys_way_any_more(bots: Bots) -> None:
     """What is kept after its question has ended stays."""
     by = asker()
