@@ -10,12 +10,14 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
 
 from battlebot.errors import BadAddress
 from battlebot.stateless.clock import Clock
 from battlebot.stateless.guard import Guard, Unresolved, forbidden
 from battlebot.stateless.location import Location
-from battlebot.stateless.waiting import Host, Waiting, persist
+from battlebot.stateless.waiting import Peer, Waiting, persist
 
 CONNECT_S = 4.0  # for all addresses of a name together, TLS included
 IDLE_S = 5.0  # how long a connection is kept that nobody uses: a battle asks more often
@@ -24,6 +26,17 @@ MOST_IDLE = 1000
 MOST_AT_ONCE = 64  # to one host and port, from one process
 # what says that it is this machine that cannot, and not the bot
 OURS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL, errno.ENETDOWN)
+
+
+Host = tuple[bool, str, int]
+
+
+class Kept(NamedTuple):
+    """An idle connection: since when, and to whom."""
+
+    since_s: float
+    connection: socket.socket
+    peer: Peer
 
 
 class NotConnected(Exception):
@@ -45,10 +58,10 @@ class Connections:
         self._guard = guard
         self._late_s = late_s
         self._context: ssl.SSLContext | None = None
-        self._idle: OrderedDict[Location, deque[tuple[float, socket.socket]]] = OrderedDict()
+        self._idle: OrderedDict[Location, deque[Kept]] = OrderedDict()
         self._count = 0
         self._unkept: OrderedDict[Location, float] = OrderedDict()
-        self._waiting: dict[Host, dict[Waiting, None]] = {}  # for whom one more connection is to be closed
+        self._waiting: dict[Peer, dict[Waiting, None]] = {}  # for whom one more connection is to be closed
         self._busy: dict[Host, int] = {}
         self._left = threading.Condition()
         self._lock = threading.Lock()
@@ -79,26 +92,30 @@ class Connections:
     def idle(self, location: Location) -> socket.socket | None:
         """A connection to this url that is still open, and over which nothing has come that nobody asked for."""
         while (found := self._pop(location)) is not None:
-            kept_s, connection = found
-            heard = _heard(connection)
-            if heard is None and time.monotonic() - kept_s < IDLE_S:
-                return connection
-            connection.close()
+            heard = _heard(found.connection)
+            if heard is None and time.monotonic() - found.since_s < IDLE_S:
+                return found.connection
+            found.connection.close()
             if heard:
                 self._keep_none(location)
         return None
 
     def make_room(self, waiting: Waiting) -> None:
-        """Closes one idle connection at its host and port; where none is idle, the next that would be kept."""
-        while True:
-            with self._lock:
-                oldest = next((other for other in self._idle if _host(other) == waiting.host), None)
-                if oldest is None:
-                    self._waiting.setdefault(waiting.host, {})[waiting] = None
-                    return
-            if (found := self._pop(oldest, oldest_first=True)) is not None:
-                found[1].close()
+        """Closes one idle connection to the same peer; where none is idle, the next that would be kept."""
+        assert waiting.peer is not None
+        with self._lock:
+            found = self._idle_to(waiting.peer)
+            if found is None:
+                self._waiting.setdefault(waiting.peer, {})[waiting] = None
                 return
+            location, kept = found
+            self._idle[location].remove(kept)
+            self._dropped(location)
+        kept.connection.close()
+
+    def _idle_to(self, peer: Peer) -> tuple[Location, Kept] | None:
+        rows = self._idle.items()
+        return next(((location, kept) for location, row in rows for kept in row if kept.peer == peer), None)
 
     def forget(self, waiting: Waiting) -> None:
         """Nothing is to be closed for it any more."""
@@ -107,36 +124,40 @@ class Connections:
         with self._lock:
             self._strike(waiting)
 
-    def _makes_room(self, location: Location) -> bool:
+    def _makes_room(self, peer: Peer) -> bool:
         with self._lock:
-            row = self._waiting.get(_host(location))
+            row = self._waiting.get(peer)
             if not row:
                 return False
             self._strike(next(iter(row)))
             return True
 
     def _strike(self, waiting: Waiting) -> None:
-        row = self._waiting.get(waiting.host, {})
+        if waiting.peer is None:
+            return
+        row = self._waiting.get(waiting.peer, {})
         row.pop(waiting, None)
         if not row:
-            self._waiting.pop(waiting.host, None)
+            self._waiting.pop(waiting.peer, None)
 
     def keep(self, location: Location, connection: socket.socket) -> None:
         """Keeps a connection for the next question; the one that was not used for longest may have to go.
 
-        Where another question waits for room, it is this one that goes.
+        Where another question to the same peer waits for room, it is this one that goes.
         """
-        if time.monotonic() < self._unkept.get(location, 0.0) or (self._waiting and self._makes_room(location)):
+        peer = _peer(connection)
+        unkept = time.monotonic() < self._unkept.get(location, 0.0)
+        if peer is None or unkept or (self._waiting and self._makes_room(peer)):
             connection.close()
             return
         with self._lock:
             row = self._idle.setdefault(location, deque())
-            row.append((time.monotonic(), connection))
+            row.append(Kept(time.monotonic(), connection, peer))
             self._idle.move_to_end(location)
             self._count += 1
             oldest = next(iter(self._idle)) if self._count > MOST_IDLE else None
         if oldest is not None and (old := self._pop(oldest, oldest_first=True)) is not None:
-            old[1].close()
+            old.connection.close()
 
     def _keep_none(self, location: Location) -> None:
         """What such a bot says once more may come after the next question has been sent, and pass for its answer."""
@@ -146,34 +167,33 @@ class Connections:
             if len(self._unkept) > MOST_IDLE:
                 self._unkept.popitem(last=False)
 
-    def _pop(self, location: Location, oldest_first: bool = False) -> tuple[float, socket.socket] | None:
+    def _pop(self, location: Location, oldest_first: bool = False) -> Kept | None:
         with self._lock:
             row = self._idle.get(location)
             if not row:
                 return None
-            self._count -= 1
             found = row.popleft() if oldest_first else row.pop()
-            if not row:
-                del self._idle[location]
+            self._dropped(location)
             return found
+
+    def _dropped(self, location: Location) -> None:
+        self._count -= 1
+        if not self._idle[location]:
+            del self._idle[location]
 
     def tidy(self) -> None:
         """Closes what was idle for too long; to be called now and then."""
         before_s = time.monotonic() - IDLE_S
         with self._lock:
-            stale = [one for row in self._idle.values() for one in row if one[0] < before_s]
+            stale = [one for row in self._idle.values() for one in row if one.since_s < before_s]
             for key, row in list(self._idle.items()):
-                kept = deque(one for one in row if one[0] >= before_s)
+                kept = deque(one for one in row if one.since_s >= before_s)
                 self._idle[key] = kept
                 if not kept:
                     del self._idle[key]
             self._count -= len(stale)
-        for _, connection in stale:
-            connection.close()
-
-    def waiting(self, location: Location) -> Waiting:
-        """Of a question for which there is to be a new connection."""
-        return Waiting(self, _host(location))
+        for one in stale:
+            one.connection.close()
 
     def new(self, location: Location, waiting: Waiting) -> socket.socket:
         """A new connection to an address of the host that has been checked. Raises NotConnected."""
@@ -204,9 +224,11 @@ class Connections:
             connection.settimeout(max(0.05, clock.left_s()))
             connection.connect((address, location.port))
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            peer = connection.getpeername()[:2]
             # by no way of the system's has it become another one
-            if not self._guard.permits(ipaddress.ip_address(connection.getpeername()[0])):
+            if not self._guard.permits(ipaddress.ip_address(peer[0])):
                 raise forbidden(location.host)
+            waiting.goes_to(peer)
             if location.tls:
                 connection = self._tls().wrap_socket(
                     connection, server_hostname=location.host, do_handshake_on_connect=False
@@ -228,6 +250,14 @@ class Connections:
 
 def _host(location: Location) -> Host:
     return location.tls, location.host, location.port
+
+
+def _peer(connection: socket.socket) -> Peer | None:
+    """None where it has ended meanwhile."""
+    with suppress(OSError):
+        address, port = connection.getpeername()[:2]
+        return address, port
+    return None
 
 
 def _heard(connection: socket.socket) -> bytes | None:

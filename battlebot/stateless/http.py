@@ -93,7 +93,7 @@ class HttpBots:
             reply = self._over(kept, question, location, request)
             if reply is not None:
                 return reply
-        waiting = self.connections.waiting(location)
+        waiting = Waiting(self.connections)
         try:
             connection = self.connections.new(location, waiting)
             reply = self._over(connection, question, location, request, first, waiting)

@@ -12,7 +12,7 @@ from battlebot.stateless.clock import Clock
 CROWDED_S = 0.05  # after so long without a byte over a new connection, a kept one may be in its way
 IN_VAIN = (TimeoutError, BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
-Host = tuple[bool, str, int]
+Peer = tuple[str, int]  # the address and the port to which a connection goes, by whatever name
 T = TypeVar("T")
 
 
@@ -29,14 +29,21 @@ class Rooms(Protocol):
 class Waiting:
     """A question over a new connection, from before it is made to the first byte of the answer; `over` must follow.
 
+    `peer` is to whom it goes, once the connection is made: until then there is no room to be made for it.
+
     It may be that the bot's server comes to it only when another connection ends, which we keep. So each wait in vain,
     each twice as long as the one before, has one closed: no more, for it may be that just the bot is slow.
     """
 
-    def __init__(self, rooms: Rooms, host: Host) -> None:
-        self.host = host
+    def __init__(self, rooms: Rooms) -> None:
+        self.peer: Peer | None = None
         self.wait_s = CROWDED_S
         self._rooms = rooms
+
+    def goes_to(self, peer: Peer) -> None:
+        """It is connected; not for the first time where the name has another address that did not serve."""
+        self._rooms.forget(self)
+        self.peer = peer
 
     def in_vain(self) -> None:
         """Nothing has come for `wait_s`."""

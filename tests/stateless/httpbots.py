@@ -29,9 +29,9 @@ class Bots(ThreadingHTTPServer):
         self.hanging = threading.Event()  # set: who hangs goes on
         self.broken = threading.Event()  # set: who wavers fails
 
-    def url(self, behaviour: str) -> str:
-        """The address of a bot that behaves so."""
-        return f"http://127.0.0.1:{self.server_port}/{behaviour}"
+    def url(self, behaviour: str, host: str = "127.0.0.1") -> str:
+        """The address of a bot that behaves so; a host is another name of this machine."""
+        return f"http://{host}:{self.server_port}/{behaviour}"
 
     def get_request(self) -> tuple[socket.socket, Any]:
         self.connections += 1

@@ -13,6 +13,7 @@ from battlebot.stateless.asking import Question, Reply
 from battlebot.stateless.guard import Guard
 from battlebot.stateless.http import HttpBots
 from battlebot.stateless.location import location_of
+from battlebot.stateless.waiting import Waiting
 
 CONTENT = {"gameInfo": {"numOfTasksPerTick": 2}}
 NOOPS = [{"task": "NOOP"}] * 2
@@ -191,6 +192,18 @@ def test_bots_at_one_host_and_port_that_are_asked_at_once_have_a_kept_connection
         wait_for(is_kept, "twenty questions over kept connections")
 
 
+def test_bots_of_several_names_that_are_served_by_one_connection_at_a_time_are_asked_in_time() -> None:
+    """It counts where a name leads to: what is kept under one name is closed for who waits under the other."""
+    by = asker()
+    with http_bots(OneAtATime) as bots:
+        urls = [bots.url("good"), bots.url("good", "localhost"), bots.url("chunked"), bots.url("chunked", "localhost")]
+        for _ in range(3):
+            assert [asked(url, 5.0, by).value for url in urls] == [NOOPS] * 4
+        with ThreadPoolExecutor(4) as pool:
+            assert [reply.value for reply in pool.map(lambda url: asked(url, 5.0, by), urls)] == [NOOPS] * 4
+        asked(bots.url("dying"), by=by)
+
+
 def test_bots_at_one_host_and_port_that_are_asked_by_turns_have_a_kept_connection_each(bots: Bots) -> None:
     """The question to one closes nothing that is kept for the other, unless it has to wait."""
     by = asker()
@@ -213,6 +226,19 @@ def test_who_has_waited_in_vain_is_in_nobodys_way_any_more(bots: Bots) -> None:
     for _ in range(3):
         assert asked(bots.url("good"), by=by).value == NOOPS
     assert bots.connections == before + 1
+
+
+def test_who_waits_elsewhere_now_is_in_nobodys_way_here(bots: Bots) -> None:
+    """As where a name has two addresses, of which the first did not serve."""
+    by = asker()
+    waiting = Waiting(by.connections)
+    waiting.goes_to(("127.0.0.1", bots.server_port))
+    waiting.in_vain()
+    waiting.goes_to(("127.0.0.2", bots.server_port))
+    for _ in range(3):
+        assert asked(bots.url("good"), by=by).value == NOOPS
+    assert bots.connections == 1
+    waiting.over()
 
 
 def test_what_nobody_uses_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
