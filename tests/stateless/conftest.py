@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from battling import Field
-from cluster import cluster
+from cluster import LIMIT_S, cluster, wait_for
 from httpbots import Bots, http_bots
 
 from battlebot.config import Settings
@@ -27,4 +27,6 @@ def field(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -
         parts.bots()
         parts.worker()
         parts.beat()
+        # a battle that nobody asks for until it is due is looked after by the sweep, and what takes long is timed
+        wait_for(lambda: parts.logs().count(" ready.") == 2, "the workers", 3 * LIMIT_S)
         yield Field(parts)

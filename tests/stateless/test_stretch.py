@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec.structs
 import pytest
 from battling import Field
-from cluster import cluster
+from cluster import cluster, wait_for
 from httpbots import Bots
 
 from battlebot.arena import keys
 from battlebot.arena.calls import encode_match
+from battlebot.arena.conduct import Conductor
 from battlebot.arena.leases import Leases
 from battlebot.arena.scripts import Scripts
+from battlebot.arena.sweep import Sweeper
 from battlebot.config import Settings
+from battlebot.matchmaking.queue import Queues
 from battlebot.referee.advance import asked_from_s
+from battlebot.referee.match import Match
 from battlebot.stateless import make_askers, stretch
 from battlebot.stateless.health import PAUSED_AFTER, Health
 
@@ -37,6 +42,41 @@ def stretches(field: Field, health: Health, again: list[str]) -> stretch.Stretch
     return stretch.Stretches(
         field.conductor, make_askers(field.parts.settings), Leases(Scripts(field.client)), health, again.append
     )
+
+
+def look_after(field: Field, match: Match, late_s: float) -> None:
+    """What the sweep does so much later with a match that stands still."""
+    late = Conductor(field.conductor.registry, field.store, now_s=lambda: time.time() + late_s)
+    again = list[str]()
+    assert Sweeper(field.client, late, Queues(field.client), 5.0, 1.0, again.append).sweep() == 1
+    assert again == [match.id]
+
+
+def test_the_answers_to_a_tick_are_one_commit(ground: Field, bots: Bots) -> None:
+    """Of all four bots together."""
+    match = ground.begin([bots.url("good")] * 4, maxNumOfTicks=5)
+    assert stretches(ground, Health(Scripts(ground.client)), []).conduct(match.id) == 20
+    assert ground.store.load(match.id).revision == 5
+
+
+def test_looks_after_a_match_cost_its_bots_nothing(ground: Field, bots: Bots) -> None:
+    """Before they are asked, and while one thinks: no clock runs, nothing is asked twice, no answer counts twice."""
+    ground.battles.settings = replace(ground.parts.settings, turn_timeout_ms=60_000)
+    match = ground.begin([bots.url("hanging"), bots.url("good")], maxNumOfTicks=2)
+    asking = stretches(ground, Health(Scripts(ground.client)), [])
+    look_after(ground, match, 3600)
+    with ThreadPoolExecutor() as worker:
+        stretch_of_it = worker.submit(asking.conduct, match.id)
+        wait_for(lambda: bots.asked["hanging"] == 1, "the question")
+        look_after(ground, match, 7200)
+        assert ground.store.load(match.id).seats == match.seats
+        # the task that the sweep sends
+        assert asking.conduct(match.id) == 0
+        bots.hanging.set()
+        assert stretch_of_it.result() == 4
+    after, looks, ticks = ground.store.load(match.id), 2, 2
+    assert (after.revision, after.version, len(ground.store.record(match.id, 0))) == (looks + ticks, 4, 4)
+    assert bots.asked == {"hanging": 2, "good": 2}
 
 
 def test_a_stretch_ends_in_a_pause_that_is_longer(ground: Field, bots: Bots, monkeypatch: pytest.MonkeyPatch) -> None:
