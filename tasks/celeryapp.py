@@ -15,6 +15,7 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 
 from battlebot.arena.connection import connect
+from battlebot.arena.sweep import TASK_S
 from battlebot.arena.tasklists import TaskLists
 from battlebot.config import Settings
 
@@ -54,7 +55,7 @@ KINDS = {
     "tasks.ratings.sweep": Kind(priority=9, most=20, expires_s=60.0, limit_s=1800.0),
     "tasks.bots.attend": Kind(priority=0, most=10, expires_s=10.0, queue=TaskLists.BOTS),
     # a stretch of a match: the sweep asks again where it was not finished
-    "tasks.bots.ask": Kind(priority=3, most=10_000, expires_s=60.0, queue=TaskLists.BOTS),
+    "tasks.bots.ask": Kind(priority=3, most=10_000, expires_s=TASK_S, queue=TaskLists.BOTS),
     # a person asked for it, and nobody asks again
     "tasks.ratings.rebuild": Kind(priority=9, limit_s=1800.0),
 }

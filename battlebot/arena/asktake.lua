@@ -1,11 +1,11 @@
 -- A worker takes it upon itself to ask a match's stateless bots, unless another does; then it leaves a wish behind.
--- KEYS[1] lease, KEYS[2] wish, KEYS[3] sorted set of leases; ARGV[1] token, ARGV[2] match id, ARGV[3] ms
+-- KEYS[1] lease, KEYS[2] wish, KEYS[3] sorted set of leases, KEYS[4] when the sweep sent for it; ARGV[1] token, ARGV[2] match id, ARGV[3] ms
 -- Answers 1 where the lease is taken, else 0.
 if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[3]) then
   redis.call('SET', KEYS[2], '1', 'PX', 60000)
   return 0
 end
-redis.call('DEL', KEYS[2])
+redis.call('DEL', KEYS[2], KEYS[4])
 local clock = redis.call('TIME')
 redis.call('ZADD', KEYS[3], clock[1] * 1000 + math.floor(clock[2] / 1000) + ARGV[3], ARGV[2])
 return 1

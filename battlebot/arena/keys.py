@@ -102,6 +102,11 @@ def asking(match_id: str) -> str:
     return f"{TAG}:asking:{match_id}"
 
 
+def sent_for(match_id: str) -> str:
+    """String: when (epoch) the sweep sent the task that asks a match's stateless bots, which no worker has begun."""
+    return f"{TAG}:sentfor:{match_id}"
+
+
 def asked_at(address: str) -> str:
     """Set of the live rated matches in which a stateless bot plays at an address."""
     return f"{TAG}:askedat:{sha256(address.encode()).hexdigest()}"

@@ -39,7 +39,8 @@ class Leases:
     def take(self, match_id: str) -> Lease | None:
         """The lease; None where another worker, or this one, holds it: it will look again before it gives it up."""
         lease = Lease(match_id)
-        if not self._scripts.run(TAKE, self._keys(match_id), [lease.token, match_id, LEASE_MS]):
+        names = [*self._keys(match_id), keys.sent_for(match_id)]
+        if not self._scripts.run(TAKE, names, [lease.token, match_id, LEASE_MS]):
             return None
         with self._guard:
             self._held[match_id] = lease

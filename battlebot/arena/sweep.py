@@ -23,6 +23,9 @@ log = structlog.get_logger()
 # before the sweep takes up what a node has to look after: bots that came back while Redis was away sit down first
 SPARE_S = 2.0
 AGAIN_MS = 5000  # until a match is asked for once more that no worker has taken up
+LOOK_S = 10.0  # until the next look at a match that waits for workers that are busy
+TASK_S = 60.0  # so long the task that asks waits for a worker before it expires
+SENT_S = 3600  # for so long it is known that a match was sent for
 LATE_S = 0.5  # so much later than it was to be, a sweep has stood still, and Redis perhaps with it
 
 
@@ -101,6 +104,8 @@ class Sweeper:
             return
         if not steady and any(seat.back_by_s is not None for seat in match.seats):
             return
+        if self._is_in_line(match):
+            return
         try:
             after = self._conductor.conduct(match, Overdue()).match
         except UnknownMatch:
@@ -110,9 +115,33 @@ class Sweeper:
             log.warning("match.nudged", match=match_id, nudges=after.nudges)
             for node in {keys.node_of(seat.place) for seat in after.seats if seat.place is not None}:
                 if node == keys.STATELESS:
-                    self._ask_bots(match_id)
+                    self._send_for(match_id)
                     continue
                 self._conductor.store.post(node, nudge(match_id))
+
+    def _is_in_line(self, match: Match) -> bool:
+        """Whether the match waits for stateless bots alone, and its task for workers that are busy asking others.
+
+        Then it will be its turn: nobody has failed, however often it is looked at.
+        """
+        awaited = self._conductor.registry[match.game].awaited(match.state)
+        if any(seat.address is None for seat in match.seats if seat.bot in awaited):
+            return False
+        now_s, now_ms = self._conductor.now_s(), self._conductor.store.now_ms()
+        with redis_errors():
+            sent: Any = self._client.get(keys.sent_for(match.id))
+            if sent is None or not self._client.zcount(keys.ASKING, now_ms, "+inf"):
+                return False
+            if now_s - float(sent) > TASK_S:
+                log.warning("match.in_line", match=match.id)
+                self._send_for(match.id)
+            self._client.zadd(keys.DEADLINES, {match.id: int((now_s + LOOK_S) * 1000)}, xx=True, gt=True)
+        return True
+
+    def _send_for(self, match_id: str) -> None:
+        with redis_errors():
+            self._client.set(keys.sent_for(match_id), self._conductor.now_s(), ex=SENT_S)
+        self._ask_bots(match_id)
 
     def _orphan(self, match_id: str, alive: set[str]) -> Match | None:
         """The match after the seats of nodes that do not live have been emptied; None if it is gone."""

@@ -15,11 +15,12 @@ from battlebot.arena.leases import Leases
 from battlebot.arena.making import STATELESS_PLACE, begin, new_match
 from battlebot.arena.scripts import Scripts
 from battlebot.arena.store import MatchStore
-from battlebot.arena.sweep import Sweeper
+from battlebot.arena.sweep import LOOK_S, TASK_S, Sweeper
 from battlebot.config import Settings
 from battlebot.matchmaking.queue import Queues
 from battlebot.referee.events import Left
 from battlebot.referee.match import Match
+from battlebot.referee.step import MAX_NUDGES
 from battlebot.rules.registry import Registry
 
 
@@ -60,6 +61,84 @@ def test_stateless_bots_are_asked_again_and_at_last_given_up(
         sweeper.sweep()
     assert asked == [match.id] * 6
     assert live.verdict.fault == "server"
+
+
+class Waiting:
+    """A match that began at 1000, whose two stateless bots nobody has asked yet, and the sweeps that look after it."""
+
+    def __init__(self, client: redis.Redis, store: MatchStore, registry: Registry, settings: Settings) -> None:
+        game = registry["numberwang"]
+        seats = [(bot, STATELESS_PLACE) for bot in "ab"]
+        match = new_match(game, seats, settings, 1000.0, addresses=dict.fromkeys("ab", "http://bots.example/"))
+        assert begin(store, game, match, game.name)
+        self.id, self.asked = match.id, list[str]()
+        self._store, self._now_s = store, 1000.0
+        conductor = Conductor(registry, store, now_s=lambda: self._now_s)
+        self._sweeper = Sweeper(client, conductor, Queues(client), 5.0, 1.0, self.asked.append)
+
+    def look(self, later_s: float) -> Match:
+        """The match after a sweep that is so much later than the last."""
+        self._now_s += later_s
+        self._sweeper.sweep()
+        return self._store.load(self.id)
+
+
+@pytest.fixture
+def waiting(client: redis.Redis, store: MatchStore, registry: Registry, settings: Settings) -> Waiting:
+    """A match of stateless bots."""
+    return Waiting(client, store, registry, settings)
+
+
+def test_a_match_whose_task_waits_for_busy_workers_is_never_given_up(waiting: Waiting, client: redis.Redis) -> None:
+    """It is sent for again when its task has expired, and not at each look."""
+    leases = Leases(Scripts(client))
+    assert leases.take("another") is not None
+    for _ in range(500):
+        leases.renew()
+        match = waiting.look(2.0)
+        assert match.verdict is None
+    assert match.nudges == 1
+    assert 900 / (TASK_S + LOOK_S + 2) <= len(waiting.asked) <= 1000 / TASK_S + 1
+
+
+def test_a_match_that_workers_take_in_vain_is_given_up(waiting: Waiting, client: redis.Redis) -> None:
+    """However many others they ask: it is its own asking that fails."""
+    leases = Leases(Scripts(client))
+    assert leases.take("another") is not None
+    for looks in range(1, MAX_NUDGES + 1):
+        assert waiting.look(20.0).nudges == looks
+        leases.renew()
+        lease = leases.take(waiting.id)
+        assert lease is not None
+        leases.release(lease)
+    verdict = waiting.look(20.0).verdict
+    assert verdict is not None
+    assert (verdict.fault, len(waiting.asked)) == ("server", MAX_NUDGES)
+
+
+def test_a_match_is_given_up_when_the_workers_that_were_busy_are_gone(waiting: Waiting, client: redis.Redis) -> None:
+    """Then its task waits for nobody."""
+    leases = Leases(Scripts(client))
+    busy = leases.take("another")
+    assert busy is not None
+    assert [waiting.look(20.0).nudges for _ in range(3)] == [1, 1, 1]
+    leases.release(busy)
+    assert [waiting.look(20.0).nudges for _ in range(3)] == [2, 3, 4]
+
+
+def test_a_match_that_waits_for_a_connected_bot_is_nudged(
+    begun: Callable[..., Match], client: redis.Redis, store: MatchStore, registry: Registry
+) -> None:
+    """Its node may have lost a letter, however busy workers are."""
+    match, now = begun("numberwang", now_s=1000.0), [1000.0]
+    client.zadd(keys.NODES, {"n1": time.time() * 1000, "n2": time.time() * 1000})
+    assert Leases(Scripts(client)).take("another") is not None
+    client.set(keys.sent_for(match.id), 1000.0)
+    sweeper = Sweeper(client, Conductor(registry, store, now_s=lambda: now[0]), Queues(client), 5.0, 1.0)
+    for looks in (1, 2, 3):
+        now[0] += 60.0
+        sweeper.sweep()
+        assert store.load(match.id).nudges == looks
 
 
 def test_a_worker_that_died_while_it_asked_is_followed_by_another(
