@@ -19,6 +19,7 @@ from battlebot.arena.store import MatchStore
 from battlebot.arena.timers import ARCHIVE_EVERY_S, Spaced, Timers
 from battlebot.errors import Unavailable
 from battlebot.stateless import make_askers
+from battlebot.stateless.asking import TIDY_EVERY_S
 from battlebot.stateless.attendance import Attendance
 from battlebot.stateless.health import Health
 from battlebot.stateless.trial import Trial
@@ -51,7 +52,7 @@ def attend() -> int:
 
 
 class Desk:
-    """What one worker process asks with; its thread keeps the leases and writes down how the bots are doing."""
+    """What one worker process asks with; its threads keep the leases, note how the bots are doing, and tidy up."""
 
     def __init__(self) -> None:
         # greenlets: what serves other queues has none, and need not load them
@@ -85,6 +86,7 @@ class Desk:
         self._askers = askers
         signals.worker_shutting_down.connect(self._stop, weak=False)
         threading.Thread(target=self._run, name="bots", daemon=True).start()
+        threading.Thread(target=self._tidy, name="tidy", daemon=True).start()
 
     def _stop(self, **_: Any) -> None:
         self.stretches.stop()
@@ -93,7 +95,6 @@ class Desk:
         while True:
             time.sleep(RENEW_EVERY_S)
             try:
-                self._askers.tidy()
                 self.leases.renew()
                 for address in self.health.flush():
                     log.warning("bot.paused", url=address)
@@ -101,6 +102,15 @@ class Desk:
                 log.warning("bots.leases_not_renewed", error=str(error))
             except Exception:
                 log.exception("bots.failed")
+
+    def _tidy(self) -> None:
+        """By itself: while Redis does not answer, bots' connections are not kept for longer."""
+        while True:
+            time.sleep(TIDY_EVERY_S)
+            try:
+                self._askers.tidy()
+            except Exception:
+                log.exception("bots.tidying_failed")
 
 
 def desk() -> Desk:

@@ -9,6 +9,7 @@ import msgspec
 
 from battlebot.errors import BadAddress
 
+TIDY_EVERY_S = 0.25
 NO_ANSWER = "The bot gave no answer that counts."
 
 
@@ -64,7 +65,7 @@ class Kind(Protocol):
         """Asks and waits, for `limit_s` and a little more at most. Never raises but what ends a greenlet."""
 
     def tidy(self) -> None:
-        """Called every second or two: lets go of what nobody uses any more."""
+        """Called every `TIDY_EVERY_S`: lets go of what is not to be kept any longer."""
 
 
 class Askers:
@@ -86,7 +87,7 @@ class Askers:
         return kind.ask(question)
 
     def tidy(self) -> None:
-        """To be called every second or two."""
+        """To be called every `TIDY_EVERY_S`."""
         for kind in set(self._kinds.values()):
             kind.tidy()
 

@@ -12,6 +12,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from battlebot.errors import BadAddress
 from battlebot.stateless.clock import Clock
@@ -20,7 +21,9 @@ from battlebot.stateless.location import Location
 from battlebot.stateless.waiting import Peer, Waiting, persist
 
 CONNECT_S = 4.0  # for all addresses of a name together, TLS included
-IDLE_S = 5.0  # how long a connection is kept that nobody uses: a battle asks more often
+# how long a connection is kept, in use or not: at a server of one connection at a time it is in the way of who asks
+# from another process, of whom nothing is known here; the clock of no game is so short
+KEPT_S = 0.75
 UNKEPT_S = 600.0  # no connection is kept to a bot that has said more than it was asked, for so long
 MOST_IDLE = 1000
 MOST_AT_ONCE = 64  # to one host and port, from one process
@@ -32,7 +35,7 @@ Host = tuple[bool, str, int]
 
 
 class Kept(NamedTuple):
-    """An idle connection: since when, and to whom."""
+    """An idle connection: since when it is kept, and to whom it is."""
 
     since_s: float
     connection: socket.socket
@@ -60,6 +63,8 @@ class Connections:
         self._context: ssl.SSLContext | None = None
         self._idle: OrderedDict[Location, deque[Kept]] = OrderedDict()
         self._count = 0
+        # since when a connection is kept, with the times between in which it was used
+        self._since_s: WeakKeyDictionary[socket.socket, float] = WeakKeyDictionary()
         self._unkept: OrderedDict[Location, float] = OrderedDict()
         self._waiting: dict[Peer, dict[Waiting, None]] = {}  # for whom one more connection is to be closed
         self._busy: dict[Host, int] = {}
@@ -93,7 +98,7 @@ class Connections:
         """A connection to this url that is still open, and over which nothing has come that nobody asked for."""
         while (found := self._pop(location)) is not None:
             heard = _heard(found.connection)
-            if heard is None and time.monotonic() - found.since_s < IDLE_S:
+            if heard is None and time.monotonic() - found.since_s < KEPT_S:
                 return found.connection
             found.connection.close()
             if heard:
@@ -143,16 +148,17 @@ class Connections:
     def keep(self, location: Location, connection: socket.socket) -> None:
         """Keeps a connection for the next question; the one that was not used for longest may have to go.
 
-        Where another question to the same peer waits for room, it is this one that goes.
+        Where another question to the same peer waits for room, or it has been kept for `KEPT_S`, it goes itself.
         """
-        peer = _peer(connection)
-        unkept = time.monotonic() < self._unkept.get(location, 0.0)
+        peer, now_s = _peer(connection), time.monotonic()
+        since_s = self._since_s.setdefault(connection, now_s)
+        unkept = now_s < self._unkept.get(location, 0.0) or now_s - since_s >= KEPT_S
         if peer is None or unkept or (self._waiting and self._makes_room(peer)):
             connection.close()
             return
         with self._lock:
             row = self._idle.setdefault(location, deque())
-            row.append(Kept(time.monotonic(), connection, peer))
+            row.append(Kept(since_s, connection, peer))
             self._idle.move_to_end(location)
             self._count += 1
             oldest = next(iter(self._idle)) if self._count > MOST_IDLE else None
@@ -182,8 +188,8 @@ class Connections:
             del self._idle[location]
 
     def tidy(self) -> None:
-        """Closes what was idle for too long; to be called now and then."""
-        before_s = time.monotonic() - IDLE_S
+        """Closes what has been kept for `KEPT_S`; to be called as `Askers.tidy`."""
+        before_s = time.monotonic() - KEPT_S
         with self._lock:
             stale = [one for row in self._idle.values() for one in row if one.since_s < before_s]
             for key, row in list(self._idle.items()):

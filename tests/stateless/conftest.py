@@ -20,6 +20,12 @@ def bots() -> Iterator[Bots]:
         yield made
 
 
+@pytest.fixture
+def kept_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections are kept for longer than a test may take on a slow machine."""
+    monkeypatch.setattr("battlebot.stateless.connections.KEPT_S", 60.0)
+
+
 @pytest.fixture(scope="module")
 def field(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
     """A worker that asks, another for the rest, and beat, for all tests of a module."""

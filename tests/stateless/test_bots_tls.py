@@ -80,6 +80,7 @@ def asked(url: str, by: HttpBots | None = None, limit_s: float = 10.0) -> Any:
     return by.ask(Question(url, "battlecube", "match", "bot", {"gameInfo": {"numOfTasksPerTick": 1}}, limit_s))
 
 
+@pytest.mark.usefixtures("kept_long")
 def test_a_bot_behind_tls_is_asked_by_its_name(behind_tls: Bots) -> None:
     """In the greeting and in the Host header, though its address was looked up before; the connection is kept."""
     by = HttpBots(Guard(loopback=True), 65_536, 16)

@@ -9,11 +9,15 @@ import pytest
 from cluster import wait_for
 from httpbots import Bots, OneAtATime, http_bots
 
-from battlebot.stateless.asking import Question, Reply
+from battlebot.rules.registry import discover
+from battlebot.stateless.asking import TIDY_EVERY_S, Question, Reply
+from battlebot.stateless.connections import KEPT_S
 from battlebot.stateless.guard import Guard
 from battlebot.stateless.http import HttpBots
 from battlebot.stateless.location import location_of
 from battlebot.stateless.waiting import Waiting
+
+pytestmark = pytest.mark.usefixtures("kept_long")
 
 CONTENT = {"gameInfo": {"numOfTasksPerTick": 2}}
 NOOPS = [{"task": "NOOP"}] * 2
@@ -246,10 +250,29 @@ def test_what_nobody_uses_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     by, other = asker(), asker()
     with http_bots(OneAtATime) as bots:
         asked(bots.url("good"), by=by)
-        monkeypatch.setattr("battlebot.stateless.connections.IDLE_S", 0.0)
+        monkeypatch.setattr("battlebot.stateless.connections.KEPT_S", 0.0)
         by.tidy()
         assert asked(bots.url("good"), 5.0, other).value == NOOPS
         asked(bots.url("dying"), by=other)
+
+
+def test_what_is_used_all_the_time_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a long match: a server that serves one connection at a time goes on with another process meanwhile."""
+    monkeypatch.setattr("battlebot.stateless.connections.KEPT_S", KEPT_S)
+    by, other = asker(), HttpBots(Guard(loopback=True), 65_536, 16, keeps=False)
+    with http_bots(OneAtATime) as bots, ThreadPoolExecutor(1) as pool:
+        asked(bots.url("good"), by=by)
+        reply = pool.submit(asked, bots.url("good/2"), 10.0, other)
+        while not reply.done():
+            assert asked(bots.url("good"), by=by).value == NOOPS
+        assert reply.result().value == NOOPS
+        asked(bots.url("dying"), by=by)
+
+
+def test_no_connection_is_kept_for_as_long_as_a_game_has_time() -> None:
+    """With what it takes until it is closed, and several times: there may be as many processes in the way."""
+    shortest_s = min(game.turn_timeout_ms for game in discover().values()) / 1000
+    assert shortest_s >= 3 * (KEPT_S + TIDY_EVERY_S)
 
 
 def test_who_keeps_no_connection_is_in_nobodys_way() -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from battling import Field
-from httpbots import Bots
+from httpbots import Bots, OneAtATime, http_bots
 
 from battlebot.arena import keys
 from battlebot.errors import BadAddress, BadMessage
 from battlebot.referee.replay import check_match
+from battlebot.stateless import make_askers
+from battlebot.stateless.asking import Question
 
 APART = [{"name": name, "x": at, "y": at, "z": at} for at, name in enumerate("abcd")]
 
@@ -35,6 +38,14 @@ def test_a_bot_is_asked_in_the_words_of_the_seed(field: Field, bots: Bots) -> No
     assert question["currentPlayer"] in [{"name": name, "url": bots.url("good")} for name in "ab"]
     info = {"edgeLength": 8, "numOfBotsInPlay": 2, "currentTick": 0, "numOfTasksPerTick": 1}
     assert (question["gameInfo"], question["players"], question["items"]) == (info, APART[:2], [])
+
+
+def test_a_server_that_serves_one_connection_at_a_time_is_soon_free_after_a_battle(field: Field) -> None:
+    """For another process, well within the time that a bot has: the worker keeps no connection for so long."""
+    with http_bots(OneAtATime) as bots:
+        field.states(field.begin([bots.url("good"), bots.url("good/2")], maxNumOfTicks=3))
+        question = Question(bots.url("chunked"), "battlecube", "match", "bot", {}, 4.0)
+        assert make_askers(replace(field.parts.settings, bot_loopback=True), keeps=False).ask(question).failure is None
 
 
 def test_several_ticks_are_planned_at_once(field: Field, bots: Bots) -> None:
