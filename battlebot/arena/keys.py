@@ -72,6 +72,11 @@ def ticket(ticket: str) -> str:
     return f"{TAG}:ticket:{ticket}"
 
 
+def switched_off(bot: str) -> str:
+    """String, short-lived: the owner of this stateless bot has just made it unavailable."""
+    return f"{TAG}:off:{bot}"
+
+
 def asked(work: str) -> str:
     """String, short-lived: this work has been asked for and not begun."""
     return f"{TAG}:asked:{work}"

@@ -21,6 +21,7 @@ AGAIN = Script("battlebot.matchmaking", "again.lua")
 LEAVE = Script("battlebot.matchmaking", "leave.lua")
 BACK = Script("battlebot.matchmaking", "back.lua")
 
+OFF_MS = 60_000  # what says that a stateless bot is available, and has it wait, may have been read so long ago
 HELD_MS = 5000  # how long taken tickets are kept from others, should who took them die
 LOOKED = "/"  # beside the bots that are missed, and no bot's name: when they were last looked for
 BY_A_TASK = -1  # others wanted: none, a task pairs
@@ -80,7 +81,8 @@ class Queues:
         `BY_A_TASK` (a contest) nobody is taken, and the answer says whether the pairing task must be asked for.
         `strangers_first`: of those who wait, the one whom this bot has met least recently is taken, and it is noted;
         and a live match of its name is a seat for it, be it empty or held by an earlier connection.
-        `hold_if_playing`: no ticket is made while the newest match of the bot is not over.
+        `hold_if_playing`: no ticket is made while the newest match of the bot is not over. Nor is one made, or anybody
+        taken, for a stateless bot that `switch_off` was called for.
         """
         script_keys = [
             keys.queue(name),
@@ -95,6 +97,8 @@ class Queues:
             keys.NODES,
             keys.playing(ticket.bot),
         ]
+        if is_stateless(ticket.place):
+            script_keys.append(keys.switched_off(ticket.bot))
         since_ms = int(ticket.since_s * 1000)
         arguments: list[Argument] = [ticket.text, since_ms, ticket.bot, name, others, int(look_for_seats)]
         arguments += [keys.ticket(""), HELD_MS, int(strangers_first), keys.met(name, ""), int(hold_if_playing)]
@@ -202,10 +206,20 @@ class Queues:
         """Takes the tickets of a dead node out of all queues; answers how many."""
         return self._drop(self.names(), lambda ticket: keys.node_of(ticket.place) == node)
 
-    def drop_stateless(self, game: str, bot: str) -> int:
-        """Takes the tickets by which a stateless bot waits out of its game's queue, and its contests'; how many."""
+    def switch_off(self, game: str, bot: str) -> int:
+        """Takes the tickets by which a stateless bot waits out of its game's queue, and its contests'; how many.
+
+        For `OFF_MS` it gets no others: whoever has read before that it is available may be about to have it wait.
+        """
+        with redis_errors():
+            self._client.set(keys.switched_off(bot), 1, px=OFF_MS)
         names = [name for name in self.names() if name.partition("/")[0] == game]
         return self._drop(names, lambda ticket: ticket.bot == bot and is_stateless(ticket.place))
+
+    def switch_on(self, bot: str) -> None:
+        """A stateless bot may wait again, whatever `switch_off` has said."""
+        with redis_errors():
+            self._client.delete(keys.switched_off(bot))
 
     def _drop(self, names: Sequence[str], is_stale: Callable[[Ticket], bool]) -> int:
         return sum(self.leave(name, ticket) for name in names for ticket in self.tickets(name) if is_stale(ticket))

@@ -2,7 +2,8 @@
 -- the one whom it has met least recently.
 -- KEYS[1] queue, KEYS[2] set of queues, KEYS[3] the bot's empty seats, KEYS[4] the ticket's mark,
 -- KEYS[5] pairing asked for, KEYS[6] whom the bot has met, KEYS[7] pairing under way, KEYS[8] the bot's newest match,
--- KEYS[9] deadlines of live matches, KEYS[10] nodes and their heartbeats, KEYS[11] live matches of the bot's name
+-- KEYS[9] deadlines of live matches, KEYS[10] nodes and their heartbeats, KEYS[11] live matches of the bot's name,
+-- and of a stateless bot KEYS[12] that it was made unavailable
 -- ARGV[1] ticket, ARGV[2] waiting since (ms), ARGV[3] bot, ARGV[4] queue's name, ARGV[5] how many others are wanted
 -- (-1: pairing is a task's work), ARGV[6] 1 to look for empty seats, ARGV[7] what a mark's key begins with,
 -- ARGV[8] ms for which taken tickets are held, ARGV[9] 1 at a door where a name plays one match at a time, and to take
@@ -11,6 +12,7 @@
 -- ARGV[12] what a mailbox's name begins with
 -- Answers {'seat', match...}, {'match', match}, {'hold', match}, {'take', ticket...} or
 -- {'wait', 1 where pairing must be asked for now, 1 where somebody was left out whose node may be dead}.
+if KEYS[12] and redis.call('EXISTS', KEYS[12]) == 1 then return {'wait', 0, 0} end
 if ARGV[6] == '1' then
   local seats = redis.call('SMEMBERS', KEYS[3])
   if #seats > 0 then return {'seat', unpack(seats)} end

@@ -50,7 +50,10 @@ class Attendance:
     _tried: set[str] = field(default_factory=set)  # addresses that are being tested
 
     def look(self) -> int:
-        """Brings the tickets up to date; answers how many were added. Raises Unavailable."""
+        """Brings the tickets up to date; answers how many were added. Raises Unavailable.
+
+        Who is made unavailable meanwhile is not let in by the queues.
+        """
         bots = self.storage.bots.stateless()
         if not bots:
             return 0
@@ -60,15 +63,7 @@ class Attendance:
         self._leave_all_but({keys.queue_name(contest["game"], contest["name"]) for contest in contests})
         for name in {bot["game"] for bot in bots} & self.registry.keys():
             added += self._attend_game(self.registry[name], [bot for bot in ready.values() if bot["game"] == name])
-        if added:
-            self._leave_who_is_off(ready)
         return added
-
-    def _leave_who_is_off(self, ready: Collection[str]) -> None:
-        """Who was made unavailable since it was read waits no more; its owner has taken away what was there then."""
-        for bot in self.storage.bots.stateless():
-            if bot["_id"] in ready and not bot["available"]:
-                self.queues.drop_stateless(bot["game"], bot["_id"])
 
     def _ready(self, bots: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
         """Those that are available, not paused, and not busy; who was paused for long enough is put to the test.

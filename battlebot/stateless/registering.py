@@ -67,8 +67,10 @@ class StatelessBots:
         self._bots.change(bot_id, update)
         if update.get("available", True):
             self._health.resume(url)
+            if "available" in update:
+                self._queues.switch_on(bot_id)
         else:
-            self._queues.drop_stateless(game, bot_id)
+            self._queues.switch_off(game, bot_id)
         return self.show(game, bot_id)
 
     def show(self, game: str, bot_id: str) -> dict[str, Any]:

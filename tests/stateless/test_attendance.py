@@ -55,6 +55,19 @@ def attendance(settings: Settings) -> Iterator[Attendance]:
     client.close()
 
 
+def owners_of(attendance: Attendance) -> StatelessBots:
+    """What its owner asks."""
+    nobody: Any = None
+    return StatelessBots(attendance.storage, nobody, nobody, attendance.health, attendance.queues)
+
+
+def a_cup(attendance: Attendance) -> str:
+    """The name of the queue of a contest that runs, of `url-bot` alone."""
+    cup = {"game": GAME, "name": "cup", "title": "cup", "state": "running", "format": "round-robin"}
+    attendance.storage.contests.create({**cup, "entrants": ["url-bot"]})
+    return keys.queue_name(GAME, "cup")
+
+
 def test_who_waits_at_a_node_that_was_late_meets_it_once_the_node_beats_again(attendance: Attendance) -> None:
     """A ticket of the bot's put beside that of the other would stand there for ever: neither looks again."""
     client: Any = attendance.store.client
@@ -89,14 +102,12 @@ def test_bots_that_hang_in_their_tests_keep_the_others_from_nothing(
 
 def test_who_is_switched_off_waits_no_more_when_its_owner_is_answered(attendance: Attendance) -> None:
     """In no queue: whoever comes then must not meet it. Nobody else's tickets go."""
-    nobody: Any = None
     cup, other = keys.queue_name(GAME, "cup"), keys.queue_name("numberwang", "cup")
     for name in (GAME, cup, other):
         attendance.queues.wait(name, Ticket(f"{keys.STATELESS}/1", "url-bot", 1000.0), BY_A_TASK)
         attendance.queues.wait(name, Ticket(f"{keys.STATELESS}/2", "another", 1000.0), BY_A_TASK)
     attendance.queues.wait(cup, Ticket("node/1.1", "url-bot", 1000.0), BY_A_TASK)
-    owners = StatelessBots(attendance.storage, nobody, nobody, attendance.health, attendance.queues)
-    assert owners.change(GAME, "url-bot", {"available": False})["state"] == "off"
+    assert owners_of(attendance).change(GAME, "url-bot", {"available": False})["state"] == "off"
 
     def waiting(name: str) -> list[str]:
         return sorted(f"{ticket.place}/{ticket.bot}" for ticket in attendance.queues.tickets(name))
@@ -106,20 +117,40 @@ def test_who_is_switched_off_waits_no_more_when_its_owner_is_answered(attendance
     assert waiting(other) == ["bots/1/url-bot", "bots/2/another"]
 
 
-def test_who_is_switched_off_while_its_ticket_is_made_waits_no_more(
-    attendance: Attendance, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("who_waits", [(), ("ada",)])
+def test_who_is_switched_off_during_a_look_does_not_wait_for_a_moment(
+    attendance: Attendance, monkeypatch: pytest.MonkeyPatch, who_waits: tuple[str, ...]
 ) -> None:
-    """It was available when the look began."""
-    wait = attendance.queues.wait
+    """It was available when the look began; no match with whoever waits begins either. Switched on, it waits again."""
+    wait, waiting = attendance.queues.wait, dict[str, list[str]]()
+    for bot in who_waits:
+        wait(GAME, Ticket("node/1.1", bot, 1000.0), BY_A_TASK)
+    cup = a_cup(attendance)
+    owners = owners_of(attendance)
 
-    def after_the_owner(*arguments: Any) -> Any:
-        attendance.storage.bots.change("url-bot", {"available": False})
-        attendance.queues.drop_stateless(GAME, "url-bot")
-        return wait(*arguments)
+    def after_the_owner(name: str, *arguments: Any) -> Any:
+        owners.change(GAME, "url-bot", {"available": False})
+        found = wait(name, *arguments)
+        waiting[name] = [ticket.bot for ticket in attendance.queues.tickets(name)]
+        return found
 
-    monkeypatch.setattr(attendance.queues, "wait", after_the_owner)
+    with monkeypatch.context() as patch:
+        patch.setattr(attendance.queues, "wait", after_the_owner)
+        attendance.look()
+    assert waiting == {GAME: [*who_waits], cup: []}
+    assert attendance.store.live_ids() == []
+    owners.change(GAME, "url-bot", {"available": True})
     attendance.look()
-    assert attendance.queues.tickets(GAME) == []
+    assert [ticket.bot for ticket in attendance.queues.tickets(cup)] == ["url-bot"]
+    assert len(attendance.store.live_ids()) == len(who_waits)
+
+
+def test_who_is_switched_off_may_connect(attendance: Attendance) -> None:
+    """By another program, which waits where it came."""
+    owners_of(attendance).change(GAME, "url-bot", {"available": False})
+    attendance.queues.wait(GAME, Ticket("node/1.1", "url-bot", 1000.0), BY_A_TASK)
+    attendance.look()
+    assert [ticket.text for ticket in attendance.queues.tickets(GAME)] == ["node/1.1/url-bot"]
 
 
 def test_nobody_waits_in_a_contest_that_does_not_run(attendance: Attendance) -> None:
