@@ -65,10 +65,18 @@ async def _connected(url: str, name: str) -> Client:
     options: dict[str, Any] = {"max_reconnect_attempts": -1, "reconnect_time_wait": 0.5, "error_cb": _noted}
     options |= {"disconnected_cb": lost, "reconnected_cb": back}
     connecting = asyncio.ensure_future(client.connect(url, name=name, **options))
-    await asyncio.wait({connecting}, timeout=FIRST_S)
-    if not connecting.done():
-        log.warning("nobody answers at %s yet; it is waited for", _shown(url))
-    await connecting
+    try:
+        await asyncio.wait({connecting}, timeout=FIRST_S)
+        if not connecting.done():
+            log.warning("nobody answers at %s yet; it is waited for", _shown(url))
+        # not `await connecting`: what loses a cancellation would lose this one's, too
+        await asyncio.wait({connecting})
+    finally:
+        while not connecting.done():
+            # once is not enough: before Python 3.12 a cancellation is lost that comes as an attempt fails
+            connecting.cancel()
+            await asyncio.wait({connecting}, timeout=AGAIN_S / 10)
+    connecting.result()
     return client
 
 

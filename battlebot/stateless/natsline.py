@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any
@@ -15,25 +15,22 @@ import nats
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.aio.subscription import Subscription
 from nats.errors import Error, NoServersError
 
+from battlebot.stateless.acknowledger import ANSWERS, MOST, Acknowledger, acknowledge
 from battlebot.stateless.clock import Clock
+from battlebot.stateless.inlet import Inlet, Take
 from battlebot.stateless.openquestion import Marking, OpenQuestion
 from battlebot.stateless.pulse import Pulse
 from battlebot.stateless.repeats import Mark
 
 log = structlog.get_logger()
 
-ANSWERS = "bot.publish_event"  # followed by the history's uid: where bots answer that do not look at the reply subject
 TRY_S = 2.0
 CONNECT_S = 5.0  # a server that is being restarted has so long to be there
 NOBODY_S = 2.0  # a bot that is being restarted has so long to be back
 BACK_S = 5.0  # after a restart of NATS its bots have so long: their libraries try every two or three seconds
 AGAIN_S = 0.1
-EMPTYING_S = 0.001
-# what clients' inboxes begin with, also those of a prefix of their own; elsewhere bots listen, and others, and NATS
-INBOXES = ("_INBOX.", "_INBOX_")
 NO_RESPONDERS = "503"  # what NATS replies itself where nobody listens
 
 
@@ -49,30 +46,6 @@ class Silence(Exception):
         self.code, self.thinking_s, self.late = code, thinking_s, late
 
 
-class _Inlet:
-    """A subscription. Its messages go to `take`, which does what matters before it waits for anything."""
-
-    def __init__(self, take: Callable[[Msg], Awaitable[None]]) -> None:
-        self._take = take
-        self._taken = 0
-        self._subscription: Subscription | None = None
-
-    async def open(self, client: Client, subject: str) -> None:
-        """Subscribes."""
-        self._subscription = await client.subscribe(subject, cb=self._came)
-
-    async def empty(self) -> None:
-        """Returns when all that this process has read by now is taken."""
-        assert self._subscription is not None
-        until = self._taken + self._subscription.pending_msgs
-        while self._taken < until:
-            await asyncio.sleep(EMPTYING_S)
-
-    async def _came(self, message: Msg) -> None:
-        self._taken += 1
-        await self._take(message)
-
-
 class NatsLine:
     """The connection to `url`, which is made when somebody is first asked.
 
@@ -86,11 +59,11 @@ class NatsLine:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: Client | None = None
         self._connecting: asyncio.Lock | None = None
-        self._published, self._replies = _Inlet(self._take_published), _Inlet(self._take_reply)
-        # random: who knows a reply subject can answer there, and sees those of the bots that are asked
-        self._inbox = f"_INBOX.{secrets.token_hex(16)}"
-        self._by_uid: dict[str, OpenQuestion] = {}
-        self._by_token: dict[str, OpenQuestion] = {}
+        self._acknowledger: Acknowledger | None = None
+        # for what this process sends to itself: nobody else learns it
+        self._inbox = _new_inbox()
+        self._own: Inlet | None = None
+        self._open = 0
         self._breaks = 0
         self._mended_s: float | None = None
         self._pulse = Pulse(self._to_itself, self._heard, self._late_s)
@@ -125,6 +98,8 @@ class NatsLine:
     async def _closed(self, client: Client) -> None:
         if self._measuring is not None:
             await asyncio.wait({self._measuring})
+        if self._acknowledger is not None:
+            self._acknowledger.stop()
         await client.close()
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
@@ -137,22 +112,27 @@ class NatsLine:
     async def _asked(
         self, subject: str, uid: str, request: bytes, limit_s: float, marking: Marking
     ) -> tuple[bytes, float]:
-        client, breaks = await self._connected(), self._breaks
-        question, token = OpenQuestion(Clock(limit_s, self._not_the_bots_s), marking), secrets.token_hex(16)
-        self._by_uid[uid] = self._by_token[token] = question
+        client, acknowledger = await self._connected()
+        breaks = self._breaks
+        question = OpenQuestion(Clock(limit_s, self._not_the_bots_s), marking)
+        published, replies = Inlet(_published_to(question), MOST), Inlet(_replied_to(question), 1)
+        self._open += 1
         if self._measuring is None or self._measuring.done():
-            self._measuring = asyncio.create_task(self._pulse.measure(lambda: bool(self._by_token)))
+            self._measuring = asyncio.create_task(self._pulse.measure(lambda: self._open > 0))
         patience = Clock(min(NOBODY_S, limit_s), self._not_the_bots_s)
         try:
+            await published.open(client, f"{ANSWERS}.{uid}")
             patience.start()
             question.clock.start()
             while True:
-                question.nobody = False
-                await client.publish(subject, request, reply=f"{self._inbox}.{token}")
+                question.nobody, replies = False, Inlet(_replied_to(question), 1)
+                inbox = _new_inbox()
+                await replies.open(client, inbox)
+                await client.publish(subject, request, reply=inbox)
                 while not question.nobody:
                     # the time may be over by the wall's clock and NATS silent, for which the bot is not charged
                     if not await question.wait() or question.rest_s() <= 0:
-                        await self._read_all()
+                        await self._read_all(published, replies)
                     if question.answer is not None:
                         return question.answer
                     if self._breaks != breaks:
@@ -169,9 +149,9 @@ class NatsLine:
         except (Error, OSError, TimeoutError) as error:
             raise NoLine(f"NATS does not answer ({type(error).__name__}).") from error
         finally:
-            if self._by_uid.get(uid) is question:
-                del self._by_uid[uid]
-            del self._by_token[token]
+            self._open -= 1
+            await replies.close()
+            await acknowledger.keep(uid, published)
 
     def _best(self, question: OpenQuestion) -> tuple[bytes, float]:
         """What was published and may be the answer, and how long it took. Raises Silence, NoLine if nothing was."""
@@ -189,12 +169,12 @@ class NatsLine:
         """Bots have had the time to be back since this process is connected: until then NATS may have been away."""
         return self._mended_s is not None and time.monotonic() - self._mended_s >= BACK_S
 
-    async def _read_all(self) -> None:
+    async def _read_all(self, *inlets: Inlet) -> None:
         """What has come by now is taken, though this process may have been paused, or busy. Raises TimeoutError."""
         async with asyncio.timeout(TRY_S):
             await self._pulse.echo()
-            await self._published.empty()
-            await self._replies.empty()
+            for inlet in inlets:
+                await inlet.empty()
 
     def _not_the_bots_s(self) -> float:
         return self._late_s() + self._pulse.silent_s
@@ -206,27 +186,29 @@ class NatsLine:
         assert self._client is not None
         await self._client.publish(f"{self._inbox}.{token}")
 
-    async def _connected(self) -> Client:
+    async def _connected(self) -> tuple[Client, Acknowledger]:
         self._connecting = self._connecting or asyncio.Lock()
         async with self._connecting:
-            if self._client is None:
+            # some of its errors end a connection for good
+            if self._client is None or self._acknowledger is None or self._client.is_closed:
                 self._client = await self._connect()
+                self._acknowledger = Acknowledger(self._client)
+            connected = self._client, self._acknowledger
         until_s = time.monotonic() + CONNECT_S
-        while not self._client.is_connected:
+        while not connected[0].is_connected:
             if time.monotonic() > until_s:
                 raise NoLine("NATS does not answer now.")
             await asyncio.sleep(AGAIN_S)
-        return self._client
+        return connected
 
     async def _connect(self) -> Client:
         until_s = time.monotonic() + CONNECT_S
         while True:
             try:
-                # without an end of its own it would try for ever at first, as it does later when it is lost
                 began_s = time.monotonic()
-                client = await asyncio.wait_for(nats.connect(self._url, **self._options()), TRY_S)
-                await self._published.open(client, f"{ANSWERS}.*")
-                await self._replies.open(client, f"{self._inbox}.*")
+                client = await self._tried()
+                self._own = Inlet(self._take_own)
+                await self._own.open(client, f"{self._inbox}.*")
                 self._mended_s = time.monotonic()
                 # the greetings go to and fro more than once
                 self._pulse.took(self._mended_s - began_s)
@@ -235,6 +217,18 @@ class NatsLine:
                 if time.monotonic() > until_s:
                     raise NoLine(f"NATS does not answer ({type(error).__name__}).") from error
                 await asyncio.sleep(AGAIN_S)
+
+    async def _tried(self) -> Client:
+        """A connection within TRY_S: without an end it would be tried for ever at first, as later when it is lost."""
+        trying = asyncio.ensure_future(nats.connect(self._url, **self._options()))
+        await asyncio.wait({trying}, timeout=TRY_S)
+        while not trying.done():
+            # once is not enough: before Python 3.12 a cancellation is lost that comes as an attempt fails
+            trying.cancel()
+            await asyncio.wait({trying}, timeout=AGAIN_S)
+        if trying.cancelled():
+            raise TimeoutError
+        return trying.result()
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -257,25 +251,31 @@ class NatsLine:
         self._mended_s = time.monotonic()
         self._pulse.lost()
 
-    async def _take_published(self, message: Msg) -> None:
-        """An answer that came without a reply subject: acknowledged whether anybody waits for it, or no more."""
-        question = self._by_uid.get(message.subject.rpartition(".")[2])
-        if question is not None:
-            question.published(message.data)
-        # this process may publish anywhere: elsewhere it would do so for a bot that may not
-        if message.reply.startswith(INBOXES):
-            await message.respond(b"")
+    async def _take_own(self, message: Msg) -> None:
+        self._pulse.came(message.subject.rpartition(".")[2])
 
-    async def _take_reply(self, message: Msg) -> None:
-        token = message.subject.rpartition(".")[2]
-        self._pulse.came(token)
-        question = self._by_token.get(token)
-        if question is None:
-            return
+
+def _new_inbox() -> str:
+    """Random: who knows where a question is answered can answer it."""
+    return f"_INBOX.{secrets.token_hex(16)}"
+
+
+def _published_to(question: OpenQuestion) -> Take:
+    async def take(message: Msg) -> None:
+        question.published(message.data)
+        await acknowledge(message)
+
+    return take
+
+
+def _replied_to(question: OpenQuestion) -> Take:
+    async def take(message: Msg) -> None:
         if message.headers is not None and message.headers.get("Status") == NO_RESPONDERS:
             question.unheard()
         else:
             question.replied(message.data)
+
+    return take
 
 
 async def _noted(error: Exception) -> None:

@@ -10,7 +10,6 @@ from battlebot.stateless.clock import Clock
 from battlebot.stateless.repeats import Mark
 
 UNSURE_S = 1.0  # for so long something better than what may be a repeat of an earlier turn is waited for
-MOST_LOOKED_AT = 32  # published messages; who sends more to one question is no longer read
 
 Marking = Callable[[bytes], Mark]
 Came = tuple[bytes, float]
@@ -30,7 +29,6 @@ class OpenQuestion:
         self.repeats = 0
         self._marking = marking
         self._doubtful = False
-        self._looked_at = 0
         self._news = asyncio.Event()
 
     def replied(self, data: bytes) -> None:
@@ -39,9 +37,8 @@ class OpenQuestion:
 
     def published(self, data: bytes) -> None:
         """Takes what came without a reply subject, and may belong to an earlier question."""
-        if self.answer is not None or self._looked_at == MOST_LOOKED_AT:
+        if self.answer is not None:
             return
-        self._looked_at += 1
         came = (data, self.clock.thinking_s())
         mark = self._marking(data)
         if mark is Mark.ANSWER:

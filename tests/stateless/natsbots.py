@@ -197,3 +197,34 @@ def wait_until_listening(url: str) -> None:
         return True
 
     wait_for(lambda: asyncio.run(connect()) or time.sleep(0.1), f"a NATS server at {url}")
+
+
+FLOOD = """
+import socket, sys
+host, port, subject = sys.argv[1:]
+nats = socket.create_connection((host, int(port)))
+nats.sendall(b'CONNECT {"verbose": false}\\r\\n')
+messages = (b"PUB %s 1000000\\r\\n" % subject.encode() + bytes(1_000_000) + b"\\r\\n") * 8
+for _ in range(4):
+    nats.sendall(messages)
+print("ready", flush=True)
+while True:
+    nats.sendall(messages)
+"""
+
+
+@contextmanager
+def flood(url: str, subject: str) -> Iterator[None]:
+    """Within it three programs publish a megabyte to the subject, again and again, as fast as NATS takes it."""
+    host, _, port = url.removeprefix("nats://").partition(":")
+    command = [sys.executable, "-c", FLOOD, host, port, subject]
+    flooding = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
+    try:
+        for process in flooding:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n"
+        yield
+    finally:
+        for process in flooding:
+            with process:
+                process.kill()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import nats
 import pytest
 from cluster import free_port, wait_for
 from natsbots import PASS, NatsBot, nats_server, pausable_nats, response, wait_until_listening
@@ -281,3 +283,42 @@ def test_only_what_counts_of_an_event_is_kept() -> None:
     event = {"type": "EXCHANGE", "exchanged": "AB", "rack": "ABC", "score": 99, "player_index": 1}
     reply = NatsBots(None, None, 65_536)._judged(response(event), 0.1)
     assert reply.value == {"type": "EXCHANGE", "exchanged": "AB"}
+
+
+def test_a_line_goes_on_though_a_cancellation_is_lost(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As asyncio's wait_for lets it happen where it comes as an attempt fails; then nobody would be asked."""
+
+    async def deaf(*arguments: Any, **options: Any) -> None:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            await asyncio.sleep(3600)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(nats, "connect", deaf)
+        line = lines("nats://127.0.0.1:9")
+        found: list[Exception] = []
+
+        def ask() -> None:
+            try:
+                line.ask("x", "m1", REQUEST, 1.0)
+            except NoLine as error:
+                found.append(error)
+
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        asking.join(60)
+    assert [str(error) for error in found] == ["NATS does not answer (TimeoutError)."]
+
+
+def test_a_connection_that_nats_has_ended_for_good_is_made_anew(lines: Lines) -> None:
+    """As it ends one for what it takes for a fault; no restart is needed."""
+    with nats_server() as url:
+        wait_until_listening(url)
+        line, bot = lines(url), NatsBot(url, "anew")
+        assert from_response(line.ask(bot.subject, "m1", REQUEST, 5.0)[0])["type"] == "PASS"
+        assert line._client is not None
+        assert line._loop is not None
+        asyncio.run_coroutine_threadsafe(line._client.close(), line._loop).result(20)
+        assert from_response(line.ask(bot.subject, "m1", REQUEST, 5.0)[0])["type"] == "PASS"
+        bot.close()
