@@ -42,25 +42,30 @@ class Inlet:
         if self._most:
             await subscription.unsubscribe(self._most)
 
+    @property
+    def is_open(self) -> bool:
+        """It has been opened, and perhaps ended since."""
+        return self._reading is not None
+
     async def empty(self) -> None:
         """Returns when all that this process has read by now is taken."""
         until = self._subscription.delivered if self._subscription is not None else 0
         while self._taken < until:
             await asyncio.sleep(EMPTYING_S)
 
-    async def full(self) -> None:
-        """Returns when nothing comes here any more: `most` messages have, or the connection is closed for good."""
+    async def full(self, seconds: float) -> None:
+        """Returns when nothing comes here any more (`most` messages have, or the connection is closed), or then."""
         if self._reading is not None:
-            await asyncio.wait({self._reading})
+            await asyncio.wait({self._reading}, timeout=seconds)
 
     async def close(self) -> None:
-        """Nothing comes here any more. Called again, or on a lost connection, it does nothing else."""
+        """Nothing comes here any more. Called before `open`, again, or on a lost connection, it does nothing else."""
         if self._subscription is None or self._reading is None:
             return
         self._reading.cancel()
-        if self._taken < self._most or not self._most:
-            with suppress(Error):
-                await self._subscription.unsubscribe()
+        # also when it is full: what nats-server says itself (503) is none of the messages that it counts
+        with suppress(Error):
+            await self._subscription.unsubscribe()
 
     async def _read(self, subscription: Subscription) -> None:
         while not self._most or self._taken < self._most:
@@ -73,3 +78,5 @@ class Inlet:
                 await self.take(message)
             except Error as error:
                 log.debug("nats.error", error=str(error) or type(error).__name__)
+            except Exception:
+                log.exception("nats.failed")

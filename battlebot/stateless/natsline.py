@@ -11,15 +11,14 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any
 
-import nats
 import structlog
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error, NoServersError
 
 from battlebot.stateless.acknowledger import ANSWERS, MOST, Acknowledger, acknowledge
 from battlebot.stateless.clock import Clock
 from battlebot.stateless.inlet import Inlet, Take
+from battlebot.stateless.natsclient import LineClient
 from battlebot.stateless.openquestion import Marking, OpenQuestion
 from battlebot.stateless.pulse import Pulse
 from battlebot.stateless.repeats import Mark
@@ -50,14 +49,16 @@ class NatsLine:
     """The connection to `url`, which is made when somebody is first asked.
 
     `late_s()` is by how much this process has been late so far, which is charged to no bot; nor is NATS's own silence.
+    Of an answer `most_bytes` are read, and one more where it is bigger.
     """
 
-    def __init__(self, url: str, late_s: Callable[[], float] = lambda: 0.0) -> None:
+    def __init__(self, url: str, late_s: Callable[[], float] = lambda: 0.0, most_bytes: int = 65_536) -> None:
         self._url = url
         self._late_s = late_s
+        self._most_bytes = most_bytes
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._client: Client | None = None
+        self._client: LineClient | None = None
         self._connecting: asyncio.Lock | None = None
         self._acknowledger: Acknowledger | None = None
         # for what this process sends to itself: nobody else learns it
@@ -95,7 +96,7 @@ class NatsLine:
         if loop is not None:
             loop.call_soon_threadsafe(loop.stop)
 
-    async def _closed(self, client: Client) -> None:
+    async def _closed(self, client: LineClient) -> None:
         if self._measuring is not None:
             await asyncio.wait({self._measuring})
         if self._acknowledger is not None:
@@ -115,7 +116,7 @@ class NatsLine:
         client, acknowledger = await self._connected()
         breaks = self._breaks
         question = OpenQuestion(Clock(limit_s, self._not_the_bots_s), marking)
-        published, replies = Inlet(_published_to(question), MOST), Inlet(_replied_to(question), 1)
+        published, replies = Inlet(_published_to(question, client), MOST), Inlet(_replied_to(question), 1)
         self._open += 1
         if self._measuring is None or self._measuring.done():
             self._measuring = asyncio.create_task(self._pulse.measure(lambda: self._open > 0))
@@ -125,8 +126,9 @@ class NatsLine:
             patience.start()
             question.clock.start()
             while True:
-                question.nobody, replies = False, Inlet(_replied_to(question), 1)
-                inbox = _new_inbox()
+                question.nobody, inbox = False, _new_inbox()
+                await replies.close()
+                replies = Inlet(_replied_to(question), 1)
                 await replies.open(client, inbox)
                 await client.publish(subject, request, reply=inbox)
                 while not question.nobody:
@@ -186,7 +188,7 @@ class NatsLine:
         assert self._client is not None
         await self._client.publish(f"{self._inbox}.{token}")
 
-    async def _connected(self) -> tuple[Client, Acknowledger]:
+    async def _connected(self) -> tuple[LineClient, Acknowledger]:
         self._connecting = self._connecting or asyncio.Lock()
         async with self._connecting:
             # some of its errors end a connection for good
@@ -201,14 +203,18 @@ class NatsLine:
             await asyncio.sleep(AGAIN_S)
         return connected
 
-    async def _connect(self) -> Client:
+    async def _connect(self) -> LineClient:
         until_s = time.monotonic() + CONNECT_S
         while True:
             try:
                 began_s = time.monotonic()
                 client = await self._tried()
                 self._own = Inlet(self._take_own)
-                await self._own.open(client, f"{self._inbox}.*")
+                try:
+                    await self._own.open(client, f"{self._inbox}.*")
+                except Error:
+                    await client.close()
+                    raise
                 self._mended_s = time.monotonic()
                 # the greetings go to and fro more than once
                 self._pulse.took(self._mended_s - began_s)
@@ -218,17 +224,23 @@ class NatsLine:
                     raise NoLine(f"NATS does not answer ({type(error).__name__}).") from error
                 await asyncio.sleep(AGAIN_S)
 
-    async def _tried(self) -> Client:
+    async def _tried(self) -> LineClient:
         """A connection within TRY_S: without an end it would be tried for ever at first, as later when it is lost."""
-        trying = asyncio.ensure_future(nats.connect(self._url, **self._options()))
+        client = LineClient(self._most_bytes)
+        trying = asyncio.ensure_future(client.connect(self._url, **self._options()))
         await asyncio.wait({trying}, timeout=TRY_S)
         while not trying.done():
             # once is not enough: before Python 3.12 a cancellation is lost that comes as an attempt fails
             trying.cancel()
             await asyncio.wait({trying}, timeout=AGAIN_S)
+        if trying.cancelled() or trying.exception() is not None:
+            # what has not begun to connect raises AssertionError
+            with suppress(AssertionError, OSError, Error):
+                await client.close()
         if trying.cancelled():
             raise TimeoutError
-        return trying.result()
+        trying.result()
+        return client
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -260,10 +272,10 @@ def _new_inbox() -> str:
     return f"_INBOX.{secrets.token_hex(16)}"
 
 
-def _published_to(question: OpenQuestion) -> Take:
+def _published_to(question: OpenQuestion, client: LineClient) -> Take:
     async def take(message: Msg) -> None:
         question.published(message.data)
-        await acknowledge(message)
+        await acknowledge(client, message)
 
     return take
 

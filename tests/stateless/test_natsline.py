@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import nats
 import pytest
 from cluster import free_port, wait_for
 from natsbots import PASS, NatsBot, nats_server, pausable_nats, response, wait_until_listening
 
 from battlebot.stateless.asking import Question, Reply
 from battlebot.stateless.nats import NatsBots
+from battlebot.stateless.natsclient import LineClient
 from battlebot.stateless.natsline import NatsLine, NoLine, Silence
 from battlebot.stateless.uids import Uids
 from battlebot.wire.macondo.history import from_response, history_of, to_request
@@ -295,7 +295,7 @@ def test_a_line_goes_on_though_a_cancellation_is_lost(lines: Lines, monkeypatch:
             await asyncio.sleep(3600)
 
     with monkeypatch.context() as patched:
-        patched.setattr(nats, "connect", deaf)
+        patched.setattr(LineClient, "connect", deaf)
         line = lines("nats://127.0.0.1:9")
         found: list[Exception] = []
 
