@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import httptools
 
-MOST_HEADER_BYTES = 16_384
-TOO_MANY_HEADERS = ("too-big", f"The answer's headers have more than {MOST_HEADER_BYTES} bytes.")
+PART_BYTES = 16_384  # an answer is looked at by parts of so many, however it was cut on its way
+LEAST_BODY_BYTES = 2_048  # of each part after the first: chunks of one byte have a sixth of it
+TOO_MANY_HEADERS = ("too-big", f"The answer's headers have more than {PART_BYTES} bytes.")
+TOO_LITTLE_BODY = (
+    "too-big",
+    f"Less than {LEAST_BODY_BYTES} of {PART_BYTES} bytes after the headers are the answer's body.",
+)
 MOST_INTERIM = 5  # answers 1xx before the one that counts
 
 
 class Answer:
-    """Fed with bytes until `done`; or until `problem`, a code and a sentence, says why it never will be."""
+    """Fed with bytes until `done`; or until `problem`, a code and a sentence, says why it never will be.
+
+    All that comes is bounded, not only the body: the first part holds the whole of the headers, each other one so much
+    of the body that the rest (sizes of chunks and what may stand beside them, trailers) is in proportion to it.
+    """
 
     def __init__(self, most_bytes: int) -> None:
         self.done = False
@@ -21,7 +30,7 @@ class Answer:
         self._most_bytes = most_bytes
         self._parser = httptools.HttpResponseParser(self)
         self._body: list[bytes] = []
-        self._size = self._header_bytes = self._unheaded_bytes = self._interim = 0
+        self._came = self._size = self._size_before = self._interim = 0
         self._framed = False
 
     @property
@@ -35,13 +44,30 @@ class Answer:
             self._ended()
             return
         self.began = True
-        self._unheaded_bytes += len(data)
+        while data and self.problem is None and not self.done:
+            room = PART_BYTES - self._came % PART_BYTES
+            self._take(data[:room])
+            data = data[room:]
+        if data:
+            self.reusable = False
+
+    def _take(self, data: bytes) -> None:
+        """Bytes of one part."""
+        self._came += len(data)
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
             self._fail("bad-http", "The answer is not HTTP.")
-        if not self.status and self._unheaded_bytes > MOST_HEADER_BYTES:
+        if self._came % PART_BYTES == 0 and not self.done:
+            self._look()
+
+    def _look(self) -> None:
+        """A part is over."""
+        if not self.status:
             self._fail(*TOO_MANY_HEADERS)
+        elif self._came > PART_BYTES and self._size - self._size_before < LEAST_BODY_BYTES:
+            self._fail(*TOO_LITTLE_BODY)
+        self._size_before = self._size
 
     def _ended(self) -> None:
         if self.status and not self._framed and self.problem is None:
@@ -63,9 +89,6 @@ class Answer:
             self.reusable = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._header_bytes += len(name) + len(value)
-        if self._header_bytes > MOST_HEADER_BYTES:
-            self._fail(*TOO_MANY_HEADERS)
         key = name.lower()
         if key in (b"content-length", b"transfer-encoding"):
             self._framed = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -178,9 +179,13 @@ def _read(connection: socket.socket, answer: Answer, clock: Clock, waiting: Wait
         if waiting is not None:
             waiting.over()
             waiting = None
+        began_s = time.thread_time()
         answer.feed(data)
+        clock.worked(time.thread_time() - began_s)
         if not data:
             return
+        # while data lie there, reading waits for nothing, and no other greenlet would have its turn
+        time.sleep(0)
 
 
 def _failure_of(answer: Answer) -> Failure | None:

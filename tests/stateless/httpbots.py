@@ -12,6 +12,14 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from typing import Any
 
+# what may be said for ever in an answer, and is none of its body; and the body
+FLOODS = {
+    "extension": (b"Transfer-Encoding: chunked\r\n\r\n1;", b"x"),
+    "zeros": (b"Transfer-Encoding: chunked\r\n\r\n", b"0"),
+    "trailer": (b"Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\nX-Note: ", b"x"),
+    "body": (b"\r\n[", b" "),
+}
+
 
 class Bots(ThreadingHTTPServer):
     """`url(behaviour)` is a bot; `asked[behaviour]` how often it was asked, `questions` what was asked last."""
@@ -130,11 +138,17 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
 
     def be_flooding(self, question: Any) -> None:
-        """An answer whose first chunk has a name of millions of letters, which come faster than they are read."""
-        self.connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;")
+        """An answer that never ends, which comes faster than it is read; its path says with what."""
+        begins, rest = FLOODS[self.path.strip("/").split("/")[1]]
+        self.connection.sendall(b"HTTP/1.1 200 OK\r\n" + begins)
         while not self.server.hanging.is_set():
             # in one call of the system, for which no Python is needed meanwhile
-            self.connection.sendall(b"x" * 100_000_000)
+            self.connection.sendall(rest * 100_000_000)
+
+    def be_crumbled(self, question: Any) -> None:
+        """A long answer in chunks of one byte."""
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        self.wfile.write(b"1\r\n[\r\n" + b"1\r\n \r\n" * 60_000 + b"1\r\n]\r\n0\r\n\r\n")
 
     def be_dying(self, question: Any) -> None:
         self.connection.shutdown(socket.SHUT_RDWR)

@@ -71,15 +71,22 @@ def test_a_redirect_is_not_followed(bots: Bots) -> None:
     assert bots.asked == {"moved": 1}
 
 
-@pytest.mark.parametrize("behaviour", ["hanging", "dribbling", "flooding"])
+@pytest.mark.parametrize("behaviour", ["hanging", "dribbling"])
 def test_a_bot_has_its_time_and_no_more(bots: Bots, behaviour: str) -> None:
-    """However it spends it: with silence, a byte now and then, or more than can be read."""
+    """However it spends it: with silence, or a byte now and then."""
     began_s = time.monotonic()
     reply = asked(bots.url(behaviour), 0.5)
     assert reply.failure is not None
     assert (reply.failure.code, reply.failure.late) == ("timeout", True)
     assert reply.thinking_s >= 0.5
     assert time.monotonic() - began_s < 5.0
+
+
+def test_a_bot_whose_answer_comes_faster_than_it_is_read_has_its_time_and_no_more(bots: Bots) -> None:
+    """What comes after it is not read on for as long as there is something."""
+    failure = asked(bots.url("flooding/body"), 0.05, HttpBots(Guard(loopback=True), 2**28, 16)).failure
+    assert failure is not None
+    assert (failure.code, failure.late) == ("timeout", True)
 
 
 def test_a_bot_that_hangs_up_has_no_more_time(bots: Bots) -> None:
@@ -120,6 +127,14 @@ def test_lateness_of_the_server_is_not_charged(bots: Bots) -> None:
     """Here it says that all of the time was its own."""
     by = HttpBots(Guard(loopback=True), 65_536, 16, time.monotonic)
     assert asked(bots.url("slow"), by=by).thinking_s < 0.1
+
+
+def test_lateness_by_work_on_the_bots_own_answer_is_charged(bots: Bots) -> None:
+    """Here it says that all of the time was its own, but it had 60,000 chunks to read."""
+    by = HttpBots(Guard(loopback=True), 65_536, 16, time.monotonic)
+    reply = asked(bots.url("crumbled"), by=by)
+    assert reply.value == []
+    assert reply.thinking_s > 0.001
 
 
 def test_connections_are_kept(bots: Bots) -> None:
