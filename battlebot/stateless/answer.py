@@ -11,6 +11,7 @@ TOO_LITTLE_BODY = (
     "too-big",
     f"Less than {LEAST_BODY_BYTES} of {PART_BYTES} bytes after the headers are the answer's body.",
 )
+STATUS_LINES = (b"HTTP/1.0 ", b"HTTP/1.1 ")  # the parser takes other protocols as well
 MOST_INTERIM = 5  # answers 1xx before the one that counts
 
 
@@ -29,6 +30,7 @@ class Answer:
         self.began = False
         self._most_bytes = most_bytes
         self._parser = httptools.HttpResponseParser(self)
+        self._head = bytearray()  # all until the headers are complete
         self._body: list[bytes] = []
         self._came = self._size = self._size_before = self._interim = 0
         self._framed = False
@@ -54,6 +56,8 @@ class Answer:
     def _take(self, data: bytes) -> None:
         """Bytes of one part."""
         self._came += len(data)
+        if not self.status:
+            self._head += data
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
@@ -89,8 +93,14 @@ class Answer:
             self.reusable = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        if self.status:
+            return  # a trailer
         key = name.lower()
-        if key in (b"content-length", b"transfer-encoding"):
+        if key == b"transfer-encoding":
+            if self._framed or value.strip().lower() != b"chunked":
+                self._fail("bad-http", "The answer's Transfer-Encoding is not chunked alone.")
+            self._framed = True
+        elif key == b"content-length":
             self._framed = True
         elif key == b"content-encoding" and value.lower() not in (b"", b"identity"):
             self._fail("bad-http", "The answer is compressed, which was not asked for.")
@@ -100,6 +110,8 @@ class Answer:
         if status < 200:
             self._framed = False
             return
+        if not _is_http(bytes(self._head), self._interim + 1):
+            self._fail("bad-http", "The answer is not HTTP/1.0 or HTTP/1.1.")
         self.status = status
         if status in (204, 304):
             self._framed = True
@@ -123,3 +135,13 @@ class Answer:
             return
         self.done = True
         self.reusable = bool(self._parser.should_keep_alive()) and self._framed
+
+
+def _is_http(head: bytes, count: int) -> bool:
+    """Whether so many answers, of which all but the last are interim, begin as such of HTTP."""
+    for _ in range(count):
+        head = head.lstrip(b"\r\n")
+        if not head.startswith(STATUS_LINES):
+            return False
+        head = head.partition(b"\r\n\r\n")[2]
+    return True

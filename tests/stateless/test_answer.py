@@ -10,18 +10,38 @@ from battlebot.wire.jsontext import decode_value
 
 STATUS = b"HTTP/1.1 200 OK\r\n"
 LENGTH = b"Content-Length: 2\r\n"
+CHUNKED = STATUS + b"Transfer-Encoding: chunked\r\n\r\n"
+AT_ONCE = 1_000_000  # bytes
 REFUSED = {
     "lines that end by LF alone": b"HTTP/1.1 200 OK\nContent-Length: 2\n\n[]",
     "a last line that ends by LF alone": STATUS + LENGTH + b"\n[]",
     "a folded header": STATUS + b"X-Note: one\r\n two\r\n" + LENGTH + b"\r\n[]",
     "Content-Length twice": STATUS + LENGTH + LENGTH + b"\r\n[]",
     "Content-Length and Transfer-Encoding": STATUS + LENGTH + b"Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n",
+    "a compressed body": STATUS + b"Content-Encoding: gzip\r\n" + LENGTH + b"\r\n[]",
+    "a compressed body in chunks": STATUS + b"Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n",
+    "chunks of something": STATUS
+    + b"Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n",
+    "chunks of chunks": STATUS + b"Transfer-Encoding: chunked, chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n",
+    "Transfer-Encoding twice": STATUS + 2 * b"Transfer-Encoding: chunked\r\n" + b"\r\n2\r\n[]\r\n0\r\n\r\n",
+    "another encoding": STATUS + b"Transfer-Encoding: identity\r\n\r\n[]",
+    "RTSP": b"RTSP/1.0 200 OK\r\n" + LENGTH + b"\r\n[]",
+    "ICE": b"ICE/1.0 200 OK\r\n" + LENGTH + b"\r\n[]",
+    "HTTP/2.0": b"HTTP/2.0 200 OK\r\n" + LENGTH + b"\r\n[]",
+    "HTTP/0.9": b"HTTP/0.9 200 OK\r\n" + LENGTH + b"\r\n[]",
+    "an interim answer, then RTSP": b"HTTP/1.1 100 Continue\r\n\r\nRTSP/1.0 200 OK\r\n" + LENGTH + b"\r\n[]",
+    "RTSP, then an answer": b"RTSP/1.0 100 Continue\r\n\r\n" + STATUS + LENGTH + b"\r\n[]",
     "a blank before the colon": STATUS + b"Content-Length : 2\r\n\r\n[]",
 }
-
-
-CHUNKED = STATUS + b"Transfer-Encoding: chunked\r\n\r\n"
-AT_ONCE = 1_000_000  # bytes
+TAKEN = {
+    "HTTP/1.0": b"HTTP/1.0 200 OK\r\n" + LENGTH + b"\r\n[]",
+    "its length": STATUS + LENGTH + b"\r\n[]",
+    "chunks": CHUNKED + b"2\r\n[]\r\n0\r\n\r\n",
+    "chunks, said otherwise": STATUS + b"transfer-encoding:\tChunked \r\n\r\n2\r\n[]\r\n0\r\n\r\n",
+    "a trailer": CHUNKED + b"2\r\n[]\r\n0\r\nContent-Encoding: gzip\r\n\r\n",
+    "interim answers": 3 * b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + STATUS + LENGTH + b"\r\n[]",
+    "the end of a line that was left of the answer before": b"\r\n" + STATUS + LENGTH + b"\r\n[]",
+}
 
 
 def read(data: bytes, size: int = AT_ONCE) -> Answer:
@@ -40,18 +60,21 @@ def headed(size: int) -> bytes:
     return STATUS + b"A:\r\n" * (rest // 4) + b"X-Note: " + b"x" * (rest % 4) + b"\r\n" + LENGTH + b"\r\n[]"
 
 
+@pytest.mark.parametrize("size", [1, AT_ONCE])
 @pytest.mark.parametrize("form", REFUSED)
-def test_what_two_readers_could_read_in_two_ways_is_no_answer(form: str) -> None:
+def test_what_two_readers_could_read_in_two_ways_is_no_answer(form: str, size: int) -> None:
     """As the page for authors of bots says it."""
-    answer = read(REFUSED[form])
+    answer = read(REFUSED[form], size)
     assert not answer.done
     assert answer.problem is not None
     assert answer.problem[0] == "bad-http"
 
 
-def test_the_same_in_its_usual_form_is_one() -> None:
-    """With the length of its body."""
-    answer = read(STATUS + LENGTH + b"\r\n[]")
+@pytest.mark.parametrize("size", [1, AT_ONCE])
+@pytest.mark.parametrize("form", TAKEN)
+def test_the_same_in_its_usual_forms_is_one(form: str, size: int) -> None:
+    """With the length of its body, or in chunks."""
+    answer = read(TAKEN[form], size)
     assert (answer.done, answer.problem, answer.body) == (True, None, b"[]")
 
 
