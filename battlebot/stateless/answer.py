@@ -53,6 +53,10 @@ class Answer:
         if data:
             self.reusable = False
 
+    def broke(self, why: str) -> None:
+        """The connection has not ended, but broken: what came is no whole answer, though its end were that of one."""
+        self._fail("cut-off", f"The connection broke: {why}.")
+
     def _take(self, data: bytes) -> None:
         """Bytes of one part."""
         self._came += len(data)

@@ -129,9 +129,7 @@ class HttpBots:
                 failure = Failure("timeout", sentence, late=True, public=sentence)
                 return Reply(failure=failure, thinking_s=clock.thinking_s())
             except OSError as error:
-                answer.feed(b"")
-                if answer.problem is None and not answer.done:
-                    return Reply(failure=Failure("cut-off", f"The connection broke: {error.strerror or error}."))
+                answer.broke(error.strerror or str(error))
             if waiting is None and (not answer.began or answer.status == GIVEN_UP):
                 return None
             keep = self._keeps and answer.done and answer.reusable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import struct
 import threading
 import time
 from collections import Counter
@@ -154,6 +155,19 @@ class Handler(BaseHTTPRequestHandler):
         self.connection.shutdown(socket.SHUT_RDWR)
         self.close_connection = True
 
+    def be_broken(self, question: Any) -> None:
+        """The end of the connection would be the end of the answer, but it is reset."""
+        self.be_old(question)
+        self.reset()
+
+    def be_restarting(self, question: Any) -> None:
+        """A connection that was kept is reset, as where a process is killed."""
+        if self.served:
+            self.reset()
+        else:
+            self.served = True
+            self.be_good(question)
+
     def be_cut(self, question: Any) -> None:
         self.head(200, 1000)
         self.wfile.write(b"[{")
@@ -229,6 +243,13 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self, body: bytes, status: int = 200) -> None:
         self.head(status, len(body))
         self.wfile.write(body)
+
+    def reset(self) -> None:
+        """Ends the connection by RST, once the handler is left."""
+        self.wfile.flush()
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
+        self.close_connection = True
 
     def log_message(self, *_: Any) -> None:
         """Silent."""

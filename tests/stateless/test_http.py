@@ -65,6 +65,21 @@ def test_what_is_no_answer_is_the_bots_failure(bots: Bots, behaviour: str, code:
     assert reply.failure.sentence.endswith(".")
 
 
+def test_an_answer_whose_connection_breaks_is_not_whole(bots: Bots) -> None:
+    """Though nothing but the end of the connection says where it ends; its owner is told what happened."""
+    failure = asked(bots.url("broken")).failure
+    assert failure is not None
+    assert (failure.code, failure.sentence) == ("cut-off", "The connection broke: Connection reset by peer.")
+
+
+def test_a_kept_connection_that_breaks_is_as_one_that_ends(bots: Bots) -> None:
+    """Without a byte: the bot is asked again over a new one."""
+    by = asker()
+    for _ in range(2):
+        assert asked(bots.url("restarting"), by=by).value == NOOPS
+    assert (bots.asked["restarting"], bots.connections) == (3, 2)
+
+
 def test_a_redirect_is_not_followed(bots: Bots) -> None:
     """The bot to which it leads is asked nothing."""
     asked(bots.url("moved"))
