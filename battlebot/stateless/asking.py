@@ -45,7 +45,7 @@ class Failure(msgspec.Struct, frozen=True):
 class Reply(msgspec.Struct, frozen=True):
     """What became of a question: `value` is the answer as JSON unless there is a `failure`.
 
-    `thinking_s` is the bot's own time: from the question written to the answer read.
+    `thinking_s` is the bot's own time: from the question sent to the answer read; to read the question is part of it.
     """
 
     value: Any = None

@@ -16,7 +16,7 @@ class Clock:
         self._late_before_s = self._worked_s = 0.0
 
     def start(self) -> None:
-        """The question has been written."""
+        """The question is sent."""
         self._started_s, self._late_before_s = time.monotonic(), self._late_s()
 
     def worked(self, seconds: float) -> None:
@@ -27,7 +27,7 @@ class Clock:
         self._worked_s += seconds
 
     def thinking_s(self) -> float:
-        """The bot's own time so far; the whole of it where it did not even read the question."""
+        """The bot's own time so far; the whole of it where the question was not even sent."""
         if self._started_s is None:
             return self.limit_s
         late_s = max(0.0, self._late_s() - self._late_before_s - self._worked_s)

@@ -86,18 +86,18 @@ class HttpBots:
         self.connections.tidy()
 
     def _asked(self, question: Question, location: Location, request: bytes) -> Reply:
-        first = None
+        clock = None
         kept = self.connections.idle(location)
         if kept is not None:
             # who has read the question and hangs up has thought already
-            first = self._started(question)
-            reply = self._over(kept, question, location, request)
+            clock = self._started(question)
+            reply = self._over(kept, question, location, request, clock)
             if reply is not None:
                 return reply
         waiting = Waiting(self.connections)
         try:
             connection = self.connections.new(location, waiting)
-            reply = self._over(connection, question, location, request, first, waiting)
+            reply = self._over(connection, question, location, request, clock or self._started(question), waiting)
         finally:
             waiting.over()
         assert reply is not None
@@ -109,20 +109,17 @@ class HttpBots:
         question: Question,
         location: Location,
         request: bytes,
-        first: Clock | None = None,
+        clock: Clock,
         waiting: Waiting | None = None,
     ) -> Reply | None:
         """The reply over this connection; None where it was a kept one, and was given up: without a byte, or with 408.
 
-        `waiting`: over a new one. `first` is the clock of one that was asked before, which goes on.
+        `waiting`: over a new one. The clock bounds both, the sending of the question and the reading of the answer.
         """
         answer, keep = Answer(self._most_bytes), False
-        clock = first or Clock(question.limit_s, self._late_s)
         try:
             try:
-                _send(connection, request, first or self._started(question))
-                if first is None:
-                    clock.start()
+                _send(connection, request, clock)
                 _read(connection, answer, clock, waiting)
             except TimeoutError:
                 sentence = f"The bot did not answer within {round(question.limit_s * 1000)} ms."

@@ -134,7 +134,7 @@ def test_a_kept_connection_that_is_given_up_with_a_word_is_as_one_without(bots: 
 
 
 def test_a_bots_time_is_what_it_took(bots: Bots) -> None:
-    """From the question written to the answer read."""
+    """From the question sent to the answer read."""
     assert 0.3 <= asked(bots.url("slow")).thinking_s < 5.0
 
 

@@ -151,3 +151,21 @@ def test_a_bot_that_does_not_read_its_question_has_its_time_and_no_more() -> Non
         assert reply.failure is not None
         assert (reply.failure.code, reply.failure.late) == ("timeout", True)
         assert reply.thinking_s >= 0.5
+
+
+class Sluggish(Bots):
+    """Takes its time before it takes a connection."""
+
+    def get_request(self) -> tuple[Any, Any]:
+        time.sleep(2 * THINKING_S)
+        return super().get_request()
+
+
+def test_a_bot_has_one_time_to_read_its_question_and_to_answer() -> None:
+    """The question is longer than what the network takes at once; what its reading took is part of the bot's time."""
+    with http_bots(Sluggish) as bots:
+        by = HttpBots(Guard(loopback=True), 65_536, 16)
+        content = {"players": ["x" * 1000] * 20_000}
+        reply = by.ask(Question(bots.url("good"), "battlecube", "match", "bot", content, 10.0))
+        assert reply.value == NOOPS
+        assert reply.thinking_s >= THINKING_S
