@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -13,7 +14,9 @@ from battlebot.errors import BadAddress
 LONGEST = 2048
 PORTS = {"http": 80, "https": 443}
 FORM = re.compile(r"[\x21-\x5b\x5d-\x7e]+")  # ASCII that can be seen, without the backslash
+NETLOC = re.compile(r"(?:\[([^\[\]]+)\]|([^\[\]:]*))(?::([1-9][0-9]{0,4}))?")  # [IPv6] or another host, and a port
 LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+HIGHEST_PORT = 65_535
 LOWEST_PORT = 1024  # below, only those of HTTP: what listens there speaks something else
 # where other protocols listen that would take a line of HTTP for one of theirs (the Fetch standard's list, and stores)
 BAD_PORTS = frozenset(
@@ -41,7 +44,6 @@ def location_of(address: str) -> Location:
         raise _bad(f"it must have at most {LONGEST} characters, of ASCII, without blanks and backslashes")
     try:
         parts = urlsplit(address)
-        port = parts.port
     except ValueError:
         raise _bad("its host or port cannot be read") from None
     scheme = parts.scheme.lower()
@@ -51,26 +53,36 @@ def location_of(address: str) -> Location:
         raise _bad("it must hold no user and no password")
     if "#" in address:
         raise _bad("it must hold no #fragment")
-    host, shown = _host(parts.hostname or "")
-    port = PORTS[scheme] if port is None else port
-    if port not in PORTS.values() and (port < LOWEST_PORT or port in BAD_PORTS):
+    found = NETLOC.fullmatch(parts.netloc)
+    if found is None:
+        raise _bad("its host or port is not in its usual form")
+    literal, host, digits = found.groups()
+    host, shown = _host(host) if literal is None else _literal(literal)
+    port = int(digits or PORTS[scheme])
+    if port not in PORTS.values() and (not LOWEST_PORT <= port <= HIGHEST_PORT or port in BAD_PORTS):
         raise _bad(f"the port {port} is not one for HTTP")
     name = shown if port == PORTS[scheme] else f"{shown}:{port}"
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Location(scheme == "https", host, port, name, target)
 
 
-def _host(host: str) -> tuple[str, str]:
-    """The host as it is resolved and as it is shown to the bot."""
-    host = host.removesuffix(".").lower()
+def _literal(host: str) -> tuple[str, str]:
+    """An IPv6 address, which stood in brackets, as it is connected to and as it is shown to the bot."""
+    if "%" in host:
+        raise _bad("it must hold no zone of an IPv6 address")
     try:
-        literal = ipaddress.ip_address(host)
+        ipaddress.IPv6Address(host)
     except ValueError:
-        pass
-    else:
-        if "%" in host:
-            raise _bad("it must hold no zone of an IPv6 address")
-        return (host, f"[{host}]") if literal.version == 6 else (host, host)
+        raise _bad("what stands in brackets must be an IPv6 address") from None
+    return host.lower(), f"[{host.lower()}]"
+
+
+def _host(host: str) -> tuple[str, str]:
+    """A name or an IPv4 address as it is resolved and as it is shown to the bot."""
+    host = host.removesuffix(".").lower()
+    with suppress(ValueError):
+        ipaddress.IPv4Address(host)
+        return host, host
     labels = host.split(".")
     if len(host) > 253 or not all(LABEL.fullmatch(label) for label in labels):
         raise _bad("it has no host that is a name or an address")
