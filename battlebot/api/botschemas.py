@@ -49,12 +49,12 @@ class OwnBot(AsItIs):
     state = fields.String(required=True, metadata={"enum": ["connects", "ready", "paused", "off"]})
     available = fields.Boolean()
     error = fields.String(metadata={"description": "why it is paused"})
-    answers = fields.Integer(metadata={"description": "of how many the times are, 500 at most"})
+    answers = fields.Integer(metadata={"description": "of how many at its url the times are, 500 at most"})
     p50Ms = fields.Float(allow_none=True)  # noqa: N815
     p99Ms = fields.Float(allow_none=True)  # noqa: N815
     failures = fields.List(
         fields.Nested(BotFailure), metadata={"description": "its own of the last 20 at its url, newest first"}
     )
-    failuresInARow = fields.Integer()  # noqa: N815
+    failuresInARow = fields.Integer(metadata={"description": "of all bots at its url"})  # noqa: N815
     pausedUntil = fields.Integer(allow_none=True, metadata={"description": "ms since the epoch"})  # noqa: N815
     lastTest = fields.Nested(TestResult, allow_none=True)  # noqa: N815

@@ -129,8 +129,8 @@ class Health:
     def report(self, address: str, bot: str) -> dict[str, Any]:
         """`{"answers", "p50Ms", "p99Ms", "failures", "failuresInARow", "pausedUntil"}` of an address; times in ms.
 
-        `failures` are the last ones, newest first, of the bot alone: others there may be another owner's. Raises
-        Unavailable.
+        All are of the address, whichever bots are there, but for `failures`: these are the last ones, newest first, of
+        the bot alone, for others may be another owner's. Raises Unavailable.
         """
         key = keys.health(address)
         with redis_errors():

@@ -96,8 +96,10 @@ def test_an_owner_who_mends_a_url_begins_anew(health: Health, clock: Clock) -> N
 
 
 def test_a_bot_is_shown_the_failures_of_its_own_alone(health: Health) -> None:
-    """Another at the same url may be another owner's."""
+    """Another at the same url may be another owner's. All else is of the url."""
+    note(health, good=True)
     note(health, good=False)
     note(health, good=False, bot="b")
-    assert [failure["bot_id"] for failure in health.report(URL, "b")["failures"]] == ["b"]
-    assert health.report(URL, "b")["failuresInARow"] == 2
+    report = health.report(URL, "b")
+    assert [failure["bot_id"] for failure in report["failures"]] == ["b"]
+    assert (report["failuresInARow"], report["answers"], report["p50Ms"], report["p99Ms"]) == (2, 1, 100.0, 100.0)
