@@ -15,6 +15,10 @@ STATUS_LINES = (b"HTTP/1.0 ", b"HTTP/1.1 ")  # the parser takes other protocols 
 MOST_INTERIM = 5  # answers 1xx before the one that counts
 
 
+class Surplus(Exception):
+    """Something follows the answer, of which nothing is read."""
+
+
 class Answer:
     """Fed with bytes until `done`; or until `problem`, a code and a sentence, says why it never will be.
 
@@ -65,7 +69,10 @@ class Answer:
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
-            self._fail("bad-http", "The answer is not HTTP.")
+            if self.done:
+                self.reusable = False
+            else:
+                self._fail("bad-http", "The answer is not HTTP.")
         if self._came % PART_BYTES == 0 and not self.done:
             self._look()
 
@@ -94,7 +101,7 @@ class Answer:
     def on_message_begin(self) -> None:
         if self.done:
             # more than one answer to one question: nothing that comes here can be trusted to be for the next
-            self.reusable = False
+            raise Surplus
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self.status:
@@ -121,7 +128,7 @@ class Answer:
             self._framed = True
 
     def on_body(self, body: bytes) -> None:
-        if self.done or self.problem is not None:
+        if self.problem is not None:
             return
         self._size += len(body)
         if self._size > self._most_bytes:
@@ -130,7 +137,7 @@ class Answer:
             self._body.append(body)
 
     def on_message_complete(self) -> None:
-        if self.problem is not None or self.done:
+        if self.problem is not None:
             return
         if not self.status:
             self._interim += 1

@@ -78,6 +78,25 @@ def test_the_same_in_its_usual_forms_is_one(form: str, size: int) -> None:
     assert (answer.done, answer.problem, answer.body) == (True, None, b"[]")
 
 
+@pytest.mark.parametrize("size", [1, AT_ONCE])
+@pytest.mark.parametrize(
+    "more",
+    [
+        STATUS + LENGTH + b"\r\n{}",
+        b"HTTP/1.1 500 No\r\n" + LENGTH + b"\r\n{}",
+        STATUS + b"Content-Encoding: gzip\r\n" + LENGTH + b"\r\n{}",
+        b"RTSP/1.0 200 OK\r\n" + LENGTH + b"\r\n{}",
+        b"{}",
+        b"x" * 100_000,
+    ],
+)
+def test_what_follows_an_answer_changes_nothing_of_it(more: bytes, size: int) -> None:
+    """Whether it comes in one piece with it or not; but if it does, the connection is not kept."""
+    answer = read(STATUS + LENGTH + b"\r\n[]" + more, size)
+    assert (answer.done, answer.problem, answer.status, answer.body) == (True, None, 200, b"[]")
+    assert answer.reusable == (size == 1)
+
+
 @pytest.mark.parametrize("body", [b"\xef\xbb\xbf[]", "[]".encode("utf-16"), "[]".encode("utf-16-le")])
 def test_a_body_is_utf_8_without_a_byte_order_mark(body: bytes) -> None:
     """As RFC 8259 has it for what is sent."""
