@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import ssl
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -157,9 +158,11 @@ def _send(connection: socket.socket, request: bytes, clock: Clock) -> None:
     """Raises TimeoutError where the clock has no time left; a bot that has used it up is asked nothing any more."""
     if clock.left_s() <= 0:
         raise TimeoutError
-    sent = 0
-    while sent < len(request):
-        sent += persist(connection, clock, partial(connection.send, request[sent:]))
+    # of greenlets, the method `send` of TLS does not say that it has to wait
+    send = connection.write if isinstance(connection, ssl.SSLSocket) else connection.send
+    rest = memoryview(request)
+    while rest:
+        rest = rest[persist(connection, clock, partial(send, rest)) :]
 
 
 def _read(connection: socket.socket, answer: Answer, clock: Clock, waiting: Waiting | None) -> None:

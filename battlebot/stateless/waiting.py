@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import ssl
 from collections.abc import Callable
@@ -61,15 +62,27 @@ def persist(connection: socket.socket, clock: Clock, action: Callable[[], T], wa
     Where it has none the action is tried once more, without waiting: this process may have been paused, and what came
     in time lie there unread. Then raises TimeoutError.
     """
+    tls = isinstance(connection, ssl.SSLSocket)
     while True:
         left_s = max(clock.left_s(), 0.0)
         crowded = waiting if waiting is not None and waiting.wait_s < left_s else None
-        connection.settimeout(left_s if crowded is None else crowded.wait_s)
+        wait_s = left_s if crowded is None else crowded.wait_s
+        # a greenlet that waits for TLS would wait as long once more whenever something has come, and no whole record
+        connection.settimeout(0.0 if tls else wait_s)
         try:
             return action()
-        except IN_VAIN:
+        except IN_VAIN as error:
             # by the wall's clock, of which some was this process's own lateness
             if not left_s:
                 raise TimeoutError from None
+            if tls and _is_ready(connection, isinstance(error, ssl.SSLWantWriteError), wait_s):
+                continue
             if crowded is not None:
                 crowded.in_vain()
+
+
+def _is_ready(connection: socket.socket, writes: bool, wait_s: float) -> bool:
+    """Whether something may be written, or read, before so much time has passed."""
+    poll = select.poll()
+    poll.register(connection, select.POLLOUT if writes else select.POLLIN)
+    return bool(poll.poll(wait_s * 1000))

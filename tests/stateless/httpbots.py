@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import struct
 import threading
@@ -68,8 +69,11 @@ class Handler(BaseHTTPRequestHandler):
     served = False
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
         behaviour = self.path.strip("/").split("/")[0].split("?")[0]
+        if behaviour == "deaf":
+            # it does not read on
+            self.server.hanging.wait(60)
+        body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.asked[behaviour] += 1
         self.server.questions[behaviour] = question = json.loads(body)
         self.server.keep(question)
@@ -137,6 +141,16 @@ class Handler(BaseHTTPRequestHandler):
         while not self.server.hanging.wait(0.1):
             self.wfile.write(b"[")
             self.wfile.flush()
+
+    def be_deaf(self, question: Any) -> None:
+        """It has not even read the question."""
+
+    def be_trickling(self, question: Any) -> None:
+        """Of TLS: one long record, byte by byte."""
+        with socket.socket(fileno=os.dup(self.connection.fileno())) as plain:
+            plain.sendall(b"\x17\x03\x03\x40\x00")
+            while not self.server.hanging.wait(0.01):
+                plain.sendall(b"x")
 
     def be_flooding(self, question: Any) -> None:
         """An answer that never ends, which comes faster than it is read; its path says with what."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import datetime
 import socket
 import ssl
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -23,10 +26,13 @@ from battlebot.stateless.guard import Guard
 from battlebot.stateless.http import HttpBots
 
 NAME = "bots.example"
+LOCAL = "localhost"  # a name of this machine for other processes
+LONG_KB = 20_000  # more than what the network takes at once
+ASKER = Path(__file__).with_name("tlsasker.py")
 
 
 def certificate(folder: Path) -> Path:
-    """A file with a certificate for NAME, signed by itself, and its key."""
+    """A file with a certificate for NAME and LOCAL, signed by itself, and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
     now = datetime.datetime.now(datetime.UTC)
@@ -38,7 +44,7 @@ def certificate(folder: Path) -> Path:
         .serial_number(1)
         .not_valid_before(now - datetime.timedelta(days=1))
         .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME), x509.DNSName(LOCAL)]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
@@ -119,6 +125,27 @@ def test_a_bot_whose_time_is_over_is_not_asked_again(behind_tls: Bots) -> None:
     behind_tls.greeted = lambda: time.sleep(1.0)  # type: ignore[attr-defined]
     failure = asked(url, by, 1.0).failure
     assert (failure.code, failure.late, behind_tls.asked["stalling"]) == ("timeout", True, 2)
+
+
+def asked_by_greenlets(url: str, limit_s: float, size_kb: int) -> Any:
+    """The answer, or the code of the failure, that a process of greenlets has; and how long the bot took."""
+    arguments = [sys.executable, "-m", "gevent.monkey", str(ASKER), url, str(limit_s), str(size_kb)]
+    return orjson.loads(subprocess.run(arguments, stdout=subprocess.PIPE, timeout=30, check=True).stdout)
+
+
+def test_a_bot_behind_tls_is_asked_by_greenlets(behind_tls: Bots) -> None:
+    """With a long question."""
+    found, _ = asked_by_greenlets(f"https://{LOCAL}:{behind_tls.server_port}/slow", 20.0, LONG_KB)
+    assert found == [{"task": "NOOP"}]
+
+
+@pytest.mark.parametrize(("behaviour", "size_kb"), [("trickling", 1), ("deaf", LONG_KB)])
+def test_a_bot_behind_tls_has_its_time_and_no_more(behind_tls: Bots, behaviour: str, size_kb: int) -> None:
+    """Where bytes of a record come that never ends, each of which wakes who waits; where it does not read on."""
+    url = f"https://{LOCAL}:{behind_tls.server_port}/{behaviour}"
+    found, thinking_s = asked_by_greenlets(url, 1.0, size_kb)
+    assert found == "timeout"
+    assert 1.0 <= thinking_s < 4.0
 
 
 def test_a_certificate_for_another_name_is_refused(behind_tls: Bots) -> None:
