@@ -18,6 +18,7 @@ from battlebot.errors import BadAddress
 from battlebot.stateless.clock import Clock
 from battlebot.stateless.guard import Guard, Unresolved, forbidden
 from battlebot.stateless.location import Location
+from battlebot.stateless.tls import Connection, Step, Tls
 from battlebot.stateless.waiting import Peer, Waiting, persist
 
 CONNECT_S = 4.0  # for all addresses of a name together, TLS included
@@ -38,7 +39,7 @@ class Kept(NamedTuple):
     """An idle connection: since when it is kept, and to whom it is."""
 
     since_s: float
-    connection: socket.socket
+    connection: Connection
     peer: Peer
 
 
@@ -64,7 +65,7 @@ class Connections:
         self._idle: OrderedDict[Location, deque[Kept]] = OrderedDict()
         self._count = 0
         # since when a connection is kept, with the times between in which it was used
-        self._since_s: WeakKeyDictionary[socket.socket, float] = WeakKeyDictionary()
+        self._since_s: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
         self._unkept: OrderedDict[Location, float] = OrderedDict()
         self._waiting: dict[Peer, dict[Waiting, None]] = {}  # for whom one more connection is to be closed
         self._busy: dict[Host, int] = {}
@@ -94,7 +95,7 @@ class Connections:
             with self._left:
                 self._left.notify_all()
 
-    def idle(self, location: Location) -> socket.socket | None:
+    def idle(self, location: Location) -> Connection | None:
         """A connection to this url that is still open, and over which nothing has come that nobody asked for."""
         while (found := self._pop(location)) is not None:
             heard = _heard(found.connection)
@@ -145,7 +146,7 @@ class Connections:
         if not row:
             self._waiting.pop(waiting.peer, None)
 
-    def keep(self, location: Location, connection: socket.socket) -> None:
+    def keep(self, location: Location, connection: Connection) -> None:
         """Keeps a connection for the next question; the one that was not used for longest may have to go.
 
         Where another question to the same peer waits for room, or it has been kept for `KEPT_S`, it goes itself.
@@ -201,7 +202,7 @@ class Connections:
         for one in stale:
             one.connection.close()
 
-    def new(self, location: Location, waiting: Waiting) -> socket.socket:
+    def new(self, location: Location, waiting: Waiting) -> Connection:
         """A new connection to an address of the host that has been checked. Raises NotConnected."""
         try:
             found = self._guard.addresses(location.host, location.port)
@@ -224,22 +225,21 @@ class Connections:
                     break
         raise _not_connected(location, failure)
 
-    def _opened(self, location: Location, family: int, address: str, clock: Clock, waiting: Waiting) -> socket.socket:
-        connection: socket.socket = socket.socket(family, socket.SOCK_STREAM)
+    def _opened(self, location: Location, family: int, address: str, clock: Clock, waiting: Waiting) -> Connection:
+        connected: socket.socket = socket.socket(family, socket.SOCK_STREAM)
+        connection: Connection = connected
         try:
-            connection.settimeout(max(0.05, clock.left_s()))
-            connection.connect((address, location.port))
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            peer = connection.getpeername()[:2]
+            connected.settimeout(max(0.05, clock.left_s()))
+            connected.connect((address, location.port))
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            peer = connected.getpeername()[:2]
             # by no way of the system's has it become another one
             if not self._guard.permits(ipaddress.ip_address(peer[0])):
                 raise forbidden(location.host)
             waiting.goes_to(peer)
             if location.tls:
-                connection = self._tls().wrap_socket(
-                    connection, server_hostname=location.host, do_handshake_on_connect=False
-                )
-                persist(connection, clock, connection.do_handshake, waiting)
+                connection = Tls(connected, self._tls(), location.host)
+                persist(connection, clock, connection.handshake, waiting)
             return connection
         except BaseException as error:
             connection.close()
@@ -258,7 +258,7 @@ def _host(location: Location) -> Host:
     return location.tls, location.host, location.port
 
 
-def _peer(connection: socket.socket) -> Peer | None:
+def _peer(connection: Connection) -> Peer | None:
     """None where it has ended meanwhile."""
     with suppress(OSError):
         address, port = connection.getpeername()[:2]
@@ -266,12 +266,12 @@ def _peer(connection: socket.socket) -> Peer | None:
     return None
 
 
-def _heard(connection: socket.socket) -> bytes | None:
+def _heard(connection: Connection) -> bytes | None:
     """A byte that nobody asked for, taken from it; none (b"") where it is closed, None where it is open and silent."""
     try:
         connection.settimeout(0.0)
         return connection.recv(1)
-    except (BlockingIOError, InterruptedError, ssl.SSLWantReadError):
+    except (BlockingIOError, InterruptedError, Step):
         return None
     except (OSError, ValueError):
         return b""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import socket
-import ssl
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -21,6 +19,7 @@ from battlebot.stateless.clock import Clock
 from battlebot.stateless.connections import Connections, NotConnected
 from battlebot.stateless.guard import Guard, forbidden
 from battlebot.stateless.location import Location, location_of
+from battlebot.stateless.tls import Connection
 from battlebot.stateless.waiting import Waiting, persist
 from battlebot.wire.jsontext import decode_value
 
@@ -106,7 +105,7 @@ class HttpBots:
 
     def _over(
         self,
-        connection: socket.socket,
+        connection: Connection,
         question: Question,
         location: Location,
         request: bytes,
@@ -154,18 +153,16 @@ class HttpBots:
             return Reply(failure=Failure("bad-json", f"The answer's body is refused: {error}"), thinking_s=thinking_s)
 
 
-def _send(connection: socket.socket, request: bytes, clock: Clock) -> None:
+def _send(connection: Connection, request: bytes, clock: Clock) -> None:
     """Raises TimeoutError where the clock has no time left; a bot that has used it up is asked nothing any more."""
     if clock.left_s() <= 0:
         raise TimeoutError
-    # of greenlets, the method `send` of TLS does not say that it has to wait
-    send = connection.write if isinstance(connection, ssl.SSLSocket) else connection.send
     rest = memoryview(request)
     while rest:
-        rest = rest[persist(connection, clock, partial(send, rest)) :]
+        rest = rest[persist(connection, clock, partial(connection.send, rest)) :]
 
 
-def _read(connection: socket.socket, answer: Answer, clock: Clock, waiting: Waiting | None) -> None:
+def _read(connection: Connection, answer: Answer, clock: Clock, waiting: Waiting | None) -> None:
     """Reads until the answer is whole, or will never be. Raises TimeoutError at the limit, however it trickles in."""
     reads_left = LAST_READS
     while not answer.done and answer.problem is None:

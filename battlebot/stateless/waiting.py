@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import select
-import socket
-import ssl
+import time
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from battlebot.stateless.clock import Clock
+from battlebot.stateless.tls import Connection, Step, Tls
 
 CROWDED_S = 0.05  # after so long without a byte over a new connection, a kept one may be in its way
-IN_VAIN = (TimeoutError, BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+IN_VAIN = (TimeoutError, BlockingIOError)
+LAST_STEPS = 8  # of TLS, when the time is over
 
 Peer = tuple[str, int]  # the address and the port to which a connection goes, by whatever name
 T = TypeVar("T")
@@ -56,33 +56,32 @@ class Waiting:
         self._rooms.forget(self)
 
 
-def persist(connection: socket.socket, clock: Clock, action: Callable[[], T], waiting: Waiting | None = None) -> T:
+def persist(connection: Connection, clock: Clock, action: Callable[[], T], waiting: Waiting | None = None) -> T:
     """What an action over the connection gives, which may be begun again, while the clock (started) has time left.
 
     Where it has none the action is tried once more, without waiting: this process may have been paused, and what came
-    in time lie there unread. Then raises TimeoutError.
+    in time lie there unread. Then raises TimeoutError. What TLS works for it is the bot's time, and others have their
+    turn between its steps.
     """
-    tls = isinstance(connection, ssl.SSLSocket)
+    steps_left = LAST_STEPS
     while True:
         left_s = max(clock.left_s(), 0.0)
         crowded = waiting if waiting is not None and waiting.wait_s < left_s else None
-        wait_s = left_s if crowded is None else crowded.wait_s
-        # a greenlet that waits for TLS would wait as long once more whenever something has come, and no whole record
-        connection.settimeout(0.0 if tls else wait_s)
+        connection.settimeout(left_s if crowded is None else crowded.wait_s)
+        before_s = connection.work_s if isinstance(connection, Tls) else 0.0
         try:
             return action()
-        except IN_VAIN as error:
+        except Step:
+            steps_left -= not left_s
+            if not steps_left:
+                raise TimeoutError from None
+            time.sleep(0)
+        except IN_VAIN:
             # by the wall's clock, of which some was this process's own lateness
             if not left_s:
                 raise TimeoutError from None
-            if tls and _is_ready(connection, isinstance(error, ssl.SSLWantWriteError), wait_s):
-                continue
             if crowded is not None:
                 crowded.in_vain()
-
-
-def _is_ready(connection: socket.socket, writes: bool, wait_s: float) -> bool:
-    """Whether something may be written, or read, before so much time has passed."""
-    poll = select.poll()
-    poll.register(connection, select.POLLOUT if writes else select.POLLIN)
-    return bool(poll.poll(wait_s * 1000))
+        finally:
+            if isinstance(connection, Tls):
+                clock.worked(connection.work_s - before_s)

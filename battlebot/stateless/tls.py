@@ -1,0 +1,121 @@
+"""TLS over a socket in steps of a bounded size: what a peer sends that is no answer keeps nobody else waiting.
+
+Python's own socket of TLS reads on, within one call, for as long as records without data lie there.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from contextlib import suppress
+from typing import Any
+
+STEP_BYTES = 16_384  # as they travel
+MOST_SILENT = 65_536  # bytes without one that is for us; a chain of certificates is as long at most
+
+
+class Step(Exception):
+    """Something has come or gone, and there is no result yet: to be called again, once others had their turn."""
+
+
+class Tls:
+    """The client's side over a socket that is connected; as a socket in what it has. `work_s` is the time it worked."""
+
+    def __init__(self, connection: socket.socket, context: ssl.SSLContext, host: str) -> None:
+        self.work_s = 0.0
+        self._socket = connection
+        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
+        self._unsent = bytearray()
+        self._accepted = self._silent = 0
+        self._timeout_s = 0.0
+
+    def settimeout(self, seconds: float) -> None:
+        """How long one call waits for the socket."""
+        self._timeout_s = seconds
+        self._socket.settimeout(seconds)
+
+    def getpeername(self) -> Any:
+        """The other side's address."""
+        return self._socket.getpeername()
+
+    def close(self) -> None:
+        """Ends the connection without a word."""
+        self._socket.close()
+
+    def handshake(self) -> None:
+        """To be called until it returns. Raises Step, TimeoutError, BlockingIOError, another OSError."""
+        with suppress(ssl.SSLWantReadError):
+            self._worked(self._tls.do_handshake)
+            self._push()
+            self._silent = 0
+            return
+        self._push()
+        self._pull()
+        raise Step
+
+    def recv(self, most: int) -> bytes:
+        """What has come, b"" at the end. Raises as `handshake`."""
+        data = self._worked(self._read, most)
+        if data is None:
+            self._pull()
+            data = self._worked(self._read, most)
+        if data is None:
+            raise Step
+        self._silent = 0
+        return bytes(data)
+
+    def send(self, data: memoryview) -> int:
+        """How much of it was sent; after an error it is called with the same. Raises TimeoutError, another OSError."""
+        if not self._accepted:
+            self._accepted = self._worked(self._tls.write, data[:STEP_BYTES])
+        self._push()
+        accepted, self._accepted = self._accepted, 0
+        return accepted
+
+    def _worked(self, work: Any, *arguments: Any) -> Any:
+        began_s = time.thread_time()
+        try:
+            return work(*arguments)
+        finally:
+            self._unsent += self._outgoing.read()
+            self.work_s += time.thread_time() - began_s
+
+    def _read(self, most: int) -> bytes | None:
+        """All that is for us in what has come; None if nothing is. One step's bytes lie there at most."""
+        pieces: list[bytes] = []
+        try:
+            while most > 0 and (piece := self._tls.read(most)):
+                pieces.append(piece)
+                most -= len(piece)
+        except ssl.SSLWantReadError:
+            if not pieces:
+                return None
+        except ssl.SSLEOFError:
+            pass  # many servers end a connection without a word
+        return b"".join(pieces)
+
+    def _pull(self) -> None:
+        # what TLS has to say without being asked goes when it can
+        self._socket.settimeout(0.0)
+        try:
+            with suppress(BlockingIOError):
+                self._push()
+        finally:
+            self._socket.settimeout(self._timeout_s)
+        data = self._socket.recv(STEP_BYTES)
+        self._silent += len(data)
+        if max(self._silent, len(self._unsent)) > MOST_SILENT:
+            raise ssl.SSLError(1, "too much came that is no part of an answer")
+        if data:
+            self._incoming.write(data)
+        else:
+            self._incoming.write_eof()
+
+    def _push(self) -> None:
+        while self._unsent:
+            del self._unsent[: self._socket.send(self._unsent)]
+
+
+Connection = socket.socket | Tls
