@@ -13,6 +13,7 @@ from battlebot.embedded.process import Program
 from battlebot.errors import EmbeddedError
 
 HOST = "127.0.0.1"
+LEAST_PAYLOAD = 131_072  # bytes of a message
 PORT_BY = "BATTLEBOT_NATS_PORT; 0: no embedded nats-server"
 
 log = structlog.get_logger(__name__)
@@ -40,9 +41,14 @@ def has_own_nats(settings: Settings) -> bool:
 
 def nats_program(settings: Settings, log_in_file: bool) -> Program:
     """The embedded one; the rest of a server goes on without it. Raises EmbeddedError where there is none."""
+    program = find_nats()
+    settings.data.mkdir(parents=True, exist_ok=True)
+    rules = settings.data / "nats.conf"
+    # what answers need, with room: who floods is to fill no connection
+    rules.write_text(f"max_payload: {max(LEAST_PAYLOAD, 2 * settings.bot_answer_bytes)}\n")
     return Program(
         name="nats",
-        command=[str(find_nats()), "--addr", HOST, "--port", str(settings.nats_port)],
+        command=[str(program), "--config", str(rules), "--addr", HOST, "--port", str(settings.nats_port)],
         log=settings.data / "logs" / "nats.log" if log_in_file else None,
         optional=True,
     )

@@ -7,18 +7,22 @@ from collections import OrderedDict
 from contextlib import suppress
 from functools import partial
 
+import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error
 
 from battlebot.stateless.inlet import Inlet
 
+log = structlog.get_logger()
+
 ANSWERS = "bot.publish_event"  # followed by the history's uid: where bots answer that do not look at the reply subject
-MOST = 32  # messages that are read of a question, then and afterwards
+MOST = 32  # messages that are read of a question
+LATE_MOST = 1  # and of its bot afterwards
 ROUND_MOST = 8  # messages of those that belong to none
 ROUND_S = 0.5  # between two rounds
 LONGEST_ROUND_S = 30.0  # then it begins anew, whatever may have become of it
-KEPT = 256  # bots whose inlets stay open after their questions
+KEPT = 64  # bots whose inlets stay open after their questions
 # what clients' inboxes begin with, also those of a prefix of their own; elsewhere bots listen, and others, and NATS
 INBOXES = ("_INBOX.", "_INBOX_")
 
@@ -44,10 +48,12 @@ class Acknowledger:
         self._rounds = asyncio.create_task(self._run())
 
     async def keep(self, uid: str, inlet: Inlet) -> None:
-        """Takes over the inlet of a question that is over, with what it may still take."""
+        """Takes over the inlet of a question that is over: its bot's answer may come late."""
         if not inlet.is_open:
             return
         inlet.take = self._acknowledge
+        with suppress(Error):
+            await inlet.end_after(LATE_MOST)
         spare = [self._kept.pop(uid)] if uid in self._kept else []
         self._kept[uid] = inlet
         if len(self._kept) > KEPT:
@@ -64,8 +70,10 @@ class Acknowledger:
             # what is opened without a connection may be opened twice, the second time without an end
             if self._client.is_connected:
                 inlet = Inlet(self._acknowledge, ROUND_MOST)
-                with suppress(Error):
+                try:
                     await inlet.open(self._client, f"{ANSWERS}.*")
                     await inlet.full(LONGEST_ROUND_S)
+                except Exception as error:
+                    log.debug("nats.error", error=str(error) or type(error).__name__)
                 await inlet.close()
             await asyncio.sleep(ROUND_S)

@@ -42,6 +42,13 @@ class Inlet:
         if self._most:
             await subscription.unsubscribe(self._most)
 
+    async def end_after(self, more: int) -> None:
+        """From now on no more than so many messages come, or fewer where `most` are reached. Raises nats' Error."""
+        if self._subscription is None or 0 < self._most <= self._subscription.delivered + more:
+            return
+        self._most = self._subscription.delivered + more
+        await self._subscription.unsubscribe(self._most)
+
     @property
     def is_open(self) -> bool:
         """It has been opened, and perhaps ended since."""

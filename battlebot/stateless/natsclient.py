@@ -88,6 +88,11 @@ class LineClient(Client):
         self._ps: Any = Parser(self)
         self._most_bytes = most_bytes
 
+    async def _process_connect_init(self) -> None:
+        # nothing of the connection before is in the way of this one
+        self._ps.reset()
+        await super()._process_connect_init()
+
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
         self.stats["in_msgs"] += 1
         self.stats["in_bytes"] += len(data)

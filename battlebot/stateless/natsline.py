@@ -238,7 +238,7 @@ class NatsLine:
             with suppress(AssertionError, OSError, Error):
                 await client.close()
         if trying.cancelled():
-            raise TimeoutError
+            raise client.last_error or TimeoutError()
         trying.result()
         return client
 

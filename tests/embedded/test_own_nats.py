@@ -88,3 +88,14 @@ def test_another_server_on_the_port_ends_nothing(make_settings: Make, free_port:
             eventually(lambda: not server.child("nats").alive)
             assert not server.supervisor.wait(1.0)
         eventually(lambda: server.child("nats").alive and listens(settings.nats_port))
+
+
+def test_a_message_has_the_size_of_a_few_answers(make_settings: Make, free_port: Callable[[], int]) -> None:
+    """So that floods of them fill no connection; whatever answers may be."""
+    for answer_bytes, payload in ((65_536, 131_072), (1_000_000, 2_000_000)):
+        settings = replace(make_settings(), nats_port=free_port(), bot_answer_bytes=answer_bytes)
+        with running(settings, wsgi_module="standin", logs_in_files=True):
+            eventually(lambda settings=settings: listens(settings.nats_port))
+            with socket.create_connection(("127.0.0.1", settings.nats_port)) as connection:
+                told = connection.makefile("rb").readline()
+        assert json.loads(told.removeprefix(b"INFO "))["max_payload"] == payload

@@ -89,11 +89,16 @@ def raw(nats_url: str) -> Iterator[socket.socket]:
         yield made
 
 
-def numbers(pages: int) -> set[str]:
-    """The numbers of the server's subscriptions, as NATS knows them."""
+def subscriptions(pages: int) -> list[dict[str, Any]]:
+    """The server's subscriptions, as NATS knows them."""
     with urllib.request.urlopen(f"http://127.0.0.1:{pages}/connz?subs=detail", timeout=30) as answer:
         (own,) = [one for one in json.load(answer)["connections"] if one.get("name") == "battlebot"]
-    return {one["sid"] for one in own["subscriptions_list_detail"]}
+    return list(own["subscriptions_list_detail"])
+
+
+def numbers(pages: int) -> set[str]:
+    """Of the server's subscriptions."""
+    return {one["sid"] for one in subscriptions(pages)}
 
 
 class Asking:
@@ -185,6 +190,16 @@ def test_a_subscription_that_is_not_known_is_ended(pages: int, line: NatsLine, b
     assert "7777" in numbers(pages)
     bot.publish("nobodys", PASS)
     wait_for(lambda: "7777" not in numbers(pages), "the end of the subscription")
+
+
+def test_when_a_question_is_over_one_message_more_reaches_the_server(pages: int, line: NatsLine, bot: NatsBot) -> None:
+    """Of its bot: else who has been asked often could send as much as fills the connection."""
+    line.ask(bot.subject, "own", REQUEST, 20.0)
+
+    def left() -> list[int]:
+        return [one["max"] for one in subscriptions(pages) if one["subject"] == "bot.publish_event.own"]
+
+    wait_for(lambda: left() == [1], "the end of the subscription")
 
 
 class Heard:
