@@ -25,6 +25,7 @@ SPARE_S = 2.0
 AGAIN_MS = 5000  # until a match is asked for once more that no worker has taken up
 LOOK_S = 10.0  # until the next look at a match that waits for workers that are busy
 TASK_S = 60.0  # so long the task that asks waits for a worker before it expires
+MOST_LEASES = 100  # are looked at; those that run longest are renewed, the others may be of workers that are gone
 SENT_S = 3600  # for so long it is known that a match was sent for
 LATE_S = 0.5  # so much later than it was to be, a sweep has stood still, and Redis perhaps with it
 
@@ -127,16 +128,22 @@ class Sweeper:
         awaited = self._conductor.registry[match.game].awaited(match.state)
         if any(seat.address is None for seat in match.seats if seat.bot in awaited):
             return False
-        now_s, now_ms = self._conductor.now_s(), self._conductor.store.now_ms()
+        now_s = self._conductor.now_s()
         with redis_errors():
             sent: Any = self._client.get(keys.sent_for(match.id))
-            if sent is None or not self._client.zcount(keys.ASKING, now_ms, "+inf"):
+            if sent is None or not self._are_busy(match.id):
                 return False
             if now_s - float(sent) > TASK_S:
                 log.warning("match.in_line", match=match.id)
                 self._send_for(match.id)
             self._client.zadd(keys.DEADLINES, {match.id: int((now_s + LOOK_S) * 1000)}, xx=True, gt=True)
         return True
+
+    def _are_busy(self, match_id: str) -> bool:
+        """Whether workers ask in other matches, and nobody in this one: a worker that is gone loses its leases."""
+        found: Any = self._client.zrevrangebyscore(keys.ASKING, "+inf", 0, start=0, num=MOST_LEASES)
+        leases = [keys.asking(other.decode()) for other in found]
+        return not self._client.exists(keys.asking(match_id)) and bool(leases) and bool(self._client.exists(*leases))
 
     def _send_for(self, match_id: str) -> None:
         with redis_errors():

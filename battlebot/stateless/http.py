@@ -82,7 +82,7 @@ class HttpBots:
             self.connections.leave(location)
 
     def tidy(self) -> None:
-        """Closes connections that nobody used for long."""
+        """Closes connections that have been kept for long enough."""
         self.connections.tidy()
 
     def _asked(self, question: Question, location: Location, request: bytes) -> Reply:

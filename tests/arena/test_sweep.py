@@ -126,6 +126,29 @@ def test_a_match_is_given_up_when_the_workers_that_were_busy_are_gone(waiting: W
     assert [waiting.look(20.0).nudges for _ in range(3)] == [2, 3, 4]
 
 
+def test_leases_of_workers_that_are_gone_are_no_busy_workers(waiting: Waiting, client: redis.Redis) -> None:
+    """Though the sweep notes that it has asked for their matches again."""
+    assert Leases(Scripts(client)).take("another") is not None
+    assert waiting.look(20.0).nudges == 1
+    client.delete(keys.asking("another"))
+    for nudges in (2, 3):
+        client.zadd(keys.ASKING, {"another": 1})
+        assert waiting.look(20.0).nudges == nudges
+    assert "another" in waiting.asked
+
+
+def test_a_match_in_which_somebody_asks_and_nothing_comes_of_it_is_given_up(
+    waiting: Waiting, client: redis.Redis
+) -> None:
+    """It is not in line."""
+    leases = Leases(Scripts(client))
+    for match in ("another", waiting.id):
+        assert leases.take(match) is not None
+    for nudges in (1, 2, 3):
+        leases.renew()
+        assert waiting.look(20.0).nudges == nudges
+
+
 def test_a_match_that_waits_for_a_connected_bot_is_nudged(
     begun: Callable[..., Match], client: redis.Redis, store: MatchStore, registry: Registry
 ) -> None:
