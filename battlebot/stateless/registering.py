@@ -67,10 +67,8 @@ class StatelessBots:
         self._bots.change(bot_id, update)
         if update.get("available", True):
             self._health.resume(url)
-            if "available" in update:
-                self._queues.switch_on(bot_id)
-        else:
-            self._queues.switch_off(game, bot_id)
+        if "available" in update:
+            self._switch(game, bot_id)
         return self.show(game, bot_id)
 
     def show(self, game: str, bot_id: str) -> dict[str, Any]:
@@ -91,6 +89,16 @@ class StatelessBots:
                 "owner asks for a test that it passes."
             )
         return {**about, **rest}
+
+    def _switch(self, game: str, bot_id: str) -> None:
+        """Has the queues as the bot is stored: another request may change it at the same time, and be told last."""
+        told: bool | None = None
+        while told is not (available := bool(self._found(game, bot_id)["available"])):
+            if available:
+                self._queues.switch_on(bot_id)
+            else:
+                self._queues.switch_off(game, bot_id)
+            told = available
 
     def test(self, game: str, bot_id: str) -> dict[str, Any]:
         """The result of a test request now; one that is passed ends a pause. Raises UnknownBot, TooMany."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -143,6 +145,28 @@ def test_who_is_switched_off_during_a_look_does_not_wait_for_a_moment(
     attendance.look()
     assert [ticket.bot for ticket in attendance.queues.tickets(cup)] == ["url-bot"]
     assert len(attendance.store.live_ids()) == len(who_waits)
+
+
+def test_requests_at_the_same_moment_leave_the_queues_as_the_bot_is(
+    attendance: Attendance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the one that is stored first tells them last."""
+    owners, stored, told = owners_of(attendance), threading.Event(), threading.Event()
+    switch_on = Queues.switch_on
+
+    def late(queues: Queues, bot: str) -> None:
+        stored.set()
+        assert told.wait(20)
+        switch_on(queues, bot)
+
+    monkeypatch.setattr(Queues, "switch_on", late)
+    with ThreadPoolExecutor() as other:
+        first = other.submit(owners.change, GAME, "url-bot", {"available": True})
+        assert stored.wait(20)
+        owners.change(GAME, "url-bot", {"available": False})
+        told.set()
+        assert first.result()["state"] == "off"
+    assert attendance.queues._client.exists(keys.switched_off("url-bot"))
 
 
 def test_who_is_switched_off_may_connect(attendance: Attendance) -> None:
