@@ -149,7 +149,7 @@ class NatsLine:
                     # nobody has heard it yet, for which NATS's restart is to blame
                     question.clock.start()
         except (Error, OSError, TimeoutError) as error:
-            raise NoLine(f"NATS does not answer ({type(error).__name__}).") from error
+            raise NoLine(f"NATS does not answer ({_why(error)}).") from error
         finally:
             self._open -= 1
             await replies.close()
@@ -221,7 +221,7 @@ class NatsLine:
                 return client
             except (OSError, TimeoutError, NoServersError, Error) as error:
                 if time.monotonic() > until_s:
-                    raise NoLine(f"NATS does not answer ({type(error).__name__}).") from error
+                    raise NoLine(f"NATS does not answer ({_why(error)}).") from error
                 await asyncio.sleep(AGAIN_S)
 
     async def _tried(self) -> LineClient:
@@ -288,6 +288,12 @@ def _replied_to(question: OpenQuestion) -> Take:
             question.replied(message.data)
 
     return take
+
+
+def _why(error: Exception) -> str:
+    """What NATS itself says of it, which an operator needs; an error of the system's would name addresses."""
+    said = str(error).removeprefix("nats: ").strip("'") if isinstance(error, Error) else ""
+    return said or type(error).__name__
 
 
 async def _noted(error: Exception) -> None:

@@ -15,7 +15,7 @@ from natsbots import PASS, NatsBot, nats_server
 
 from battlebot.stateless.asking import Question
 from battlebot.stateless.nats import NatsBots
-from battlebot.stateless.natsline import NatsLine
+from battlebot.stateless.natsline import NatsLine, NoLine
 from battlebot.stateless.uids import Uids
 from games import crossword
 
@@ -132,4 +132,12 @@ def test_an_acknowledgement_goes_to_inboxes_alone(subject: str, urls: tuple[str,
         return [one for one in came if one != inbox]
 
     assert asyncio.run(heard()) == []
+    line.close()
+
+
+def test_a_wrong_password_is_told(urls: tuple[str, str]) -> None:
+    """To whoever reads why nobody is asked; not the password."""
+    line = NatsLine(urls[0].replace(PASSWORDS["BATTLEBOT_PASSWORD"], "another"))
+    with pytest.raises(NoLine, match=r"^NATS does not answer \(Authorization Violation\)\.$"):
+        line.ask("bots.hasty", "m1", b"", 1.0)
     line.close()
