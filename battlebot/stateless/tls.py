@@ -115,7 +115,7 @@ class Tls:
 
     def _push(self) -> None:
         while self._unsent:
-            del self._unsent[: self._socket.send(self._unsent)]
+            del self._unsent[: self._socket.send(bytes(self._unsent))]
 
 
 Connection = socket.socket | Tls
