@@ -105,7 +105,9 @@ class Sweeper:
             return
         if not steady and any(seat.back_by_s is not None for seat in match.seats):
             return
-        if self._is_in_line(match):
+        since_s = self._in_line_since_s(match)
+        if since_s is not None:
+            self._leave_in_line(match_id, since_s)
             return
         try:
             after = self._conductor.conduct(match, Overdue()).match
@@ -120,24 +122,26 @@ class Sweeper:
                     continue
                 self._conductor.store.post(node, nudge(match_id))
 
-    def _is_in_line(self, match: Match) -> bool:
-        """Whether the match waits for stateless bots alone, and its task for workers that are busy asking others.
+    def _in_line_since_s(self, match: Match) -> float | None:
+        """When it was sent for, if the match waits for stateless bots alone, and its task for workers that are busy.
 
-        Then it will be its turn: nobody has failed, however often it is looked at.
+        Then it will be its turn: nobody has failed, however often it is looked at. Else None.
         """
         awaited = self._conductor.registry[match.game].awaited(match.state)
         if any(seat.address is None for seat in match.seats if seat.bot in awaited):
-            return False
-        now_s = self._conductor.now_s()
+            return None
         with redis_errors():
             sent: Any = self._client.get(keys.sent_for(match.id))
-            if sent is None or not self._are_busy(match.id):
-                return False
-            if now_s - float(sent) > TASK_S:
-                log.warning("match.in_line", match=match.id)
-                self._send_for(match.id)
-            self._client.zadd(keys.DEADLINES, {match.id: int((now_s + LOOK_S) * 1000)}, xx=True, gt=True)
-        return True
+            return float(sent) if sent is not None and self._are_busy(match.id) else None
+
+    def _leave_in_line(self, match_id: str, since_s: float) -> None:
+        """Looks again later; sends once more what has expired."""
+        now_s = self._conductor.now_s()
+        if now_s - since_s > TASK_S:
+            log.warning("match.in_line", match=match_id)
+            self._send_for(match_id)
+        with redis_errors():
+            self._client.zadd(keys.DEADLINES, {match_id: int((now_s + LOOK_S) * 1000)}, xx=True, gt=True)
 
     def _are_busy(self, match_id: str) -> bool:
         """Whether workers ask in other matches, and nobody in this one: a worker that is gone loses its leases."""

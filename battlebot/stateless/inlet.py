@@ -19,6 +19,11 @@ EMPTYING_S = 0.001
 Take = Callable[[Msg], Awaitable[None]]
 
 
+def note(error: Exception) -> None:
+    """Logs an error of NATS's, or of the way there, which will be tried again."""
+    log.debug("nats.error", error=str(error) or type(error).__name__)
+
+
 class Inlet:
     """Its messages go to `take`, one after the other, which does what matters before it waits for anything.
 
@@ -84,6 +89,6 @@ class Inlet:
             try:
                 await self.take(message)
             except Error as error:
-                log.debug("nats.error", error=str(error) or type(error).__name__)
+                note(error)
             except Exception:
                 log.exception("nats.failed")

@@ -17,7 +17,7 @@ from nats.errors import Error, NoServersError
 
 from battlebot.stateless.acknowledger import ANSWERS, MOST, Acknowledger, acknowledge
 from battlebot.stateless.clock import Clock
-from battlebot.stateless.inlet import Inlet, Take
+from battlebot.stateless.inlet import Inlet, Take, note
 from battlebot.stateless.natsclient import LineClient
 from battlebot.stateless.openquestion import Marking, OpenQuestion
 from battlebot.stateless.pulse import Pulse
@@ -297,4 +297,4 @@ def _why(error: Exception) -> str:
 
 
 async def _noted(error: Exception) -> None:
-    log.debug("nats.error", error=str(error) or type(error).__name__)
+    note(error)

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 from battling import Field
-from cluster import LIMIT_S, cluster, wait_for
+from cluster import LIMIT_S, cluster, free_port, wait_for
 from httpbots import Bots, http_bots
+from natsbots import nats_server, wait_until_listening
 
 from battlebot.config import Settings
+from battlebot.stateless.natsline import NatsLine
 
 
 @pytest.fixture
@@ -36,3 +38,25 @@ def field(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -
         # a battle that nobody asks for until it is due is looked after by the sweep, and what takes long is timed
         wait_for(lambda: parts.logs().count(" ready.") == 2, "the workers", 3 * LIMIT_S)
         yield Field(parts)
+
+
+@pytest.fixture(scope="module")
+def pages() -> int:
+    """The port of nats-server's own pages."""
+    return free_port()
+
+
+@pytest.fixture(scope="module")
+def nats_url(pages: int) -> Iterator[str]:
+    """A NATS server for all tests of the module."""
+    with nats_server(None, "--http_port", str(pages)) as url:
+        wait_until_listening(url)
+        yield url
+
+
+@pytest.fixture
+def line(nats_url: str) -> Iterator[NatsLine]:
+    """The server's connection to NATS."""
+    made = NatsLine(nats_url)
+    yield made
+    made.close()

@@ -11,8 +11,8 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from cluster import free_port, wait_for
-from natsbots import PASS, NatsBot, flood, nats_server, wait_until_listening
+from cluster import wait_for
+from natsbots import PASS, NatsBot, flood
 
 from battlebot.stateless.acknowledger import KEPT, ROUND_MOST
 from battlebot.stateless.natsline import NatsLine, Silence
@@ -27,28 +27,6 @@ LIMIT_S = 3.0
 def request(uid: str) -> bytes:
     """The first question of a match, of the bot that is called `uid`."""
     return to_request(history_of(crossword.view(STATE, "a"), uid), round(LIMIT_S * 1000))
-
-
-@pytest.fixture(scope="module")
-def pages() -> int:
-    """The port of nats-server's own pages."""
-    return free_port()
-
-
-@pytest.fixture(scope="module")
-def nats_url(pages: int) -> Iterator[str]:
-    """A NATS server for all tests of the module."""
-    with nats_server(None, "--http_port", str(pages)) as url:
-        wait_until_listening(url)
-        yield url
-
-
-@pytest.fixture
-def line(nats_url: str) -> Iterator[NatsLine]:
-    """The server's connection."""
-    made = NatsLine(nats_url)
-    yield made
-    made.close()
 
 
 @pytest.fixture

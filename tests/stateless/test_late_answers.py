@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cluster import wait_for
-from natsbots import PASS, NatsBot, nats_server, wait_until_listening
+from natsbots import PASS, NatsBot
 
 from battlebot.stateless.acknowledger import MOST
 from battlebot.stateless.asking import Question, Reply
@@ -28,22 +28,6 @@ UIDS = Uids("sixteen letters and more")
 MOST_BYTES = 65_536
 
 Ask = Callable[..., Reply]
-
-
-@pytest.fixture(scope="module")
-def nats_url() -> Iterator[str]:
-    """A NATS server for all tests of the module."""
-    with nats_server() as url:
-        wait_until_listening(url)
-        yield url
-
-
-@pytest.fixture
-def line(nats_url: str) -> Iterator[NatsLine]:
-    """The server's connection."""
-    made = NatsLine(nats_url)
-    yield made
-    made.close()
 
 
 def state_after(*turns: dict[str, Any]) -> dict[str, Any]:

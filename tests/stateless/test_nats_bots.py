@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from cluster import Cluster, Web, cluster, wait_for
 from desk import Desk, organiser_of
-from natsbots import PASS, NatsBot, Script, nats_server, wait_until_listening
+from natsbots import PASS, NatsBot, Script
 from peer import Message, Peer, new_name
 
 from battlebot.arena.connection import connect
@@ -33,14 +33,6 @@ LOSS, BONUS = "UNSUCCESSFUL_CHALLENGE_TURN_LOSS", "CHALLENGE_BONUS"
 KINDS = macondo_pb2.GameEvent.Type
 
 numbers = count(1)
-
-
-@pytest.fixture(scope="module")
-def nats_url() -> Iterator[str]:
-    """A NATS server for all tests of the module."""
-    with nats_server() as url:
-        wait_until_listening(url)
-        yield url
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from cluster import free_port, wait_for
-from natsbots import PASS, NatsBot, nats_server, response, wait_until_listening
+from cluster import wait_for
+from natsbots import PASS, NatsBot, response
 
 from battlebot.stateless.acknowledger import ROUND_MOST
 from battlebot.stateless.natsclient import Parser
@@ -48,28 +48,6 @@ ODD: dict[str, bytes] = {
     "headers that are no text": hpub(b"%s", b"NATS/1.0\r\n\xff\xfe: \xff\r\n\r\n"),
     "headers without an end": hpub(b"%s", b"NATS/1.0\r\na: b"),
 }
-
-
-@pytest.fixture(scope="module")
-def pages() -> int:
-    """The port of nats-server's own pages."""
-    return free_port()
-
-
-@pytest.fixture(scope="module")
-def nats_url(pages: int) -> Iterator[str]:
-    """A NATS server for all tests of the module."""
-    with nats_server(None, "--http_port", str(pages)) as url:
-        wait_until_listening(url)
-        yield url
-
-
-@pytest.fixture
-def line(nats_url: str) -> Iterator[NatsLine]:
-    """The server's connection."""
-    made = NatsLine(nats_url)
-    yield made
-    made.close()
 
 
 @pytest.fixture
