@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict
 from contextlib import suppress
 from functools import partial
@@ -12,7 +13,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error
 
-from battlebot.stateless.inlet import Inlet
+from battlebot.stateless.inlet import Inlet, note
 
 log = structlog.get_logger()
 
@@ -20,7 +21,7 @@ ANSWERS = "bot.publish_event"  # followed by the history's uid: where bots answe
 MOST = 32  # messages that are read of a question
 LATE_MOST = 1  # and of its bot afterwards
 ROUND_MOST = 8  # messages of those that belong to none
-ROUND_S = 0.5  # between two rounds
+ROUND_S = 0.5  # from the beginning of a round to that of the next one, at least
 LONGEST_ROUND_S = 30.0  # then it begins anew, whatever may have become of it
 KEPT = 64  # bots whose inlets stay open after their questions
 # what clients' inboxes begin with, also those of a prefix of their own; elsewhere bots listen, and others, and NATS
@@ -67,13 +68,16 @@ class Acknowledger:
 
     async def _run(self) -> None:
         while not self._client.is_closed:
+            began_s = time.monotonic()
             # what is opened without a connection may be opened twice, the second time without an end
             if self._client.is_connected:
                 inlet = Inlet(self._acknowledge, ROUND_MOST)
                 try:
                     await inlet.open(self._client, f"{ANSWERS}.*")
                     await inlet.full(LONGEST_ROUND_S)
-                except Exception as error:
-                    log.debug("nats.error", error=str(error) or type(error).__name__)
+                except Error as error:
+                    note(error)
+                except Exception:
+                    log.exception("nats.failed")
                 await inlet.close()
-            await asyncio.sleep(ROUND_S)
+            await asyncio.sleep(max(0.0, began_s + ROUND_S - time.monotonic()))
