@@ -70,7 +70,8 @@ class NatsBot:
     """One bot at a subject. `plan` answers each history; `asked` are all histories that came.
 
     `publishes`: it answers by requests to `bot.publish_event.<uid>`, as if it had been given no reply subject, and
-    again until they are acknowledged; `answers_sent` counts them. `times`: how often it sends each answer at least.
+    again until they are acknowledged; `answers_sent` counts each time, `unacknowledged` the answers that still wait.
+    `times`: how often it sends each answer at least.
     `replies`: it answers at the reply subject, before it publishes anything.
     """
 
@@ -90,6 +91,7 @@ class NatsBot:
         self.replied_to: list[str] = []
         self.answers_sent = 0
         self.acknowledged = 0
+        self.unacknowledged = 0
         self._url, self._inbox = url, inbox
         self._closed = False
         self._loop = asyncio.new_event_loop()
@@ -153,6 +155,7 @@ class NatsBot:
         asyncio.run_coroutine_threadsafe(all_of_it(), self._loop).result(30)
 
     async def _publish(self, uid: str, data: bytes) -> None:
+        self.unacknowledged += 1
         while True:
             self.answers_sent += 1
             try:
@@ -161,6 +164,7 @@ class NatsBot:
                 await asyncio.sleep(0.1)
             else:
                 self.acknowledged += 1
+                self.unacknowledged -= 1
                 return
 
 
