@@ -61,7 +61,7 @@ from battlebot.transports.websocket import init_websocket
 from battlebot.transports.websocket_frames import WebSocket
 from battlebot.web import init_web
 from tasks.celeryapp import make_celery
-from tasks.wishes import enqueuer
+from tasks.requests import Requests, sending_in_background
 
 log = structlog.get_logger()
 
@@ -84,7 +84,7 @@ class House:
     arena: Arena
     timers: Timers
     lag: Lag
-    enqueue: Callable[..., None]
+    requests: Requests
     release: Callable[[Player], None] = lambda player: None
 
     def start(self, *ticks: Callable[[], None]) -> None:
@@ -112,11 +112,10 @@ def build_house(settings: Settings) -> House:
     bus = Bus(client)
     scripts = GroupedScripts(client, Gate)
     store, queues = MatchStore(client, scripts), Queues(client, scripts)
-    enqueue = enqueuer(celery)
-    ask_bots = partial(enqueue, "tasks.bots.ask")
+    requests = Requests(sending_in_background(celery))
     timers, lag = Timers(), Lag()
-    ask_archive = Spaced(partial(enqueue, "tasks.matches.archive"), timers, ARCHIVE_EVERY_S)
-    conductor = Conductor(registry, store, new_node_name(), ask_archive, ask_bots=ask_bots)
+    ask_archive = Spaced(requests.archive, timers, ARCHIVE_EVERY_S)
+    conductor = Conductor(registry, store, new_node_name(), ask_archive, ask_bots=requests.bots)
     lag.start()
     turns = partial(Turns, new_line=lambda: Line(client))
     arena = Arena(conductor, timers, lambda player: house.release(player), greenlet_lock, turns)
@@ -126,11 +125,11 @@ def build_house(settings: Settings) -> House:
         store=store,
         queues=queues,
         contests=Entrance(storage, bus, settings, Allowance(client, "contests", settings.contests_per_minute).take),
-        ask_pairing=lambda game, contest: enqueue("tasks.contests.pair", game, contest),
+        ask_pairing=requests.pairing,
         now_s=time.time,
         arena=arena,
         addresses=storage.bots.addresses,
-        ask_bots=ask_bots,
+        ask_bots=requests.bots,
     )
     arena.letters["freed"] = lobby.on_freed
     house = House(
@@ -148,7 +147,7 @@ def build_house(settings: Settings) -> House:
         arena=arena,
         timers=timers,
         lag=lag,
-        enqueue=enqueue,
+        requests=requests,
     )
     return house
 
@@ -192,12 +191,10 @@ def _doorway(settings: Settings) -> Flask:
 
 def _viewers(house: House) -> SocketIoDoor:
     """The door of those who begin games of bots behind HTTP, and watch them."""
-    settings, ask_bots = house.settings, partial(house.enqueue, "tasks.bots.ask")
-    conductor = Conductor(
-        house.registry, house.store, "", lambda: house.enqueue("tasks.matches.archive"), ask_bots=ask_bots
-    )
+    settings, requests = house.settings, house.requests
+    conductor = Conductor(house.registry, house.store, "", requests.archive, ask_bots=requests.bots)
     askers, archived = make_askers(settings, keeps=False), house.storage.games.find
-    battles = Battles(house.registry, settings, conductor, house.bus, askers, ask_bots, archived)
+    battles = Battles(house.registry, settings, conductor, house.bus, askers, requests.bots, archived)
     return SocketIoDoor(settings, battles, Allowance(house.client, "games", settings.games_per_minute).take, WebSocket)
 
 
@@ -214,20 +211,15 @@ def create_tcp_door(settings: Settings) -> TcpDoor:
 
 
 def _context(house: House, health: Health) -> Context:
+    requests = house.requests
     organiser = Organiser(
         house.registry,
         house.storage,
         # as if of no node: this node's own players are told by its mailbox, like all others
-        Conductor(
-            house.registry,
-            house.store,
-            "",
-            lambda: house.enqueue("tasks.matches.archive"),
-            ask_bots=partial(house.enqueue, "tasks.bots.ask"),
-        ),
+        Conductor(house.registry, house.store, "", requests.archive, ask_bots=requests.bots),
         house.bus,
-        ask_pairing=lambda game, contest: house.enqueue("tasks.contests.pair", game, contest),
-        ask_rating=lambda game: house.enqueue("tasks.ratings.rebuild", game),
+        ask_pairing=requests.pairing,
+        ask_rating=requests.ratings_anew,
     )
     return Context(
         settings=house.settings,

@@ -61,6 +61,7 @@ class Desk:
 
         make_room_for_lookups()
         bench = workbench()
+        requests = bench.requests
         lag = Lag()
         lag.start()
         timers = Timers()
@@ -68,10 +69,10 @@ class Desk:
         scripts = GroupedScripts(bench.client, Gate)
         self.leases, self.health = Leases(scripts), Health(scripts)
         store = MatchStore(bench.client, scripts, hold_s=5.0)
-        ask_archive = Spaced(bench.ask_archive, timers, ARCHIVE_EVERY_S)
+        ask_archive = Spaced(requests.archive, timers, ARCHIVE_EVERY_S)
         conductor = Conductor(bench.registry, store, ask_archive=ask_archive)
         askers = make_askers(bench.settings, lag.total_s)
-        self.stretches = Stretches(conductor, askers, self.leases, self.health, bench.ask_bots, bench.ask_attendance)
+        self.stretches = Stretches(conductor, askers, self.leases, self.health, requests.bots, requests.attendance)
         self.attendance = Attendance(
             registry=bench.registry,
             settings=bench.settings,
@@ -80,8 +81,8 @@ class Desk:
             queues=bench.queues,
             health=self.health,
             trial=Trial(bench.registry, bench.settings, askers),
-            ask_pairing=bench.organiser.ask_pairing,
-            ask_bots=bench.ask_bots,
+            ask_pairing=requests.pairing,
+            ask_bots=requests.bots,
         )
         self._askers = askers
         signals.worker_shutting_down.connect(self._stop, weak=False)

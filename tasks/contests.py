@@ -53,7 +53,7 @@ def _look_after(bench: Workbench) -> int:
         game, _, contest = name.partition("/")
         if contest:
             # its own task: a long pairing must not hold up the clock of other contests
-            bench.organiser.ask_pairing(game, contest)
+            bench.requests.pairing(game, contest)
     bench.organiser.stop_void()
     return sum(_look_at(bench, contest) for contest in bench.storage.contests.running_closed())
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import structlog
 from celery import shared_task
 
@@ -36,10 +34,11 @@ def sweep() -> None:
         bench = workbench()
         bench.solo("sweep").run(bench.sweeper.sweep)
         if bench.storage.bots.any_stateless():
-            bench.ask_attendance()
+            bench.requests.attendance()
         if bench.store.finished_ids(1):
             archive()
-        _ask_for_ratings(bench, bench.rating_pace.due())
+        for game in bench.rating_pace.due():
+            bench.requests.rating(game)
     except Unavailable as error:
         log.warning("sweep.put_off", error=str(error))
 
@@ -84,15 +83,8 @@ def _archive_together(bench: Workbench, match_ids: list[str]) -> int:
             bench.bus.publish(keys.contest_events(game, contest), b"archived")
     # those that are not rated are looked over by the next that are, or by the sweep
     played = {document["game"] for document in documents if not document["match"].get("unrated")}
-    _ask_for_ratings(bench, [game for game in sorted(played) if bench.rating_pace.now(game)])
+    for game in sorted(played):
+        if bench.rating_pace.now(game):
+            bench.requests.rating(game)
     log.info("matches.archived", matches=fresh)
     return len(fresh)
-
-
-def _ask_for_ratings(bench: Workbench, games: Sequence[str]) -> None:
-    for game in games:
-        try:
-            bench.celery.send_task("tasks.ratings.rate", args=(game,))
-        except Exception as error:
-            # the matches are stored: the ratings' sweep finds them
-            log.warning("ratings.not_asked_for", game=game, error=type(error).__name__)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import redis
-import structlog
 from celery import Celery, current_app
 
 from battlebot.arena.bus import Bus
@@ -29,8 +28,7 @@ from battlebot.ratings.service import Rater
 from battlebot.rules.registry import Registry, discover
 from battlebot.stateless.health import Health
 from battlebot.storage import Storage
-
-log = structlog.get_logger()
+from tasks.requests import Requests, sending
 
 _making = threading.Lock()
 
@@ -55,9 +53,7 @@ class Workbench:
     bus: Bus
     rating_pace: Pace
     registry: Registry
-    ask_archive: Callable[[], None]
-    ask_bots: Callable[[str], None]
-    ask_attendance: Callable[[], None]
+    requests: Requests
 
     def solo(self, work: str) -> Solo:
         """The guard of work that one process at a time does."""
@@ -81,31 +77,23 @@ def _workbench(_pid: int) -> Workbench:
     storage.ensure_indexes()
     registry = discover()
     store, queues, health = MatchStore(client, hold_s=5.0), Queues(client), Health(Scripts(client))
-
-    def send(task: str, *arguments: str) -> None:
-        try:
-            celery.send_task(task, args=arguments)
-        except Exception as error:
-            # the sweeps ask again
-            log.warning("task.not_enqueued", task=task, error=type(error).__name__)
-
-    ask_bots, ask_archive = partial(send, "tasks.bots.ask"), partial(send, "tasks.matches.archive")
-    conductor = Conductor(registry, store, ask_archive=ask_archive, ask_bots=ask_bots)
+    requests = Requests(sending(celery))
+    conductor = Conductor(registry, store, ask_archive=requests.archive, ask_bots=requests.bots)
 
     def paused(bots: Collection[str]) -> list[str]:
         addresses = storage.bots.addresses(list(bots))
         until = health.paused_until_s(sorted(set(addresses.values())))
         return [bot for bot, address in addresses.items() if until[address] is not None]
 
-    pairer = Pairer(registry, settings, storage, store, queues, ask_bots=ask_bots, paused=paused)
+    pairer = Pairer(registry, settings, storage, store, queues, ask_bots=requests.bots, paused=paused)
     bus = Bus(client)
     organiser = Organiser(
         registry,
         storage,
         conductor,
         bus,
-        ask_pairing=partial(send, "tasks.contests.pair"),
-        ask_rating=partial(send, "tasks.ratings.rebuild"),
+        ask_pairing=requests.pairing,
+        ask_rating=requests.ratings_anew,
     )
     return Workbench(
         settings=settings,
@@ -120,11 +108,9 @@ def _workbench(_pid: int) -> Workbench:
         organiser=organiser,
         absences=Absences(store, queues, pairer, organiser, most_s=max(5.0, 3 * settings.sweep_interval_s)),
         rater=Rater(storage),
-        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, ask_bots),
+        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, requests.bots),
         bus=bus,
         rating_pace=Pace(client, "ratings"),
         registry=registry,
-        ask_archive=ask_archive,
-        ask_bots=ask_bots,
-        ask_attendance=partial(send, "tasks.bots.attend"),
+        requests=requests,
     )

@@ -83,7 +83,7 @@ class Lobby:
     contests: ContestDoor
     ask_pairing: Callable[[str, str], None]
     now_s: Callable[[], float]
-    arena: Arena | None = None
+    arena: Arena
     addresses: Callable[[Sequence[str]], Mapping[str, str]] = lambda bots: {}
     ask_bots: Callable[[str], None] = lambda match_id: None
     _waiting: dict[str, Waiter] = field(default_factory=dict)
@@ -107,7 +107,6 @@ class Lobby:
 
         Without `may_take` it waits to be taken by others, until `look_again`.
         """
-        assert self.arena is not None
         place = player.new_place(self.arena.node, self.now_s())
         with self._guard:
             self._waiting[place] = Waiter.of(player)
@@ -118,7 +117,6 @@ class Lobby:
             self._coming.discard(place)
 
     def _come(self, player: Player, may_take: bool) -> None:
-        assert self.arena is not None
         self.arena.expect(player)
         login = player.login
         if login.resume is not None and not player.finished_matches and self.arena.join(player, login.resume):
@@ -174,7 +172,6 @@ class Lobby:
                 self._say_again(name, waiting[at : at + CHUNK])
 
     def _wait(self, player: Player, look_for_seats: bool, may_take: bool = True, hold: bool = False) -> None:
-        assert self.arena is not None
         login = player.login
         game = self.registry[login.game]
         others = BY_A_TASK if login.contest is not None or not may_take else game.usual_players - 1
@@ -208,7 +205,6 @@ class Lobby:
 
     def _give_back(self, player: Player, others: Sequence[Ticket]) -> None:
         """Those whom a player has taken along, who needs no match, wait on: at other nodes by a letter."""
-        assert self.arena is not None
         try:
             self.queues.give_back(self._ticket(player), others)
             for other in others:
@@ -267,7 +263,6 @@ class Lobby:
             log.warning("match.not_begun", match=match.id, game=game.name)
 
     def _say_again(self, name: str, waiters: list[Waiter]) -> None:
-        assert self.arena is not None
         # the chunks before took their time: who was given a match meanwhile may wait at another place by now
         waiters = [waiter for waiter in waiters if waiter.ticket.place == waiter.player.place]
         answers = self.queues.wait_again(name, [waiter.ticket for waiter in waiters])

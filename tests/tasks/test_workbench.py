@@ -39,6 +39,6 @@ def test_a_match_ends_where_the_archive_cannot_be_asked_for(bench: Workbench) ->
 
 def test_what_is_asked_of_other_tasks_ends_no_sweep(bench: Workbench) -> None:
     """The next one asks again; a contest that cannot be paired must not keep the others from being looked after."""
-    bench.organiser.ask_pairing("numberwang", "autumn")
+    bench.requests.pairing("numberwang", "autumn")
     bench.organiser.ask_rating("numberwang")
-    bench.ask_archive()
+    bench.requests.archive()
