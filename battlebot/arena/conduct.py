@@ -113,7 +113,7 @@ class Conductor:
         """The answer that has been committed; what is due after that is done. Waits only where a board follows."""
         match, answer, follows = draft.match, draft.answer, draft.follows
         if answer.match.verdict is not None:
-            self._log_end(answer.match)
+            self._log_end(answer)
         if ask_archive:
             self._ask_archive()
         if _asks_anew(self.registry[match.game], match, answer.match):
@@ -177,10 +177,12 @@ class Conductor:
                 letters.append((keys.mailbox(keys.node_of(place)), mail.encode()))
         return letters
 
-    def _log_end(self, match: Match) -> None:
-        assert match.verdict is not None
+    def _log_end(self, answer: Step) -> None:
+        match, verdict = answer.match, answer.match.verdict
+        assert verdict is not None
         about: dict[str, Any] = {"match": match.id, "game": match.game, "contest": match.contest}
-        verdict = match.verdict
+        if answer.failure is not None:
+            log.error("match.failed", **about, exc_info=answer.failure)
         log.info(
             "match.ended",
             **about,

@@ -29,6 +29,7 @@ class Step(msgspec.Struct, frozen=True):
 
     `match` is the very same object where the event changed nothing that must be kept; what is told then is a `reply`,
     due to the bot although it has seen that revision. `then` is the beginning of the board that follows, if one does.
+    `failure` is what was raised where the match ended by it, for the operator's log alone.
     """
 
     match: Match
@@ -36,6 +37,7 @@ class Step(msgspec.Struct, frozen=True):
     recorded: dict[str, Any] | None = None
     reply: bool = False
     then: Step | None = None
+    failure: Exception | None = None
 
 
 class Answer(NamedTuple):
@@ -137,7 +139,7 @@ def _advanced(game: Game, match: Match, mover: Seat, state: State, now_s: float,
         seats.append(seat)
     match = replace(match, state=state, seats=tuple(seats), version=version, nudges=0)
     if state["complete"]:
-        return replace(match, verdict=ending.complete(match))
+        return replace(match, verdict=ending.complete(game, match))
     if version >= match.limits.max_turns:
         return ending.with_verdict(match, Verdict(None, Reason.LENGTH, Fault.NONE, {"turns": version}))
     return match

@@ -7,8 +7,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from battlebot.referee.events import GaveUp
+from battlebot.referee.events import Event, GaveUp
 from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
+from battlebot.rules.contract import Game
 
 SAME_TIME_S = 1.0  # both gone "at about the same time" is a draw (seed 000)
 
@@ -19,9 +20,9 @@ def with_verdict(match: Match, verdict: Verdict) -> Match:
     return replace(match, state=state, verdict=verdict)
 
 
-def complete(match: Match) -> Verdict:
+def complete(game: Game, match: Match) -> Verdict:
     """The game's own end: nobody's fault."""
-    return Verdict(match.state["victor"], Reason.COMPLETE, Fault.NONE, {"turns": match.version})
+    return Verdict(game.victor(match.state), Reason.COMPLETE, Fault.NONE, {"turns": match.version})
 
 
 def timeout(match: Match, seat: Seat, thinking_s: float, unread: bool = False) -> Verdict:
@@ -102,6 +103,22 @@ def absence(match: Match, late: Sequence[Seat], now_s: float) -> Verdict:
 def server_fault(evidence: dict[str, Any]) -> Verdict:
     """The server cannot go on: a draw that counts for nobody (seed 000: "recorded as a draw")."""
     return Verdict(None, Reason.ERROR, Fault.SERVER, evidence)
+
+
+def failure(error: Exception, event: Event) -> Verdict:
+    """The game's own code failed at an event, or ours did: only of the game's is it said at which."""
+    name = type(error).__name__
+    if _came_through(Game.__module__, error):
+        return server_fault({"error": name, "event": type(event).__name__})
+    return server_fault({"error": f"an error of the server's own ({name})"})
+
+
+def _came_through(module: str, error: Exception) -> bool:
+    """Whether the error was raised in a module, or in what it called: asked of the traceback, no turn pays for it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_globals.get("__name__") != module:
+        trace = trace.tb_next
+    return trace is not None
 
 
 def _other(match: Match, losers: Sequence[Seat]) -> str | None:

@@ -41,7 +41,8 @@ MAX_NUDGES = 6  # looks without any effect, after which the server gives the mat
 def step(game: Game, match: Match, event: Event, now_s: float) -> Step:
     """Answers one event at the time `now_s` (epoch seconds).
 
-    An exception from the game's own code ends the match as a draw by the server's fault; nothing else is raised.
+    An exception, from the game's own code or from ours, ends the match as a draw by the server's fault, and is the
+    answer's `failure`; none is raised.
     """
     if match.verdict is not None:
         return _after_the_end(game, match, event)
@@ -54,9 +55,8 @@ def step(game: Game, match: Match, event: Event, now_s: float) -> Step:
             return Step(match, updates, reply=True)
         return replace(answer, match=replace(answer.match, due_s=_due(game, answer.match, now_s)))
     except Exception as error:
-        failure = {"error": type(error).__name__, "event": type(event).__name__}
-        answer = _ended(game, next_match, ending.server_fault(failure))
-        return replace(answer, match=replace(answer.match, due_s=None))
+        answer = _ended(game, next_match, ending.failure(error, event))
+        return replace(answer, match=replace(answer.match, due_s=None), failure=error)
 
 
 def with_first_due(game: Game, match: Match, now_s: float) -> Match:

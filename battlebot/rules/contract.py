@@ -195,6 +195,11 @@ class Game:
             return ()
         return tuple(state["waitingFor"]) if self.simultaneous else (state["nextPlayer"],)
 
+    def victor(self, state: State) -> str | None:
+        """Who has won a match that is complete; None for a draw."""
+        victor: str | None = state["victor"]
+        return victor
+
     def options_with_defaults(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """All options with their values: those given, else their defaults.
 

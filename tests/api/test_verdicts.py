@@ -107,6 +107,12 @@ PROOFS: list[tuple[str, str, dict[str, Any], str]] = [
         {"error": "ZeroDivisionError", "event": "Turned"},
         "The fault lies with the server: the game's own code failed (ZeroDivisionError).",
     ),
+    (
+        "error",
+        "server",
+        {"error": "an error of the server's own (KeyError)"},
+        "The fault lies with the server: an error of the server's own (KeyError).",
+    ),
     ("error", "server", {"error": "Redis lost it."}, "The fault lies with the server: Redis lost it."),
     (
         "error",

@@ -9,6 +9,7 @@ import pytest
 from matches import NOUGHTS, NUMBERWANG, START_S, Play, a_match, raising, with_rules
 
 from battlebot.referee.events import Joined, Left, Overdue, Turned
+from battlebot.referee.match import Fault
 from battlebot.referee.step import seen_by, step, update_for
 
 LEGAL = {"mark": "X", "space": [1, 1]}
@@ -50,6 +51,7 @@ def test_a_game_that_raises_ends_the_match_as_a_draw(function: str, turn: dict[s
     assert play.match.verdict is not None
     assert play.match.verdict.void
     assert play.match.verdict.evidence == {"error": "ZeroDivisionError", "event": "Turned"}
+    assert repr(play.last.failure) == "ZeroDivisionError('secret: 42')"
     assert [bot for bot, _ in play.messages()] == ["a", "b"]
     for _, message in play.messages():
         assert "turn" not in message
@@ -63,6 +65,7 @@ def test_a_game_that_raises_ends_the_match_as_a_draw(function: str, turn: dict[s
     "after",
     [
         {"complete": True},
+        {"complete": False},
         {"players": ["a", "b"]},
         None,
         "state",
@@ -70,10 +73,30 @@ def test_a_game_that_raises_ends_the_match_as_a_draw(function: str, turn: dict[s
     ids=lambda value: str(value)[:20],
 )
 def test_a_reducer_that_returns_no_state_is_an_error_too(after: Any) -> None:
-    """A key that must be there is missing: the last good state is kept."""
+    """A key that must be there is missing: the last good state is kept, and the fault is said to be the game's."""
     play = Play(with_rules(NOUGHTS, reducer=lambda state, turn: after))
     play.turn("a", **LEGAL)
     assert play.verdict() == (None, "error", "server")
+    assert play.match.verdict is not None
+    assert play.match.verdict.evidence["event"] == "Turned"
+
+
+def test_an_error_of_the_referees_own_is_not_called_the_games() -> None:
+    """It ends the match in the same way. No node makes such an event: its time is none."""
+    match = a_match()
+    answer = step(NUMBERWANG, match, Turned("a", {"n": 1}, 0.1), float("nan"))
+    assert answer.match.verdict is not None
+    assert answer.match.verdict.fault is Fault.SERVER
+    assert answer.match.verdict.evidence == {"error": "an error of the server's own (ValueError)"}
+    assert isinstance(answer.failure, ValueError)
+
+
+def test_what_ends_by_no_error_has_no_failure() -> None:
+    """By its rules, for one."""
+    play = Play(NUMBERWANG)
+    for bot, n in (("a", 4), ("b", 3), ("a", 5)):
+        assert play.turn(bot, n=n).failure is None
+    assert play.verdict() == ("a", "complete", "none")
 
 
 def test_a_repeated_turn_of_a_game_that_cannot_be_seen_ends_it_too() -> None:
