@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from battlebot.referee.advance import SERVERS_KEYS
 from battlebot.referee.events import Event, GaveUp, Turned
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import seen_by, update_for
-from battlebot.rules.contract import Game
+from battlebot.rules.contract import SERVERS_KEYS, Game
 
 DROPPED = SERVERS_KEYS | {"version"}  # of a turn: its question is known
 

@@ -18,9 +18,6 @@ from battlebot.referee.telling import told_all
 from battlebot.rules.contract import Game, State
 from battlebot.wire.updates import Update
 
-SERVERS_KEYS = frozenset({"player", "time", "valid"})  # a bot cannot forge them
-
-
 MARKS = ("forfeit", "reconfigured")
 
 

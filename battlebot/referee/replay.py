@@ -10,14 +10,14 @@ from typing import Any
 
 from battlebot.referee.advance import MARKS, entered
 from battlebot.referee.match import Fault, Reason
-from battlebot.rules.contract import Game
+from battlebot.rules.contract import RESERVED_OF_A_STATE, Game
 from battlebot.wire.jsontext import encode
 
 Finding = dict[str, str]
 Record = Mapping[str, Any]
 
 # what the archive adds to a final state, or leaves out of it
-NOT_OF_THE_STATE = frozenset(("_id", "game", "contest", "startTime", "turns", "match", "complete", "nextPlayer"))
+NOT_OF_THE_STATE = RESERVED_OF_A_STATE | {"complete", "nextPlayer"}
 END = frozenset(("victor", "reason"))
 ROUNDING_MS = 1.0
 CLOCKS_APART_MS = 2000  # turns that follow one another may have been stamped on two machines
@@ -111,6 +111,8 @@ def _replayed(game: Game, record: Record) -> Iterator[Finding]:
 
 
 def _differences(state: Mapping[str, Any], record: Record) -> Iterator[Finding]:
+    for key in sorted(RESERVED_OF_A_STATE & state.keys()):
+        yield finding("state", f"The final state's {key} is not in the record: what is stored by that name is another.")
     left_out = NOT_OF_THE_STATE | END
     replayed = {key: value for key, value in state.items() if key not in left_out}
     stored = {key: value for key, value in record.items() if key not in left_out}

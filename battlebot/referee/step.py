@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from battlebot.referee import ending
-from battlebot.referee.advance import SERVERS_KEYS, Answer, Step, applied, forfeited, reconfigured, version_of
+from battlebot.referee.advance import Answer, Step, applied, forfeited, reconfigured, version_of
 from battlebot.referee.events import (
     Event,
     Failed,
@@ -29,7 +29,7 @@ from battlebot.referee.events import (
 from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
 from battlebot.referee.seating import charged, joined, left, orphaned, with_seat
 from battlebot.referee.telling import seen_by, told, update_for
-from battlebot.rules.contract import Game
+from battlebot.rules.contract import SERVERS_KEYS, Game
 from battlebot.wire.jsontext import encode
 
 __all__ = ["Step", "seen_by", "step", "update_for", "with_first_due"]

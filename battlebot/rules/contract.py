@@ -25,6 +25,12 @@ Turn = dict[str, Any]
 DEFAULT_TURN_TIMEOUT_MS = 3000
 MAX_TURN_TIMEOUT_MS = 3_600_000
 
+# names that are taken, as games/README.md tells whoever writes a game
+SERVERS_KEYS = frozenset({"player", "time", "valid"})  # of a turn: a bot cannot forge them
+RESERVED_OF_A_TURN = SERVERS_KEYS | {"version", "match"}  # the server reads these two
+RESERVED_OF_A_STATE = frozenset({"_id", "game", "contest", "startTime", "turns", "match"})  # stored with the last one
+
+_A_TURN = f"a dict of a turn's own fields, none of them {listed(sorted(RESERVED_OF_A_TURN))}"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _REQUIRED = ("name", "title", "players")
 _OPTIONAL = ("turnTimeoutMs", "leewayMs", "simultaneous", "options", "exampleTurn")
@@ -76,7 +82,7 @@ _OBLIGATORY = ("initial_state", "validate", "reducer")
 class Game:
     """A set of rules. Stateless: every method takes the state and leaves it as it was.
 
-    A turn is the bot's JSON object in which the caller has set "player" to the id of the bot that sent it.
+    A turn is the bot's JSON object in which the caller has set "player" to the id of the bot that sent it, and "time".
     `doc` is the first paragraph of the module's docstring; `example_turn` a legal first turn, if the module gives one.
     A turn may come `leeway_ms` later than bots are told.
     """
@@ -248,7 +254,7 @@ def game_from_module(module: ModuleType) -> Game:
         simultaneous=_checked(file, table, "simultaneous", False, lambda v: isinstance(v, bool), "True or False"),
         options=options_from_table(file, table.get("options", {})),
         doc=" ".join(doc.split()),
-        example_turn=_checked(file, table, "exampleTurn", None, _is_turn, "a dict of a turn's own fields"),
+        example_turn=_checked(file, table, "exampleTurn", None, _is_turn, _A_TURN),
         rules=Rules(**_functions(file, module)),
     )
 
@@ -258,7 +264,7 @@ def _is_timeout(value: Any) -> bool:
 
 
 def _is_turn(value: Any) -> bool:
-    return value is None or (isinstance(value, dict) and "player" not in value)
+    return value is None or (isinstance(value, dict) and RESERVED_OF_A_TURN.isdisjoint(value))
 
 
 def _checked(file: str, table: dict[str, Any], key: str, absent: Any, is_good: Callable[[Any], bool], must: str) -> Any:

@@ -8,10 +8,11 @@ from copy import deepcopy
 from typing import Any
 
 from battlebot.errors import BadGame
-from battlebot.rules.contract import Game, State, Turn
+from battlebot.rules.contract import RESERVED_OF_A_STATE, Game, State, Turn
 from battlebot.rules.option import bad_game
 
 _STRANGER = "nobody"
+_TIME_MS = 1_700_000_000_000  # every turn has one
 _HOSTILE: tuple[Any, ...] = (None, True, -1, 1.5, 10**400, "", "x", [], [[]], {}, {"x": []})
 
 
@@ -28,6 +29,8 @@ def problem_of_state(game: Game, state: Any, players: Sequence[str]) -> str | No
     for key in ("players", "nextPlayer", "complete"):
         if key not in state:
             return f"has no {key!r}"
+    if taken := RESERVED_OF_A_STATE & state.keys():
+        return f"has {min(taken)!r}, a name that is taken"
     if state["players"] != list(players):
         return "has other 'players' than it was given, or in another order"
     if not isinstance(state["complete"], bool):
@@ -97,9 +100,9 @@ class _Probe:
         self.check_refusals(state, mover, example)
         self.check_sights(state)
         if self.game.example_turn is None:
-            self.try_reducer(state, {"player": mover})
+            self.try_reducer(state, {"player": mover, "time": _TIME_MS})
         else:
-            self.play(state, {**example, "player": mover})
+            self.play(state, {**example, "player": mover, "time": _TIME_MS})
 
     def check_refusals(self, state: State, mover: str, example: Turn) -> None:
         """Turns that may not be made, or that hold nonsense, get a bool and, where it is False, a sentence."""
@@ -134,7 +137,8 @@ class _Probe:
 
     def play(self, state: State, turn: Turn) -> None:
         if not self.valid(state, turn):
-            raise self.bad("GAME['exampleTurn'] is not a legal first turn", "one that validate accepts")
+            expected = "one that validate accepts, with the server's 'time' in it"
+            raise self.bad("GAME['exampleTurn'] is not a legal first turn", expected)
         after = self.call("reducer", self.game.reducer, state, turn)
         self.check_state("reducer", after)
         if after is state or after == state:

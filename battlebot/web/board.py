@@ -9,11 +9,10 @@ from typing import Any
 import orjson
 import structlog
 
-from battlebot.rules.contract import Game
+from battlebot.rules.contract import RESERVED_OF_A_STATE, Game
 
 LARGEST = 64  # rows or columns; what is larger is shown as text
 LONGEST_CELL = 12
-OURS = ("_id", "game", "contest", "startTime", "turns", "match")  # what the archive adds to a final state
 
 log = structlog.get_logger(__name__)
 
@@ -103,7 +102,7 @@ def _slug(kind: Any) -> str:
 
 def final_state(document: Mapping[str, Any]) -> dict[str, Any]:
     """The final state of a stored match, `complete` and `nextPlayer` included again."""
-    state = {name: value for name, value in document.items() if name not in OURS}
+    state = {name: value for name, value in document.items() if name not in RESERVED_OF_A_STATE}
     return {"nextPlayer": None, **state, "complete": True}
 
 

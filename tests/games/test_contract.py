@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from battlebot.rules.contract import Game
+from battlebot.rules.contract import RESERVED_OF_A_STATE, Game
 from battlebot.rules.registry import discover
 
 GAMES = discover()
@@ -107,6 +107,14 @@ def test_every_state_has_what_a_bot_reads(game: Game, random_play: Any) -> None:
 
 
 @every_game
+def test_no_state_uses_a_name_that_is_taken(game: Game, random_play: Any) -> None:
+    """What is stored of a match would lose it."""
+    for seed in SEEDS:
+        for state, _ in random_play(game, seed):
+            assert RESERVED_OF_A_STATE.isdisjoint(state)
+
+
+@every_game
 def test_somebody_is_awaited_until_the_match_is_complete(game: Game, random_play: Any) -> None:
     """A match that waits for nobody would have no deadline and never end."""
     for seed in SEEDS:
@@ -135,7 +143,7 @@ def test_keys_that_a_game_does_not_know_change_nothing(game: Game, random_play: 
     for state, turn in random_play(game, 2):
         if turn is None:
             continue
-        chatty = {**turn, "time": 1, "valid": False, "version": 3, "comment": {"a": [None, 10**400]}}
+        chatty = {**turn, "time": 1, "valid": False, "version": 3, "match": "m", "comment": {"a": [None, 10**400]}}
         assert game.validate(state, chatty)
         assert game.reducer(state, chatty) == game.reducer(state, turn)
 

@@ -8,11 +8,12 @@ from random import Random
 from typing import Any
 
 import pytest
-from matches import GAMES, NUMBERWANG, Play, a_simultaneous_game
+from matches import GAMES, NUMBERWANG, Play, a_simultaneous_game, with_rules
 from records import record, won
 
 from battlebot.referee.events import Failed, GaveUp, Left, Orphaned, Overdue, Reconfigured, TimedOut, Voided
 from battlebot.referee.replay import check_match
+from battlebot.rules.contract import RESERVED_OF_A_STATE
 
 Stored = dict[str, Any]
 
@@ -223,6 +224,27 @@ def test_a_verdict_that_its_evidence_does_not_bear_is_found(claim: str) -> None:
     found = deepcopy(stored(play))
     change(found)
     assert code in {one["code"] for one in check_match(NUMBERWANG, found)}
+
+
+@pytest.mark.parametrize("name", sorted(RESERVED_OF_A_STATE))
+def test_a_key_of_the_state_that_the_record_cannot_hold_is_found(name: str) -> None:
+    """The archive has put its own there."""
+
+    def reducer(state: Stored, turn: Stored) -> Stored:
+        return {**NUMBERWANG.reducer(state, turn), name: "first to ten"}
+
+    play = Play(with_rules(NUMBERWANG, reducer=reducer))
+    play.turn("a", n=10)
+    (found,) = check_match(play.game, stored(play))
+    assert (found["code"], f"final state's {name} is not in the record" in found["sentence"]) == ("state", True)
+
+
+def test_what_is_stored_beside_a_final_state_is_what_no_game_may_use() -> None:
+    """Neither more nor less."""
+    play = Play()
+    play.turn("a", n=10)
+    beside = stored(play).keys() - play.match.state.keys()
+    assert beside == RESERVED_OF_A_STATE
 
 
 def test_rules_that_fail_are_told_and_not_raised() -> None:

@@ -120,6 +120,14 @@ BROKEN = {
     "time a float": ('"title"', '"turnTimeoutMs": 3e3, "title"', "turnTimeoutMs"),
     "simultaneous a text": ('"title"', '"simultaneous": "no", "title"', "simultaneous"),
     "example with player": ('{"go": 1}', '{"go": 1, "player": "x"}', "exampleTurn"),
+    "example with the server's time": ('{"go": 1}', '{"go": 1, "time": 5}', 'exampleTurn.*none of them.* "time"'),
+    "example with a version": ('{"go": 1}', '{"go": 1, "version": 5}', "exampleTurn"),
+    "example with a match": ('{"go": 1}', '{"go": 1, "match": 5}', "exampleTurn"),
+    "no turn but its own": (
+        VALIDATE,
+        "if len(turn) > 2:\n        return False\n    " + VALIDATE,
+        "is not a legal first turn",
+    ),
     "example not legal": ('{"go": 1}', '{"go": "x"}', "exampleTurn.* is not a legal first turn"),
     "option without doc": (', "doc": "How large."', "", "the option 'size'"),
     "option out of its bounds": ('"default": 3', '"default": 0', "must be at least 1"),
@@ -177,6 +185,19 @@ BROKEN = {
     "reducer forgets reason": (END, '"complete": True, "victor": None', "without a 'reason'"),
     "reducer throws dice": (LOG, "import random\n    log = [random.random()]", "two results for one turn"),
     "reducer raises": (LOG, "log = state.log", "reducer raises AttributeError"),
+    **{
+        f"{name} in the state": (
+            '"log": []',
+            f'"log": [], "{name}": 1',
+            f"initial_state .* has '{name}', a name that is",
+        )
+        for name in ("_id", "game", "contest", "startTime", "turns", "match")
+    },
+    "turns in the next state": (
+        END,
+        f'"turns": 1, {END}',
+        "reducer returns a state that has 'turns', a name that is taken",
+    ),
     "view hides too much": (
         "GAME = {",
         "def view(state, player):\n    return {}\nGAME = {",

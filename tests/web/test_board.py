@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from records import won
 from webhouse import REGISTRY
 
 from battlebot.web.board import Space, final_state, grid, picture, text
@@ -53,6 +54,14 @@ def test_every_game_can_be_shown(name: str) -> None:
     assert grid(state) or text(game, state)
     stored = {key: value for key, value in state.items() if key not in ("complete", "nextPlayer")}
     assert text(game, final_state({**stored, "_id": "x", "turns": [], "victor": None, "reason": "complete"}))
+
+
+def test_of_a_stored_match_nothing_but_its_state_is_shown() -> None:
+    """With `complete` and `nextPlayer`, which are not stored."""
+    game = REGISTRY["numberwang"]
+    match = won()
+    state = game.initial_state(["a", "b"], 7, {})
+    assert final_state(match).keys() == {*state, "victor", "reason"}
 
 
 def test_a_game_that_fails_to_render_is_shown_as_json() -> None:
