@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from battlebot.referee.match import Match, Reason
+from battlebot.rules.order import problem_of_places, problem_of_scores
 
 Ranks = Iterable[Iterable[str]]
 
@@ -31,20 +32,16 @@ def places_of(match: Match) -> dict[str, int]:
 def stated_ranks(state: Mapping[str, Any], players: Sequence[str]) -> list[list[str]] | None:
     """The `places` of a final state, as games/README.md has them, whoever is missing last; None if there are none."""
     stated = state.get("places")
-    if not isinstance(stated, list) or not all(isinstance(rank, list) for rank in stated):
+    if stated is None or problem_of_places(stated, players):
         return None
     named = [bot for rank in stated for bot in rank]
-    if not all(bot in players for bot in named) or len(set(named)) < len(named):
-        return None
     return [*stated, [bot for bot in players if bot not in named]]
 
 
 def stated_scores(state: Mapping[str, Any], players: Sequence[str]) -> dict[str, int] | None:
     """bot -> score of the `scores` of a final state, `[{"name", "score"}]`; None if there are none."""
     stated = state.get("scores")
-    if not isinstance(stated, list) or not all(isinstance(row, dict) for row in stated):
-        return None
-    if not all(row.get("name") in players and type(row.get("score")) is int for row in stated):
+    if stated is None or problem_of_scores(stated, players):
         return None
     scores = {row["name"]: row["score"] for row in stated}
     return {bot: scores[bot] for bot in players if bot in scores}

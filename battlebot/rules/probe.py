@@ -10,6 +10,7 @@ from typing import Any
 from battlebot.errors import BadGame
 from battlebot.rules.contract import RESERVED_OF_A_STATE, Game, State, Turn
 from battlebot.rules.option import bad_game
+from battlebot.rules.order import problem_of_places, problem_of_scores
 
 _STRANGER = "nobody"
 _TIME_MS = 1_700_000_000_000  # every turn has one
@@ -56,22 +57,8 @@ def _problem_of_end(state: State, players: Sequence[str]) -> str | None:
         return "is complete without a 'victor' that is a player, or None for a draw"
     if not isinstance(state.get("reason"), str):
         return "is complete without a 'reason' that is a text"
-    return _problem_of_order(state, players)
-
-
-def _problem_of_order(state: State, players: Sequence[str]) -> str | None:
-    """Of what a game of many players may add: who finished where, and with what."""
-    ranks, scores = state.get("places", []), state.get("scores", [])
-    if not isinstance(ranks, list) or not all(isinstance(rank, list) for rank in ranks):
-        return "has 'places' that are not a list of lists"
-    named = [player for rank in ranks for player in rank]
-    if not all(player in players for player in named) or len(set(named)) < len(named):
-        return "has 'places' that do not name each player once at most"
-    if not isinstance(scores, list) or not all(isinstance(row, dict) for row in scores):
-        return "has 'scores' that are not a list of objects"
-    if not all(row.get("name") in players and type(row.get("score")) is int for row in scores):
-        return "has 'scores' that are not a player's 'name' and an integer 'score' each"
-    return None
+    places, scores = state.get("places", []), state.get("scores", [])
+    return problem_of_places(places, players) or problem_of_scores(scores, players)
 
 
 def _problem_of_json(state: State) -> str | None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import MISSING, Field, fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from battlebot.errors import BadGame, UnknownGame
+from battlebot.rules.contract import Rules
 from battlebot.rules.registry import Registry, discover
 
 ROOT = Path(__file__).parents[2]
@@ -80,6 +83,15 @@ def test_the_readmes_game_is_a_game(package_of: Callable[..., str]) -> None:
     after = nim.reducer(state, {"take": 3, "player": "a"})
     assert after == {**state, "heap": 1, "nextPlayer": "b"}
     assert nim.reducer(after, {"take": 1, "player": "b"})["victor"] == "b"
+
+
+@pytest.mark.parametrize("function", fields(Rules), ids=lambda function: function.name)
+def test_the_readme_describes_each_function(function: Field[Any]) -> None:
+    """And whether a game must have it."""
+    readme = (ROOT / "games" / "README.md").read_text()
+    described = re.search(rf"^- `{function.name}\(.*?\)`(, optional)?: ", readme, re.MULTILINE)
+    assert described
+    assert (described[1] is None) == (function.default is MISSING)
 
 
 def test_an_unknown_name_raises() -> None:
@@ -183,6 +195,14 @@ BROKEN = {
         "without a 'victor' that is",
     ),
     "reducer forgets reason": (END, '"complete": True, "victor": None', "without a 'reason'"),
+    "places that are no ranks": (END, f'"places": [turn["player"]], {END}', "'places' that are not a list of lists"),
+    "places of a stranger": (END, f'"places": [["me"]], {END}', "'places' that do not name each player once"),
+    "scores that are no rows": (END, f'"scores": [3], {END}', "'scores' that are not a list of objects"),
+    "score of a stranger": (
+        END,
+        f'"scores": [{{"name": "me", "score": 3}}], {END}',
+        "'scores' that are not a player's",
+    ),
     "reducer throws dice": (LOG, "import random\n    log = [random.random()]", "two results for one turn"),
     "reducer raises": (LOG, "log = state.log", "reducer raises AttributeError"),
     **{

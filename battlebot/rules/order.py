@@ -1,0 +1,25 @@
+"""In which order the players of a match finished, as a game says it: what is wrong with `places` and `scores`. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def problem_of_places(places: Any, players: Sequence[str]) -> str | None:
+    """What is wrong with the `places` of a state, to be read after "state"; None if nothing is."""
+    if not isinstance(places, list) or not all(isinstance(rank, list) for rank in places):
+        return "has 'places' that are not a list of lists"
+    named = [player for rank in places for player in rank]
+    if not all(player in players for player in named) or len(set(named)) < len(named):
+        return "has 'places' that do not name each player once at most"
+    return None
+
+
+def problem_of_scores(scores: Any, players: Sequence[str]) -> str | None:
+    """As `problem_of_places`, of `scores`."""
+    if not isinstance(scores, list) or not all(isinstance(row, dict) for row in scores):
+        return "has 'scores' that are not a list of objects"
+    if not all(row.get("name") in players and type(row.get("score")) is int for row in scores):
+        return "has 'scores' that are not a player's 'name' and an integer 'score' each"
+    return None
