@@ -1,4 +1,4 @@
-"""How often an address may do something in a minute, counted in Redis over all nodes."""
+"""Rate limits per address and minute, counted in Redis across all nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WINDOW_S = 60
 
 
 class Allowance:
-    """`of`: what is counted; `most` times in each minute of the clock."""
+    """Allows an address `most` uses in each minute of the clock. `of` names what is counted."""
 
     def __init__(self, client: redis.Redis, of: str, most: int, now_s: Callable[[], float] = time.time) -> None:
         self._client = client
@@ -23,7 +23,7 @@ class Allowance:
         self._now_s = now_s
 
     def take(self, address: str) -> bool:
-        """Counts once more; whether that is within the limit. Raises Unavailable."""
+        """Counts one more use; returns whether it is within the limit. Raises Unavailable."""
         key = keys.allowance(self._of, address, int(self._now_s() // WINDOW_S))
         with redis_errors():
             pipeline = self._client.pipeline(transaction=False)

@@ -1,6 +1,6 @@
--- A worker still asks the stateless bots of these matches.
+-- Renews a worker's leases on asking the stateless bots of matches.
 -- KEYS[1] sorted set of leases, then the leases; ARGV[1] ms, then for each lease its token and its match's id
--- Answers for each 1 where the lease was still held, else 0.
+-- Returns for each 1 if the lease was still held, else 0.
 local clock = redis.call('TIME')
 local until_ms = clock[1] * 1000 + math.floor(clock[2] / 1000) + ARGV[1]
 local answer = {}

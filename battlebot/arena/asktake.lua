@@ -1,6 +1,7 @@
--- A worker takes it upon itself to ask a match's stateless bots, unless another does; then it leaves a wish behind.
--- KEYS[1] lease, KEYS[2] wish, KEYS[3] sorted set of leases, KEYS[4] when the sweep sent for it; ARGV[1] token, ARGV[2] match id, ARGV[3] ms
--- Answers 1 where the lease is taken, else 0.
+-- Takes the lease on asking a match's stateless bots, or leaves a request if it is taken.
+-- KEYS[1] lease, KEYS[2] request, KEYS[3] sorted set of leases, KEYS[4] when the sweep sent for it
+-- ARGV[1] token, ARGV[2] match id, ARGV[3] ms
+-- Returns 1 if the lease is the caller's now, else 0.
 if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[3]) then
   redis.call('SET', KEYS[2], '1', 'PX', 60000)
   return 0

@@ -1,12 +1,12 @@
--- Takes the tickets of a match's bots out of their queue and makes the match, or does nothing at all.
+-- Takes the tickets of a match's bots out of their queue and begins the match, all or nothing.
 -- KEYS[1] queue, KEYS[2] match hash, KEYS[3] deadlines, KEYS[4] set of queues, KEYS[5..] the tickets' marks,
 -- then sets of live matches: those of names that play one match at a time, then others
 -- ARGV[1] match id, ARGV[2] document, ARGV[3] due in ms, ARGV[4] seconds a ticket's mark is kept,
 -- ARGV[5] the ticket that holds the others, or '', ARGV[6] queue's name, ARGV[7] not after (ms), or 0,
 -- ARGV[8] how many of the sets there are, ARGV[9] what the key of a bot's newest match begins with,
 -- ARGV[10] how many of the sets are of names, then one ticket for each mark, then pairs of channel and message
--- Answers 1; 0 where it is too late, where a ticket neither waits nor is held by that ticket any more, or where a name
--- plays by now (another connection of it has come): what was held is free then.
+-- Returns 1, also if the match has begun before; 0 if it is too late, or a ticket neither waits nor is held by ARGV[5];
+-- 0, having freed the held tickets, if a name already plays (another connection of it has come).
 local tickets = #KEYS - 4 - tonumber(ARGV[8])
 if redis.call('EXISTS', KEYS[2]) == 1 then return 1 end
 local clock = redis.call('TIME')

@@ -1,4 +1,4 @@
-"""The board that follows in a series: the same bots where they are, the first mover changed. Stores nothing."""
+"""The next board of a series: the same bots at the same places, with the other moving first. Stores nothing."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from battlebot.rules.contract import Game
 
 
 def next_board(game: Game, match: Match, number: int, now_s: float) -> Match:
-    """The match that follows `match`, which is over and `goes_on`.
+    """Returns the match that follows `match`, which must be over and `goes_on`.
 
-    A seat that stands empty is empty there too, and no longer: whoever lost a board by staying away loses the next.
+    An empty seat stays empty and keeps its deadline: a bot that lost a board by staying away also loses the next.
     """
     assert match.series is not None
     seed = new_seed()
@@ -36,7 +36,7 @@ def next_board(game: Game, match: Match, number: int, now_s: float) -> Match:
 def _moved(seat: Seat, limit_s: float) -> Seat:
     if seat.place is not None:
         return Seat(seat.bot, seat.place, limit_s)
-    # who has left before the other loses this board as well
+    # `left_s` is kept: if both are away, the bot that left first loses this board as well
     return Seat(
         seat.bot,
         None,

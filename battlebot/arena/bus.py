@@ -1,7 +1,7 @@
 """Redis pub/sub of one process: its own mailbox, and the channels that its viewers listen to.
 
-Pub/sub may lose messages when a connection breaks; whoever listens is told so (`on_gap`, or `MISSED`) and looks at
-Redis or MongoDB itself.
+Pub/sub may lose messages when a connection breaks. Listeners are told so (`on_gap`, or `MISSED`) and then read Redis
+or MongoDB themselves.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import redis
 from battlebot.arena.connection import redis_errors
 from battlebot.arena.subscription import Subscription
 
-UNREAD = 4  # letters of a mailbox to itself, one a second, that were taken and have not come: then it is dead
+UNREAD = 4  # heartbeats, one a second, that Redis took and that did not arrive: then the connection is dead
 HEARTBEAT = b"heartbeat"
 LISTENER_BACKLOG = 100
-MISSED = b""  # in the place of messages that may have been lost
+MISSED = b""  # stands for messages that may have been lost
 
 
 class Listener:
@@ -30,7 +30,7 @@ class Listener:
         self._messages: queue.Queue[bytes] = queue.Queue(LISTENER_BACKLOG)
 
     def get(self, timeout_s: float) -> bytes | None:
-        """The next message; `MISSED` where some may have been lost, None if none came in time."""
+        """Returns the next message, `MISSED` if some may have been lost, or None if none came in time."""
         try:
             return self._messages.get(timeout=timeout_s)
         except queue.Empty:
@@ -44,7 +44,7 @@ class Listener:
 
 
 class Bus:
-    """Publishes, and serves listeners of any channel over one subscription connection a process."""
+    """Publishes, and serves listeners of any channel over one subscription connection per process."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
@@ -53,13 +53,13 @@ class Bus:
         self._guard = threading.Lock()
 
     def publish(self, channel: str, message: bytes) -> None:
-        """Sends a message to whoever listens now. Raises Unavailable."""
+        """Sends a message to those who listen now. Raises Unavailable."""
         with redis_errors():
             self._client.publish(channel, message)
 
     @contextmanager
     def listen(self, channel: str) -> Iterator[Listener]:
-        """A Listener on a channel, for the time of the `with` block: it misses nothing from then on.
+        """Yields a Listener whose subscription is confirmed, so that it misses nothing within the `with` block.
 
         Raises Unavailable.
         """
@@ -86,10 +86,10 @@ class Bus:
 
 
 class Mailbox:
-    """What a node must tell its bots: one channel, read by one thread, in the order of the commits.
+    """A node's letters for its bots: one channel, read by one thread, in the order of the commits.
 
-    A connection may be dead though nobody has said so (a machine or a firewall between has gone): the mailbox posts
-    itself letters, and where Redis took some of them and none comes, it connects anew.
+    A connection may be dead without an error, for example if a firewall in between has gone. So the mailbox posts
+    letters to itself, and reconnects if Redis has taken `UNREAD` of them and none has arrived.
     """
 
     def __init__(
@@ -100,18 +100,18 @@ class Mailbox:
         self._on_mail = on_mail
         self._on_gap = on_gap
         self._subscription = Subscription(client, "mailbox", self._on_message, self._on_new_connection, self._is_dead)
-        self._unread = 0  # letters to itself since something was read last
+        self._unread = 0  # heartbeats posted since a letter was last read
 
     def start(self) -> None:
-        """Starts reading in a thread of its own; returns when no letter is lost any more.
+        """Starts reading in a thread of its own; returns once the subscription is confirmed.
 
-        Raises Unavailable if Redis is away; to be called again then.
+        Raises Unavailable if Redis is away; then call it again.
         """
         self._subscription.want(self._channel)
         self._subscription.wait_for(self._channel)
 
     def beat(self) -> None:
-        """Posts itself a letter, of which nobody else hears; to be called every second. Raises Unavailable."""
+        """Posts a heartbeat to itself, which `on_mail` does not get. Call every second. Raises Unavailable."""
         with redis_errors():
             self._client.publish(self._channel, HEARTBEAT)
         self._unread += 1
@@ -123,7 +123,7 @@ class Mailbox:
 
     def _on_new_connection(self, _: str) -> None:
         self._on_gap()
-        self._unread = 0  # it may have taken long, and what has come meanwhile is about to be read
+        self._unread = 0  # `on_gap` may have taken long, and letters that came meanwhile are about to be read
 
     def _is_dead(self) -> bool:
         return self._unread >= UNREAD

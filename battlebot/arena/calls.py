@@ -1,4 +1,4 @@
-"""What the scripts that begin and commit matches are called with, and the document in which a match is kept. No I/O."""
+"""Keys and arguments of the scripts that begin and commit matches, and the document of a stored match. No I/O."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from battlebot.arena import keys
 from battlebot.arena.scripts import Argument
 from battlebot.referee.match import Match
 
-# longer than any message is on its way; no longer than a match is there after its end, which a ticket would wait for
+# longer than any letter takes to arrive, but no longer than an ended match is kept: a mark must not outlive its match
 TICKET_MARK_S = 60
-NOTHING = ("", "", "")  # for `_following` where no match follows
+NOTHING = ("", "", "")  # instead of `_following` if no match follows
 
 _DOCUMENT = msgspec.json.Decoder(Match)
 
@@ -28,7 +28,7 @@ Call = tuple[Sequence[str], Sequence[Argument]]
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """A match to be begun: with the tickets of its bots, and what is told to whom."""
+    """A match to begin, with the tickets of its bots and the messages to publish."""
 
     match: Match
     tickets: Sequence[str]
@@ -36,19 +36,19 @@ class Beginning:
 
 
 def encode_match(match: Match) -> bytes:
-    """The match as JSON. Raises TypeError where the game has made a state that is none."""
-    # orjson, as for what bots are told: msgspec alone would make JSON of sets and other things, too
+    """Returns the match as JSON. Raises TypeError if the game's state cannot be encoded as JSON."""
+    # orjson, as for messages to bots: msgspec alone would also encode sets and other types
     state: Any = msgspec.Raw(orjson.dumps(match.state))
     return msgspec.json.encode(replace(match, state=state))
 
 
 def decode_match(document: bytes | str) -> Match:
-    """The match that `encode_match` wrote."""
+    """Returns the match that `encode_match` encoded."""
     return _DOCUMENT.decode(document)
 
 
 def begin_call(one: Beginning, queue: str, holder: str, not_after_ms: int) -> Call:
-    """Keys and arguments of `begin.lua`: as `MatchStore.begin` of that match."""
+    """Returns keys and arguments of `begin.lua` for a match. Parameters as in `MatchStore.begin`."""
     match = one.match
     assert match.due_s is not None
     script_keys = [keys.queue(queue), keys.match(match.id), keys.DEADLINES, keys.QUEUES]
@@ -71,9 +71,9 @@ def commit_call(
     follows: Match | None,
     token: str,
 ) -> Call:
-    """A match's own keys and arguments of `commit.lua`: as `MatchStore.draft`. No two commits have the same `token`.
+    """Returns one match's keys and arguments of `commit.lua`. Parameters as in `MatchStore.draft`.
 
-    Raises TypeError where the game has made a state that is not JSON.
+    No two commits may have the same `token`. Raises TypeError if the game's state cannot be encoded as JSON.
     """
     changes = _changes(before, after, follows)
     own, its_turns = _match_keys(after.id)
@@ -99,7 +99,7 @@ def commit_call(
 
 
 def together(calls: Iterable[Call]) -> Call:
-    """Keys and arguments of `commit.lua` for commits of several matches, each by `commit_call`."""
+    """Returns keys and arguments of `commit.lua` for several matches; `calls` are made by `commit_call`."""
     script_keys: list[str] = [keys.DEADLINES, keys.FINISHED, keys.END_SEQUENCE, keys.ARCHIVE_ASKED]
     arguments: list[Argument] = [int(time.time() * 1_000_000)]
     for its_keys, its_arguments in calls:
@@ -114,7 +114,7 @@ def _match_keys(match_id: str) -> tuple[str, str]:
 
 
 def _changes(before: Match, after: Match, follows: Match | None) -> list[tuple[str, str]]:
-    """Sets of matches that the commit changes, and how: those of empty seats, and of names that are to be found."""
+    """Returns (set, change) for each set of live matches that the commit changes: of empty seats, names, addresses."""
     over = after.verdict is not None
     changes = []
     for old, new in zip(before.seats, after.seats, strict=True):
@@ -136,9 +136,9 @@ def _following(follows: Match) -> list[Argument]:
 
 
 def _found_by(match: Match) -> list[str]:
-    """The sets in which a live match stands: by names alone, then by the addresses at which its bots are asked.
+    """Returns the sets that hold a live match: of bots found by name alone, then of its stateless bots' addresses.
 
-    A match that is not rated keeps no bot from others: anybody may have named its address.
+    An unrated match does not make an address count as busy: anybody may have named it.
     """
     by_name = [keys.playing(bot) for bot in match.series.by_name] if match.series is not None else []
     addresses = {seat.address: None for seat in match.seats if seat.address is not None and match.rated}

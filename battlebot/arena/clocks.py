@@ -1,4 +1,4 @@
-"""The fine clocks of a node's players: one timer a player, and the time-out when one has run out."""
+"""The fine clocks of a node's players: one timer per player, and the time-out when a clock has run out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from battlebot.referee.events import TimedOut
 
 log = structlog.get_logger()
 
-AGAIN_S = 1.0  # until a verdict that could not be committed is tried again
+AGAIN_S = 1.0  # before a time-out that could not be committed is tried again
 
 
 class Clocks:
@@ -26,10 +26,10 @@ class Clocks:
         self._timers = timers
 
     def watch(self, player: Player) -> None:
-        """Looks at the player's clock when it will have run out: one timer a player, not one a turn."""
+        """Schedules a look at the player's clock for when it runs out: one timer per player, not per turn."""
         if player.asked_s is None:
             return
-        # at the earliest: by what the server is late it ends later
+        # the earliest end: the server's own lateness is added to it
         ends_s = player.asked_s + player.remaining_s + READING_S
         if player.watched_until_s is not None and player.watched_until_s <= ends_s:
             return

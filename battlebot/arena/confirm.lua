@@ -1,6 +1,6 @@
--- A node says which names its connections have; a name that nobody has any more (Redis lost it) is taken again.
+-- Confirms the names that a node's connections have; takes a name again that nobody has any more (Redis lost it).
 -- KEYS[1] hash of names, KEYS[2..] the live matches of each; ARGV pairs of name and what stands for the connection
--- Answers for each 1 if the connection has the name, else 0; then one of its matches, or ''.
+-- Returns for each 1 if the connection has the name, else 0; then one of its matches, or ''.
 local answer = {}
 for i = 2, #KEYS do
   local name, own = ARGV[2 * i - 3], ARGV[2 * i - 2]

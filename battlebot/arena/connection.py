@@ -13,10 +13,10 @@ from battlebot.errors import Unavailable
 
 Answer = TypeVar("Answer")
 
-MOST_CONNECTIONS = 64  # of one process; whoever needs one more waits for it
+MOST_CONNECTIONS = 64  # per process; whoever needs one more waits for a free one
 
-# answers of a server that lives but cannot write now
 OF_A_PIPELINE = " of pipeline caused error: "
+# error replies of a server that is up but cannot serve the command now
 PASSING = ("READONLY", "LOADING", "MASTERDOWN", "OOM", "MISCONF", "NOREPLICAS", "TRYAGAIN", "CLUSTERDOWN")
 
 
@@ -35,21 +35,21 @@ def connect(url: str, timeout_s: float = 5.0) -> redis.Redis:
 
 
 def is_passing(error: Exception) -> bool:
-    """Whether the same command may succeed later."""
+    """Returns whether the same command may succeed later."""
     if isinstance(error, redis.ConnectionError | redis.TimeoutError | OSError):
         return True
-    # redis-py tells of a pipeline's error first which command it was
+    # redis-py begins a pipeline's error with the command that failed
     return isinstance(error, redis.ResponseError) and str(error).rpartition(OF_A_PIPELINE)[2].startswith(PASSING)
 
 
 def texts(values: Any) -> list[str]:
-    """The members of a Redis answer as text."""
+    """Returns the members of a Redis answer as text."""
     return [value.decode() for value in values]
 
 
 @contextmanager
 def redis_errors() -> Iterator[None]:
-    """Turns what the driver raises for an absent or unwritable Redis into Unavailable."""
+    """Turns the driver's errors for an absent or unwritable Redis into Unavailable."""
     try:
         yield
     except (redis.RedisError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Who may log in: registers bots and checks their logins. Credentials are sealed at rest and never leave but once."""
+"""Registers bots and checks their logins. Credentials are sealed at rest and handed out only once, at registration."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from battlebot.wire.login import Login, hash_fits, new_secret
 
 log = structlog.get_logger()
 
-REMEMBERED = 100_000  # logins need no database for bots seen lately; a registration never changes
+REMEMBERED = 100_000  # bots whose logins need no database; a registration never changes
 
 
 class Directory:
-    """Over the collection `bots`."""
+    """Registrations and login checks, over the collection `bots`."""
 
     def __init__(self, storage: Storage, vault: Vault, hold_s: float = 8.0) -> None:
         """`hold_s`: how long a login waits for a MongoDB that does not answer."""
@@ -32,14 +32,13 @@ class Directory:
         self._hold_s = hold_s
         self._looked_up = Together(storage.bots.find_all)
         self._remembered: OrderedDict[str, tuple[str, str]] = OrderedDict()
-        # what an unknown bot's hash is compared with, so that it takes as long as a known one's
+        # compared with an unknown bot's hash, so that its check takes as long as a known bot's
         self._nobody = ("", new_secret())
 
     def register(self, game: str, bot_id: str, owner: str, url: str | None = None, available: bool = True) -> str:
-        """Stores the bot and answers its new pass_hash: 64 hex digits. With a `url` it is stateless.
+        """Stores the bot and returns its new pass_hash: 64 hex digits. With a `url` it is stateless.
 
-        Raises NameTaken, Unavailable.
-        A name that looks like one that is there is taken too.
+        Raises NameTaken, also for a name that looks like a registered one; Unavailable.
         """
         pass_hash = new_secret()
         stateless = {} if url is None else {"url": url, "available": available}
@@ -47,13 +46,13 @@ class Directory:
         return pass_hash
 
     def check_owner(self, game: str, bot_id: str, pass_hash: str) -> None:
-        """Raises LoginFailed unless this is the pass_hash of that bot of that game; Unavailable."""
+        """Checks a bot's game and pass_hash. Raises LoginFailed if either is not right, Unavailable."""
         found, known = held(lambda: self._find(bot_id), self._hold_s) or self._nobody
         if not secrets.compare_digest(pass_hash.encode(), known.encode()) or found != game:
             raise LoginFailed("The bot, its game or its pass_hash is not right.")
 
     def registered(self, names: Collection[str]) -> bool:
-        """Whether one of these is a registered bot's name, or looks like one. Raises Unavailable."""
+        """Returns whether one of these is, or looks like, a registered bot's name. Raises Unavailable."""
 
         def found(name: str) -> bool:
             return name in self._remembered or self._bots.looks_taken(likeness(name))
@@ -61,7 +60,7 @@ class Directory:
         return any(held(partial(found, name), self._hold_s) for name in names)
 
     def check(self, login: Login, salt: str) -> None:
-        """Raises LoginFailed unless the bot is registered for that game and the hash fits; Unavailable."""
+        """Checks a login's bot, game and hash. Raises LoginFailed if one is not right, Unavailable."""
         game, pass_hash = held(lambda: self._find(login.bot_id), self._hold_s) or self._nobody
         fits = hash_fits(login.login_hash, pass_hash, salt)
         if not fits or game != login.game:

@@ -1,4 +1,4 @@
-"""Follows a match turn by turn from its record: no state is missed, however fast it is played, or Redis away."""
+"""Follows a match turn by turn from its record: no state is missed, even if play is fast or Redis is away."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from battlebot.referee.replay import states as replayed
 from battlebot.referee.step import seen_by
 from battlebot.rules.contract import Game
 
-LOOK_EVERY_S = 2.0  # should an announcement be lost
-TRY_AGAIN_S = 0.5  # where Redis, or the archive, is away
+LOOK_EVERY_S = 2.0  # in case an announcement is lost
+TRY_AGAIN_S = 0.5  # while Redis or the archive is away
 
 Record = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 
 
 class Follower:
-    """Plays the entries of a match's record after, as they come.
+    """Replays the entries of a match's record as they come.
 
-    `archived(match_id)` is the stored match, or None; it raises Unavailable.
+    `archived(match_id)` returns the stored match, or None; it may raise Unavailable.
     """
 
     def __init__(
@@ -41,11 +41,11 @@ class Follower:
     def states(
         self, match: Match, is_wanted: Callable[[], bool] = lambda: True
     ) -> Iterator[tuple[dict[str, Any], int]]:
-        """(what a viewer may see, version) after each entry, from the match's beginning to its end.
+        """Yields (what a viewer may see, version) at the match's beginning and after each entry, to its end.
 
-        `match` is it at any moment. Before bots are asked the game may want a pause, which is for whoever follows to
-        wait out: the state comes again, unless it has been changed. Where Redis does not answer it goes on when it is
-        back. Ends before the match's end when nobody wants it any more. Raises UnknownMatch if it is lost.
+        `match` may be at any version. The game may want a pause (`pause_ms`) before bots are asked, which the caller
+        waits out: then the state is yielded again, unless it has changed. If Redis does not answer, following
+        continues once it is back. Stops early when `is_wanted` returns False. Raises UnknownMatch if the match is lost.
         """
         first = [seat.bot for seat in match.seats]
         state, version = self._game.initial_state(first, match.seed, match.options), 0
@@ -71,7 +71,7 @@ class Follower:
                     if version < newest.version or newest.verdict is None:
                         yield self._seen(state), version
                 if newest.verdict is not None:
-                    # also where it ended otherwise than by its rules
+                    # also if the match did not end by its rules
                     yield seen_by(self._game, newest, None), newest.version
                     return
                 if rows and self._game.pause_ms(state):
@@ -83,7 +83,9 @@ class Follower:
                 listener.get(LOOK_EVERY_S)
 
     def _look(self, match_id: str, version: int) -> tuple[Match | None, Rows, Record]:
-        """The match with its entries from the version on; where Redis does not have them any more, the stored one."""
+        """Returns (match, entries from `version` on, {}), or (None, [], stored match) if Redis lacks some of them.
+
+        Raises UnknownMatch, Unavailable."""
         try:
             newest = self._store.load(match_id)
             rows = self._store.record(match_id, version)
@@ -99,7 +101,7 @@ class Follower:
         return newest, rows, {}
 
     def _rest(self, record: Record, version: int) -> Iterator[tuple[dict[str, Any], int]]:
-        """What comes after the version in a stored match."""
+        """Yields what comes after `version` in a stored match, as `states` does."""
         end: int = record["match"]["version"]
         state: dict[str, Any] = {}
         for number, state in enumerate(replayed(self._game, record)):

@@ -1,4 +1,4 @@
-"""Where one greenlet waits for another, for processes whose threads are all greenlets of one hub."""
+"""Waiting of one greenlet for another, for processes whose threads are all greenlets of one hub."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from battlebot.arena.lock import Lock
 
 
 def in_greenlet(work: Callable[..., None], *arguments: Any) -> None:
-    """Has the work done in a greenlet of its own, when the hub has its turn."""
+    """Runs the work in a greenlet of its own, in the hub's next turn."""
     spawn(work, *arguments)
 
 
 def greenlet_lock() -> Lock:
-    """A lock for greenlets, at less than one for threads costs."""
+    """Returns a lock for greenlets, which costs less than one for threads."""
     return Lock(Semaphore(1), getcurrent)
 
 
 class Gate:
-    """One greenlet waits, once, for another to open it: a semaphore of 0 at half its price.
+    """Lets one greenlet wait, once, until another opens it: a semaphore of 0 at half its cost.
 
-    It must be waited at before it is opened.
+    `acquire` must be called before `release`.
     """
 
     __slots__ = ("_waits",)
@@ -38,11 +38,11 @@ class Gate:
         try:
             get_hub().switch()
         finally:
-            # who was thrown out meanwhile waits for something else by now
+            # a greenlet that was interrupted may be waiting for something else: `release` must not switch to it
             self._waits = None
 
     def release(self) -> None:
-        """Opens it; who waits goes on when the hub has its turn."""
+        """Opens the gate; the waiting greenlet continues in the hub's next turn."""
         get_hub().loop.run_callback(self._let_go)
 
     def _let_go(self) -> None:

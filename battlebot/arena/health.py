@@ -1,4 +1,4 @@
-"""What a node knows of the parts it works with: which answer, and since when one does not. What to ask is handed in."""
+"""The health of the parts that a node depends on: which answer, and since when one does not. Probes are passed in."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from battlebot.errors import Unavailable
 
 log = structlog.get_logger()
 
-FRESH_S = 1.0  # how old an answer may be, however many ask
-ANSWER_WITHIN_S = 2.5  # probes of whoever asks us wait for a few seconds only
+FRESH_S = 1.0  # how old a reused answer may be
+ANSWER_WITHIN_S = 2.5  # those who probe this node wait for a few seconds only
 LOOK_EVERY_S = 5.0
 
 OK = "ok"
 
 
 class Health:
-    """Asks `probes` (part -> what raises if it is not well, with a sentence in an Unavailable), all at once."""
+    """Runs `probes` (part -> a call that raises if the part is not well; Unavailable has a sentence), all at once."""
 
     def __init__(self, probes: Mapping[str, Callable[[], object]], now_s: Callable[[], float] = time.time) -> None:
         self._probes = probes
@@ -31,11 +31,11 @@ class Health:
         self._away: dict[str, float] = {}
 
     def start(self) -> None:
-        """Looks every `LOOK_EVERY_S` from now on, in a thread: what is away is known before anybody asks."""
+        """Starts a thread that looks every `LOOK_EVERY_S`, so that a failed part is known before anybody asks."""
         threading.Thread(target=self._run, name="health", daemon=True).start()
 
     def __call__(self) -> dict[str, str]:
-        """`ok`, or a sentence, for each part; within `ANSWER_WITHIN_S`."""
+        """Returns `ok` or a sentence for each part; the probes get `ANSWER_WITHIN_S`."""
         with self._looking:
             if time.monotonic() - self._looked_s > FRESH_S:
                 self._found = self._look()
@@ -44,7 +44,7 @@ class Health:
             return dict(self._found)
 
     def away(self) -> dict[str, float]:
-        """Part -> since when (epoch) it is known not to be well; asks nobody."""
+        """Returns part -> since when (epoch) it is known not to be well. Runs no probe."""
         return dict(self._away)
 
     def _run(self) -> None:

@@ -1,4 +1,4 @@
-"""Brings events to a node's tables and what they say to its players: conduct, deliver, leave, lose, end."""
+"""Conducts events at a node's tables and tells its players the updates: conduct, deliver, leave, lose, end."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from battlebot.wire.updates import Update
 
 log = structlog.get_logger()
 
-# after a clock's end: what arrived in time must be read before the time-out is called
+# after a clock's end: a turn that arrived in time must be read before the time-out is called
 READING_S = 0.05
-LATE_S = 0.25  # so much later than it was to be, a look at an empty seat is put off
+LATE_S = 0.25  # a look at an empty seat that is later than this is put off
 AGAIN_S = 1.0
-MOST_MISSED = 100  # turns that a bot which comes back is told; the state has the sum of all
+MOST_MISSED = 100  # most turns that a returning bot is told; the state includes all of them
 
 
 class Host:
-    """What may be done at a table by whoever holds its lock.
+    """Operations on a table, for callers that hold its lock.
 
-    `release(player)` is called when a player's match is over; `look_later(match_id)` looks after a match in a while.
+    `release(player)` is called when a player's match is over; `look_later(match_id)` schedules a look after a match.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class Host:
         self._look_later = look_later
 
     def conduct(self, table: Table, event: Event, draft: Draft | None = None) -> None:
-        """Answers an event at the table and tells this node's players; who joins is told what it missed, too.
+        """Conducts an event at the table and tells this node's players; a bot that joins is also told what it missed.
 
-        `draft` is the answer, where it has been drafted.
-        Raises Unavailable if nobody knows whether it was committed: when Redis is back they are told what is there.
+        `draft` is the answer, if it has been drafted already. Raises Unavailable if it is unknown whether the answer
+        was committed; when Redis is back, the players are told the state that it holds.
         """
         try:
             answer = self.conductor.conduct(table.newest(), event, draft)
@@ -64,13 +64,15 @@ class Host:
             self.lost(table.match_id)
             return
         except Unavailable:
-            # it may have been committed all the same: then nobody else tells this node's players
+            # the answer may have been committed all the same, and nobody else would tell this node's players
             self._look_later(table.match_id)
             raise
         self._tell(table, answer, dict(table.players), event)
 
     def settle(self, table: Table, draft: Draft, ask_archive: bool, event: Event) -> None:
-        """As `conduct`, of a draft that has been committed, or that changes nothing. Waits for nothing if all sit."""
+        """Like `conduct`, for a draft that is committed or changes nothing.
+
+        Does not wait if no seat is empty and no board follows."""
         answer = draft.answer if draft.commit is None else self.conductor.committed(draft, ask_archive)
         self._tell(table, answer, dict(table.players), event)
 
@@ -81,34 +83,34 @@ class Host:
             if player is None:
                 continue
             if isinstance(event, Joined) and event.bot == update.bot:
-                # also where the match is over, and nobody has a place in it any more
+                # even if the match is over, so that its seats have no place any more
                 update = self._with_missed(player, update, answer.match)
                 try:
                     update = self.with_turn(player, update, answer.match)
                 except Unavailable:
-                    # it sits, and is told with the next look
+                    # the player is seated, and the next look tells it
                     self._look_later(table.match_id)
                 else:
                     self.deliver(table, player, update, answer.reply)
             elif update.place in (None, player.place):
-                # who sits here while its seat stands empty was taken for gone, wrongly
+                # a player that sits here while its seat is empty was wrongly taken for gone
                 if player.table is not table:
                     self.tables.seat(table, player)
                 self.deliver(table, player, update, answer.reply)
         self._seat_again(table, answer.match)
         if answer.then is not None:
-            # both have been told how this board ended before one of them is asked on the next
+            # both bots are told how this board ended before either is asked on the next
             self._follow(answer.then, players)
 
     def _follow(self, answer: Step, players: Mapping[str, Player]) -> None:
         with self.tables.at(answer.match.id) as table:
             self._tell(table, answer, players)
             for seat in answer.match.seats if answer.match.verdict is None else ():
-                # who is away has no longer for this board than it had for the one before
+                # an absent bot has no longer for this board than it had for the one before
                 self._look_when_due(table.match_id, seat)
 
     def _seat_again(self, table: Table, match: Match) -> None:
-        """Who sits here while its seat stands empty takes it again: this node stood, or Redis was away."""
+        """Gives a player that sits here its empty seat back: this node stalled, or Redis was away."""
         if match.verdict is not None:
             return
         for seat in match.seats:
@@ -118,7 +120,9 @@ class Host:
                 return
 
     def sit_again(self, table: Table, player: Player) -> None:
-        """A player of this node takes its empty seat again, its clock having stood; who sits there by now keeps it."""
+        """Gives a player of this node its empty seat back, its clock having been stopped meanwhile.
+
+        If another connection already has the seat, that one keeps it, and the player's connection is closed."""
         player.pause_clock()
         self.conduct(table, Joined(player.bot, player.place, again=True))
         match = table.known()
@@ -143,9 +147,9 @@ class Host:
         return replace(update, missed=tuple(_as_seen(game, update, turn) for turn in missed))
 
     def with_turn(self, player: Player, update: Update, match: Match) -> Update:
-        """The update with the turn that led to it, if that is all that a player who sits has missed.
+        """Returns the update, with the turn that led to it if that turn is all that a seated player has missed.
 
-        Everybody else was told it so. Where all move at once there is no such turn. Raises Unavailable.
+        The other players got it with the turn, too. In a simultaneous game there is no such turn. Raises Unavailable.
         """
         game = self.conductor.registry[match.game]
         before = update.version - 1
@@ -157,9 +161,9 @@ class Host:
         return replace(update, turn=_as_seen(game, update, turns[0]))
 
     def seat(self, table: Table, player: Player, version: int) -> None:
-        """The player, who is about to be told the match at that version, sits at the table.
+        """Seats the player, who is about to be told the match at `version`.
 
-        Who waited for the match, and was not told when it began, is told its beginning first.
+        A player that waited for the match and was not told when it began is told its beginning first.
         """
         comes = player.table is not table
         self.tables.seat(table, player)
@@ -171,13 +175,13 @@ class Host:
             player.tell(update)
 
     def deliver(self, table: Table, player: Player, update: Update, reply: bool = False) -> None:
-        """Tells a player an update; the last one of a match frees it."""
+        """Tells a player an update; the final one also finishes the match for the player."""
         player.tell(update, reply)
         if update.final:
             self.finish(table, player)
 
     def finish(self, table: Table, player: Player) -> None:
-        """The player's match is over; it waits where it is for the board that follows, if one does."""
+        """Unseats a player whose match is over: it waits at its place for the board that follows, or is released."""
         match = table.known()
         self.tables.unseat(table, player)
         player.finished_matches += 1
@@ -188,7 +192,7 @@ class Host:
             self._release(player)
 
     def leave(self, table: Table, event: Left | Orphaned) -> None:
-        """The connection at a place is gone, or was never there: the seat stands empty, and is looked at in time."""
+        """Empties the seat of a connection that is gone or was never there, and schedules a look at it."""
         try:
             self.conduct(table, event)
             seat = table.newest().seat_of(event.bot)
@@ -215,7 +219,7 @@ class Host:
                 table.load()
                 now_s = time.monotonic()
                 if now_s > moment_s + LATE_S:
-                    # the server has stood still, or Redis has: who came back meanwhile may still be on its way in
+                    # the server or Redis stalled: a bot that came back meanwhile may still be on its way in
                     self._look_at(match_id, now_s + AGAIN_S)
                 else:
                     self.conduct(table, Overdue())
@@ -226,7 +230,7 @@ class Host:
                 log.warning("match.overdue_put_off", match=match_id, error=str(error))
 
     def lost(self, match_id: str) -> None:
-        """Redis has lost the match: it ends here, by the server's fault, for whoever sits at this node."""
+        """Ends a match that Redis has lost, by the server's fault, for the players at this node."""
         table = self.tables.find(match_id)
         if table is None:
             return
@@ -248,5 +252,5 @@ class Host:
 
 
 def _as_seen(game: Game, update: Update, turn: dict[str, Any]) -> dict[str, Any]:
-    """A turn as the update's bot may see it: of a match that is over, all of it."""
+    """Returns a turn as the update's bot may see it: all of it once the match is over."""
     return turn if update.final else game.view_turn(turn, update.bot)

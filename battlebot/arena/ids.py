@@ -1,4 +1,4 @@
-"""The ids of new matches, made by chance."""
+"""Random ids and seeds of new matches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Redis as an operator wants to know it: its settings, its clock, the nodes, what is overdue. Reads only."""
+"""Redis as an operator needs to know it: its settings, its clock, the nodes, what is overdue. Read-only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from battlebot.arena.connection import redis_errors, texts
 
 @dataclass(frozen=True, kw_only=True)
 class RedisServer:
-    """What the server says of itself. `fsync` is None where it does not let us ask; sizes in bytes, 0: no limit."""
+    """The server's version and settings. `fsync` is None if it may not be read; sizes in bytes, 0: no limit."""
 
     name: str
     version: str
@@ -53,13 +53,13 @@ class Inspection:
             try:
                 found: Any = self._client.config_get(name)
             except redis.ResponseError:
-                # a provider's Redis does not let its users ask
+                # a provider's Redis may refuse CONFIG
                 return None
         value = found.get(name)
         return None if value is None else str(value.decode() if isinstance(value, bytes) else value)
 
     def clock(self) -> tuple[float, float]:
-        """By how many seconds Redis's clock is ahead of ours, and how far off that may be."""
+        """Returns how many seconds Redis's clock is ahead of ours, and by how many that may be off."""
         before_s = time.time()
         with redis_errors():
             seconds, micros = self._client.time()
@@ -67,31 +67,31 @@ class Inspection:
         return seconds + micros / 1e6 - (before_s + after_s) / 2, (after_s - before_s) / 2
 
     def nodes(self) -> dict[str, float]:
-        """Node -> how many seconds ago, on our clock, its last heartbeat was."""
+        """Returns node -> how many seconds ago, on our clock, its last heartbeat was."""
         now_s = time.time()
         with redis_errors():
             rows: Any = self._client.zrange(keys.NODES, 0, -1, withscores=True)
         return {node.decode(): now_s - beat_ms / 1000 for node, beat_ms in rows}
 
     def swept(self) -> bool:
-        """Whether a sweep was made within the last seconds."""
+        """Returns whether a sweep was made within the last seconds."""
         with redis_errors():
             return bool(self._client.exists(keys.SWEPT))
 
     def live(self) -> int:
-        """How many matches are being played."""
+        """Returns how many matches are being played."""
         with redis_errors():
             return int(self._client.zcard(keys.DEADLINES))
 
     def overdue(self, for_s: float) -> dict[str, float]:
-        """Match -> how many seconds ago somebody should have looked after it, where that is more than `for_s`."""
+        """Returns match -> how many seconds it is overdue, for matches overdue by more than `for_s`."""
         now_s = time.time()
         with redis_errors():
             rows: Any = self._client.zrangebyscore(keys.DEADLINES, "-inf", int((now_s - for_s) * 1000), withscores=True)
         return {match.decode(): now_s - due_ms / 1000 for match, due_ms in rows}
 
     def present(self, match_ids: list[str]) -> set[str]:
-        """Those of the matches that Redis holds, live or just ended."""
+        """Returns those of the matches that Redis holds, live or just ended."""
         with redis_errors():
             pipeline = self._client.pipeline(transaction=False)
             for match_id in match_ids:
@@ -100,13 +100,13 @@ class Inspection:
         return {match_id for match_id, found in zip(match_ids, answers, strict=True) if found}
 
     def finished(self) -> tuple[int, float | None]:
-        """How many ended matches wait for the archive, and how many seconds the first of them has."""
+        """Returns how many ended matches wait for the archive, and how many seconds the first has (None: no match)."""
         with redis_errors():
             count = int(self._client.zcard(keys.FINISHED))
             first: Any = self._client.zrange(keys.FINISHED, 0, 0, withscores=True)
         return count, time.time() - first[0][1] / 1e6 if first else None
 
     def set_aside(self) -> list[str]:
-        """The ended matches that could not be archived."""
+        """Returns the ended matches that could not be archived."""
         with redis_errors():
             return sorted(texts(self._client.smembers(keys.SET_ASIDE)))

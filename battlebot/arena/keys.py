@@ -6,19 +6,19 @@ from hashlib import sha256
 
 TAG = "bb:{0}"
 
-STATELESS = "bots"  # in a place, instead of a node: the bot there is asked at an address
+STATELESS = "bots"  # in a place, instead of a node: a stateless bot, asked at an address
 
 DEADLINES = f"{TAG}:deadlines"  # sorted set: live match -> when it is due, ms since the epoch
 FINISHED = f"{TAG}:finished"  # sorted set: ended and not yet archived match -> its end's sequence number
-ARCHIVE_ASKED = f"{TAG}:archiveasked"  # string, short-lived: a node will ask for the archive of what has ended
+ARCHIVE_ASKED = f"{TAG}:archiveasked"  # string, short-lived: the archive has been asked for and has not begun
 END_SEQUENCE = f"{TAG}:endseq"  # string: the last end's sequence number
-NUMBERS = f"{TAG}:numbers"  # string: the last number that a board of a series got
+NUMBERS = f"{TAG}:numbers"  # string: the last number given to a board of a series
 ONLINE = f"{TAG}:online"  # hash: name at a door without registration -> who holds it, JSON
 SET_ASIDE = f"{TAG}:setaside"  # set: ended matches that could not be archived, for a person to look at
-ASKING = f"{TAG}:askingsince"  # sorted set: match whose stateless bots are asked -> until when its lease runs, ms
+ASKING = f"{TAG}:askingsince"  # sorted set: match whose stateless bots are asked -> when its lease ends, ms (epoch)
 QUEUES = f"{TAG}:queues"  # set: names of the queues in which somebody waits
-SWEPT = f"{TAG}:swept"  # string, short-lived: a sweep was made lately
-PROBED = f"{TAG}:probed"  # string, short-lived: somebody looked whether Redis takes writes
+SWEPT = f"{TAG}:swept"  # string, short-lived: when the last sweep was, since when all were in time, if it was late
+PROBED = f"{TAG}:probed"  # string, short-lived: written to see whether Redis takes writes
 NODES = f"{TAG}:nodes"  # sorted set: node -> its last heartbeat, ms since the epoch
 
 
@@ -28,7 +28,7 @@ def match(match_id: str) -> str:
 
 
 def turns(match_id: str) -> str:
-    """List of a live match's valid turns, JSON."""
+    """List of the entries of a live match's record, JSON."""
     return f"{TAG}:turns:{match_id}"
 
 
@@ -38,12 +38,12 @@ def empty_seats(bot: str) -> str:
 
 
 def newest(bot: str) -> str:
-    """String: the match that began last of those for which a connection of this bot waited."""
+    """String, short-lived: the match that began last of those for which a connection of this bot waited."""
     return f"{TAG}:newest:{bot}"
 
 
 def playing(bot: str) -> str:
-    """Set of the live matches of a bot that is found by its name alone."""
+    """Set of the live matches of a bot that is found by name alone."""
     return f"{TAG}:playing:{bot}"
 
 
@@ -53,7 +53,7 @@ def met(game: str, bot: str) -> str:
 
 
 def allowance(of: str, address: str, window: int) -> str:
-    """String, short-lived: how much of something an address has taken in a minute, the `window`-th since the epoch."""
+    """String, short-lived: how often an address has used an allowance in the `window`-th minute since the epoch."""
     return f"{TAG}:allowance:{of}:{address}:{window}"
 
 
@@ -68,7 +68,7 @@ def queue(name: str) -> str:
 
 
 def ticket(ticket: str) -> str:
-    """String: the match for which this ticket was taken out of its queue."""
+    """String, short-lived: the match begun for this ticket, or `held:` and the ticket that has taken it along."""
     return f"{TAG}:ticket:{ticket}"
 
 
@@ -83,7 +83,7 @@ def asked(work: str) -> str:
 
 
 def lock(work: str) -> str:
-    """String: who does this work now."""
+    """String, short-lived: the token of the process that does this work now."""
     return f"{TAG}:lock:{work}"
 
 
@@ -93,7 +93,7 @@ def paced(work: str, subject: str) -> str:
 
 
 def put_off(work: str) -> str:
-    """Set: the subjects for which this work was wished so soon again that it was put off."""
+    """Set: the subjects for which this work was requested again so soon that it was put off."""
     return f"{TAG}:putoff:{work}"
 
 
@@ -103,12 +103,12 @@ def missed(game: str, contest: str) -> str:
 
 
 def asking(match_id: str) -> str:
-    """String: who asks the stateless bots of a match now."""
+    """String, short-lived: the token of the worker that asks the stateless bots of a match now."""
     return f"{TAG}:asking:{match_id}"
 
 
 def sent_for(match_id: str) -> str:
-    """String: when (epoch) the sweep sent the task that asks a match's stateless bots, which no worker has begun."""
+    """String: when (epoch) the sweep sent the task that asks a match's stateless bots; gone once a worker begins."""
     return f"{TAG}:sentfor:{match_id}"
 
 
@@ -118,12 +118,12 @@ def asked_at(address: str) -> str:
 
 
 def health(address: str) -> str:
-    """Hash of how a stateless bot's address is doing; with `:latencies` and `:failures` behind it, lists."""
+    """Hash of the health of a stateless bot's address; with the suffixes `:latencies` and `:failures`, lists."""
     return f"{TAG}:health:{sha256(address.encode()).hexdigest()}"
 
 
 def mailbox(node: str) -> str:
-    """Channel of what a node must tell the bots that are connected to it."""
+    """Channel of the letters to a node."""
     return f"{TAG}:node:{node}"
 
 
@@ -133,12 +133,12 @@ def match_events(match_id: str) -> str:
 
 
 def contest_events(game: str, contest: str) -> str:
-    """Channel on which a contest's archived matches and entrants are announced."""
+    """Channel on which a contest's begun and archived matches, its entrants, absences and changes are announced."""
     return f"bb:events:contest:{game}/{contest}"
 
 
 def game_events(game: str) -> str:
-    """Channel on which a game's archived matches are announced."""
+    """Channel on which a game's begun and archived matches are announced."""
     return f"bb:events:game:{game}"
 
 

@@ -9,10 +9,9 @@ BEAT_S = 0.02
 
 
 class Lag:
-    """A thread that wants to wake every `BEAT_S` and adds up by how much it woke later.
+    """A thread that should wake every `BEAT_S` and sums up how much later it wakes.
 
-    What keeps it from waking (a busy or stalled event loop, a paused process) keeps the readers of bots' sockets from
-    reading as well.
+    What delays it (a busy or stalled event loop, a paused process) also delays the readers of bots' sockets.
     """
 
     def __init__(self) -> None:
@@ -25,7 +24,7 @@ class Lag:
         threading.Thread(target=self._run, name="lag", daemon=True).start()
 
     def total_s(self) -> float:
-        """Seconds by which this process has been late so far, the present lateness included; it only grows."""
+        """Returns the seconds by which this process has been late so far, including now; it only grows."""
         return self._behind_s + max(0.0, time.monotonic() - self._wakes_s)
 
     def _run(self) -> None:

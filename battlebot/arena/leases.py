@@ -1,6 +1,6 @@
-"""Who asks the stateless bots of a match: one worker at a time, and none that died for longer than a lease runs.
+"""Leases on asking a match's stateless bots: one worker at a time; the lease of a dead worker expires.
 
-A lease only spares the bots double questions; which answer counts is decided by the commit.
+A lease only avoids double questions; the commit decides which answer counts.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ TAKE = Script("battlebot.arena", "asktake.lua")
 RENEW = Script("battlebot.arena", "askrenew.lua")
 RELEASE = Script("battlebot.arena", "askrelease.lua")
 
-LEASE_MS = 6000  # how long a lost worker keeps others from its matches
+LEASE_MS = 6000  # how long a dead worker keeps others from its matches
 RENEW_EVERY_S = 1.5
 
 
 class Lease:
-    """The right to ask in one match; `lost` as soon as it is known that another may have it."""
+    """The right to ask in one match; `lost` is set once it is known that another worker may have it."""
 
     def __init__(self, match_id: str) -> None:
         self.match_id = match_id
@@ -37,7 +37,7 @@ class Leases:
         self._guard = threading.Lock()
 
     def take(self, match_id: str) -> Lease | None:
-        """The lease; None where another worker, or this one, holds it: it will look again before it gives it up."""
+        """Takes the lease; returns None if it is held, perhaps by this worker: the holder's `release` then says so."""
         lease = Lease(match_id)
         names = [*self._keys(match_id), keys.sent_for(match_id)]
         if not self._scripts.run(TAKE, names, [lease.token, match_id, LEASE_MS]):
@@ -47,7 +47,7 @@ class Leases:
         return lease
 
     def renew(self) -> None:
-        """Renews all that are held; to be called every `RENEW_EVERY_S`."""
+        """Renews all held leases. Call every `RENEW_EVERY_S`."""
         with self._guard:
             leases = list(self._held.values())
         if not leases:
@@ -59,7 +59,7 @@ class Leases:
             lease.lost = not held
 
     def release(self, lease: Lease) -> bool:
-        """Gives the lease up; answers whether somebody came for it meanwhile."""
+        """Gives the lease up; returns whether somebody tried to take it meanwhile."""
         with self._guard:
             if self._held.get(lease.match_id) is lease:
                 del self._held[lease.match_id]

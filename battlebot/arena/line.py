@@ -9,17 +9,17 @@ from typing import Any
 import hiredis
 import redis
 
-# after which a connection is looked at before it is used: Redis may have been restarted, which takes longer
+# idle for longer, a connection is checked before it is used: Redis may have been restarted, which takes longer
 IDLE_S = 0.05
 
 Command = tuple[Any, ...]
 
 
 class Line:
-    """One transaction at a time. It connects when it is needed, and anew where it has broken.
+    """Sends one transaction at a time. Connects when first needed, and again after the connection broke.
 
-    One transaction, because Redis writes its log to the disk once for all of it: of a long pipeline it would take a
-    part at a time, and make the disk wait for each. Each command's answer, or error, is its own all the same.
+    A transaction, because Redis then writes its log to disk once for all commands; it reads a long pipeline in parts,
+    and would wait for the disk after each. Each command still has its own answer or error.
     """
 
     def __init__(self, client: redis.Redis) -> None:
@@ -29,9 +29,9 @@ class Line:
         self._used_s = 0.0
 
     def answers(self, commands: Sequence[Command]) -> list[Any]:
-        """The answer to each command; an exception where Redis refused it, or where nobody knows whether it was done.
+        """Returns the answer to each command: an exception if Redis refused it or it is unknown whether it was done.
 
-        Never raises, but for what is thrown into the greenlet that waits.
+        Never raises an Exception; a BaseException thrown into the waiting greenlet passes through.
         """
         try:
             answers = self._exchange(commands)
@@ -40,7 +40,7 @@ class Line:
         except BaseException as error:
             self._stands = False
             if self._connection is not None:
-                # what was asked may be answered yet: nobody must take that for the answer to something else
+                # the answer may still come, and must not be taken for the answer to another command
                 self._connection.disconnect()
             if not isinstance(error, Exception):
                 raise
@@ -65,7 +65,7 @@ class Line:
         if self._connection is None:
             self._connection = self._client.connection_pool.get_connection()
         now_s = time.monotonic()
-        # to look at one that does not stand would be to connect: where Redis hangs, one would wait twice
+        # checking a connection that is down would reconnect it: if Redis hangs, that would wait twice
         if self._stands and now_s - self._used_s > IDLE_S and _is_stale(self._connection):
             self._connection.disconnect()  # it connects again by itself
         self._used_s = now_s
@@ -80,7 +80,7 @@ def _read(connection: redis.Connection) -> Any:
 
 
 def _is_stale(connection: redis.Connection) -> bool:
-    """Whether Redis has closed it meanwhile."""
+    """Returns whether Redis has closed the connection meanwhile."""
     try:
         return bool(connection.can_read())
     except (redis.RedisError, OSError):

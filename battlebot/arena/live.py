@@ -22,7 +22,7 @@ class LiveMatches:
         self._store = store
 
     def list(self, game: str | None = None, contest: str | None = None) -> list[dict[str, Any]]:
-        """The live matches of a game and a contest (None: of all), as `find` describes them; the latest first."""
+        """Returns live matches of a game and contest (None: of all), as `find`; latest first, at most `MOST_LISTED`."""
         matches = self._store.load_many(self._store.live_ids()[:1000]).values()
         wanted = [match for match in matches if game in (None, match.game) and contest in (None, match.contest)]
         wanted.sort(key=lambda match: match.started_s, reverse=True)

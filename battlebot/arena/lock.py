@@ -1,4 +1,4 @@
-"""The lock of a table: whoever holds it may take it again, and it can be lent to work that goes on elsewhere."""
+"""The lock of a table: it is reentrant, and can be lent to work that goes on elsewhere."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any, Protocol
 
 
 class Semaphore(Protocol):
-    """Of one place: what threads, or greenlets, wait at."""
+    """A binary semaphore, of threads or of greenlets."""
 
     def acquire(self, blocking: bool = True) -> Any:
-        """Takes the place; False if it is taken and `blocking` is False."""
+        """Takes the semaphore; returns False if it is taken and `blocking` is False."""
 
     def release(self) -> Any:
-        """Gives the place back, whoever has taken it."""
+        """Releases the semaphore, whoever has taken it."""
 
 
 class Lock:
-    """Held by a thread or greenlet, `who` says by which one; or lent, and then held by nobody.
+    """Held by a thread or greenlet (`who` returns the current one), or lent, and then held by nobody.
 
-    What is lent is given back, or kept, by whoever has been told of it.
+    The work to which it is lent must call `give_back` or `keep`.
     """
 
     __slots__ = ("_depth", "_free", "_holder", "_who")
@@ -45,19 +45,19 @@ class Lock:
             self._free.release()
 
     def lend(self) -> bool:
-        """Takes the lock for nobody in particular; False if it is not free, also where the caller holds it."""
+        """Takes the lock without a holder; returns False if it is not free, even if the caller holds it."""
         return bool(self._free.acquire(False))
 
     def give_back(self) -> None:
-        """Ends what `lend` began."""
+        """Releases a lent lock."""
         self._free.release()
 
     def keep(self) -> Lock:
-        """What was lent is the caller's from now on: to be used in a `with` statement, whose end releases it."""
+        """Makes the caller the holder of a lent lock. Use in a `with` statement, whose end releases it."""
         self._holder, self._depth = self._who(), 0
         return self
 
 
 def thread_lock() -> Lock:
-    """A lock for threads."""
+    """Returns a lock for threads."""
     return Lock(threading.Semaphore(1), threading.get_ident)

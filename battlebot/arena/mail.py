@@ -1,4 +1,4 @@
-"""Letters to a node: what it must tell the bots that are connected to it, or look after. No I/O."""
+"""Letters to a node: what it must tell the bots connected to it, or look after. No I/O."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import orjson
 
 from battlebot.wire.updates import Update
 
-MAIL = b'{"do":"update",'  # how the letters begin that hold an update, nearly all
+MAIL = b'{"do":"update",'  # the beginning of letters that hold an update, nearly all
 
 
 class Mail(msgspec.Struct, frozen=True, tag_field="do", tag="update"):
@@ -27,12 +27,12 @@ class Mail(msgspec.Struct, frozen=True, tag_field="do", tag="update"):
     repeats: bool = False
 
     def encode(self) -> bytes:
-        """JSON, which begins with `MAIL`."""
+        """Returns the letter as JSON, which begins with `MAIL`."""
         return msgspec.json.encode(self)
 
     @classmethod
     def decode(cls, letter: bytes) -> Mail:
-        """What `encode` wrote."""
+        """Decodes what `encode` wrote."""
         return _MAIL.decode(letter)
 
     @classmethod
@@ -63,23 +63,23 @@ def eviction(place: str) -> bytes:
 
 
 def nudge(match_id: str) -> bytes:
-    """The letter that asks a node to look after its seats in a match that stands still."""
+    """The letter that asks a node to look after its seats in a stalled match."""
     return orjson.dumps({"do": "nudge", "match_id": match_id})
 
 
 def begun(match_id: str, place: str) -> bytes:
     """The letter by which a node tells itself that a match has begun for the bot that waits at `place`.
 
-    The update that says so has been read before it, or is lost.
+    When it is read, the update that begins the match has been read before, or is lost.
     """
     return orjson.dumps({"do": "begun", "match_id": match_id, "place": place})
 
 
 def rejoin() -> bytes:
-    """The letter by which a node asks itself to look after all its seats once it has read what lies before."""
+    """The letter by which a node asks itself to look after all its seats once it has read the letters before it."""
     return orjson.dumps({"do": "rejoin"})
 
 
 def freed(place: str) -> bytes:
-    """The letter that tells a node that no match will begin for who waits at `place` and was taken along."""
+    """The letter that tells a node that the player at `place`, whose ticket was taken along, gets no match by that."""
     return orjson.dumps({"do": "freed", "place": place})

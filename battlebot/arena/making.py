@@ -15,11 +15,11 @@ from battlebot.referee.match import Limits, Match, Seat, Series
 from battlebot.referee.step import update_for, with_first_due
 from battlebot.rules.contract import Game
 
-STATELESS_PLACE = f"{keys.STATELESS}/-"  # of a bot that nobody has taken out of a queue
+STATELESS_PLACE = f"{keys.STATELESS}/-"  # of a stateless bot that was not taken out of a queue
 
 
 def is_stateless(place: str) -> bool:
-    """Whether the bot at a place has no connection, but is asked at an address."""
+    """Returns whether the bot at a place is stateless: it has no connection, but is asked at an address."""
     return keys.node_of(place) == keys.STATELESS
 
 
@@ -35,9 +35,9 @@ def new_match(
     addresses: Mapping[str, str] | None = None,
     rated: bool = True,
 ) -> Match:
-    """A match before its first turn. `seats`: pairs of bot and place, the first mover first.
+    """Returns a match before its first turn. `seats`: pairs of bot and place, the first mover first.
 
-    `rated`: whether it counts for its bots' ratings. `addresses`: bot -> where it is asked, of those whose place
+    `rated`: whether it counts for its bots' ratings. `addresses`: bot -> where it is asked, for bots whose place
     `is_stateless`.
     Raises BadMessage for options that the game does not have.
     """
@@ -73,17 +73,17 @@ def new_match(
 
 
 def begin(store: MatchStore, game: Game, match: Match, queue: str, holder: str = "", not_after_ms: int = 0) -> bool:
-    """Makes the match and tells its bots, wherever they are; False if one of them waits no more.
+    """Begins the match and tells its bots, on any node; returns False if one of them no longer waits, or plays already.
 
-    `holder` is the ticket that took the others out of the queue, if one did; after `not_after_ms` (Redis's clock; 0:
-    never) it is too late. Raises Unavailable.
+    `holder` is the ticket that took the others out of the queue, if one did. After `not_after_ms` (Redis's clock; 0:
+    no limit) it is too late, and False is returned as well. Raises Unavailable.
     """
     made = beginning(game, match)
     return store.begin(match, queue, made.tickets, made.publications, holder, not_after_ms)
 
 
 def beginning(game: Game, match: Match) -> Beginning:
-    """What the store needs to begin the match: its bots' tickets, and what they and who watches are told."""
+    """Returns what the store needs to begin the match: its bots' tickets, and the messages to bots and viewers."""
     document = encode_match(match)
     tickets, publications = [], list[Publication]()
     for seat in match.seats:
@@ -101,11 +101,11 @@ def beginning(game: Game, match: Match) -> Beginning:
 
 
 def ticket_of(place: str, bot: str) -> str:
-    """The ticket with which the bot at `place` waits in a queue."""
+    """Returns the ticket with which the bot at `place` waits in a queue."""
     return f"{place}/{bot}"
 
 
 def place_and_bot(ticket: str) -> tuple[str, str]:
-    """The place and the bot of a ticket. A place holds one slash; a name may hold some, at the TCP door."""
+    """Returns the place and the bot of a ticket. A place holds one slash; a name at the TCP door may hold several."""
     node, connection, bot = ticket.split("/", 2)
     return f"{node}/{connection}", bot

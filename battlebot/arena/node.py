@@ -25,12 +25,12 @@ HEARTBEAT_S = 1.0
 
 
 def new_node_name() -> str:
-    """A name no other process has, ever: its seats and tickets carry it."""
+    """Returns a name that no other process ever has: the node's seats and tickets carry it."""
     return secrets.token_hex(6)
 
 
 class Node:
-    """Starts and keeps up what a web process does besides answering requests."""
+    """Starts and keeps running what a web process does besides answering requests."""
 
     def __init__(self, client: redis.Redis, arena: Arena, timers: Timers, tick: Callable[[], None]) -> None:
         """`tick` is called after each heartbeat; it may raise Unavailable."""
@@ -40,7 +40,7 @@ class Node:
         self._tick = tick
         self._known = False
         self._stood = False
-        # letters are read meanwhile: of each match what is newest counts
+        # letters are read meanwhile: for each match the newest revision counts
         after_a_gap = partial(in_background, arena.look_after_all)
         self._mailbox = Mailbox(client, keys.mailbox(arena.node), arena.on_mail, after_a_gap)
 
@@ -63,9 +63,9 @@ class Node:
                 return
 
     def beat(self) -> None:
-        """One heartbeat. Raises Unavailable.
+        """Sends one heartbeat. Raises Unavailable.
 
-        A node that was taken for dead meanwhile (it was stalled, or Redis was away) takes its players' seats again.
+        A node that was taken for dead meanwhile (it stalled, or Redis was away) takes its players' seats back.
         """
         with redis_errors():
             new = self._client.zadd(keys.NODES, {self._arena.node: int(time.time() * 1000)})
@@ -76,7 +76,7 @@ class Node:
         self._mailbox.beat()
         if self._stood:
             with redis_errors():
-                # letters may lie unread that seat players: these are looked after as well, in their turn
+                # unread letters may still seat players: this one is read after them, and those are looked after, too
                 self._client.publish(keys.mailbox(self._arena.node), rejoin())
             self._arena.rejoin_all()
             self._stood = False

@@ -1,4 +1,4 @@
-"""Work that is wished for often and serves all who wished when it is done: asked for now and then, and at last."""
+"""Debounces requests for work: asks for it at most once per interval, and once more at the end."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import redis
 from battlebot.arena import keys
 from battlebot.arena.connection import redis_errors, texts
 
-AT_ONCE = 1000  # subjects of put-off work that are taken up together
+AT_ONCE = 1000  # most subjects that one call of `due` takes up
 
 
 class Pace:
-    """`work` names a kind of work; it is done for a subject at most about every `every_s`. Raises Unavailable."""
+    """`work` names a kind of work, asked for at most about every `every_s` seconds per subject. Raises Unavailable."""
 
     def __init__(self, client: redis.Redis, work: str, every_s: float = 1.0) -> None:
         self._client = client
@@ -20,7 +20,7 @@ class Pace:
         self._every_ms = int(every_s * 1000)
 
     def now(self, subject: str) -> bool:
-        """Whether to ask for the work now; else it is kept in mind, and `due` answers it when the time has come."""
+        """Returns whether to ask for the work now; if not, the subject is put off, and a later `due` returns it."""
         with redis_errors():
             if self._client.set(keys.paced(self._work, subject), "1", nx=True, px=self._every_ms):
                 return True
@@ -28,7 +28,7 @@ class Pace:
         return False
 
     def due(self) -> list[str]:
-        """The subjects whose work was put off, each once: to be asked for now. For a sweep."""
+        """Takes up the subjects that were put off, each once: their work is to be asked for now. For a sweep."""
         with redis_errors():
             subjects = texts(self._client.spop(self._put_off, AT_ONCE))
             for subject in subjects:

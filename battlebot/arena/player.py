@@ -1,4 +1,4 @@
-"""One bot's connection as the arena sees it: where it is, what its clock says, how to tell it something."""
+"""One bot's connection as the arena sees it: its place, its clock, and how to tell it something."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ if TYPE_CHECKING:
 
 
 class Channel(Protocol):
-    """What a door gives the arena. Neither method blocks, neither raises; both may be called by any greenlet."""
+    """What a door gives the arena. No method blocks or raises; any greenlet may call them."""
 
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
         """Queues a message; `on_written(monotonic)` is called when it has been written to the socket."""
 
     def close(self, closing: Closing) -> None:
-        """Closes the connection after what is queued."""
+        """Closes the connection after the queued messages."""
 
     @property
     def held_up(self) -> bool:
-        """Whether the peer does not read, so that what it is sent waits."""
+        """Whether messages wait because the peer does not read."""
 
 
 class Shown(Protocol):
-    """An update as it is sent: an encoded letter or what a letter is made from."""
+    """An update to be sent: an `Update`, or the `Mail` that brought one from another node."""
 
     @property
     def text(self) -> str:
-        """The JSON."""
+        """The message as JSON."""
 
     @property
     def revision(self) -> int:
-        """The commit it shows."""
+        """The revision of the match that it shows."""
 
     @property
     def version(self) -> int:
-        """The version that an answer would be for."""
+        """The match's version, which an answer would be for."""
 
     @property
     def question(self) -> int:
-        """The version at which the bot was asked what it is asked now."""
+        """The version at which the bot was first asked the present question."""
 
     @property
     def asks(self) -> bool:
-        """Whether a turn of the bot is waited for."""
+        """Whether a turn of the bot is awaited."""
 
     @property
     def final(self) -> bool:
@@ -59,17 +59,17 @@ class Shown(Protocol):
 
     @property
     def remaining_s(self) -> float:
-        """What is left of the bot's clock."""
+        """The seconds left on the bot's clock."""
 
     @property
     def repeats(self) -> bool:
-        """Whether it says nothing but how the match stands: a bot that knows this version knows all of it."""
+        """Whether it says only how the match stands: a bot that knows this version learns nothing from it."""
 
 
 class Player:
-    """A logged-in connection. `place` is a new one for each wait, so that what concerns an old seat finds nobody.
+    """A logged-in connection. Each wait has a new `place`, so that letters about an old seat reach nobody.
 
-    `traits` are what others must know of it while it waits. `unforgiving`: it has no strikes.
+    `traits` are what others must know of it while it waits. `unforgiving`: an invalid turn loses at once.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Player:
         self.finished_matches = 0
         self.seen_version = login.version  # of the match that it resumes, until it has been told what it missed
         self.gone = False
-        self.sought: str | None = None  # the match that it was to be told of by a letter of its own node's
+        self.sought: str | None = None  # the match for which `Arena.look_for` has posted a letter
         self.watched_until_s: float | None = None
         self._connection = connection
         self._waits = 0
@@ -106,40 +106,40 @@ class Player:
         return self.login.bot_id
 
     def new_place(self, node: str, now_s: float) -> str:
-        """A place of its own for the next seat, and the moment (epoch) since when the bot waits for it."""
+        """Makes and returns a new place for the next seat; the bot waits for it from `now_s` (epoch) on."""
         self._waits += 1
         self.place = f"{node}/{self._connection}.{self._waits}{self.traits.suffix}"
         self.waiting_since_s = now_s
         return self.place
 
     def forget_clock(self) -> None:
-        """Nothing is asked of the bot."""
+        """Resets the clock and what the bot was told: nothing is asked of it."""
         self.stop_clock()
         self.remaining_s = 0.0
         self.told = (False, -1)
         self.known_version = -1
 
     def stop_clock(self) -> None:
-        """Nothing is charged, and nothing counts as asked, until the bot is told again."""
+        """Stops the clock and forgets the question, until the bot is told again."""
         self.asked_version = -1
         self.asked_s: float | None = None
         self._asking: object | None = None
         self._stands = False
 
     def pause_clock(self) -> None:
-        """Nothing is charged until the next update; but the bot knows what it is asked, and need not be told again."""
+        """Stops the clock until the next update, but keeps the question: the bot need not be asked again."""
         self._stands = self.asked_s is not None
         self.asked_s = None
 
     def tell(self, shown: Shown, reply: bool = False) -> None:
-        """Sends an update unless the bot has been told of it, or of a newer one; a `reply` is sent in any case.
+        """Sends an update, unless the bot was told a newer one, or this very one and it is no `reply`.
 
-        If it asks, the clock starts when it is written. The clock of a question that was put before goes on: a
-        repeated answer gives no time, nor does the turn of another bot where all move at once. No question is put
-        twice: an original client would answer twice, and the second answer would be an invalid turn. Nor is anybody
-        told twice how the match stands.
+        If it asks, the clock starts when it has been written. The clock of an earlier question goes on: neither a
+        reply nor another bot's turn in a simultaneous game gives time. No question is put twice, not even by a reply:
+        an original client would answer twice, and the second answer would be an invalid turn. Nor is a bot told a
+        state again that it knows, unless by a reply or the end.
         """
-        # the end is newer than anything: Redis may have lost what the bot was told before
+        # the end counts as newest: Redis may have lost revisions that the bot was told
         now_told = (shown.final, shown.revision)
         if now_told < self.told or (now_told == self.told and not reply):
             return
@@ -161,22 +161,22 @@ class Player:
             self.channel.send(shown.text, partial(self._start_clock, asking))
 
     def _go_on(self, shown: Shown) -> None:
-        """The clock of a question that was put before goes on, if it was paused."""
+        """Resumes the clock of an earlier question, if it was paused."""
         if self._stands:
             self.remaining_s = shown.remaining_s
             self._start_clock(self._asking, time.monotonic())
 
     def _start_clock(self, asking: object, written_s: float) -> None:
-        # another question may have been put meanwhile, or none be asked any more
+        # meanwhile another question may have been put, or this one withdrawn
         if self._asking is asking and self.asked_s is None:
             self.asked_s, self._lag_at_asking_s, self._stands = written_s, self._lag.total_s(), False
             if self.table is not None:
                 self.table.clock_started(self)
 
     def thinking_s(self, until_s: float | None = None) -> float:
-        """Seconds of the bot's own since its update was written; 0 if nothing is asked of it.
+        """Returns the bot's own seconds from its update's writing to `until_s` (monotonic; None: now), 0 if not asked.
 
-        By how much this process was late meanwhile is not charged: the turn may have lain unread.
+        The process's lateness meanwhile is not charged: the turn may have lain unread.
         """
         if self.asked_s is None:
             return 0.0

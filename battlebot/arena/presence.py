@@ -1,4 +1,4 @@
-"""Who holds which name at a door where the first to use one owns it, and who is online there. Knows no match."""
+"""Who holds which name at a door that needs no registration, and who is online there. Knows no match."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Holder:
     passwordless: bool
 
     def encode(self) -> bytes:
-        """As it stands in Redis."""
+        """Returns the holder as it is stored in Redis."""
         return orjson.dumps(asdict(self))
 
     @classmethod
     def decode(cls, document: bytes) -> Holder:
-        """What `encode` wrote."""
+        """Decodes what `encode` wrote."""
         return cls(**orjson.loads(document))
 
 
@@ -55,7 +55,7 @@ class Presence:
         self._hold_s = hold_s
 
     def claim(self, holder: Holder) -> Claimed:
-        """Takes the name, whoever held it; a holder on another node is told by a letter, and by `confirm`."""
+        """Takes the name, whoever held it; the earlier holder is told by a letter to its node, and by `confirm`."""
         script_keys = [keys.ONLINE, keys.playing(holder.name)]
         arguments: list[Argument] = [holder.name, holder.encode()]
         before, *matches = held(lambda: self._scripts.run(CLAIM, script_keys, arguments), self._hold_s)
@@ -67,7 +67,7 @@ class Presence:
         return Claimed(known, tuple(match.decode() for match in matches))
 
     def confirm(self, holders: Sequence[Holder]) -> list[tuple[bool, str | None]]:
-        """Of each: whether it still holds its name, and a live match in which that plays."""
+        """Returns for each whether it holds its name, and a live match of that name. Takes names that nobody holds."""
         if not holders:
             return []
         script_keys = [keys.ONLINE, *(keys.playing(holder.name) for holder in holders)]
@@ -76,11 +76,11 @@ class Presence:
         return [(bool(own), match.decode() or None) for own, match in zip(answers[::2], answers[1::2], strict=True)]
 
     def give_up(self, holder: Holder) -> None:
-        """Frees the name, if it is still this one's."""
+        """Frees the name, if this holder still has it."""
         self._scripts.run(UNCLAIM, [keys.ONLINE], [holder.name, holder.encode()])
 
     def online(self, node_timeout_s: float) -> dict[str, Holder]:
-        """name -> who holds it, of the nodes that live."""
+        """Returns name -> who holds it, for nodes with a heartbeat in the last `node_timeout_s` seconds."""
         since_ms = int((time.time() - node_timeout_s) * 1000)
         with redis_errors():
             documents: Any = self._client.hvals(keys.ONLINE)

@@ -1,4 +1,4 @@
-"""What can be asked of Redis about the installation: does it take writes, is it swept, does work pile up."""
+"""Health probes that ask Redis: does it take writes, are sweeps made, do tasks pile up."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ TASKS_WAIT_S = 60.0  # longer than tasks are left to wait before the sweeps ask 
 
 
 class Probes:
-    """Each raises Unavailable with a sentence where something is wrong."""
+    """Each raises Unavailable, with a sentence, if something is wrong."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
         self._lists = [TaskLists(client, queue) for queue in (TaskLists.QUEUE, TaskLists.BOTS)]
 
     def redis(self) -> None:
-        """Redis answers."""
+        """Checks that Redis answers."""
         with redis_errors():
             self._client.ping()
 
     def writes(self) -> None:
-        """Redis takes writes: one whose disk is full, or which has no memory left, still answers a ping."""
+        """Checks that Redis takes writes: with a full disk, or no memory left, it still answers a ping."""
         with redis_errors():
             self._client.set(keys.PROBED, "1", px=10_000)
 
     def sweep(self) -> None:
-        """A sweep was made lately: beat sends, and a worker takes."""
+        """Checks that a sweep was made lately: beat sends it, and a worker takes it."""
         with redis_errors():
             swept = self._client.exists(keys.SWEPT)
         if not swept:
             raise Unavailable("No sweep has been made lately: it takes beat and a worker.")
 
     def tasks(self) -> None:
-        """Tasks do not wait for long."""
+        """Checks that no task has waited for more than `TASKS_WAIT_S`."""
         for lists in self._lists:
             oldest_s = lists.oldest_s()
             if oldest_s is not None and time.time() - oldest_s > TASKS_WAIT_S:

@@ -1,4 +1,4 @@
-"""What a stateless bot is asked in a match, and what its reply is to the referee. Asks nobody."""
+"""What a stateless bot is asked in a match, and the referee's event for its answer. No I/O."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import seen_by, update_for
 from battlebot.rules.contract import SERVERS_KEYS, Game
 
-DROPPED = SERVERS_KEYS | {"version"}  # of a turn: its question is known
+DROPPED = SERVERS_KEYS | {"version"}  # from a turn: the question says which version it answers
 
 
 def content_of(game: Game, match: Match, seat: Seat) -> Any:
-    """The question as the game says it; where it says nothing, a bot's update, with its name as `bot_id`. JSON."""
+    """Returns the question as JSON: as the game puts it, or else the bot's update, with its name as `bot_id`."""
     about = {
         "address": seat.address,
         "match": match.id,
@@ -25,7 +25,7 @@ def content_of(game: Game, match: Match, seat: Seat) -> Any:
 
 
 def turned(game: Game, match: Match, seat: Seat, value: Any, thinking_s: float) -> Event:
-    """The event of an answer (JSON): a turn, or that the bot gave up where it is not valid, as it has no strikes."""
+    """Returns the event of an answer (JSON): Turned, or GaveUp if the turn is not valid, as the bot has no strikes."""
     turn = game.turn_from(value)
     if turn is None:
         return _invalid(seat, "The answer must be a JSON object.", thinking_s)
@@ -37,12 +37,12 @@ def turned(game: Game, match: Match, seat: Seat, value: Any, thinking_s: float) 
 
 
 def is_turn(game: Game, match: Match, seat: Seat, value: Any) -> bool:
-    """Whether an answer (JSON) would be a valid turn."""
+    """Returns whether an answer (JSON) would be a valid turn."""
     return isinstance(turned(game, match, seat, value, 0.0), Turned)
 
 
 def gave_up(seat: Seat, sentence: str, late: bool, thinking_s: float) -> Event:
-    """The event of no answer."""
+    """Returns the event of a question without an answer: none in time (`late`), or none that could be used."""
     return GaveUp(seat.bot, seat.question, "timeout" if late else "invalid", sentence, sentence, thinking_s)
 
 

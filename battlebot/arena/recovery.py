@@ -21,7 +21,7 @@ from battlebot.wire import closing
 
 log = structlog.get_logger()
 
-AGAIN_S = 1.0  # until a match that could not be read is looked at again
+AGAIN_S = 1.0  # before a match that could not be read is looked at again
 
 
 class Recovery:
@@ -37,7 +37,7 @@ class Recovery:
         self._looks = threading.Lock()
 
     def later(self, match_id: str) -> None:
-        """Looks after a match in a while, and again until Redis answers; once, however many ask for it meanwhile."""
+        """Looks after a match in a while, and again until Redis answers. Calls until then are merged into one."""
         if match_id not in self._planned:
             self._planned.add(match_id)
             self._timers.at(time.monotonic() + AGAIN_S, partial(in_background, self._again, match_id))
@@ -50,7 +50,7 @@ class Recovery:
             self.later(match_id)
 
     def nudged(self, match_id: str, waiting: Player | None = None) -> None:
-        """As `look_after`; somebody found that a match stands still. Never raises: who noticed it asks again."""
+        """Like `look_after`, for a stalled match. Does not raise Unavailable: whoever noticed it asks again."""
         try:
             self.look_after(match_id, waiting)
         except Unavailable as error:
@@ -59,24 +59,24 @@ class Recovery:
     def look_after(self, match_id: str, waiting: Player | None = None) -> None:
         """Brings every seat of this node in a match up to date: letters may have been lost. Raises Unavailable.
 
-        `waiting` is who waits for just this match to begin.
+        `waiting` is a player that waits for this match to begin.
         """
         with self._tables.at(match_id) as table:
             try:
-                # what was read before the lock was had would be old: the match may have gone on meanwhile
+                # read under the lock: the match may have gone on before
                 match = table.load()
             except UnknownMatch:
                 self._host.lost(match_id)
                 return
             for seat in match.seats:
                 player = table.players.get(seat.bot)
-                # a moment ago it may have gone
+                # `waiting` may have gone a moment ago: then nobody is expected at its place
                 if player is None and waiting is not None and waiting.bot == seat.bot:
                     player = self._tables.expected(waiting.place)
                 self._bring_up_to_date(table, match, seat, player)
 
     def catch_up(self, table: Table, player: Player) -> None:
-        """Tells a player how the match stands, by what this node knows; later, where Redis does not answer."""
+        """Tells a player how the match stands as this node knows it; later, if Redis does not answer."""
         match = table.known()
         seat = None if match is None else match.seat_of(player.bot)
         if match is not None and seat is not None and seat.place in (None, player.place):
@@ -106,9 +106,9 @@ class Recovery:
         self._tell(table, match, seat, player, reply=unasked)
 
     def look_after_all(self) -> None:
-        """Brings all seats up to date: the mailbox was unreadable for a time. Where Redis is away, once it is back.
+        """Brings all seats up to date, as the mailbox was unreadable for a time; if Redis is away, once it is back.
 
-        One at a time: who asks while one is under way is answered by another round of that.
+        One call works at a time: calls meanwhile make it do another round.
         """
         self._all_wanted = True
         while self._all_wanted and self._looks.acquire(blocking=False):
@@ -129,15 +129,15 @@ class Recovery:
                 return
 
     def rejoin_all(self) -> None:
-        """Takes every seat of this node's players again that was emptied meanwhile. Raises Unavailable.
+        """Takes back every seat of this node's players that was emptied meanwhile. Raises Unavailable.
 
-        Who has sat down elsewhere meanwhile keeps that seat; of a match that is over its end is told.
+        A bot that sat down elsewhere meanwhile keeps that seat. Players of a match that is over are told its end.
         """
         for table in self._tables.all():
             self.look_after(table.match_id)
 
     def _rejoin(self, table: Table, match: Match, seat: Seat, player: Player) -> None:
-        """A player whom this node holds, though its seat is empty or elsewhere."""
+        """Handles a player that sits at this node, though its seat is empty or held elsewhere."""
         if seat.place is not None:
             self._tables.unseat(table, player)
             player.channel.close(closing.TAKEN_OVER)

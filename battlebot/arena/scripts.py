@@ -1,7 +1,7 @@
-"""Runs our Lua scripts: loads them where a restarted Redis forgot them, and groups calls into one round trip.
+"""Runs our Lua scripts: loads them again if a restarted Redis forgot them, and groups calls into one round trip.
 
 `Scripts` sends each call by itself. `GroupedScripts` is for web nodes: the calls that wait at one moment travel
-together; whoever comes first sends for all, and hands over to the next when its own call is answered. Turns have lines
+together. The first caller sends for all, and hands over to the next when its own call is answered. Turns have lines
 of their own (`turns`).
 """
 
@@ -27,11 +27,11 @@ class Script:
 
     def __init__(self, package: str, name: str) -> None:
         self.text = files(package).joinpath(name).read_text()
-        # Redis names scripts so; it is no secret
+        # Redis identifies scripts by SHA-1; it protects nothing
         self.sha = hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
 
     def command(self, keys: Sequence[str], arguments: Sequence[Argument]) -> Command:
-        """The command that runs it."""
+        """Returns the command that runs it."""
         return ("EVALSHA", self.sha, len(keys), *keys, *arguments)
 
 
@@ -42,7 +42,7 @@ class Scripts:
         self.client = client
 
     def run(self, script: Script, keys: Sequence[str], arguments: Sequence[Argument]) -> Any:
-        """The script's answer. Raises Unavailable; the script may have been run all the same."""
+        """Returns the script's answer. Raises Unavailable; the script may have run all the same."""
         with redis_errors():
             try:
                 return self.client.evalsha(script.sha, len(keys), *keys, *arguments)
@@ -50,7 +50,7 @@ class Scripts:
                 return self.client.eval(script.text, len(keys), *keys, *arguments)
 
     def run_all(self, script: Script, calls: Sequence[tuple[Sequence[str], Sequence[Argument]]]) -> list[Any]:
-        """The answers to calls `(keys, arguments)` that travel together. Raises Unavailable; some may have been run."""
+        """Returns the answers to calls `(keys, arguments)`, sent together. Raises Unavailable; some may have run."""
         pipeline = self.client.pipeline(transaction=False)
         for keys, arguments in calls:
             pipeline.evalsha(script.sha, len(keys), *keys, *arguments)
@@ -69,7 +69,7 @@ class Scripts:
 
 
 class Gate(Protocol):
-    """Where one waits for another, made shut: a semaphore of 0."""
+    """Lets one thread or greenlet wait for another; made shut, like a semaphore of 0."""
 
     def acquire(self) -> object:
         """Waits until the gate is opened."""
@@ -79,7 +79,7 @@ class Gate(Protocol):
 
 
 def shut_gate() -> Gate:
-    """A gate for threads."""
+    """Returns a shut gate for threads."""
     return threading.Semaphore(0)
 
 
@@ -94,9 +94,9 @@ class _Call:
 
 
 class GroupedScripts(Scripts):
-    """Runs the scripts that greenlets of one process ask for at the same time in one transaction, on one `Line`.
+    """Sends the calls that greenlets of one process make at the same time as one transaction, on one `Line`.
 
-    `new_gate` makes a gate for those who wait: one of the greenlets' own costs less than one for threads.
+    `new_gate` makes the gates of callers that wait: a gate for greenlets costs less than one for threads.
     """
 
     def __init__(self, client: redis.Redis, new_gate: Callable[[], Gate] = shut_gate) -> None:
@@ -107,7 +107,7 @@ class GroupedScripts(Scripts):
         self._busy = False
 
     def run(self, script: Script, keys: Sequence[str], arguments: Sequence[Argument]) -> Any:
-        """As `Scripts.run`."""
+        """Like `Scripts.run`."""
         call = _Call(script, keys, arguments)
         self._waiting.append(call)
         if self._busy:
@@ -124,7 +124,7 @@ class GroupedScripts(Scripts):
         return self._result(call)
 
     def _wait(self, call: _Call, gate: Gate) -> None:
-        """Waits for the answer, or for the call's turn to lead; who is thrown out meanwhile keeps nobody waiting."""
+        """Waits for the answer, or for the call's turn to lead. An interrupted caller keeps nobody waiting."""
         try:
             gate.acquire()
         except BaseException:
@@ -135,7 +135,7 @@ class GroupedScripts(Scripts):
             raise
 
     def _hand_over(self, answered: list[_Call]) -> None:
-        """Wakes who sends next, then those whose answers are there: they work while Redis does."""
+        """Wakes the next to send, then those whose answers are there, so that they work while Redis does."""
         self._busy = bool(self._waiting)
         for call in self._waiting[:1]:
             call.leads = True
@@ -150,7 +150,7 @@ class GroupedScripts(Scripts):
         try:
             answers = self._exchange([call.script.command(call.keys, call.arguments) for call in group])
         finally:
-            # whoever sends and is thrown out meanwhile takes nobody along: the others find out that no answer came
+            # if the sender is interrupted, the others find that no answer came, and go on
             for call, answer in zip(group, answers, strict=True):
                 call.answer = answer
 

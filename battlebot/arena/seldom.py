@@ -1,4 +1,4 @@
-"""What is wrong for long is told now and then, not each time that somebody looks. One a process."""
+"""Limits how often a lasting problem is told, however often it is found. One limiter per process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ REMEMBERED = 10_000
 
 
 class Seldom:
-    """Called with a thing, it says whether that may be told of: once in `EVERY_S`."""
+    """Called with a thing, returns whether to tell of it now: once per `EVERY_S` seconds."""
 
     def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
         self._now_s = now_s

@@ -27,15 +27,15 @@ from battlebot.wire import closing
 
 log = structlog.get_logger()
 
-SEATED_AFTER_S = 1.5  # who waits is given an empty seat of its bot's by the next second
+SEATED_AFTER_S = 1.5  # by then a waiting bot has been given its empty seat: its lobby looks every second
 
 
 class Arena:
     """All that may happen at a node's tables. `release(player)` is called when a player's match is over.
 
-    `turns` makes the way by which turns of many tables are committed together, where there is one.
-    `letters`: what doors do with letters of their own, by their `do`; called with the rest of the letter.
-    `new_lock` makes the locks of tables, each taken with every turn: one of the greenlets' own costs least.
+    `turns` makes what commits turns of many tables together; without it, each is committed by itself.
+    `letters`: handlers for letters of the doors' own, by their `do`; called with the rest of the letter.
+    `new_lock` makes the locks of tables, taken with every turn: a lock for greenlets costs least.
     """
 
     def __init__(
@@ -68,10 +68,10 @@ class Arena:
         refusal: str | None = None,
         version: int | None = None,
     ) -> None:
-        """A player sent a turn (None: unreadable, `refusal` says why) whose bytes arrived at `received_s` (monotonic).
+        """Takes a player's turn (None: unreadable, `refusal` says why) whose bytes arrived at `received_s` (monotonic).
 
-        A turn for another `version` than the match's is ignored, if one is given.
-        Raises Unavailable if nobody knows whether it was committed: when Redis is back the bot is told, or asked again.
+        If `version` is given, a turn for another version than the match's is ignored. Raises Unavailable if it is
+        unknown whether the turn was committed: when Redis is back, the bot is told, or asked again.
         """
         table = player.table
         if table is None:
@@ -82,7 +82,7 @@ class Arena:
             try:
                 self._host.conduct(table, self._turn_of(player, turn, received_s, refusal, version))
             except Unavailable:
-                # if it was not committed, the bot is asked again
+                # so that the bot is asked again if the turn was not committed
                 player.stop_clock()
                 raise
 
@@ -94,7 +94,7 @@ class Arena:
         refusal: str | None,
         failed: Callable[[Unavailable], None],
     ) -> bool:
-        """As `turned`, but returns at once; False where that cannot be done: then nothing has been done.
+        """Like `turned`, but returns at once; returns False, having done nothing, if that is not possible.
 
         `failed(error)` is called instead of raising Unavailable.
         """
@@ -116,17 +116,17 @@ class Arena:
         return Turned(player.bot, turn, thinking_s, refusal, arrived_s, version, player.unforgiving)
 
     def join(self, player: Player, match_id: str, live: bool = False) -> bool:
-        """Gives the player its seat in a match back, with the current state; False if it has none there, or is gone.
+        """Gives the player its seat in a match back, with the current state; returns False if it has none or is gone.
 
-        Who sits already, here or in another match, keeps that seat, and is told nothing. A seat that another connection
-        of the bot holds is taken over. Of a match that is over, the player is told the end and released, or with
-        `live` not even that. Raises Unavailable.
+        A player that sits already, here or in another match, keeps that seat and is told nothing. A seat that another
+        connection of the bot holds is taken over. If the match is over, the player is told the end and released; with
+        `live`, False is returned instead. Raises Unavailable.
         """
         with self._tables.at(match_id) as table:
             try:
                 match = table.load()
                 if player.gone:
-                    # a later connection of its bot has come while this one waited here: the seat is that one's
+                    # while this connection waited for the lock, a later one of its bot came: the seat is that one's
                     return False
                 seat = match.seat_of(player.bot)
                 fits = seat is not None and match.game == player.login.game
@@ -135,7 +135,7 @@ class Arena:
                 assert seat is not None
                 event = self._joined(player, seat, table.players.get(player.bot))
                 if player.table is not None:
-                    # the tick and the one who came look for the same player's seat: the other was quicker
+                    # the lobby's tick and the player's own entering both look for its seat: the other was quicker
                     return True
                 self._tables.seat(table, player)
                 self._host.conduct(table, event)
@@ -145,11 +145,11 @@ class Arena:
         return True
 
     def _joined(self, player: Player, seat: Seat, holder: Player | None) -> Joined:
-        """The event of a player that takes the seat; `holder` is who sat there at this node.
+        """Returns the event of a player that takes the seat; `holder` is the player that sat there at this node.
 
-        What the server took to let it in is not charged, nor what passed after the node of its last place died. A
-        connection that was there before the seat was left is charged until it could sit down: else a bot could think in
-        one that waits, for nothing, and leave the other as often as it likes.
+        The time in which the server let it in is not charged, nor the time after the node of its last place died. A
+        connection that came before the seat was left is charged until it could sit down: otherwise a bot could think
+        for free in a waiting connection, and leave the other one as often as it likes.
         """
         place, came_s = seat.place, player.came_s
         if holder is not None and holder.place == place:
@@ -162,30 +162,30 @@ class Arena:
         return Joined(player.bot, player.place, lived_s if came_s is None else min(lived_s, came_s))
 
     def left(self, player: Player, clean: bool, how: str) -> None:
-        """A player's connection is gone, by the bot's own doing (`clean`) or the network's; `how` is a slug."""
+        """Handles the end of a player's connection, by the bot itself (`clean`) or the network; `how` is a slug."""
         ended_s = time.monotonic()
         event = Left(player.bot, player.place, clean, player.thinking_s(ended_s), how, self._now_s())
         self._depart(player, event, ended_s)
 
     def orphaned(self, player: Player, how: str) -> None:
-        """A player's connection was ended by the server's own doing: its seat is kept, its clock stopped."""
+        """Handles the end of a player's connection by the server itself: the seat is kept, the clock stopped."""
         self._depart(player, Orphaned(player.bot, player.place, how))
 
     def _depart(self, player: Player, event: Left | Orphaned, ended_s: float | None = None) -> None:
         self._tables.depart(event)
-        # while one waits for the lock, the next board of a series may begin
+        # while this waits for the lock, the next board of a series may begin
         while (table := player.table) is not None:
             with table.lock:
                 if player.table is table:
                     if isinstance(event, Left):
-                        # a turn that was under way is charged by itself, or was not taken: the clock is another by now
+                        # a turn under way meanwhile was charged by itself, or not taken: the clock has changed
                         event = replace(event, thinking_s=player.thinking_s(ended_s))
                     self._tables.unseat(table, player)
                     self._host.leave(table, event)
         self._tables.depart(event)
 
     def on_mail(self, letter: bytes) -> None:
-        """A letter from the node's mailbox. Letters are handled in their order."""
+        """Handles a letter from the node's mailbox. Letters are handled in their order."""
         if letter.startswith(MAIL):
             self._on_update(Mail.decode(letter))
             return
@@ -207,7 +207,7 @@ class Arena:
         if self._tables.expected(mail.place) is None and (table is None or mail.bot not in table.players):
             before = self._tables.elsewhere(mail.place, mail.match_id)
             if before is not None:
-                # the other node was quicker: who ended the board before is about to tell of it here
+                # the other node was quicker: whoever ended the previous board is about to tell of it here
                 with before.lock:
                     pass
         with self._tables.at(mail.match_id) as table:
@@ -223,14 +223,15 @@ class Arena:
             if mail.final:
                 self._host.finish(table, player)
             elif table.revision > mail.revision:
-                # the match went on before the letter was read, and this player was not here to be told
+                # the match went on before the letter was read, and this player was not seated to be told
                 self._recovery.catch_up(table, player)
 
     def look_for(self, match_id: str, player: Player) -> None:
-        """A match has begun for a player who waits, and it has not been told: looks after it if that letter was lost.
+        """Looks after a match that has begun for a waiting player, if the letter that tells so was lost.
 
-        Else it is about to be read: who were told by now how the match stands might miss its beginning. Who asks a
-        second time has had no letter of the node's own either, and is looked after at once. Raises Unavailable.
+        Otherwise that letter is still queued; telling the player the current state first would make it miss the
+        beginning. So the first call posts a letter that is read after it. A second call for the same match means that
+        this one is lost, too, and looks after the match at once. Raises Unavailable.
         """
         if player.sought == match_id:
             self.look_after(match_id, player)

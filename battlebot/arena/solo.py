@@ -1,7 +1,7 @@
-"""Work that one process at a time does, and that is never forgotten: whoever finds it taken leaves a wish behind.
+"""Work that one process does at a time, and that is never forgotten: a process that finds it taken leaves a request.
 
-While the lock is held the wish is enough: a script that leaves one asks for no task (`wait.lua`). A lock here only
-spares double work; what keeps double work harmless is where the work is committed.
+While the lock is held, the request is enough: `wait.lua` then leaves one and asks for no task. The lock only saves
+double work; where the work is committed, double work is made harmless.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ log = structlog.get_logger()
 TAKE = Script("battlebot.arena", "solotake.lua")
 RENEW = Script("battlebot.arena", "solorenew.lua")
 RELEASE = Script("battlebot.arena", "solo.lua")
-LOCK_MS = 6000  # for how long a dead process keeps others from its work
+LOCK_MS = 6000  # how long a dead process keeps others from its work
 RENEW_EVERY_S = 1.5
 WISH_MS = 2000
-MAX_ROUNDS = 1000  # then the next sweep goes on, so that no task lives for ever
+MAX_ROUNDS = 1000  # then the next sweep goes on, so that no task runs for ever
 
 
 class Locks:
-    """The locks of one process: renewed, by a thread of its own, for as long as the work lasts."""
+    """The locks of one process, renewed by a thread for as long as the work lasts."""
 
     def __init__(self, client: redis.Redis) -> None:
         self.scripts = Scripts(client)
@@ -41,7 +41,7 @@ class Locks:
 
     @contextmanager
     def kept(self, lock: str, token: str) -> Iterator[None]:
-        """Within it the lock, which has been taken with that token, does not run out."""
+        """Keeps the lock, taken with that token, from expiring within the `with` block."""
         with self._guard:
             self._held[token] = lock
             if self._keeper is None:
@@ -68,7 +68,7 @@ class Locks:
 
 
 class Solo:
-    """`work` names the work."""
+    """Runs the work named `work` in one process at a time."""
 
     def __init__(self, locks: Locks, work: str) -> None:
         self._locks = locks
@@ -76,9 +76,10 @@ class Solo:
         self._keys = [keys.lock(work), keys.asked(work)]
 
     def run(self, work: Callable[[], int]) -> int:
-        """Calls `work()` again and again, as long as it was asked for meanwhile; answers the sum of what it answered.
+        """Calls `work()`, repeats it as long as it was requested meanwhile, and returns the sum of its results.
 
-        If another process does it, its round after this moment sees what we came for: 0. Raises Unavailable.
+        If another process is at it, leaves a request, so that it does another round, and returns the sum so far (0 at
+        first). Raises Unavailable.
         """
         done = 0
         for _ in range(MAX_ROUNDS):

@@ -23,22 +23,22 @@ COMMIT = Script("battlebot.arena", "commit.lua")
 BEGIN = Script("battlebot.arena", "begin.lua")
 NUMBER = Script("battlebot.arena", "number.lua")
 
-ENTRY_BYTES = 200  # of an entry of the record, beside the bot's own
-TOGETHER = 50  # matches that begin in one round trip; Redis serves nobody else meanwhile
-LIVES_S = 2.0  # after a heartbeat; the next is due in one second
-TURNS_RETIRED_S = 10  # its record is in the archive; who follows it turn by turn may be a little behind
-RETIRED_S = 60  # an archived match stays readable: a bot that comes back too late is told how it ended
+ENTRY_BYTES = 200  # of an entry of the record, beside what the bot sent
+TOGETHER = 50  # most matches begun in one round trip; Redis serves nobody else meanwhile
+LIVES_S = 2.0  # how long a node counts as alive after a heartbeat; the next is due after one second
+TURNS_RETIRED_S = 10  # how long an archived match's turns are kept: a viewer that follows them may lag behind
+RETIRED_S = 60  # how long an archived match stays readable: a bot that comes back too late is told how it ended
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What replaces a match by its next revision: its part of a call of the script. However often made: done once."""
+    """One match's part of a `commit.lua` call, which replaces it by its next revision; idempotent."""
 
     match_id: str
     call: Call
 
     def done(self, answer: Any) -> bool:
-        """What the script has answered: whether the archive must be asked for now. Raises Conflict, UnknownMatch."""
+        """Reads from the script's answer whether the archive must be asked for now. Raises Conflict, UnknownMatch."""
         done, detail = answer
         if done:
             return bool(detail)
@@ -48,13 +48,13 @@ class Commit:
 
 
 def commit_command(commits: Iterable[Commit]) -> Command:
-    """The command that makes all of these, of different matches; it answers a list of what `Commit.done` takes."""
+    """Returns the command for commits of different matches; its answer is a list of what each `Commit.done` takes."""
     return COMMIT.command(*together(commit.call for commit in commits))
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A finished match as the archive takes it: the match, its end's number, its recorded turns."""
+    """A finished match as the archive takes it: the match, the number of its end, its recorded turns."""
 
     match: Match
     seq: int
@@ -64,7 +64,7 @@ class Ended:
 class MatchStore:
     """All access to the keys of live matches. Every method raises Unavailable when Redis does not answer.
 
-    `hold_s`: how long a commit is tried again before it gives up; a bot's clock stands still meanwhile.
+    `hold_s`: for how many seconds a commit is retried before it fails; a bot's clock stands still meanwhile.
     """
 
     def __init__(self, client: redis.Redis, scripts: Scripts | None = None, hold_s: float = 30.0) -> None:
@@ -83,15 +83,16 @@ class MatchStore:
         holder: str = "",
         not_after_ms: int = 0,
     ) -> bool:
-        """Makes the match if all the tickets still wait in the queue, or are held by the ticket `holder`.
+        """Begins the match if each of the tickets waits in the queue or is held by the ticket `holder`.
 
-        Else, and after `not_after_ms` on Redis's clock (0: never), changes nothing and answers False.
+        Otherwise, or after `not_after_ms` on Redis's clock (0: no limit), changes nothing and returns False. Also
+        returns False if a bot that is found by name plays already; then the held tickets are freed.
         """
         call = begin_call(Beginning(match, tickets, publications), queue, holder, not_after_ms)
         return bool(held(lambda: self._scripts.run(BEGIN, *call), min(self._hold_s, 5.0)))
 
     def begin_all(self, beginnings: Sequence[Beginning], queue: str, not_after_ms: int = 0) -> list[bool]:
-        """As `begin`, of each; they travel together, and each stands or falls by itself."""
+        """Like `begin`, for each; they are sent together, and each succeeds or fails by itself."""
         begun: list[bool] = []
         for at in range(0, len(beginnings), TOGETHER):
             calls = [begin_call(one, queue, "", not_after_ms) for one in beginnings[at : at + TOGETHER]]
@@ -107,33 +108,33 @@ class MatchStore:
         publications: Sequence[Publication],
         follows: Match | None = None,
     ) -> Commit:
-        """What replaces `before` by `after`, when it is made. Asks Redis nothing.
+        """Returns the commit that replaces `before` by `after`, without making it. Does not ask Redis.
 
         `turns` are appended to the record. `follows` is a match that begins with the end of this one.
-        Raises TypeError where the game has made a state that is not JSON.
+        Raises TypeError if the game's state cannot be encoded as JSON.
         """
         return Commit(after.id, commit_call(before, after, turns, publications, follows, next(self._tokens)))
 
     def commit(self, commit: Commit) -> bool:
-        """Makes it, in one round trip. Answers whether the archive must be asked for now.
+        """Makes a commit, in one round trip. Returns whether the archive must be asked for now.
 
-        Raises Conflict if another revision than the one before is there (reload, step again), UnknownMatch if none is.
+        Raises Conflict if Redis has another revision than `before` (reload, step again), UnknownMatch if it has none.
         """
         call = together([commit.call])
         [answer] = held(lambda: self._scripts.run(COMMIT, *call), self._hold_s)
         return commit.done(answer)
 
     def post(self, node: str, letter: bytes) -> None:
-        """Sends a node a letter, which it reads after all that was sent to it before."""
+        """Sends a node a letter, which it reads after all earlier letters."""
         with redis_errors():
             self.client.publish(keys.mailbox(node), letter)
 
     def next_number(self) -> int:
-        """A number for a board, larger than all before."""
+        """Returns a number for a board, larger than all before."""
         return int(held(lambda: self._scripts.run(NUMBER, [keys.NUMBERS], []), self._hold_s))
 
     def load(self, match_id: str) -> Match:
-        """The match as it stands. Raises UnknownMatch."""
+        """Returns the match as it stands in Redis. Raises UnknownMatch."""
         with redis_errors():
             document = self.client.hget(keys.match(match_id), "doc")
         if document is None:
@@ -141,13 +142,13 @@ class MatchStore:
         return decode_match(document)
 
     def reload(self, match_id: str) -> Match:
-        """As `load`, tried again for as long as a commit: for one that comes again, as somebody was first."""
+        """Like `load`, retried for as long as a commit is: for a commit that is made again after a Conflict."""
         return held(lambda: self.load(match_id), self._hold_s)
 
     def turns(self, match_id: str, first: int, end: int) -> list[dict[str, Any]] | None:
-        """The valid turns of a match that answered the versions from `first` to before `end`, as they are echoed.
+        """Returns the valid turns that answered a match's versions from `first` to before `end`, as bots are told them.
 
-        None where they are not there any more: the match has been archived.
+        Returns None if they are no longer there: the match has been archived.
         """
         if first >= end:
             return []
@@ -157,13 +158,13 @@ class MatchStore:
         return turns if len(turns) == end - first else None
 
     def record(self, match_id: str, first: int) -> list[dict[str, Any]]:
-        """The entries of a match's record from the number `first` (0: all) on; none once it has been archived."""
+        """Returns the entries of a match's record from number `first` (0: all) on; none once it is archived."""
         with redis_errors():
             rows: Any = self.client.lrange(keys.turns(match_id), first, -1)
         return [orjson.loads(row) for row in rows]
 
     def load_many(self, match_ids: Sequence[str]) -> dict[str, Match]:
-        """Those of the matches that are there."""
+        """Returns id -> match, for those that Redis holds."""
         with redis_errors():
             pipeline = self.client.pipeline(transaction=False)
             for match_id in match_ids:
@@ -176,15 +177,16 @@ class MatchStore:
         }
 
     def now_ms(self) -> int:
-        """The time on Redis's clock, in ms since the epoch."""
+        """Returns the time on Redis's clock, in ms since the epoch."""
         with redis_errors():
             seconds, micros = self.client.time()
         return int(seconds) * 1000 + int(micros) // 1000
 
     def lived_until_s(self, node: str, now_s: float) -> float:
-        """Until when (epoch) the node is known to have lived: `now_s` where it listens and gave a sign just now.
+        """Returns until when (epoch) the node is known to have lived; 0 if it has been found dead.
 
-        Its last heartbeat alone is up to a second old also of a node that lives. 0 if it has been found dead.
+        That is `now_s` if it reads its mailbox and its last heartbeat is less than `LIVES_S` old (a live node's may be
+        a second old), otherwise that heartbeat.
         """
         with redis_errors():
             pipeline = self.client.pipeline(transaction=False)
@@ -197,28 +199,28 @@ class MatchStore:
         return now_s if listeners and now_s - beat_s < LIVES_S else beat_s
 
     def last_beat_s(self, node: str) -> float:
-        """The node's last heartbeat (epoch); 0 if it has been found dead."""
+        """Returns the node's last heartbeat (epoch); 0 if it has been found dead."""
         with redis_errors():
             beat_ms: Any = self.client.zscore(keys.NODES, node)
         return float(beat_ms or 0) / 1000
 
     def live_ids(self) -> list[str]:
-        """The ids of all live matches, the most urgent first."""
+        """Returns the ids of all live matches, the most urgent first."""
         with redis_errors():
             return texts(self.client.zrange(keys.DEADLINES, 0, -1))
 
     def overdue_ids(self, now_s: float) -> list[str]:
-        """The ids of the live matches whose `due_s` has passed."""
+        """Returns the ids of the live matches whose `due_s` is not after `now_s`."""
         with redis_errors():
             return texts(self.client.zrangebyscore(keys.DEADLINES, "-inf", int(now_s * 1000)))
 
     def unasked_ids(self) -> list[str]:
-        """The ids of the matches whose stateless bots a worker began to ask that is lost."""
+        """Returns the ids of the matches whose asking lease has expired because the worker died."""
         with redis_errors():
             return texts(self.client.zrangebyscore(keys.ASKING, "-inf", self.now_ms()))
 
     def busy(self, addresses: Sequence[str]) -> dict[str, int]:
-        """Address -> in how many live rated matches a stateless bot plays there."""
+        """Returns address -> in how many live rated matches a stateless bot is asked there."""
         with redis_errors():
             pipeline = self.client.pipeline(transaction=False)
             for address in addresses:
@@ -226,17 +228,17 @@ class MatchStore:
             return dict(zip(addresses, pipeline.execute() if addresses else [], strict=True))
 
     def begin_archiving(self) -> None:
-        """To be called before it is looked what has ended: of what ends later, the archive is asked for again."""
+        """Call before reading the finished list: matches that end afterwards request a new archive run."""
         with redis_errors():
             self.client.delete(keys.ARCHIVE_ASKED)
 
     def finished_ids(self, limit: int) -> list[str]:
-        """The ids of ended matches that are not archived, in the order in which they ended."""
+        """Returns the ids of the first `limit` ended matches that are not archived, in the order of their ends."""
         with redis_errors():
             return texts(self.client.zrange(keys.FINISHED, 0, limit - 1))
 
     def together(self, match_ids: Sequence[str], most_bytes: int) -> list[str]:
-        """The first of these, at least one, whose records are about `most_bytes` together at most."""
+        """Returns the first of these, at least one, whose records together have about `most_bytes` at most."""
         with redis_errors():
             pipeline = self.client.pipeline(transaction=False)
             for match_id in match_ids:
@@ -248,7 +250,7 @@ class MatchStore:
         return list(match_ids[: max(1, len(list(rest)))])
 
     def ended(self, match_ids: Sequence[str]) -> list[Ended]:
-        """The finished matches with their turns; those whose keys are gone are left out."""
+        """Returns the finished matches with their turns; those whose keys are gone are left out."""
         with redis_errors():
             pipeline = self.client.pipeline(transaction=False)
             for match_id in match_ids:
@@ -270,7 +272,7 @@ class MatchStore:
             pipeline.execute()
 
     def retire(self, match_ids: Sequence[str]) -> None:
-        """Takes archived matches off the finished list and lets their keys go."""
+        """Takes archived matches off the finished list and lets their keys expire."""
         if not match_ids:
             return
         with redis_errors():
@@ -283,7 +285,7 @@ class MatchStore:
 
 
 def _size(document: bytes | None, turns: int) -> int:
-    """About how many bytes the record of a match has: its bots' own, and what the server adds to each turn."""
+    """Returns about how many bytes a match's record has: what the bots sent, and what the server adds to each turn."""
     if document is None:
         return 0
     return turns * ENTRY_BYTES + sum(seat.recorded_bytes for seat in decode_match(document).seats)

@@ -1,4 +1,4 @@
-"""A connection to Redis over which channels are heard: from when on, and from when on again after it was lost."""
+"""A connection to Redis that hears channels: it tells from when on, and from when on again after it was lost."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from battlebot.errors import Unavailable
 log = structlog.get_logger()
 
 PAUSE_AFTER_LOSS_S = 0.2
-WAIT_S = 2.0  # for a message, before one asks whether the connection is dead
-PING_AFTER_S = 10.0  # of silence, lest something between takes the connection for forgotten
+WAIT_S = 2.0  # for a message, before it is checked whether the connection is dead
+PING_AFTER_S = 10.0  # of silence, so that nothing in between drops the connection as idle
 CONFIRMED_IN_S = 5.0  # as any command's answer
 
-# what redis-py was seen to raise for a connection that ends under it
+# what redis-py was seen to raise for a connection that ends while it is used
 BROKEN = (redis.RedisError, OSError, AttributeError, TypeError, ValueError)
 
 
 class Subscription:
-    """Channels, read by one thread for as long as the process lives; any other thread may say which.
+    """Channels, read by one thread for as long as the process lives; any thread may add or remove channels.
 
-    A channel is heard from when Redis has confirmed it, not from when it was asked to. Where the connection is lost the
-    reader alone connects anew, and asks for what is wanted by then; redis-py's own `PubSub` is not made for threads of
-    which one connects while another subscribes. `on_message(channel, data)` and `on_gap(channel)` are called by the
-    reader, in their order: `on_gap` when a channel is heard again, of which messages may have been lost. Where no
-    message has come, `is_dead` says whether one should have: then the connection is lost, too.
+    A channel is heard from when Redis has confirmed it, not from when it was asked for. If the connection is lost, only
+    the reader reconnects, and subscribes to what is wanted by then; with redis-py's own `PubSub`, one thread may not
+    connect while another subscribes. The reader calls `on_message(channel, data)` and `on_gap(channel)` in order:
+    `on_gap` when a channel is heard again of which messages may have been lost. If no message comes, `is_dead()` says
+    whether one should have come: then the connection counts as lost, too.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Subscription:
         on_gap: Callable[[str], None],
         is_dead: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`name` is the reader's, among the threads."""
+        """`name` is that of the reader thread."""
         self._client = client
         self._name = name
         self._on_message = on_message
@@ -50,22 +50,22 @@ class Subscription:
         self._is_dead = is_dead
         self._reader: threading.Thread | None = None
         self._connection: redis.Connection | None = None
-        # all below is changed by who holds this
+        # guards what is below
         self._changed = threading.Condition()
         self._stands = False
-        self._broken = False  # and the reader has not found out yet
-        self._lost = False  # and nothing has been confirmed since
+        self._broken = False  # the connection has ended, and the reader has not found out yet
+        self._lost = False  # the connection was lost, and nothing has been confirmed since
         self._failures = 0
         self._wanted: set[str] = set()
         self._unconfirmed: Counter[str] = Counter()
         self._asked_s = 0.0  # since when something is unconfirmed
         self._ping_at_s = 0.0
-        self._pinged = False  # and nothing has come since
+        self._pinged = False  # a ping was sent, and nothing has come since
         self._heard: set[str] = set()
-        self._missed: set[str] = set()  # were heard, and are to be again
+        self._missed: set[str] = set()  # were heard before the loss, and not yet again
 
     def want(self, channel: str) -> None:
-        """The channel is to be heard, until `unwant`. Does not wait for that, nor raise."""
+        """Has the channel heard, until `unwant`. Neither waits for that nor raises."""
         with self._changed:
             if channel in self._wanted:
                 return
@@ -78,7 +78,7 @@ class Subscription:
             self._changed.notify_all()
 
     def wait_for(self, channel: str) -> None:
-        """Returns when a channel that is wanted is heard. Raises Unavailable; it is wanted all the same then."""
+        """Returns when a wanted channel is heard. Raises Unavailable; the channel stays wanted then."""
         with self._changed:
             failures = self._failures
             self._changed.wait_for(lambda: channel in self._heard or self._failures != failures, CONFIRMED_IN_S)
@@ -86,7 +86,7 @@ class Subscription:
                 raise Unavailable("Redis has not confirmed a subscription.")
 
     def unwant(self, channel: str) -> None:
-        """The channel is not to be heard any more, nor when the connection is made anew. Does not wait, nor raise."""
+        """Has the channel no longer heard, also after a reconnect. Neither waits nor raises."""
         with self._changed:
             for channels in (self._wanted, self._heard, self._missed):
                 channels.discard(channel)
@@ -117,7 +117,7 @@ class Subscription:
             threading.Event().wait(PAUSE_AFTER_LOSS_S)
 
     def _connect(self) -> None:
-        """Returns when what is wanted has been asked for, over a connection that nobody else uses meanwhile."""
+        """Connects once a channel is wanted, and subscribes to all wanted; nobody else uses the connection then."""
         with self._changed:
             self._changed.wait_for(lambda: self._wanted)
         connection = self._connection
@@ -132,11 +132,11 @@ class Subscription:
                 self._subscribe(*self._wanted)
 
     def _on_connect(self, _: object) -> None:
-        # redis-py connects by itself where it finds the connection gone: over such a one nothing is heard
+        # redis-py reconnects by itself if it finds the connection gone: the new one has no subscriptions
         self._broken = True
 
     def _next(self) -> Any:
-        """What has come next; None if nothing has for a while. Raises what shows that the connection is lost."""
+        """Returns the next response, or None after `WAIT_S` without one. Raises if the connection is lost."""
         connection = self._connection
         assert connection is not None
         came = connection.can_read(timeout=WAIT_S)
@@ -172,7 +172,9 @@ class Subscription:
             log.exception("bus.failed")
 
     def _is_confirmed(self, channel: str) -> bool:
-        """Whether the confirmation ends a gap. One that others are to follow does not: it was given up after that."""
+        """Notes a confirmation; returns whether it ends a gap.
+
+        It does not if more are to come for the channel: then the channel was given up and wanted again after it."""
         with self._changed:
             self._unconfirmed[channel] -= 1
             if self._unconfirmed[channel] > 0:

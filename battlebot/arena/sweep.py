@@ -1,4 +1,4 @@
-"""What nobody noticed: nodes that died, matches that are overdue. Runs in a worker, every second."""
+"""Finds what nobody noticed: nodes that died, matches that are overdue. Runs in a worker, every second."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from battlebot.referee.match import Match
 
 log = structlog.get_logger()
 
-# before the sweep takes up what a node has to look after: bots that came back while Redis was away sit down first
+# how much a match is overdue when the sweep takes it up: its node goes first, and bots that came back while Redis was
+# away sit down first
 SPARE_S = 2.0
-AGAIN_MS = 5000  # until a match is asked for once more that no worker has taken up
-LOOK_S = 10.0  # until the next look at a match that waits for workers that are busy
-TASK_S = 60.0  # so long the task that asks waits for a worker before it expires
-MOST_LEASES = 100  # are looked at; those that run longest are renewed, the others may be of workers that are gone
-SENT_S = 3600  # for so long it is known that a match was sent for
-LATE_S = 0.5  # so much later than it was to be, a sweep has stood still, and Redis perhaps with it
+AGAIN_MS = 5000  # before a match that no worker has taken up is asked for again
+LOOK_S = 10.0  # before the next look at a match that waits for busy workers
+TASK_S = 60.0  # how long a task that asks bots waits for a worker before it expires
+MOST_LEASES = 100  # that are looked at, those that run longest first: the others may be of dead workers
+SENT_S = 3600  # how long it is remembered that a match was sent for
+LATE_S = 0.5  # a sweep that is later than this has stalled, and perhaps Redis with it
 
 
 class Sweeper:
-    """Over all live matches. Every method raises Unavailable."""
+    """Sweeps all live matches. Every method raises Unavailable."""
 
     def __init__(
         self,
@@ -42,7 +43,7 @@ class Sweeper:
         every_s: float,
         ask_bots: Callable[[str], None] = lambda match_id: None,
     ) -> None:
-        """`ask_bots(match_id)` has the stateless bots asked that a match waits for."""
+        """`ask_bots(match_id)` has the stateless bots asked that the match awaits."""
         self._client = client
         self._conductor = conductor
         self._queues = queues
@@ -52,11 +53,12 @@ class Sweeper:
         self._late_s = every_s + LATE_S
 
     def sweep(self) -> int:
-        """Gives the seats of dead nodes their grace, and brings overdue matches on; answers how many of these."""
+        """Empties the seats of dead nodes, with a grace, and brings overdue matches on; returns how many of these."""
         nodes = self._nodes()
         swept_lately, steady = self._look_back(time.time())
         before_ms = (time.time() - self._node_timeout_s) * 1000
-        # after a gap all are old, and live: who is taken for dead here comes back by its heartbeat alone
+        # after a gap all heartbeats are old, even those of live nodes: one found dead here would only come back by its
+        # next heartbeat
         dead = [node for node, beat_ms in nodes.items() if beat_ms < before_ms] if swept_lately else []
         alive = nodes.keys() - set(dead) | {keys.STATELESS}
         for node in dead:
@@ -71,7 +73,7 @@ class Sweeper:
             log.warning("match.asked_again", match=match_id)
             self._ask_bots(match_id)
             with redis_errors():
-                # one task more each second would be of no use where no worker takes them
+                # if no worker takes the tasks, one more each second is of no use
                 self._client.zadd(keys.ASKING, {match_id: self._conductor.store.now_ms() + AGAIN_MS}, xx=True, gt=True)
         overdue = self._conductor.store.overdue_ids(self._conductor.now_s() - SPARE_S)
         for match_id in overdue:
@@ -79,10 +81,10 @@ class Sweeper:
         return len(overdue)
 
     def _look_back(self, now_s: float) -> tuple[bool, bool]:
-        """Whether the last sweep was a short while ago, and whether sweeps have come in time for `SPARE_S`.
+        """Returns whether the last sweep was recent, and whether sweeps have been on time for `SPARE_S`.
 
-        After a gap, Redis's own perhaps, the nodes may beat first, and who came back meanwhile may sit down. Where
-        each sweep is late nothing stood still: that is how it goes, and one gap upon another is none.
+        After a gap, perhaps of Redis, the nodes may first send heartbeats, and returning bots may sit down. If every
+        sweep is late, nothing has stalled: only the first late sweep after one in time counts as a gap.
         """
         with redis_errors():
             last: Any = self._client.get(keys.SWEPT)
@@ -94,7 +96,7 @@ class Sweeper:
         return last is not None, now_s - since_s >= SPARE_S
 
     def _nodes(self) -> dict[str, float]:
-        """Node -> its last heartbeat, ms since the epoch; of those that have not been found dead."""
+        """Returns node -> its last heartbeat, ms since the epoch, for nodes that have not been found dead."""
         with redis_errors():
             rows: Any = self._client.zrange(keys.NODES, 0, -1, withscores=True)
         return {node.decode(): beat_ms for node, beat_ms in rows}
@@ -123,9 +125,9 @@ class Sweeper:
                 self._conductor.store.post(node, nudge(match_id))
 
     def _in_line_since_s(self, match: Match) -> float | None:
-        """When it was sent for, if the match waits for stateless bots alone, and its task for workers that are busy.
+        """Returns when (epoch) the match was sent for, if it awaits only stateless bots and its task busy workers.
 
-        Then it will be its turn: nobody has failed, however often it is looked at. Else None.
+        Its turn will come: nobody has failed, however often the match is looked at. Otherwise returns None.
         """
         awaited = self._conductor.registry[match.game].awaited(match.state)
         if any(seat.address is None for seat in match.seats if seat.bot in awaited):
@@ -135,7 +137,7 @@ class Sweeper:
             return float(sent) if sent is not None and self._are_busy(match.id) else None
 
     def _leave_in_line(self, match_id: str, since_s: float) -> None:
-        """Looks again later; sends once more what has expired."""
+        """Schedules another look, and sends the task again if it has expired."""
         now_s = self._conductor.now_s()
         if now_s - since_s > TASK_S:
             log.warning("match.in_line", match=match_id)
@@ -144,7 +146,7 @@ class Sweeper:
             self._client.zadd(keys.DEADLINES, {match_id: int((now_s + LOOK_S) * 1000)}, xx=True, gt=True)
 
     def _are_busy(self, match_id: str) -> bool:
-        """Whether workers ask in other matches, and nobody in this one: a worker that is gone loses its leases."""
+        """Returns whether workers ask in other matches and none in this one; the leases of a dead worker expire."""
         found: Any = self._client.zrevrangebyscore(keys.ASKING, "+inf", 0, start=0, num=MOST_LEASES)
         leases = [keys.asking(other.decode()) for other in found]
         return not self._client.exists(keys.asking(match_id)) and bool(leases) and bool(self._client.exists(*leases))
@@ -155,7 +157,7 @@ class Sweeper:
         self._ask_bots(match_id)
 
     def _orphan(self, match_id: str, alive: set[str]) -> Match | None:
-        """The match after the seats of nodes that do not live have been emptied; None if it is gone."""
+        """Empties a match's seats of nodes that are not alive; returns the match after that, None if it is gone."""
         try:
             match = self._conductor.store.load(match_id)
             for seat in match.seats:

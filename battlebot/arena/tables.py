@@ -15,7 +15,7 @@ from battlebot.referee.events import Left, Orphaned
 from battlebot.referee.match import Match
 from battlebot.wire import closing
 
-REMEMBERED = 10_000  # departures; those of some minutes at the least
+REMEMBERED = 10_000  # departures: those of the last minutes at least
 
 
 class Table:
@@ -35,14 +35,14 @@ class Table:
         self._on_clock = on_clock
 
     def newest(self) -> Match:
-        """The match as this node knows it. Raises UnknownMatch, Unavailable."""
+        """Returns the match as this node knows it, or else as it stands in Redis. Raises UnknownMatch, Unavailable."""
         if self.known() is None:
             self.match = self._store.load(self.match_id)
         assert self.match is not None
         return self.match
 
     def known(self) -> Match | None:
-        """The match as this node knows it, without asking Redis; None if it knows nothing."""
+        """Returns the match as this node knows it, without asking Redis; None if it knows nothing."""
         if self.document is not None:
             self.match, self.document = decode_match(self.document), None
         return self.match
@@ -55,14 +55,14 @@ class Table:
         return -1 if self.match is None else self.match.revision
 
     def take(self, document: str, revision: int) -> None:
-        """The match as a letter brings it, unless this node knows a newer one: letters may be late."""
+        """Takes the match that a letter brings, unless this node knows a newer revision: letters may be late."""
         if revision >= self.revision:
             self.document, self._document_revision = document, revision
 
     def load(self) -> Match:
-        """The match as it stands in Redis; as this node knows it, where Redis has lost what its bots have been told.
+        """Loads the match from Redis; returns what this node knows if Redis has lost revisions that its bots were told.
 
-        The next commit finds that out, and ends the match. Raises UnknownMatch, Unavailable.
+        The next commit finds that out and ends the match. Raises UnknownMatch, Unavailable.
         """
         found, held = self._store.load(self.match_id), self.known()
         if held is None or found.revision >= held.revision:
@@ -70,7 +70,7 @@ class Table:
         return held
 
     def clock_started(self, player: Player) -> None:
-        """The update that asks the player has been written: its clock runs."""
+        """Call when the update that asks the player has been written: its clock runs."""
         self._on_clock(player)
 
 
@@ -90,49 +90,49 @@ class Tables:
         self._guard = threading.Lock()
 
     def expect(self, player: Player) -> None:
-        """The player waits at `player.place` for a match to begin."""
+        """Notes that the player waits at `player.place` for a match to begin."""
         self._expected[player.place] = player
 
     def expect_no_more(self, player: Player) -> None:
-        """The player does not wait at its place any more."""
+        """Notes that the player no longer waits at its place."""
         self._expected.pop(player.place, None)
 
     def depart(self, event: Left | Orphaned) -> None:
-        """Nobody will ever be at a place again. A match may have been made with it all the same, a moment before."""
+        """Notes that a place is left for good. A match may still have been made with it a moment before."""
         self._expected.pop(event.place, None)
         self._departed[event.place] = event
         if len(self._departed) > REMEMBERED:
             self._departed.popitem(last=False)
 
     def departed(self, bot: str, place: str) -> Left | Orphaned:
-        """How the bot left a place at which it is not; that nobody remembers it is the server's own fault."""
+        """Returns how the bot left a place; if that is not remembered, Orphaned, as this is the server's own fault."""
         return self._departed.get(place) or Orphaned(bot, place, "unknown-place")
 
     def expected(self, place: str) -> Player | None:
-        """Who waits at a place."""
+        """Returns the player that waits at a place, or None."""
         return self._expected.get(place)
 
     def all(self) -> list[Table]:
-        """The tables as they are now."""
+        """Returns the tables as they are now."""
         return list(self._tables.values())
 
     def elsewhere(self, place: str, match_id: str) -> Table | None:
-        """Another match's table at which the one of this place sits: the board before, not yet told to be over."""
+        """Returns another match's table where this place's player sits: the previous board, its end not told yet."""
         for table in self.all():
             if table.match_id != match_id and any(player.place == place for player in table.players.values()):
                 return table
         return None
 
     def find(self, match_id: str) -> Table | None:
-        """The table of a match, if this node has one."""
+        """Returns the table of a match, None if this node has none."""
         return self._tables.get(match_id)
 
     @contextmanager
     def at(self, match_id: str) -> Iterator[Table]:
-        """The table of a match, a new one if there is none, with its lock held; forgotten if nobody sits at it then.
+        """Yields the table of a match, made if there is none, with its lock held; drops it at the end if it is empty.
 
-        While one waits for the lock the table may be forgotten, and another be made: were there two of one match, those
-        who sit at the one would never be told what is done at the other.
+        While this waits for the lock, the table may be dropped and another made, so it looks again: with two tables of
+        one match, players at one would never be told what is done at the other.
         """
         while True:
             with self._guard:
@@ -148,7 +148,7 @@ class Tables:
                 return
 
     def seat(self, table: Table, player: Player) -> None:
-        """The player sits at the table; another connection of its bot that sat there is closed."""
+        """Seats the player at the table; another connection of its bot that sat there is closed."""
         self.expect_no_more(player)
         other = table.players.get(player.bot)
         if other is not None and other is not player:
@@ -162,14 +162,14 @@ class Tables:
         table.players[player.bot] = player
 
     def unseat(self, table: Table, player: Player) -> None:
-        """The player does not sit at the table any more."""
+        """Removes the player from the table."""
         if table.players.get(player.bot) is player:
             del table.players[player.bot]
         player.table = None
         player.forget_clock()
 
     def drop_if_empty(self, table: Table) -> None:
-        """Forgets a table at which nobody sits. To be called with its lock held."""
+        """Drops a table at which nobody sits. Call with its lock held."""
         with self._guard:
             if not table.players and self._tables.get(table.match_id) is table:
                 del self._tables[table.match_id]

@@ -1,4 +1,4 @@
-"""The lists in Redis in which Celery's tasks wait, looked at only: how many, and the oldest. Celery writes them."""
+"""The Redis lists in which Celery's tasks wait: how many, and the oldest. Read-only; Celery writes them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from battlebot.arena.connection import redis_errors
 
 
 class TaskLists:
-    """One list a priority; 0 is taken first. Every method raises Unavailable."""
+    """One list per priority; 0 is taken first. Every method raises Unavailable."""
 
     PREFIX = "bb:celery:"
     QUEUE = "battlebot"
-    BOTS = "bots"  # what asks stateless bots: its workers have greenlets
+    BOTS = "bots"  # tasks that ask stateless bots: its workers have greenlets
     PRIORITIES = (0, 3, 6, 9)
     SENT = "sent_s"  # a task's header: when it was sent, epoch
     SEPARATOR = "\x06\x16"  # kombu's, between a queue's name and a priority that is not 0
@@ -25,20 +25,20 @@ class TaskLists:
         self.queue = queue
 
     def key(self, priority: int) -> str:
-        """The list's key."""
+        """Returns the list's key."""
         return f"{self.PREFIX}{self.queue}" + (f"{self.SEPARATOR}{priority}" if priority else "")
 
     def length(self, priority: int) -> int:
-        """How many tasks of a priority wait, expired ones too."""
+        """Returns how many tasks of a priority wait, including expired ones."""
         with redis_errors():
             return int(self._client.llen(self.key(priority)))
 
     def lengths(self) -> dict[int, int]:
-        """Priority -> how many tasks wait."""
+        """Returns priority -> how many tasks wait."""
         return {priority: self.length(priority) for priority in self.PRIORITIES}
 
     def oldest_s(self) -> float | None:
-        """When the task was sent (epoch) that has waited longest; None where none waits that says so."""
+        """Returns when (epoch) the longest waiting task was sent; None if no waiting task says so."""
         with redis_errors():
             last: list[Any] = [self._client.lindex(self.key(priority), -1) for priority in self.PRIORITIES]
         sent = [orjson.loads(message)["headers"].get(self.SENT) for message in last if message is not None]

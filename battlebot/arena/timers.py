@@ -17,7 +17,7 @@ ARCHIVE_EVERY_S = 0.1  # matches that end within it are stored together: a batch
 
 
 class Timers:
-    """Moments are on the monotonic clock. A callback that is not wanted any more finds that out by itself."""
+    """Moments are on the monotonic clock. Nothing cancels a callback: it finds out by itself if it is not wanted."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, Callable[[], None]]] = []
@@ -46,7 +46,7 @@ class Timers:
 
 
 class Spaced:
-    """Calls `call()` at once, but never twice within `every_s`: what is asked for meanwhile is one call at its end."""
+    """Calls `call()` at once, but never twice within `every_s`: requests meanwhile become one call at its end."""
 
     def __init__(self, call: Callable[[], None], timers: Timers, every_s: float) -> None:
         self._call = call
@@ -60,7 +60,7 @@ class Spaced:
         now_s = time.monotonic()
         with self._guard:
             if self._next_s > now_s + self._every_s:
-                return  # one is to come
+                return  # a call is scheduled
             at_s, self._next_s = self._next_s, max(self._next_s, now_s) + self._every_s
         if at_s <= now_s:
             self._call()
@@ -69,12 +69,12 @@ class Spaced:
 
 
 def in_background(call: Callable[..., None], *arguments: Any) -> None:
-    """Calls in a thread of its own: what waits for Redis must not hold up the clocks of other matches."""
+    """Calls in a thread of its own, so that waiting for Redis does not hold up the clocks of other matches."""
     threading.Thread(target=logging_failure, args=(call, *arguments), daemon=True).start()
 
 
 def logging_failure(call: Callable[..., None], *arguments: Any) -> None:
-    """Calls; an exception ends in the log, not in the thread."""
+    """Calls, and logs an exception instead of raising it."""
     try:
         call(*arguments)
     except Exception:

@@ -1,4 +1,4 @@
-"""Questions that wait at one moment are answered by one request: for what many logins ask a database at once."""
+"""Answers questions that wait at the same moment by one request, as when many logins ask a database at once."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from battlebot.arena.timers import in_background
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
 
-MOST = 200  # questions a request
+MOST = 200  # questions per request
 
 
 class Together(Generic[Question, Answer]):
-    """`answer_all(questions)` answers in their order; it is called by one thread at a time, with all who wait by then.
+    """`answer_all(questions)` returns answers in their order; one thread at a time calls it, with those that wait then.
 
-    So no question is answered by a request that was under way when it was put.
+    So no question is answered by a request that was already under way when it was put.
     """
 
     def __init__(self, answer_all: Callable[[Sequence[Question]], Sequence[Answer]]) -> None:
@@ -29,13 +29,13 @@ class Together(Generic[Question, Answer]):
         self._busy = False
 
     def ask(self, question: Question) -> Answer:
-        """The answer. Raises what `answer_all` raised for the group in which the question was."""
+        """Returns the answer. Raises what `answer_all` raised for the question's group."""
         answered: Future[Answer] = Future()
         with self._guard:
             self._waiting.append((question, answered))
             begins, self._busy = not self._busy, True
         if begins:
-            # in a thread of its own: who asks may be thrown out, and must not keep the others waiting
+            # in a thread of its own: if the asking thread is interrupted, the others must not be kept waiting
             in_background(self._answer_them)
         return answered.result()
 

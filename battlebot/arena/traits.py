@@ -1,4 +1,4 @@
-"""What the maker of a match must know of those who wait, wherever they are connected: it is part of their places."""
+"""What the maker of a match must know of waiting players on any node: it is encoded in their places."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ FORM = re.compile(r"(s?)(\d?)([fl]?)(p?)")
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """`stays`: its session outlasts a match. `boards`: how many it wants to play with one opponent; 0: as that likes.
+    """`stays`: its session outlasts a match. `boards`: how many it wants to play with one opponent; 0: no preference.
 
-    Who names a number is found in its live match by its name alone. `first`: whether it is to have the first move
-    (None: chance says). `passwordless`: nobody has registered its name.
+    A player with `boards` is found in its live match by name alone. `first`: whether it is to have the first move
+    (None: at random). `passwordless`: nobody has registered its name.
     """
 
     stays: bool = False
@@ -28,7 +28,7 @@ class Traits:
 
     @property
     def suffix(self) -> str:
-        """As it stands at the end of a place; empty for an ordinary bot."""
+        """The traits as the end of a place encodes them; empty for an ordinary bot."""
         first = {None: "", True: "f", False: "l"}[self.first]
         text = ("s" if self.stays else "") + (str(self.boards) if self.boards else "") + first
         text += "p" if self.passwordless else ""
@@ -39,7 +39,7 @@ NO_TRAITS = Traits()
 
 
 def traits_of(place: str) -> Traits:
-    """The traits of whoever waits at a place."""
+    """Returns the traits of the player that waits at a place."""
     found = FORM.fullmatch(place.partition(MARK)[2])
     if found is None:
         return Traits()
@@ -48,7 +48,7 @@ def traits_of(place: str) -> Traits:
 
 
 def series_of(seats: Sequence[tuple[str, str]], next_number: Callable[[], int]) -> Series | None:
-    """The series that a first match of these `(bot, place)` begins; None where nobody wants more than the match."""
+    """Returns the series that a match of these `(bot, place)` begins; None if none of them names a number of boards."""
     traits = {bot: traits_of(place) for bot, place in seats}
     boards = max(one.boards for one in traits.values())
     if not boards:
@@ -65,7 +65,7 @@ def series_of(seats: Sequence[tuple[str, str]], next_number: Callable[[], int]) 
 
 
 def in_order(seats: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The seats, the first mover first: by chance, unless the only one who minds wants it so."""
+    """Returns the seats, the first mover first: in random order, unless exactly one player has a preference."""
     shuffled = list(seats)
     secrets.SystemRandom().shuffle(shuffled)
     wishes = [(seat, traits_of(seat[1]).first) for seat in shuffled]

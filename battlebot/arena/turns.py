@@ -1,7 +1,7 @@
-"""The usual way of a turn: all that come while Redis is asked for others are refereed, committed and told together.
+"""The usual way of a turn: turns that come while Redis works on others are refereed, committed and told together.
 
-What is not usual goes the way of all other events, `Host.conduct`, in a greenlet of its own: where Redis has refused or
-not answered, for one. The table's lock is lent to a turn from its coming until all have been told.
+An unusual turn, for example one that Redis has refused or not answered, goes through `Host.conduct` like other events,
+in a greenlet of its own. The table's lock is lent to a turn from its arrival until all players have been told.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from battlebot.wire import closing
 log = structlog.get_logger()
 
 LINES = 3  # groups that may be under way at a time: while Redis works on two, the third is refereed
-MOST = 100  # turns of a group: while they are refereed, nobody else is served
+MOST = 100  # turns per group: while they are refereed, nobody else is served
 
 
 class Offer(NamedTuple):
-    """A turn that is taken along. `failed(error)` is called where nobody knows whether it was committed."""
+    """A turn that waits for its group. `failed(error)` is called if it is unknown whether it was committed."""
 
     table: Table
     player: Player
@@ -39,7 +39,7 @@ class Offer(NamedTuple):
 
 
 class Turns:
-    """`new_line` makes the lines on which groups are committed."""
+    """Commits turns in groups. `new_line` makes the lines on which they are committed."""
 
     def __init__(self, host: Host, new_line: Callable[[], Line]) -> None:
         self._host = host
@@ -47,12 +47,12 @@ class Turns:
         self._waiting: list[Offer] = []
         self._idle: list[Gate] = []
         self._lines = 0
-        self._called = False  # a line is on its way to what waits
+        self._called = False  # a line is on its way to take the waiting turns
 
     def take(self, table: Table, player: Player, event: Turned, failed: Callable[[Unavailable], None]) -> bool:
-        """Takes a turn of a player along; False where something else is done at its table, or it is not a usual one.
+        """Takes a player's turn for a group; returns False if the table is busy or its match not usual.
 
-        Returns at once.
+        Does not wait.
         """
         if not table.lock.lend():
             return False
@@ -65,7 +65,7 @@ class Turns:
         return True
 
     def _call(self) -> None:
-        """Has a line come for what waits, unless all are busy: who is done looks again."""
+        """Wakes or starts a line for the waiting turns, unless all are busy: each looks again when it is done."""
         if self._called:
             return
         if self._idle:
@@ -102,7 +102,7 @@ class Turns:
                     self._by_itself(offer, draft)
 
     def _drafted(self, offer: Offer) -> Draft | None:
-        """What is to be committed; None where nothing is, or cannot be drafted: then that is seen to."""
+        """Returns the draft to commit; None if there is nothing to commit or drafting failed, which is then handled."""
         try:
             draft = self._host.conductor.draft(offer.table.newest(), [offer.event])
         except Exception:
@@ -130,7 +130,7 @@ class Turns:
             try:
                 self._host.conduct(offer.table, offer.event, draft)
             except Unavailable as error:
-                # if it was not committed, the bot is asked again
+                # so that the bot is asked again if the turn was not committed
                 offer.player.stop_clock()
                 offer.failed(error)
             except Exception:
@@ -139,13 +139,13 @@ class Turns:
 
 
 def _answers(commits: list[Commit], line: Line) -> list[object]:
-    """What the script has answered to each, all made in one call of it; None where it has not, whatever it has done."""
+    """Makes the commits in one call of the script; returns its answer to each, or None for all if it is unknown."""
     [answers] = line.answers([commit_command(commits)])
     return answers if isinstance(answers, list) and len(answers) == len(commits) else [None] * len(commits)
 
 
 def is_usual(match: Match) -> bool:
-    """Whether a turn is answered without waiting for anything but its commit: all sit, and no board follows."""
+    """Returns whether a turn waits for nothing but its commit: connected bots have all seats, and no board follows."""
     if match.verdict is not None or match.series is not None:
         return False
     for seat in match.seats:  # noqa: SIM110  # at every turn: a generator would cost twice as much
