@@ -1,8 +1,8 @@
--- A node says which of its bots still wait in a queue: Redis may have lost them, or the letter that began their match.
+-- Confirms which of a node's bots wait in a queue: Redis may have lost tickets, or a letter that began a match.
 -- KEYS[1] queue, KEYS[2] set of queues, then for each ticket its mark and its bot's empty seats
 -- ARGV[1] queue's name, then for each ticket the ticket and since when it waits (ms)
--- Answers for each ticket the match begun for it, or '', then 1 where its bot has an empty seat, then 1 where the ticket
--- had to be put back.
+-- Returns for each ticket the match begun for it, or '', then 1 if its bot has an empty seat, then 1 if the ticket had
+-- to be put back.
 local answer = {}
 redis.call('SADD', KEYS[2], ARGV[1])
 for i = 2, #ARGV, 2 do

@@ -27,15 +27,15 @@ from battlebot.wire import closing
 
 log = structlog.get_logger()
 
-CHUNK = 500  # tickets a script call
-HOLD_S = 1.0  # in which a node that lives notices that a connection is broken
+CHUNK = 500  # tickets per script call
+HOLD_S = 1.0  # within which a live node notices that a connection is broken
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A bot that came while it plays a `match`: its other connection may be broken, and nobody have noticed it yet.
+    """A bot that came while it plays `match`: its other connection may be broken, and nobody has noticed it yet.
 
-    `beat_s` (epoch) is the first heartbeat, long enough after its coming, of the node that has the other connection.
+    `beat_s` (epoch) is the first heartbeat, at least `HOLD_S` after the bot came, of the other connection's node.
     """
 
     match: str
@@ -44,7 +44,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Waiter:
-    """A player that waits, with the queue and the ticket by which it does: made once, used every second."""
+    """A player that waits, with its queue and its ticket: made once, used every second."""
 
     player: Player
     queue: str
@@ -52,28 +52,28 @@ class Waiter:
 
     @property
     def patient(self) -> bool:
-        """Whether it waits for as long as it takes."""
+        """Whether it waits without a time limit."""
         return self.player.login.contest is not None or bool(self.player.traits.boards)
 
     @classmethod
     def of(cls, player: Player) -> Waiter:
-        """The player at its present place."""
+        """Returns the waiter for a player at its present place."""
         queue = keys.queue_name(player.login.game, player.login.contest)
         return cls(player, queue, Ticket(player.place, player.bot, player.waiting_since_s))
 
 
 class ContestDoor(Protocol):
-    """What the lobby asks the contests."""
+    """What the lobby needs of the contests."""
 
     def enter(self, game: str, contest: str, bot: str, address: str) -> None:
-        """Raises ContestClosed, TooMany, Unavailable."""
+        """Lets the bot into the contest. Raises ContestClosed, TooMany, Unavailable."""
 
 
 @dataclass
 class Lobby:
-    """`ask_pairing(game, contest)` and `ask_bots(match_id)` enqueue tasks; they do not raise.
+    """A node's waiting players. `ask_pairing(game, contest)` and `ask_bots(match_id)` enqueue tasks; neither raises.
 
-    `addresses(bots)` says where those that are stateless are asked.
+    `addresses(bots)` returns bot -> address, for those that are stateless.
     """
 
     registry: Mapping[str, Game]
@@ -87,25 +87,25 @@ class Lobby:
     addresses: Callable[[Sequence[str]], Mapping[str, str]] = lambda bots: {}
     ask_bots: Callable[[str], None] = lambda match_id: None
     _waiting: dict[str, Waiter] = field(default_factory=dict)
-    _coming: set[str] = field(default_factory=set)  # places of those of whom is not known yet what they wait for
+    _coming: set[str] = field(default_factory=set)  # places of players in `enter`, not yet known to wait
     _doubts: dict[str, Doubt] = field(default_factory=dict)
     _look_again: set[str] = field(default_factory=set)
     _late: list[tuple[str, Ticket]] = field(default_factory=list)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def admit(self, player: Player, address: str) -> None:
-        """Checks that the bot, which comes from that address, may wait where it wants to.
+        """Checks that the bot, connected from `address`, may wait where it wants to.
 
-        Raises ContestClosed, TooMany for contests that it would open, Unavailable.
+        Raises ContestClosed, TooMany if it would open one contest too many, Unavailable.
         """
         login = player.login
         if login.contest is not None:
             self.contests.enter(login.game, login.contest, login.bot_id, address)
 
     def enter(self, player: Player, may_take: bool = True) -> None:
-        """The player begins to wait: it gets an empty seat of its own back, a match, or waits. Raises Unavailable.
+        """Gives the player an empty seat of its own back or a match, or has it wait. Raises Unavailable.
 
-        Without `may_take` it waits to be taken by others, until `look_again`.
+        Without `may_take` it waits to be taken along by others, until `look_again`.
         """
         place = player.new_place(self.arena.node, self.now_s())
         with self._guard:
@@ -122,36 +122,36 @@ class Lobby:
         if login.resume is not None and not player.finished_matches and self.arena.join(player, login.resume):
             self._sits(player)
         else:
-            # a door that knows its players' connections takes the seat over; who keeps its connection has one still
+            # a door that knows its players' connections takes the seat over; and a kept connection is not broken
             in_doubt = not player.traits.boards and not player.finished_matches
             self._wait(player, look_for_seats=True, may_take=may_take, hold=in_doubt)
 
     def look_again(self, player: Player) -> None:
-        """A player that still waits takes an opponent along, if there is one. Raises Unavailable."""
+        """Lets a player that still waits take an opponent along, if there is one. Raises Unavailable."""
         if any(waiter.player is player for waiter in self._waiters()):
             self._wait(player, look_for_seats=False)
 
     def leave(self, player: Player) -> None:
-        """The player does not wait any more: its connection is gone, as the arena knows already."""
+        """Takes out a player that waits no more: its connection is gone, as the arena knows already."""
         if self._seated(player):
             self._take_out(self._queue(player), self._ticket(player))
 
     def tick(self) -> None:
-        """Every second: closes who waited too long, says who still waits. Raises Unavailable."""
+        """Call every second: closes those who waited too long, tells Redis who still waits. Raises Unavailable."""
         late, self._late = self._late, []
         for name, ticket in late:
             self._take_out(name, ticket)
         waiters = self._waiters()
         if self._close_the_lonely(waiters):
             waiters = self._waiters()
-        # a ticket made for one who comes, and is about to be given a seat or held back, would win it another match
+        # a ticket made for a player still in `enter`, which may get a seat or be held back, would win it another match
         waiters = [waiter for waiter in waiters if waiter.ticket.place not in self._coming]
         overlooked, self._look_again = self._look_again, set()
         self._doubts = {place: doubt for place, doubt in self._doubts.items() if place in self._waiting}
         try:
             self._ask_for(waiters, overlooked)
         except Unavailable:
-            # the answer may be lost that said whose ticket was put back; in a contest the sweep asks for pairing
+            # the lost answer may have said whose ticket was put back; in a contest the sweep asks for pairing
             self._look_again.update(one.ticket.place for one in waiters if one.player.login.contest is None)
             raise
 
@@ -160,7 +160,7 @@ class Lobby:
         for waiter in waiters:
             player, place = waiter.player, waiter.ticket.place
             if place != player.place:
-                continue  # it was given a match meanwhile, and may wait elsewhere by now
+                continue  # it was given a match meanwhile, and may already wait at another place
             if place in self._doubts:
                 self._wait(player, look_for_seats=True, hold=self._may_be_broken(player, self._doubts[place]))
             elif place in overlooked:
@@ -189,7 +189,7 @@ class Lobby:
                     return
             self._wait(player, look_for_seats=False, may_take=may_take, hold=hold)
         elif player.table is not None or player.gone:
-            # the tick and the one who came ask for the same player: while this one asked, the other was given a seat
+            # the tick and the player's own `enter` may both ask: meanwhile the other was given a seat
             self._sits(player)
             if found.taken:
                 self._give_back(player, found.others)
@@ -204,7 +204,7 @@ class Lobby:
             self._look_again.add(player.place)
 
     def _give_back(self, player: Player, others: Sequence[Ticket]) -> None:
-        """Those whom a player has taken along, who needs no match, wait on: at other nodes by a letter."""
+        """Gives back tickets taken along by a player that needs no match; other nodes are told by a letter."""
         try:
             self.queues.give_back(self._ticket(player), others)
             for other in others:
@@ -214,11 +214,11 @@ class Lobby:
                 else:
                     self.store.post(node, freed(other.place))
         except Unavailable as error:
-            # they are held for a while, then their ticks put them back
+            # the tickets are held for a while, then the ticks of their nodes put them back
             log.warning("tickets.given_back_late", bot=player.bot, error=str(error))
 
     def on_freed(self, place: str) -> None:
-        """Another node has taken along who waits at `place`, and needs no match: it waits on. Returns at once."""
+        """Has the player at `place` wait on: another node took its ticket along and needs no match. Returns at once."""
         in_background(self._freed, place)
 
     def _freed(self, place: str) -> None:
@@ -234,9 +234,9 @@ class Lobby:
             self._wait(waiter.player, look_for_seats=False)
 
     def _may_be_broken(self, player: Player, doubt: Doubt) -> bool:
-        """Whether the bot's other connection may have ended without anybody's having noticed it, its node being dead.
+        """Returns whether the bot's other connection may have ended unnoticed, because its node is dead.
 
-        Two heartbeats show that it lives: after the first one, of a node that stood still, it may be about to notice.
+        Two heartbeats show that the node lives: after the first, a node that had stalled may be about to notice.
         """
         try:
             seat = self.store.load(doubt.match).seat_of(player.bot)
@@ -259,24 +259,24 @@ class Lobby:
             if asked_of(game, match):
                 self.ask_bots(match.id)
         else:
-            # it took longer than tickets are held, or a name plays by now: who still waits is put back by the tick
+            # it took longer than tickets are held, or a name already plays: the tick puts back those who still wait
             log.warning("match.not_begun", match=match.id, game=game.name)
 
     def _say_again(self, name: str, waiters: list[Waiter]) -> None:
-        # the chunks before took their time: who was given a match meanwhile may wait at another place by now
+        # earlier chunks took time: a player given a match meanwhile may already wait at another place
         waiters = [waiter for waiter in waiters if waiter.ticket.place == waiter.player.place]
         answers = self.queues.wait_again(name, [waiter.ticket for waiter in waiters])
         for waiter, (match_id, empty_seat, put_back) in zip(waiters, answers, strict=True):
             player = waiter.player
             if put_back:
-                # it was held for a match that never began, or Redis lost it: who came meanwhile waits as well
+                # it was held for a match that never began, or Redis lost it: others may have come meanwhile
                 self._look_again.add(player.place)
             if player.table is not None or player.gone:
                 self._sits(player)
             elif match_id is not None:
                 self.arena.look_for(match_id, player)
             elif empty_seat and self.queues.leave(name, waiter.ticket):
-                # only who has left the queue may sit down elsewhere
+                # only a player that has left the queue may sit down elsewhere
                 self._wait(player, look_for_seats=True)
 
     def _take_out(self, name: str, ticket: Ticket) -> None:
@@ -286,22 +286,22 @@ class Lobby:
             self._late.append((name, ticket))
 
     def _close_the_lonely(self, waiters: Sequence[Waiter]) -> bool:
-        """Closes who waited too long; whether there was anybody to look at."""
+        """Closes those who waited too long; returns whether there were any to look at."""
         before_s = self.now_s() - self.settings.waiting_timeout_s
-        # at a door that pairs by name there is no way to say that nobody came
+        # a door that pairs by name cannot tell its players that nobody came
         lonely = [one for one in waiters if one.ticket.since_s < before_s and not one.patient]
         for waiter in lonely:
             player = waiter.player
-            # if its ticket is not there, somebody may have come this moment: then the match is on its way
+            # if its ticket is gone, it may just have been taken along: then the match is on its way
             if waiter.ticket.place in self._doubts or self.queues.leave(waiter.queue, waiter.ticket):
                 self._seated(player)
                 player.channel.close(closing.NOBODY_CAME)
         return bool(lonely)
 
     def _waiters(self) -> list[Waiter]:
-        """Those who still wait; who got a seat meanwhile is forgotten.
+        """Returns those who still wait, and forgets those who got a seat meanwhile.
 
-        Who is gone is not: `leave` is still to come, and would leave its ticket behind.
+        A player that is gone is kept: otherwise `leave`, which is still to come, would leave its ticket behind.
         """
         with self._guard:
             for place, waiter in list(self._waiting.items()):
@@ -314,7 +314,7 @@ class Lobby:
             return self._waiting.pop(player.place, None) is not None
 
     def _sits(self, player: Player) -> None:
-        """The player has a seat: its ticket, which the tick may have put back meanwhile, must not win it another."""
+        """Takes out a player that has a seat: its ticket, which the tick may have put back, must not win it another."""
         self._seated(player)
         self._take_out(self._queue(player), self._ticket(player))
 

@@ -1,4 +1,4 @@
-"""The waiting queues in Redis: one a game, one a contest. A ticket names a place and the bot that waits there."""
+"""The waiting queues in Redis: one per game, one per contest. A ticket names a place and the bot that waits there."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ AGAIN = Script("battlebot.matchmaking", "again.lua")
 LEAVE = Script("battlebot.matchmaking", "leave.lua")
 BACK = Script("battlebot.matchmaking", "back.lua")
 
-OFF_MS = 60_000  # what says that a stateless bot is available, and has it wait, may have been read so long ago
-HELD_MS = 5000  # how long taken tickets are kept from others, should who took them die
-LOOKED = "/"  # beside the bots that are missed, and no bot's name: when they were last looked for
-BY_A_TASK = -1  # others wanted: none, a task pairs
-NOTHING_NEW = (None, False, False)  # of who waits again
+OFF_MS = 60_000  # how long ago a process that queues a stateless bot may have read that it is available
+HELD_MS = 5000  # how long taken tickets are kept from others if the process that took them dies
+LOOKED = "/"  # a field beside those of missing bots, and no bot's name: when they were last looked for
+BY_A_TASK = -1  # instead of a number of others: a task pairs
+NOTHING_NEW = (None, False, False)  # `wait_again`'s answer for a ticket that just waits
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What became of a bot that began to wait: `seats` it left empty, a `match` begun for it, `others` taken along.
+    """What `wait` found for a bot: `seats` it left empty, a `match` begun for it, `others` taken along.
 
-    `plays`: it does not wait yet, as it plays this match at another connection. `left_out`: somebody was not taken
-    whose node may be dead; it is worth another look.
+    `plays`: the bot does not wait yet, as it plays this match on another connection. `left_out`: a ticket was not
+    taken as its node may be dead; look again later.
     """
 
     seats: tuple[str, ...] = ()
@@ -75,14 +75,14 @@ class Queues:
         strangers_first: bool = False,
         hold_if_playing: bool = False,
     ) -> Waiting:
-        """Takes `others` tickets of other bots, longest waiting first; where fewer wait, puts the ticket beside them.
+        """Takes the tickets of `others` other bots, longest waiting first; if fewer wait, adds the ticket to the queue.
 
-        Taken tickets, one's own too, are held for `HELD_MS`: the match must have begun by then. With `others`
-        `BY_A_TASK` (a contest) nobody is taken, and the answer says whether the pairing task must be asked for.
-        `strangers_first`: of those who wait, the one whom this bot has met least recently is taken, and it is noted;
-        and a live match of its name is a seat for it, be it empty or held by an earlier connection.
-        `hold_if_playing`: no ticket is made while the newest match of the bot is not over. Nor is one made, or anybody
-        taken, for a stateless bot that `switch_off` was called for.
+        Taken tickets, including the bot's own, are held for `HELD_MS`: the match must have begun by then. With
+        `others` `BY_A_TASK` (a contest) nobody is taken, and the answer says whether to ask for the pairing task.
+        `look_for_seats`: if the bot has empty seats, returns these instead. `strangers_first`: takes the one that the
+        bot has met least recently, and notes it; and with `look_for_seats`, a live match of the bot's name is a seat
+        for it, empty or held by an earlier connection. `hold_if_playing`: makes no ticket while the bot's newest match
+        is not over. For a stateless bot after `switch_off`, no ticket is made and nobody taken.
         """
         script_keys = [
             keys.queue(name),
@@ -115,18 +115,18 @@ class Queues:
         return Waiting(ask_pairing=bool(rest[0]), left_out=bool(rest[1]))
 
     def give_back(self, ticket: Ticket, others: Sequence[Ticket]) -> None:
-        """No match will begin for those whom `wait` has taken for this ticket: they are held no longer."""
+        """Frees the tickets that `wait` has taken for this one, and this one: no match will begin for them."""
         marks = [keys.ticket(one.text) for one in (ticket, *others)]
         self._scripts.run(BACK, marks, [ticket.text])
 
     def wait_again(self, name: str, tickets: Sequence[Ticket]) -> list[tuple[str | None, bool, bool]]:
-        """Says that these still wait; answers for each the match begun for it, and if its bot has an empty seat.
+        """Tells Redis that these still wait; returns for each the match begun for it, and if its bot has an empty seat.
 
-        The third: whether the ticket was not there, and has been put back; whoever came meanwhile has not seen it.
+        The third value: whether the ticket was missing and has been put back; bots that came meanwhile missed it.
         """
         if not tickets:
             return []
-        # of nearly all, every second, there is nothing new
+        # nearly always, there is nothing new
         waits = [name, keys.empty_seats(""), *[ticket.text for ticket in tickets]]
         script_keys = [keys.queue(name), keys.QUEUES]
         if self._scripts.run(STILL, script_keys, waits):
@@ -140,18 +140,18 @@ class Queues:
         return [(match.decode() or None, bool(empty), bool(put_back)) for match, empty, put_back in rows]
 
     def leave(self, name: str, ticket: Ticket) -> bool:
-        """Takes the ticket out of the queue; False if it was not there: taken for a match, perhaps."""
+        """Takes the ticket out of the queue; returns False if it was not there, perhaps taken for a match."""
         with redis_errors():
             return bool(self._scripts.run(LEAVE, [keys.queue(name), keys.QUEUES], [ticket.text, name]))
 
     def tickets(self, name: str) -> list[Ticket]:
-        """All tickets of a queue, longest waiting first."""
+        """Returns all tickets of a queue, longest waiting first."""
         with redis_errors():
             rows: Any = self._client.zrange(keys.queue(name), 0, -1, withscores=True)
         return [_ticket(text.decode(), since_ms / 1000) for text, since_ms in list(rows)]
 
     def offered(self, name: str) -> list[Ticket]:
-        """As `tickets`, without those of nodes that seem to be dead: who waited there is elsewhere, or gone."""
+        """Like `tickets`, without those of nodes that seem dead: their bots are elsewhere, or gone."""
         tickets = self.tickets(name)
         nodes = sorted({keys.node_of(ticket.place) for ticket in tickets})
         with redis_errors():
@@ -159,22 +159,22 @@ class Queues:
             pipeline.zrange(keys.NODES, 0, -1)
             pipeline.pubsub_numsub(*map(keys.mailbox, nodes))
             known, readers = pipeline.execute()
-        # one without any heartbeat has been looked after already, or is none
+        # one without a heartbeat has been swept already, or is no node
         silent = {node for node, (_, count) in zip(nodes, readers, strict=True) if not count}
         away = silent.intersection(texts(known))
         return [ticket for ticket in tickets if keys.node_of(ticket.place) not in away]
 
     def names(self) -> list[str]:
-        """The queues in which somebody waits."""
+        """Returns the queues in which somebody waits."""
         with redis_errors():
             return sorted(texts(self._client.smembers(keys.QUEUES)))
 
     def note_missing(
         self, game: str, contest: str, missing: Collection[str], run: str, now_s: float, most_s: float
     ) -> dict[str, float]:
-        """Bot -> for how many seconds a contest has waited for it in vain; `missing` are all that are not there now.
+        """Notes all bots that are `missing` now; returns bot -> how many seconds the contest has waited for it in vain.
 
-        Counts the time since it was last asked, `most_s` at most, and forgets all of another `run` of the contest.
+        Adds the time since the last call, at most `most_s`, and forgets all other bots and other runs of the contest.
         """
         key = keys.missed(game, contest)
         with redis_errors():
@@ -191,25 +191,25 @@ class Queues:
         return {bot: missed_s for bot, (_, missed_s) in noted.items()}
 
     def missed(self, game: str, contest: str, run: str) -> dict[str, float]:
-        """Bot -> since when (epoch) a run of a contest has waited for it, as `note_missing` has noted."""
+        """Returns bot -> since when (epoch) a run of a contest has waited for it, as `note_missing` has noted."""
         with redis_errors():
             known = _missed(self._client.hgetall(keys.missed(game, contest)), run)
         return {bot: since_s for bot, (since_s, _) in known.items() if bot != LOOKED}
 
     def missed_for(self, game: str, contest: str, run: str) -> dict[str, float]:
-        """Bot -> for how many seconds a run of a contest had waited for it when `note_missing` noted it last."""
+        """Returns bot -> for how many seconds a run of a contest had waited for it at the last `note_missing`."""
         with redis_errors():
             known = _missed(self._client.hgetall(keys.missed(game, contest)), run)
         return {bot: missed_s for bot, (_, missed_s) in known.items() if bot != LOOKED}
 
     def drop_node(self, node: str) -> int:
-        """Takes the tickets of a dead node out of all queues; answers how many."""
+        """Takes the tickets of a dead node out of all queues; returns how many."""
         return self._drop(self.names(), lambda ticket: keys.node_of(ticket.place) == node)
 
     def switch_off(self, game: str, bot: str) -> int:
-        """Takes the tickets by which a stateless bot waits out of its game's queue, and its contests'; how many.
+        """Takes a stateless bot's tickets out of the queues of its game and its contests; returns how many.
 
-        For `OFF_MS` it gets no others: whoever has read before that it is available may be about to have it wait.
+        For `OFF_MS` it gets no others: a process that read earlier that it is available may be about to queue it.
         """
         with redis_errors():
             self._client.set(keys.switched_off(bot), 1, px=OFF_MS)
@@ -217,7 +217,7 @@ class Queues:
         return self._drop(names, lambda ticket: ticket.bot == bot and is_stateless(ticket.place))
 
     def switch_on(self, bot: str) -> None:
-        """A stateless bot may wait again, whatever `switch_off` has said."""
+        """Ends `switch_off`: the stateless bot may wait again."""
         with redis_errors():
             self._client.delete(keys.switched_off(bot))
 

@@ -1,8 +1,8 @@
--- Whether there is nothing new for bots that wait in a queue: all their tickets are there, so that no match has begun for
--- them, and none has an empty seat.
+-- Checks that there is nothing new for bots that wait in a queue: all their tickets are there, so that no match has begun
+-- for them, and no bot has an empty seat.
 -- KEYS[1] queue, KEYS[2] set of queues
 -- ARGV[1] queue's name, ARGV[2] what the key of a bot's empty seats begins with, then the tickets
--- Answers 1, or 0 where `again.lua` must be asked for each.
+-- Returns 1 if so, or 0 if `again.lua` must be called.
 redis.call('SADD', KEYS[2], ARGV[1])
 local seats = {}
 for i = 3, #ARGV do seats[#seats + 1] = ARGV[2] .. string.match(ARGV[i], '^[^/]*/[^/]*/(.*)$') end

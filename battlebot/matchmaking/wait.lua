@@ -1,17 +1,17 @@
--- A bot begins to wait, unless a seat or a match is there for it; or it takes the longest waiting others with it, or
--- the one whom it has met least recently.
+-- Puts a bot's ticket into a queue, unless a seat or a match is there for the bot; or takes the tickets of the longest
+-- waiting others, or of the one that it has met least recently.
 -- KEYS[1] queue, KEYS[2] set of queues, KEYS[3] the bot's empty seats, KEYS[4] the ticket's mark,
 -- KEYS[5] pairing asked for, KEYS[6] whom the bot has met, KEYS[7] pairing under way, KEYS[8] the bot's newest match,
 -- KEYS[9] deadlines of live matches, KEYS[10] nodes and their heartbeats, KEYS[11] live matches of the bot's name,
--- and of a stateless bot KEYS[12] that it was made unavailable
+-- and for a stateless bot KEYS[12], set if it was made unavailable
 -- ARGV[1] ticket, ARGV[2] waiting since (ms), ARGV[3] bot, ARGV[4] queue's name, ARGV[5] how many others are wanted
--- (-1: pairing is a task's work), ARGV[6] 1 to look for empty seats, ARGV[7] what a mark's key begins with,
--- ARGV[8] ms for which taken tickets are held, ARGV[9] 1 at a door where a name plays one match at a time, and to take
--- the least recently met one (of one wanted),
+-- (-1: a task does the pairing), ARGV[6] 1 to look for empty seats, ARGV[7] what a mark's key begins with,
+-- ARGV[8] ms for which taken tickets are held, ARGV[9] 1 at a door where a name plays one match at a time: of those who
+-- wait, the least recently met one is taken (if one is wanted),
 -- ARGV[10] what the key of whom a bot has met begins with, ARGV[11] 1 to hold back a bot that is in a match,
 -- ARGV[12] what a mailbox's name begins with
--- Answers {'seat', match...}, {'match', match}, {'hold', match}, {'take', ticket...} or
--- {'wait', 1 where pairing must be asked for now, 1 where somebody was left out whose node may be dead}.
+-- Returns {'seat', match...}, {'match', match}, {'hold', match}, {'take', ticket...} or
+-- {'wait', 1 if pairing must be asked for now, 1 if somebody was left out whose node may be dead}.
 if KEYS[12] and redis.call('EXISTS', KEYS[12]) == 1 then return {'wait', 0, 0} end
 if ARGV[6] == '1' then
   local seats = redis.call('SMEMBERS', KEYS[3])
@@ -19,12 +19,12 @@ if ARGV[6] == '1' then
 end
 local mark = redis.call('GET', KEYS[4])
 if mark then
-  -- held by another bot that makes the match at this moment: its letter, or the mark's end, will come
+  -- held by another bot whose match is being made: its letter will come, or the mark expire
   if string.sub(mark, 1, 5) == 'held:' then return {'wait', 0, 0} end
   return {'match', mark}
 end
 if ARGV[6] == '1' and ARGV[9] == '1' then
-  -- an earlier connection of the name was taken for a match that has begun only now: it is this one's
+  -- an earlier connection of the name was taken for a match that has only now begun: this one takes the seat
   local seats = redis.call('SMEMBERS', KEYS[11])
   if #seats > 0 then return {'seat', unpack(seats)} end
 end
@@ -36,15 +36,15 @@ redis.call('SADD', KEYS[2], ARGV[4])
 local wanted = tonumber(ARGV[5])
 if wanted < 0 then
   redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1])
-  -- who waits alone has nobody to be paired with
+  -- a bot that waits alone needs no pairing
   local ask = redis.call('ZCARD', KEYS[1]) > 1 and redis.call('SET', KEYS[5], '1', 'NX', 'PX', 2000)
-  -- who pairs now looks, when it has released its lock, whether it was asked again
+  -- a pairing under way sees the request when it has released its lock
   return {'wait', ask and 1 - redis.call('EXISTS', KEYS[7]) or 0, 0}
 end
 local function bot_of(ticket) return string.match(ticket, '^[^/]*/[^/]*/(.*)$') end
 local nodes = {}
 local function is_there(ticket)
-  -- a node that reads no mail may be dead; one without any heartbeat has been looked after already
+  -- a node that reads no mail may be dead; one without a heartbeat has been swept already, or is no node
   local node = string.match(ticket, '^[^/]*')
   if nodes[node] == nil then
     local beat = redis.call('ZSCORE', KEYS[10], node)
