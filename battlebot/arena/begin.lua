@@ -28,7 +28,7 @@ end
 for i = 1, tickets do
   redis.call('ZREM', KEYS[1], ARGV[10 + i])
   redis.call('SET', KEYS[4 + i], ARGV[1], 'EX', ARGV[4])
-  redis.call('SET', ARGV[9] .. string.match(ARGV[10 + i], '^[^/]*/[^/]*/(.*)$'), ARGV[1], 'EX', 3600)
+  redis.call('SET', ARGV[9] .. string.match(ARGV[10 + i], '^[^/]*/[^/]*/(.*)$'), ARGV[1], 'EX', 86400)
 end
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('SREM', KEYS[4], ARGV[6]) end
 redis.call('HSET', KEYS[2], 'rev', 0, 'doc', ARGV[2])

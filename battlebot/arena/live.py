@@ -12,6 +12,7 @@ from battlebot.referee.step import seen_by
 from battlebot.rules.contract import Game
 
 MOST_LISTED = 200
+MOST_READ = 1000  # of all live matches: their states may be large
 
 
 class LiveMatches:
@@ -22,8 +23,12 @@ class LiveMatches:
         self._store = store
 
     def list(self, game: str | None = None, contest: str | None = None) -> list[dict[str, Any]]:
-        """Returns live matches of a game and contest (None: of all), as `find`; latest first, at most `MOST_LISTED`."""
-        matches = self._store.load_many(self._store.live_ids()[:1000]).values()
+        """Returns live matches of a game and contest (None: of all), as `find`; latest first, at most `MOST_LISTED`.
+
+        Only the latest `MOST_READ` live matches of all games are looked at.
+        """
+        latest = sorted(self._store.live_ids(), reverse=True)[:MOST_READ]  # an id begins with the time
+        matches = self._store.load_many(latest).values()
         wanted = [match for match in matches if game in (None, match.game) and contest in (None, match.contest)]
         wanted.sort(key=lambda match: match.started_s, reverse=True)
         return [self._described(match) for match in wanted[:MOST_LISTED]]
