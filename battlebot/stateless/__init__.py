@@ -1,4 +1,4 @@
-"""Stateless bots: asked at an address by a worker, one question a turn. What they are asked is made by the arena."""
+"""Stateless bots: a worker asks them at an address, one question per turn. The arena makes the questions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ __all__ = ["make_askers"]
 
 
 def make_askers(settings: Settings, late_s: Callable[[], float] = lambda: 0.0, keeps: bool = True) -> Askers:
-    """All kinds of addresses that this server can ask; a further kind is a further line here.
+    """Returns the askers for all kinds of addresses; add a line here for a further kind.
 
-    `late_s()`: by how many seconds this process has been late so far, which is charged to no bot. `keeps`: whether
-    connections to bots are kept for the next question; who only tests bots, and calls no `tidy`, is to keep none.
+    `late_s()`: seconds by which this process has been late so far, which are charged to no bot. `keeps`: whether
+    connections to bots are kept for the next question; a process that only tests bots, and never calls `tidy`, must
+    keep none.
     """
     guard = Guard(settings.bot_loopback, networks_of(settings))
     most_bytes = settings.bot_answer_bytes

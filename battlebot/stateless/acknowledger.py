@@ -1,4 +1,4 @@
-"""Acknowledges what is published to no question, or no more: who published it goes on until somebody does."""
+"""Acknowledges messages that belong to no open question: publishers repeat a message until it is acknowledged."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from battlebot.stateless.inlet import Inlet, note
 
 log = structlog.get_logger()
 
-ANSWERS = "bot.publish_event"  # followed by the history's uid: where bots answer that do not look at the reply subject
-MOST = 32  # messages that are read of a question
-LATE_MOST = 1  # and of its bot afterwards
-ROUND_MOST = 8  # messages of those that belong to none
+ANSWERS = "bot.publish_event"  # followed by the history's uid: where bots answer that ignore the reply subject
+MOST = 32  # messages read per question
+LATE_MOST = 1  # messages read per question once it is over
+ROUND_MOST = 8  # messages read per round of the shared inlet
 ROUND_S = 0.5  # from the beginning of a round to that of the next one, at least
-LONGEST_ROUND_S = 30.0  # then it begins anew, whatever may have become of it
+LONGEST_ROUND_S = 30.0  # then the next round begins, even if this one is not full
 KEPT = 64  # bots whose inlets stay open after their questions
-# what clients' inboxes begin with, also those of a prefix of their own; elsewhere bots listen, and others, and NATS
+# prefixes of clients' inboxes, custom ones included; other subjects belong to bots, to others and to NATS itself
 INBOXES = ("_INBOX.", "_INBOX_")
 
 
 async def acknowledge(client: Client, message: Msg) -> None:
-    """Answers a message at an inbox, nowhere else: the server may publish anywhere, which its sender may not."""
+    """Acknowledges a message, but only at an inbox: the server may publish to any subject, the sender may not."""
     if message.reply.startswith(INBOXES):
         # not `respond`, which sends the message's headers back
         await client.publish(message.reply, b"")
 
 
 class Acknowledger:
-    """Acknowledges over one connection: by the inlets of questions that are over, and by one for everybody.
+    """Acknowledges over one connection: with the inlets of questions that are over, and with one shared inlet.
 
-    The one for everybody takes a few messages a round, so that nobody makes the server read without end. The others
-    are each bot's own: a flood keeps nobody else from the acknowledgement of an answer that came late.
+    The shared inlet takes a few messages per round, so that nobody can make the server read without end. Each of the
+    others belongs to one bot: a flood does not keep the late answers of other bots from being acknowledged.
     """
 
     def __init__(self, client: Client) -> None:
@@ -63,13 +63,13 @@ class Acknowledger:
             await one.close()
 
     def stop(self) -> None:
-        """Ends the rounds; the connection is to be closed."""
+        """Ends the rounds; call before closing the connection."""
         self._rounds.cancel()
 
     async def _run(self) -> None:
         while not self._client.is_closed:
             began_s = time.monotonic()
-            # what is opened without a connection may be opened twice, the second time without an end
+            # a subscription made while disconnected may be sent twice, the second time without its limit
             if self._client.is_connected:
                 inlet = Inlet(self._acknowledge, ROUND_MOST)
                 try:

@@ -1,29 +1,29 @@
-"""An HTTP answer as it comes in, read by llhttp (httptools) and held to its bounds. No sockets."""
+"""An HTTP answer, parsed by llhttp (httptools) as it arrives, and bounded in size. No sockets."""
 
 from __future__ import annotations
 
 import httptools
 
-PART_BYTES = 16_384  # an answer is looked at by parts of so many, however it was cut on its way
-LEAST_BODY_BYTES = 2_048  # of each part after the first: chunks of one byte have a sixth of it
+PART_BYTES = 16_384  # an answer is checked in parts of this size, however it was split on the way
+LEAST_BODY_BYTES = 2_048  # in each part after the first; even with chunks of one byte, a sixth of the part is body
 TOO_MANY_HEADERS = ("too-big", f"The answer's headers have more than {PART_BYTES} bytes.")
 TOO_LITTLE_BODY = (
     "too-big",
     f"Less than {LEAST_BODY_BYTES} of {PART_BYTES} bytes after the headers are the answer's body.",
 )
-STATUS_LINES = (b"HTTP/1.0 ", b"HTTP/1.1 ")  # the parser takes other protocols as well
-MOST_INTERIM = 5  # answers 1xx before the one that counts
+STATUS_LINES = (b"HTTP/1.0 ", b"HTTP/1.1 ")  # the parser also accepts other protocols
+MOST_INTERIM = 5  # 1xx answers before the final one
 
 
 class Surplus(Exception):
-    """Something follows the answer, of which nothing is read."""
+    """Stops the parser: another message follows the complete answer."""
 
 
 class Answer:
-    """Fed with bytes until `done`; or until `problem`, a code and a sentence, says why it never will be.
+    """Takes bytes until it is `done`, or until `problem` (a code and a sentence) says why it never will be.
 
-    All that comes is bounded, not only the body: the first part holds the whole of the headers, each other one so much
-    of the body that the rest (sizes of chunks and what may stand beside them, trailers) is in proportion to it.
+    Everything received is bounded, not only the body: the first part must hold all headers, and each later part enough
+    of the body to keep the rest (sizes and extensions of chunks, trailers) in proportion.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -34,7 +34,7 @@ class Answer:
         self.began = False
         self._most_bytes = most_bytes
         self._parser = httptools.HttpResponseParser(self)
-        self._head = bytearray()  # all until the headers are complete
+        self._head = bytearray()  # everything received until the headers are complete
         self._body: list[bytes] = []
         self._came = self._size = self._size_before = self._interim = 0
         self._framed = False
@@ -45,7 +45,7 @@ class Answer:
         return self._body[0] if len(self._body) == 1 else b"".join(self._body)
 
     def feed(self, data: bytes) -> None:
-        """Takes bytes; none are the end of the connection."""
+        """Takes bytes; empty `data` means that the connection has ended."""
         if not data:
             self._ended()
             return
@@ -58,11 +58,11 @@ class Answer:
             self.reusable = False
 
     def broke(self, why: str) -> None:
-        """The connection has not ended, but broken: what came is no whole answer, though its end were that of one."""
+        """Notes that the connection broke: the answer is incomplete, even if a regular end would have completed it."""
         self._fail("cut-off", f"The connection broke: {why}.")
 
     def _take(self, data: bytes) -> None:
-        """Bytes of one part."""
+        """Parses bytes of one part."""
         self._came += len(data)
         if not self.status:
             self._head += data
@@ -77,7 +77,7 @@ class Answer:
             self._look()
 
     def _look(self) -> None:
-        """A part is over."""
+        """Checks the bounds at the end of a part."""
         if not self.status:
             self._fail(*TOO_MANY_HEADERS)
         elif self._came > PART_BYTES and self._size - self._size_before < LEAST_BODY_BYTES:
@@ -86,7 +86,7 @@ class Answer:
 
     def _ended(self) -> None:
         if self.status and not self._framed and self.problem is None:
-            # HTTP/1.0, or a server that says by closing that this was all
+            # HTTP/1.0, or a server that marks the end of its answer by closing
             self.done = True
         elif not self.done:
             self._fail("cut-off", "The connection was closed before the answer was complete.")
@@ -96,11 +96,11 @@ class Answer:
             self.problem = (code, sentence)
         self.done = self.reusable = False
 
-    # what the parser calls
+    # called by the parser
 
     def on_message_begin(self) -> None:
         if self.done:
-            # more than one answer to one question: nothing that comes here can be trusted to be for the next
+            # more than one answer to one question: this connection cannot be trusted with the next question
             raise Surplus
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -149,7 +149,7 @@ class Answer:
 
 
 def _is_http(head: bytes, count: int) -> bool:
-    """Whether so many answers, of which all but the last are interim, begin as such of HTTP."""
+    """Whether each of the first `count` answers, all but the last of them interim, begins with an HTTP status line."""
     for _ in range(count):
         head = head.lstrip(b"\r\n")
         if not head.startswith(STATUS_LINES):

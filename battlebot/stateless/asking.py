@@ -1,4 +1,4 @@
-"""What it means to ask an address: a question, a reply or a coded failure; and the kinds of addresses there are."""
+"""Asking an address: questions, replies, coded failures, and the kinds of addresses."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ NO_ANSWER = "The bot gave no answer that counts."
 
 
 class Question(msgspec.Struct, frozen=True):
-    """One question to one bot. `content` is JSON, as the game says it; the bot has `limit_s` seconds to answer.
+    """One question to one bot. `content` is JSON, as the game makes it; the bot has `limit_s` seconds to answer.
 
-    `is_turn(value)`: whether an answer (JSON) would be a valid turn, for kinds that have to choose among several.
+    `is_turn(value)`: whether an answer (JSON) would be a valid turn, for kinds that must choose among several answers.
     """
 
     address: str
@@ -31,8 +31,8 @@ class Question(msgspec.Struct, frozen=True):
 class Failure(msgspec.Struct, frozen=True):
     """Why there is no answer that counts: a stable slug and a sentence for the bot's owner.
 
-    `late`: the bot took too long. `ours`: it is the server that failed, and the bot is to be asked again. `public` is
-    what everybody is told, in events and in the record: nothing of where the bot is, nor of what was found there.
+    `late`: the bot took too long. `ours`: the server failed, and the bot must be asked again. `public`: the sentence
+    for everybody, in events and in the record; it says nothing about where the bot is or what was found there.
     """
 
     code: str
@@ -43,9 +43,10 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What became of a question: `value` is the answer as JSON unless there is a `failure`.
+    """The outcome of a question: `value` is the answer as JSON unless there is a `failure`.
 
-    `thinking_s` is the bot's own time: from the question sent to the answer read; to read the question is part of it.
+    `thinking_s`: the bot's own time in seconds, from sending the question to reading the answer. The time in which the
+    bot reads the question counts.
     """
 
     value: Any = None
@@ -54,18 +55,18 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class Kind(Protocol):
-    """One kind of addresses. `SCHEMES` are what they begin with, before the `://`."""
+    """One kind of address. `SCHEMES`: what such addresses begin with, before the `://`."""
 
     SCHEMES: ClassVar[Sequence[str]]
 
     def check(self, address: str) -> None:
-        """Raises BadAddress for one that is malformed, or that the operator does not allow; asks nobody."""
+        """Raises BadAddress for an address that is malformed or that the operator does not allow; sends nothing."""
 
     def ask(self, question: Question) -> Reply:
-        """Asks and waits, for `limit_s` and a little more at most. Never raises but what ends a greenlet."""
+        """Asks and waits: for a connection, then up to `limit_s` for the answer. Raises only GreenletExit."""
 
     def tidy(self) -> None:
-        """Called every `TIDY_EVERY_S`: lets go of what is not to be kept any longer."""
+        """Releases what need not be kept any longer; called every `TIDY_EVERY_S`."""
 
 
 class Askers:
@@ -75,11 +76,11 @@ class Askers:
         self._kinds: Mapping[str, Kind] = {scheme: kind for kind in kinds for scheme in kind.SCHEMES}
 
     def check(self, address: str) -> None:
-        """Raises BadAddress unless it is one that can, and may, be asked."""
+        """Raises BadAddress unless the address can and may be asked."""
         self._kind_of(address).check(address)
 
     def ask(self, question: Question) -> Reply:
-        """The reply; what has become an address that cannot be asked is the bot's failure."""
+        """Asks an address by its kind; if it can no longer be asked, that is the bot's failure."""
         try:
             kind = self._kind_of(question.address)
         except BadAddress as error:
@@ -87,7 +88,7 @@ class Askers:
         return kind.ask(question)
 
     def tidy(self) -> None:
-        """To be called every `TIDY_EVERY_S`."""
+        """Tidies every kind; call every `TIDY_EVERY_S`."""
         for kind in set(self._kinds.values()):
             kind.tidy()
 

@@ -1,6 +1,6 @@
-"""Stateless bots are always there: a ticket for each of them stands in every queue in which it may be matched.
+"""Keeps stateless bots waiting: a ticket for each of them is in every queue in which it may be matched.
 
-Outside contests they meet bots that wait, and not one another; in contests they are there if they are entrants.
+Outside contests they meet connected bots, not one another; in contests they wait if they are entrants.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from battlebot.storage import Storage
 
 log = structlog.get_logger()
 
-BEHIND_S = 10 * 365 * 86_400.0  # so long after now their tickets say they came: who waits is met first
-MOST_TRIED = 20  # paused bots that are tested at a time
+BEHIND_S = 10 * 365 * 86_400.0  # how far in the future their tickets are dated: bots that wait are matched first
+MOST_TRIED = 20  # paused bots tested at a time
 
 
 @dataclass
@@ -50,9 +50,9 @@ class Attendance:
     _tried: set[str] = field(default_factory=set)  # addresses that are being tested
 
     def look(self) -> int:
-        """Brings the tickets up to date; answers how many were added. Raises Unavailable.
+        """Brings the tickets up to date; returns how many were added. Raises Unavailable.
 
-        Who is made unavailable meanwhile is not let in by the queues.
+        The queues refuse a bot that is made unavailable meanwhile.
         """
         bots = self.storage.bots.stateless()
         if not bots:
@@ -66,9 +66,9 @@ class Attendance:
         return added
 
     def _ready(self, bots: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-        """Those that are available, not paused, and not busy; who was paused for long enough is put to the test.
+        """Returns the bots that are available, not paused and not busy; starts the tests of those whose pause is over.
 
-        What became of a test, the looks to come see: many bots that hang in theirs would keep this one from the others.
+        Tests run in the background, so that bots that hang do not hold up the others; later looks see the results.
         """
         urls = sorted({bot["url"] for bot in bots})
         paused, busy = self.health.paused_until_s(urls), self.store.busy(urls)
@@ -94,7 +94,7 @@ class Attendance:
             for_s = round(self.health.pause(bot["url"]) - self.now_s())
             log.info("bot.paused_again", bot=bot["_id"], for_s=for_s, code=result.get("code"))
         except Unavailable as error:
-            # nothing is known of the bot: it stays as it was, and the next look tries again
+            # nothing was learned about the bot: it stays as it was, and the next look tries again
             log.warning("bot.not_tried", bot=bot["_id"], error=str(error))
         finally:
             self._tried.discard(bot["url"])
@@ -110,7 +110,7 @@ class Attendance:
         return len(missing)
 
     def _leave_all_but(self, running: Collection[str]) -> None:
-        """Waits no more in contests that are over, or paused: as long as somebody waits they are paired, in vain."""
+        """Removes tickets from contests that are over or paused: while bots wait there, they are paired in vain."""
         for name in self.queues.names():
             if "/" in name and name not in running:
                 self._tidied(name, ())
@@ -123,7 +123,7 @@ class Attendance:
         return len(missing)
 
     def _tidied(self, name: str, wanted: Iterable[str]) -> list[str]:
-        """Those without a ticket; the tickets of stateless bots that are not wanted are taken away."""
+        """Removes the tickets of stateless bots that are not wanted; returns the wanted bots without a ticket."""
         there = {ticket.bot: ticket for ticket in self.queues.tickets(name) if is_stateless(ticket.place)}
         wanted = list(wanted)
         for bot, ticket in there.items():
@@ -132,14 +132,14 @@ class Attendance:
         return [bot for bot in wanted if bot not in there]
 
     def _wait(self, game: Game, name: str, bot: str) -> None:
-        """Takes those along who wait already, else waits behind all."""
+        """Begins a match with bots that already wait; otherwise puts the ticket behind all others."""
         ticket = self._ticket(bot, self.now_s() + BEHIND_S)
         waiting = {one.bot for one in self.queues.tickets(name) if not is_stateless(one.place)}
-        # where fewer wait than are wanted, others are of no use: the ticket is put beside theirs
+        # with too few connected bots waiting, ask for more others than exist: then `wait` only adds the ticket
         others = game.usual_players - 1 if len(waiting - {bot}) >= game.usual_players - 1 else 1_000_000
         found = self.queues.wait(name, ticket, others, False)
         if found.left_out:
-            # whoever waits there may be well: without a ticket the next look tries again
+            # the bots left out may be well: without a ticket of this bot, the next look tries again
             self.queues.leave(name, ticket)
             return
         seats = [(one.bot, one.place) for one in found.others]

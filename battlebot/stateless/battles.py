@@ -1,4 +1,4 @@
-"""Battles: matches of stateless bots that whoever asks for them names, with their addresses. None of them is rated."""
+"""Battles: unrated matches of stateless bots whose names and addresses come with the request."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ log = structlog.get_logger()
 
 
 class Addresses(Protocol):
-    """What knows which addresses can be asked."""
+    """Knows which addresses can be asked."""
 
     def check(self, address: str) -> None:
-        """Raises BadAddress."""
+        """Raises BadAddress unless the address can be asked."""
 
 
 @dataclass
 class Battles:
-    """`ask_bots(match_id)` has a match's stateless bots asked; it does not raise. `archived`: as a Follower has it."""
+    """`ask_bots(match_id)` has a match's stateless bots asked; it does not raise. `archived`: see `Follower`."""
 
     registry: Mapping[str, Game]
     settings: Settings
@@ -44,9 +44,9 @@ class Battles:
     now_s: Callable[[], float] = time.time
 
     def begin(self, game_name: str, players: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Match:
-        """Begins a match of these (name, address), in this order. Answers it at its beginning.
+        """Begins a match of these (name, address) players, in this order; returns it as it began.
 
-        Raises UnknownGame, BadMessage with a sentence for options and players that do not go together, BadAddress.
+        Raises UnknownGame, BadMessage with a sentence if options and players do not fit, BadAddress, Unavailable.
         """
         game = self.registry[game_name]
         names = [name for name, _ in players]
@@ -69,13 +69,13 @@ class Battles:
         return made
 
     def find(self, match_id: str) -> Match:
-        """A match that is being played, or was a moment ago. Raises UnknownMatch, Unavailable."""
+        """Returns a match that is live or has just ended. Raises UnknownMatch, Unavailable."""
         return self.conductor.store.load(match_id)
 
     def reconfigure(self, match_id: str, options: Mapping[str, Any]) -> bool:
-        """Changes the options of a match that goes on; False where they cannot be.
+        """Changes the options of a running match; returns False if they cannot be changed.
 
-        Raises UnknownMatch, Unavailable, BadMessage for an option that the game does not have, or of another kind.
+        Raises UnknownMatch, Unavailable, BadMessage for an option that the game does not have or that has a wrong type.
         """
         match = self.conductor.store.load(match_id)
         self.registry[match.game].options_with_defaults(options)
@@ -84,9 +84,9 @@ class Battles:
     def follow(
         self, match: Match, is_wanted: Callable[[], bool] = lambda: True
     ) -> Iterator[tuple[dict[str, Any], int]]:
-        """Every state of a match from its beginning, as a viewer may see it, and its version; ends with the match.
+        """Yields each state of a match from its beginning, as viewers may see it, and its version; ends with the match.
 
-        Waits for what has not happened yet, and for Redis, as long as it is wanted. Raises UnknownMatch if it is lost.
+        Waits for further states, and for Redis, while `is_wanted()`. Raises UnknownMatch if the match is lost.
         """
         follower = Follower(self.registry[match.game], self.conductor.store, self.bus, self.archived)
         return follower.states(match, is_wanted)

@@ -1,4 +1,4 @@
-"""Connections to HTTP bots: made to an address that the guard has checked, kept for the next question, bounded."""
+"""Connections to HTTP bots: opened to addresses that the guard has checked, kept for reuse, limited in number."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from battlebot.stateless.tls import Connection, Step, Tls
 from battlebot.stateless.waiting import Peer, Waiting, persist
 
 CONNECT_S = 4.0  # for all addresses of a name together, TLS included
-# how long a connection is kept, in use or not: at a server of one connection at a time it is in the way of who asks
-# from another process, of whom nothing is known here; the clock of no game is so short
+# how long a connection is kept, in use or idle: at a bot that serves one connection at a time it blocks other
+# processes, of which this one knows nothing; no game's turn timeout is this short
 KEPT_S = 0.75
-UNKEPT_S = 600.0  # no connection is kept to a bot that has said more than it was asked, for so long
+UNKEPT_S = 600.0  # how long no connection is kept to a bot that has sent more than it was asked for
 MOST_IDLE = 1000
 MOST_AT_ONCE = 64  # to one host and port, from one process
-# what says that it is this machine that cannot, and not the bot
+# errors of this machine, not of the bot
 OURS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL, errno.ENETDOWN)
 
 
@@ -36,7 +36,7 @@ Host = tuple[bool, str, int]
 
 
 class Kept(NamedTuple):
-    """An idle connection: since when it is kept, and to whom it is."""
+    """An idle connection, with the moment since which it is kept (monotonic) and its peer."""
 
     since_s: float
     connection: Connection
@@ -44,7 +44,7 @@ class Kept(NamedTuple):
 
 
 class NotConnected(Exception):
-    """There is no connection: a code, a sentence, and whether it is the server's own failure."""
+    """A connection could not be made: a code, a sentence, and whether the server itself failed (`ours`)."""
 
     def __init__(self, code: str, sentence: str, ours: bool = False) -> None:
         super().__init__(sentence)
@@ -52,10 +52,10 @@ class NotConnected(Exception):
 
 
 class Connections:
-    """Idle connections; taken by one question at a time.
+    """Idle connections, each used by one question at a time.
 
-    Each is kept for the url that it was made for: a late second answer of a bot must not be read as that of another one
-    at the same host and port. `late_s()` is by how much this process has been late so far.
+    A connection is reused only for the url it was made for: a late second answer of a bot must not be read as the
+    answer of another bot at the same host and port. `late_s()`: seconds by which this process has been late so far.
     """
 
     def __init__(self, guard: Guard, late_s: Callable[[], float] = lambda: 0.0) -> None:
@@ -64,16 +64,16 @@ class Connections:
         self._context: ssl.SSLContext | None = None
         self._idle: OrderedDict[Location, deque[Kept]] = OrderedDict()
         self._count = 0
-        # since when a connection is kept, with the times between in which it was used
+        # since when each connection is kept, including the times when it was in use
         self._since_s: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
         self._unkept: OrderedDict[Location, float] = OrderedDict()
-        self._waiting: dict[Peer, dict[Waiting, None]] = {}  # for whom one more connection is to be closed
+        self._waiting: dict[Peer, dict[Waiting, None]] = {}  # questions for which one more connection must be closed
         self._busy: dict[Host, int] = {}
         self._left = threading.Condition()
         self._lock = threading.Lock()
 
     def enter(self, location: Location) -> None:
-        """Takes one of the `MOST_AT_ONCE` places of a host, or waits for one; `leave` must follow."""
+        """Takes one of a host's `MOST_AT_ONCE` slots, waiting until one is free; `leave` must follow."""
         key = _host(location)
         if self._busy.get(key, 0) >= MOST_AT_ONCE:
             with self._left:
@@ -84,7 +84,7 @@ class Connections:
         self._busy[key] = self._busy.get(key, 0) + 1
 
     def leave(self, location: Location) -> None:
-        """Gives the place up."""
+        """Gives the slot back."""
         key = _host(location)
         busy = self._busy[key] - 1
         if busy:
@@ -96,7 +96,7 @@ class Connections:
                 self._left.notify_all()
 
     def idle(self, location: Location) -> Connection | None:
-        """A connection to this url that is still open, and over which nothing has come that nobody asked for."""
+        """Returns a kept connection to this url that is open and has received nothing unasked for, or None."""
         while (found := self._pop(location)) is not None:
             heard = _heard(found.connection)
             if heard is None and time.monotonic() - found.since_s < KEPT_S:
@@ -107,7 +107,7 @@ class Connections:
         return None
 
     def make_room(self, waiting: Waiting) -> None:
-        """Closes one idle connection to the same peer; where none is idle, the next that would be kept."""
+        """Closes one idle connection to the same peer; if there is none, the next one that would be kept."""
         assert waiting.peer is not None
         with self._lock:
             found = self._idle_to(waiting.peer)
@@ -124,7 +124,7 @@ class Connections:
         return next(((location, kept) for location, row in rows for kept in row if kept.peer == peer), None)
 
     def forget(self, waiting: Waiting) -> None:
-        """Nothing is to be closed for it any more."""
+        """Withdraws a `make_room` that is still pending."""
         if not self._waiting:
             return
         with self._lock:
@@ -147,9 +147,10 @@ class Connections:
             self._waiting.pop(waiting.peer, None)
 
     def keep(self, location: Location, connection: Connection) -> None:
-        """Keeps a connection for the next question; the one that was not used for longest may have to go.
+        """Keeps a connection for the next question; may close the least recently used one instead.
 
-        Where another question to the same peer waits for room, or it has been kept for `KEPT_S`, it goes itself.
+        Closes this one if another question to the same peer waits for room, if it has been kept for `KEPT_S`, or if the
+        bot is one that no connections are kept to.
         """
         peer, now_s = _peer(connection), time.monotonic()
         since_s = self._since_s.setdefault(connection, now_s)
@@ -167,7 +168,7 @@ class Connections:
             old.connection.close()
 
     def _keep_none(self, location: Location) -> None:
-        """What such a bot says once more may come after the next question has been sent, and pass for its answer."""
+        """Keeps no connections to this bot for `UNKEPT_S`: its surplus bytes could pass for an answer later."""
         with self._lock:
             self._unkept[location] = time.monotonic() + UNKEPT_S
             self._unkept.move_to_end(location)
@@ -189,7 +190,7 @@ class Connections:
             del self._idle[location]
 
     def tidy(self) -> None:
-        """Closes what has been kept for `KEPT_S`; to be called as `Askers.tidy`."""
+        """Closes idle connections that have been kept for `KEPT_S`; call as often as `Askers.tidy`."""
         before_s = time.monotonic() - KEPT_S
         with self._lock:
             stale = [one for row in self._idle.values() for one in row if one.since_s < before_s]
@@ -203,7 +204,7 @@ class Connections:
             one.connection.close()
 
     def new(self, location: Location, waiting: Waiting) -> Connection:
-        """A new connection to an address of the host that has been checked. Raises NotConnected."""
+        """Opens a connection to an address of the host that the guard has checked. Raises NotConnected."""
         try:
             found = self._guard.addresses(location.host, location.port)
         except BadAddress as error:
@@ -218,7 +219,7 @@ class Connections:
                 try:
                     return self._opened(location, family, address, clock, waiting)
                 except TimeoutError as error:
-                    # by the wall's clock: this process may have been paused, and the connection be there
+                    # by the wall clock: if this process was paused, there is time left for another attempt
                     failure = error
                 except (OSError, ValueError) as error:
                     failure = error if isinstance(error, OSError) else OSError(str(error))
@@ -233,7 +234,7 @@ class Connections:
             connected.connect((address, location.port))
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             peer = connected.getpeername()[:2]
-            # by no way of the system's has it become another one
+            # the system may have connected to another address than it was given
             if not self._guard.permits(ipaddress.ip_address(peer[0])):
                 raise forbidden(location.host)
             waiting.goes_to(peer)
@@ -259,7 +260,7 @@ def _host(location: Location) -> Host:
 
 
 def _peer(connection: Connection) -> Peer | None:
-    """None where it has ended meanwhile."""
+    """The address and port of the other side; None if the connection has ended."""
     with suppress(OSError):
         address, port = connection.getpeername()[:2]
         return address, port
@@ -267,7 +268,7 @@ def _peer(connection: Connection) -> Peer | None:
 
 
 def _heard(connection: Connection) -> bytes | None:
-    """A byte that nobody asked for, taken from it; none (b"") where it is closed, None where it is open and silent."""
+    """Reads one byte that was not asked for; b"" if the connection is closed, None if it is open and silent."""
     try:
         connection.settimeout(0.0)
         return connection.recv(1)

@@ -1,7 +1,7 @@
-"""Which addresses of the network the server may be made to speak to: public ones, and those the operator names.
+"""Which network addresses the server may be made to connect to: public ones, and those the operator allows.
 
-A name is resolved once for a connection; what is checked is what is connected to, so that a name which changes its
-mind between the two (DNS rebinding) gains nothing.
+A name is resolved once per connection, and the address that was checked is the one connected to, so that DNS rebinding
+gains nothing.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from battlebot.errors import BadAddress
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Internet = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-PUBLIC_V6 = ipaddress.IPv6Network("2000::/3")  # what IANA has given out as global unicast
-NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052: an IPv4 address within; a router translates
+PUBLIC_V6 = ipaddress.IPv6Network("2000::/3")  # what IANA allocates as global unicast
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052: contains an IPv4 address, to which a router translates
 TUNNELS = tuple(map(ipaddress.IPv6Network, ("2002::/16", "2001::/32")))  # 6to4, Teredo: lead to an IPv4 address
-NEVER_V6 = (*TUNNELS, ipaddress.IPv6Network("3fff::/20"))  # the last for documentation, RFC 9637
-# 6to4's relays (RFC 7526) and IETF's own assignments, of which Python takes some for public
+NEVER_V6 = (*TUNNELS, ipaddress.IPv6Network("3fff::/20"))  # the last is for documentation, RFC 9637
+# 6to4 relays (RFC 7526) and IETF protocol assignments, some of which Python counts as public
 NEVER_V4 = tuple(map(ipaddress.IPv4Network, ("192.88.99.0/24", "192.0.0.0/24")))
 
-CONTROL_NAME = "a.root-servers.net"  # there as long as there is DNS
-CONTROLLED_S = 5.0  # for so long its answer is remembered
+CONTROL_NAME = "a.root-servers.net"  # resolves as long as DNS works
+CONTROLLED_S = 5.0  # how long a failure to resolve it is remembered
 
 
 class Unresolved(Exception):
-    """A name has no address now. `ours`: no other name has one either."""
+    """A name cannot be resolved now. `ours`: no other name can be either."""
 
     def __init__(self, sentence: str, ours: bool = False) -> None:
         super().__init__(sentence)
@@ -36,7 +36,7 @@ class Unresolved(Exception):
 
 
 class Guard:
-    """`loopback`: this machine itself is allowed. `networks`: further ones that are, in CIDR form."""
+    """`loopback`: whether this machine itself is allowed. `networks`: further allowed networks, in CIDR form."""
 
     def __init__(self, loopback: bool = False, networks: Sequence[str] = ()) -> None:
         self._networks = [ipaddress.ip_network(network) for network in networks]
@@ -48,16 +48,16 @@ class Guard:
         """Whether a connection to this very address may be made."""
         inner = embedded(address)
         if inner is not None:
-            # whoever routes it speaks to that one in the end
+            # the connection ends at the embedded address
             return self.permits(inner)
         if any(address.version == network.version and address in network for network in self._networks):
             return True
         return is_public(address)
 
     def addresses(self, host: str, port: int) -> list[tuple[int, str]]:
-        """The family and the text of each address of the host that may be connected to; never empty.
+        """Returns the family and the text of each permitted address of the host; never empty.
 
-        Raises BadAddress where it has none that may be, Unresolved where it has none.
+        Raises BadAddress if none of its addresses is permitted, Unresolved if it has no address.
         """
         try:
             rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
@@ -71,7 +71,7 @@ class Guard:
         return allowed
 
     def _dns_is_down(self) -> bool:
-        """Whether the failure is this machine's: a bot whose own name server fails must not gain by it."""
+        """Whether DNS fails on this machine as a whole: a bot whose own name server fails must not gain by it."""
         if time.monotonic() - self._dns_failed_s < CONTROLLED_S:
             return True
         try:
@@ -84,12 +84,12 @@ class Guard:
 
 
 def forbidden(host: str) -> BadAddress:
-    """What is said of a host that may not be connected to; not what it resolves to, which is nobody's business."""
+    """The error for a host that may not be connected to; it does not reveal what the host resolves to."""
     return BadAddress(f"The server may not connect to {host}: only public addresses are allowed here.", field="url")
 
 
 def is_public(address: Internet) -> bool:
-    """Whether the address is a host's on the public Internet, by IANA's registries and a little more carefully."""
+    """Whether the address is on the public Internet, by IANA's registries and a few further exclusions."""
     if not address.is_global or address.is_multicast or address.is_reserved or address.is_unspecified:
         return False
     if isinstance(address, ipaddress.IPv4Address):
@@ -98,7 +98,7 @@ def is_public(address: Internet) -> bool:
 
 
 def embedded(address: Internet) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that an IPv6 one stands for, where the system or a router makes one of it."""
+    """The IPv4 address that the system or a router translates an IPv6 address to; None if there is none."""
     if isinstance(address, ipaddress.IPv6Address):
         if address.ipv4_mapped is not None:
             return address.ipv4_mapped

@@ -1,4 +1,4 @@
-"""How the addresses of stateless bots are doing: latencies, last failures, pauses. Kept in Redis for a week."""
+"""The health of stateless bots' addresses: latencies, latest failures, pauses. Kept in Redis for a week."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from battlebot.arena.connection import redis_errors
 from battlebot.arena.scripts import Scripts
 from battlebot.stateless.asking import Question, Reply
 
-LATENCIES = 500  # the last ones, of which the percentiles are made
+LATENCIES = 500  # the latest ones, from which percentiles are computed
 FAILURES = 20
 KEPT_S = 7 * 86_400
-PAUSED_AFTER = 5  # failures one after another
+PAUSED_AFTER = 5  # consecutive failures
 FIRST_PAUSE_S = 30.0
 LONGEST_PAUSE_S = 3600.0
 
 
 class Health:
-    """Notes are gathered in this process and written by `flush`; whoever reads sees what has been written."""
+    """Notes are collected in this process and written by `flush`; readers see only what has been written."""
 
     def __init__(self, scripts: Scripts, now_s: Callable[[], float] = time.time) -> None:
         self._client = scripts.client
@@ -35,7 +35,7 @@ class Health:
         self._lock = threading.Lock()
 
     def note(self, question: Question, reply: Reply) -> None:
-        """Remembers what became of a question; a failure of the server's own says nothing about the address."""
+        """Notes the outcome of a question; ignores failures of the server, which say nothing about the address."""
         failure = reply.failure
         if failure is not None and failure.ours:
             return
@@ -49,7 +49,7 @@ class Health:
             self._failures[question.address].append(row)
 
     def flush(self) -> list[str]:
-        """Writes what was noted since; answers the addresses that are paused by it. Raises Unavailable."""
+        """Writes what was noted since the last call; returns the addresses this has paused. Raises Unavailable."""
         with self._lock:
             latencies, self._latencies = self._latencies, defaultdict(lambda: deque(maxlen=LATENCIES))
             failures, self._failures = self._failures, defaultdict(list)
@@ -85,10 +85,10 @@ class Health:
         return int(pipeline.execute()[-2])
 
     def pause(self, address: str) -> float:
-        """Asks the address no more for a while; answers until when (epoch). Raises Unavailable.
+        """Pauses an address; returns until when (epoch). Raises Unavailable.
 
-        A pause that begins sooner after another than that one was long is twice as long. What was under way when it
-        began, and fails while it lasts, makes it no longer.
+        A pause is twice as long as the last one, up to `LONGEST_PAUSE_S`, if less time lies between them than that one
+        took. Failures of questions that were under way when a pause began do not extend it.
         """
         key, now_s = keys.health(address), self._now_s()
         with redis_errors():
@@ -104,19 +104,22 @@ class Health:
         return now_s + pause_s
 
     def passed(self, address: str) -> None:
-        """The address has passed the test after its pause: it is asked again. Raises Unavailable."""
+        """Ends a pause, as the address has passed the test after it. Raises Unavailable."""
         key = keys.health(address)
         with redis_errors():
             self._client.hset(key, "row", 0)
             self._client.hdel(key, "until")
 
     def resume(self, address: str) -> None:
-        """Its owner says that the address will answer again: it is asked again. Raises Unavailable."""
+        """Ends a pause at the owner's request, and forgets earlier pauses and failures in a row. Raises Unavailable."""
         with redis_errors():
             self._client.delete(keys.health(address))
 
     def paused_until_s(self, addresses: Sequence[str]) -> dict[str, float | None]:
-        """Address -> until when (epoch) it is paused; None where it is not. One that has passed waits for a test."""
+        """Address -> until when (epoch) it is paused, or None; a moment that has passed means that a test is due.
+
+        Raises Unavailable.
+        """
         with redis_errors():
             pipeline = self._client.pipeline(transaction=False)
             for address in addresses:
@@ -129,8 +132,8 @@ class Health:
     def report(self, address: str, bot: str) -> dict[str, Any]:
         """`{"answers", "p50Ms", "p99Ms", "failures", "failuresInARow", "pausedUntil"}` of an address; times in ms.
 
-        All are of the address, whichever bots are there, but for `failures`: these are the last ones, newest first, of
-        the bot alone, for others may be another owner's. Raises Unavailable.
+        They cover all bots at the address, except `failures`: the latest ones of this bot only, newest first, since
+        other bots may have another owner. Raises Unavailable.
         """
         key = keys.health(address)
         with redis_errors():
@@ -151,5 +154,5 @@ class Health:
 
 
 def _percentile(ordered: Sequence[float], share: float) -> float | None:
-    """The nearest-rank percentile."""
+    """The value below which a `share` of the ordered values lies; None if there are none."""
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else None

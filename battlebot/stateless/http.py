@@ -25,17 +25,17 @@ from battlebot.wire.jsontext import decode_value
 
 log = structlog.get_logger()
 
-AT_ONCE = 65_536  # bytes
+AT_ONCE = 65_536  # bytes per read
 CLOSE = "Connection: close\r\n"
-GIVEN_UP = 408  # said of an idle connection as well, which our question may have crossed: RFC 9110, 15.5.9
-LAST_READS = 64  # after the limit, of what lies there unread: it may have come in time; an answer needs no more
+GIVEN_UP = 408  # also sent when an idle connection is closed, which our question may have crossed: RFC 9110, 15.5.9
+LAST_READS = 64  # reads after the limit, for data that may have arrived in time; no answer needs more
 
 
 class HttpBots:
-    """The kind of addresses `http://` and `https://`. `late_s()` is by how much this process has been late so far.
+    """Addresses with `http://` or `https://`. `late_s()`: seconds by which this process has been late so far.
 
-    `keeps`: whether connections are kept for the next question. Who asks one bot once leaves none behind, as to a bot
-    that serves one connection at a time it would be in the way of the processes that ask it for its matches.
+    `keeps`: whether connections are kept for the next question. A process that asks a bot only once keeps none: at a
+    bot that serves one connection at a time, it would block the processes that ask the bot in its matches.
     """
 
     SCHEMES: ClassVar[Sequence[str]] = ("http", "https")
@@ -56,14 +56,14 @@ class HttpBots:
         self._keeps = keeps
 
     def check(self, address: str) -> None:
-        """Raises BadAddress for a malformed one; an IP address is checked here already, a name when it is asked."""
+        """Raises BadAddress for a malformed address or a forbidden IP address; names are resolved only when asked."""
         location = location_of(address)
         with suppress(ValueError):
             if not self._guard.permits(ipaddress.ip_address(location.host)):
                 raise forbidden(location.host)
 
     def ask(self, question: Question) -> Reply:
-        """One POST; over a kept connection that turns out to be given up, one more over a new one, in the same time."""
+        """Sends one POST; if a kept connection turns out to be closed, one more over a new one, in the same time."""
         try:
             location = location_of(question.address)
         except BadAddress as error:
@@ -82,14 +82,14 @@ class HttpBots:
             self.connections.leave(location)
 
     def tidy(self) -> None:
-        """Closes connections that have been kept for long enough."""
+        """Closes connections that have been kept long enough."""
         self.connections.tidy()
 
     def _asked(self, question: Question, location: Location, request: bytes) -> Reply:
         clock = None
         kept = self.connections.idle(location)
         if kept is not None:
-            # who has read the question and hangs up has thought already
+            # the clock runs on if the bot hangs up: it may have read the question and begun to think
             clock = self._started(question)
             reply = self._over(kept, question, location, request, clock)
             if reply is not None:
@@ -112,9 +112,9 @@ class HttpBots:
         clock: Clock,
         waiting: Waiting | None = None,
     ) -> Reply | None:
-        """The reply over this connection; None where it was a kept one, and was given up: without a byte, or with 408.
+        """Returns the reply over this connection; None if it was a kept one that the bot closed: no byte came, or 408.
 
-        `waiting`: over a new one. The clock bounds both, the sending of the question and the reading of the answer.
+        `waiting`: given for a new connection. The clock bounds both sending the question and reading the answer.
         """
         answer, keep = Answer(self._most_bytes), False
         try:
@@ -130,7 +130,7 @@ class HttpBots:
             if waiting is None and (not answer.began or answer.status == GIVEN_UP):
                 return None
             keep = self._keeps and answer.done and answer.reusable
-            # what was read after the limit lay there, and nothing shows that it came after it
+            # data read after the limit was already there: nothing shows that it came too late
             return self._judged(answer, min(clock.thinking_s(), question.limit_s))
         finally:
             if keep:
@@ -154,7 +154,7 @@ class HttpBots:
 
 
 def _send(connection: Connection, request: bytes, clock: Clock) -> None:
-    """Raises TimeoutError where the clock has no time left; a bot that has used it up is asked nothing any more."""
+    """Sends the request. Raises TimeoutError at the limit; sends nothing if the bot has already used up its time."""
     if clock.left_s() <= 0:
         raise TimeoutError
     rest = memoryview(request)
@@ -163,7 +163,7 @@ def _send(connection: Connection, request: bytes, clock: Clock) -> None:
 
 
 def _read(connection: Connection, answer: Answer, clock: Clock, waiting: Waiting | None) -> None:
-    """Reads until the answer is whole, or will never be. Raises TimeoutError at the limit, however it trickles in."""
+    """Reads until the answer is complete or never will be. Raises TimeoutError at the limit, even while data comes."""
     reads_left = LAST_READS
     while not answer.done and answer.problem is None:
         if clock.left_s() <= 0:
@@ -179,7 +179,7 @@ def _read(connection: Connection, answer: Answer, clock: Clock, waiting: Waiting
         clock.worked(time.thread_time() - began_s)
         if not data:
             return
-        # while data lie there, reading waits for nothing, and no other greenlet would have its turn
+        # while data is there, reading never waits, and no other greenlet would run
         time.sleep(0)
 
 

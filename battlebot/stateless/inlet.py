@@ -1,4 +1,4 @@
-"""A subscription on NATS that brings no more than so many messages, however many are sent."""
+"""A NATS subscription that delivers a limited number of messages, however many are sent."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Take = Callable[[Msg], Awaitable[None]]
 
 
 def note(error: Exception) -> None:
-    """Logs an error of NATS's, or of the way there, which will be tried again."""
+    """Logs an error of NATS or of the connection to it; what failed will be tried again."""
     log.debug("nats.error", error=str(error) or type(error).__name__)
 
 
 class Inlet:
-    """Its messages go to `take`, one after the other, which does what matters before it waits for anything.
+    """Passes messages to `take`, one after the other; `take` must do what matters before it waits for anything.
 
-    nats-server itself ends the subscription after `most` messages, if that is not 0. It is read without nats-py's
-    callbacks: those lose what else lies there when the last message has come.
+    nats-server itself ends the subscription after `most` messages; 0: no limit. The inlet does not use nats-py's
+    callbacks, which lose queued messages when the last one has come.
     """
 
     def __init__(self, take: Take, most: int = 0) -> None:
@@ -39,8 +39,8 @@ class Inlet:
         self._reading: asyncio.Task[None] | None = None
 
     async def open(self, client: Client, subject: str) -> None:
-        """Subscribes: what is published after the client's next message comes here. Raises nats' Error."""
-        # of any size: where `most` is not 0 they are few
+        """Subscribes; receives everything published after the client's next message. Raises nats' Error."""
+        # bytes without limit: if `most` is not 0, messages are few
         subscription = await client.subscribe(subject, max_msgs=self._most, pending_bytes_limit=0)
         self._subscription = subscription
         self._reading = asyncio.create_task(self._read(subscription))
@@ -48,7 +48,7 @@ class Inlet:
             await subscription.unsubscribe(self._most)
 
     async def end_after(self, more: int) -> None:
-        """From now on no more than so many messages come, or fewer where `most` are reached. Raises nats' Error."""
+        """Allows `more` further messages, or fewer if `most` is reached first. Raises nats' Error."""
         if self._subscription is None or 0 < self._most <= self._subscription.delivered + more:
             return
         self._most = self._subscription.delivered + more
@@ -56,26 +56,26 @@ class Inlet:
 
     @property
     def is_open(self) -> bool:
-        """It has been opened, and perhaps ended since."""
+        """Whether it has been opened; it may have ended since."""
         return self._reading is not None
 
     async def empty(self) -> None:
-        """Returns when all that this process has read by now is taken."""
+        """Returns when all messages that this process has read so far are taken."""
         until = self._subscription.delivered if self._subscription is not None else 0
         while self._taken < until:
             await asyncio.sleep(EMPTYING_S)
 
     async def full(self, seconds: float) -> None:
-        """Returns when nothing comes here any more (`most` messages have, or the connection is closed), or then."""
+        """Returns when no more can come (`most` messages have, or the connection is closed), or after `seconds`."""
         if self._reading is not None:
             await asyncio.wait({self._reading}, timeout=seconds)
 
     async def close(self) -> None:
-        """Nothing comes here any more. Called before `open`, again, or on a lost connection, it does nothing else."""
+        """Ends the subscription. May be called before `open`, again, or on a lost connection."""
         if self._subscription is None or self._reading is None:
             return
         self._reading.cancel()
-        # also when it is full: what nats-server says itself (503) is none of the messages that it counts
+        # also when it is full: nats-server does not count its own messages (503)
         with suppress(Error):
             await self._subscription.unsubscribe()
 

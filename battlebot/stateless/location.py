@@ -1,4 +1,4 @@
-"""An address `http(s)://host:port/path` taken apart, strictly: what two readers could read in two ways is refused."""
+"""Parses addresses `http(s)://host:port/path` strictly: refuses what two parsers could read differently."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from battlebot.errors import BadAddress
 
 LONGEST = 2048
 PORTS = {"http": 80, "https": 443}
-FORM = re.compile(r"[\x21-\x5b\x5d-\x7e]+")  # ASCII that can be seen, without the backslash
+FORM = re.compile(r"[\x21-\x5b\x5d-\x7e]+")  # visible ASCII, without the backslash
 NETLOC = re.compile(r"(?:\[([^\[\]]+)\]|([^\[\]:]*))(?::([1-9][0-9]{0,4}))?")  # [IPv6] or another host, and a port
 LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 HIGHEST_PORT = 65_535
-LOWEST_PORT = 1024  # below, only those of HTTP: what listens there speaks something else
-# where other protocols listen that would take a line of HTTP for one of theirs (the Fetch standard's list, and stores)
+LOWEST_PORT = 1024  # below, only HTTP's own ports are allowed: other protocols listen there
+# ports of protocols that might take a line of HTTP for one of their own (the Fetch standard's list, and databases)
 BAD_PORTS = frozenset(
     (
         *(1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, *range(6665, 6670), 6679, 6697, 10080),
@@ -28,7 +28,7 @@ BAD_PORTS = frozenset(
 
 
 class Location(NamedTuple):
-    """Where an HTTP bot is: `host` is what is resolved, `name` what the Host header has, `target` the request's."""
+    """Where an HTTP bot is: `host` is resolved, `name` goes into the Host header, `target` into the request line."""
 
     tls: bool
     host: str
@@ -39,7 +39,7 @@ class Location(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def location_of(address: str) -> Location:
-    """Raises BadAddress, saying what is wrong with the address."""
+    """Parses an address. Raises BadAddress, saying what is wrong with it."""
     if len(address) > LONGEST or not FORM.fullmatch(address):
         raise _bad(f"it must have at most {LONGEST} characters, of ASCII, without blanks and backslashes")
     try:
@@ -67,7 +67,7 @@ def location_of(address: str) -> Location:
 
 
 def _literal(host: str) -> tuple[str, str]:
-    """An IPv6 address, which stood in brackets, as it is connected to and as it is shown to the bot."""
+    """An IPv6 address from between brackets: as it is connected to, and as the bot sees it."""
     if "%" in host:
         raise _bad("it must hold no zone of an IPv6 address")
     try:
@@ -78,7 +78,7 @@ def _literal(host: str) -> tuple[str, str]:
 
 
 def _host(host: str) -> tuple[str, str]:
-    """A name or an IPv4 address as it is resolved and as it is shown to the bot."""
+    """A name or an IPv4 address: as it is resolved, and as the bot sees it."""
     host = host.removesuffix(".").lower()
     with suppress(ValueError):
         ipaddress.IPv4Address(host)

@@ -1,6 +1,6 @@
 """Bots behind NATS (seed 001): a question is a BotRequest on a subject, its answer a BotResponse. For crossword.
 
-What Macondo's messages are is wire's; the connection is `natsline`'s.
+Macondo's messages are defined in `wire`; the connection is in `natsline`.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ log = structlog.get_logger()
 
 SCHEME = "nats://"
 SUBJECT = re.compile(r"[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,15}")
-# what bots answer on, what requests are answered on, and the server's own
+# where bots publish answers, where requests are answered, and nats-server's own
 RESERVED = ("bot.publish_event", "_INBOX", "_R_")
-# what counts of an event; the rest (its rack, its own idea of the score) is not kept
+# the fields of an event that count; the rest (its rack, its own idea of the score) is dropped
 FIELDS = ("type", "position", "played_tiles", "exchanged")
 
 
 class NatsBots:
-    """The kind of addresses `nats://subject`. `line` is None where this server has no NATS.
+    """Addresses `nats://subject`. `line` is None if this server has no NATS.
 
-    `uids` says what the histories are called that are sent to a bot.
+    `uids` makes the uids of the histories that are sent to a bot.
     """
 
     SCHEMES: ClassVar[Sequence[str]] = ("nats",)
@@ -43,13 +43,13 @@ class NatsBots:
         self._most_bytes = most_bytes
 
     def check(self, address: str) -> None:
-        """Raises BadAddress for a subject that is none, has wildcards, or is not a bot's to have."""
+        """Raises BadAddress if the subject is malformed, has wildcards or is reserved, or if there is no NATS here."""
         subject_of(address)
         if self._line is None:
             raise BadAddress("This server asks no bots over NATS: it has no NATS_URL.", field="url")
 
     def ask(self, question: Question) -> Reply:
-        """One request; an answer by reply and one published to `bot.publish_event.<uid>` are the same."""
+        """Sends one request; accepts a reply to it or an answer published to `bot.publish_event.<uid>`."""
         try:
             subject = subject_of(question.address)
             self.check(question.address)
@@ -74,7 +74,7 @@ class NatsBots:
         return self._judged(answer, thinking_s)
 
     def tidy(self) -> None:
-        """There is one connection, which is kept."""
+        """Does nothing: there is one connection, which is kept."""
 
     def _judged(self, answer: bytes, thinking_s: float) -> Reply:
         if len(answer) > self._most_bytes:
@@ -104,7 +104,7 @@ def _turn_of(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _mark(question: Question, most_bytes: int, answer: bytes) -> Mark:
-    """What a published answer is to the question; one that cannot be read, or is too big for it, is as good as any."""
+    """How a published answer relates to the question; one that is too big or cannot be read counts as its answer."""
     if len(answer) > most_bytes:
         return Mark.ANSWER
     try:

@@ -1,7 +1,7 @@
-"""nats-py's client, but for what it reads: whoever may publish chooses most of that, and is not to break it.
+"""nats-py's client with a parser of our own: publishers choose most of what it reads, and must not be able to break it.
 
-Its own parser takes some bytes of a subject for the end of the word, raises at texts that are no UTF-8 and at headers
-that are none, upon which nothing is read any more, and takes apart headers that nobody looks at.
+nats-py's parser takes some bytes within a subject for its end, raises at text that is not UTF-8 and at malformed
+headers, after which it reads nothing any more, and parses headers that nobody looks at.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from nats.errors import ProtocolError
 
 CRLF = b"\r\n"
 LONGEST_LINE = 2**20
-STATUS = b"NATS/1.0 "  # what NATS itself says, in three digits: the headers of others have no status
+STATUS = b"NATS/1.0 "  # three digits follow in messages of NATS itself; the headers of others have no status
 
 
 class Parser:
-    """Takes the place of nats-py's: a line is parted at blanks alone, as nats-server parts it."""
+    """Replaces nats-py's parser; splits a line at spaces only, as nats-server does."""
 
     def __init__(self, client: LineClient) -> None:
         self._client = client
         self.reset()
 
     def reset(self) -> None:
-        """Another connection begins."""
+        """Forgets what it holds, as a new connection begins."""
         self._buffer = bytearray()
-        self._message: list[bytes] | None = None  # the words of its line
+        self._message: list[bytes] | None = None  # the words of its line, until its payload has come
 
     async def parse(self, data: bytes = b"") -> None:
-        """Takes what came from nats-server. Raises ProtocolError at what it never sends."""
+        """Takes bytes from nats-server. Raises ProtocolError at anything that it never sends."""
         self._buffer += data
         while self._buffer:
             done = await self._payload(self._message) if self._message else await self._line()
@@ -81,7 +81,7 @@ class Parser:
 
 
 class LineClient(Client):
-    """`most_bytes`: messages are cut off behind as many and one more, so that few that are too big fill no memory."""
+    """Cuts off messages one byte after `most_bytes`, so that big ones are noticed and do not fill the memory."""
 
     def __init__(self, most_bytes: int) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ class LineClient(Client):
         self._most_bytes = most_bytes
 
     async def _process_connect_init(self) -> None:
-        # nothing of the connection before is in the way of this one
+        # drop what is left of the previous connection
         self._ps.reset()
         await super()._process_connect_init()
 
@@ -98,7 +98,7 @@ class LineClient(Client):
         self.stats["in_bytes"] += len(data)
         subscription = self._subs.get(sid)
         if subscription is None:
-            # closed a moment ago; or of a connection that was lost, and sent again without its end
+            # closed a moment ago, or sent again without its limit after the connection was lost
             if not self.is_reconnecting:
                 await self._send_unsubscribe(sid)
             return
@@ -112,7 +112,7 @@ class LineClient(Client):
 
 
 def _text(word: bytes) -> str:
-    """What is no text is nobody's subject: an answer goes nowhere."""
+    """Decodes a subject; one that is not UTF-8 becomes empty, so that no answer is sent to it."""
     try:
         return word.decode()
     except UnicodeDecodeError:

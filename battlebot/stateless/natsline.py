@@ -1,4 +1,4 @@
-"""One connection of this process to NATS, on an event loop in a thread of its own; asked from any other thread."""
+"""This process's connection to NATS, on an event loop in a thread of its own; any other thread may ask over it."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from battlebot.stateless.repeats import Mark
 log = structlog.get_logger()
 
 TRY_S = 2.0
-CONNECT_S = 5.0  # a server that is being restarted has so long to be there
-NOBODY_S = 2.0  # a bot that is being restarted has so long to be back
-BACK_S = 5.0  # after a restart of NATS its bots have so long: their libraries try every two or three seconds
+CONNECT_S = 5.0  # how long a NATS that is being restarted may take
+NOBODY_S = 2.0  # how long a bot that is being restarted may take
+BACK_S = 5.0  # how long bots may take to reconnect to a restarted NATS: their libraries try every two or three seconds
 AGAIN_S = 0.1
-NO_RESPONDERS = "503"  # what NATS replies itself where nobody listens
+NO_RESPONDERS = "503"  # what NATS itself replies if nobody listens
 
 
 class NoLine(Exception):
-    """NATS does not answer, or went away meanwhile: no bot's fault."""
+    """NATS does not answer, or the connection to it broke: not the bot's fault."""
 
 
 class Silence(Exception):
-    """No answer came from the bot: `late`, or nobody listens to its subject."""
+    """The bot did not answer: it was `late`, or nobody listens to its subject."""
 
     def __init__(self, code: str, sentence: str, thinking_s: float, late: bool) -> None:
         super().__init__(sentence)
@@ -46,10 +46,10 @@ class Silence(Exception):
 
 
 class NatsLine:
-    """The connection to `url`, which is made when somebody is first asked.
+    """The connection to `url`, made at the first question.
 
-    `late_s()` is by how much this process has been late so far, which is charged to no bot; nor is NATS's own silence.
-    Of an answer `most_bytes` are read, and one more where it is bigger.
+    `late_s()`: seconds by which this process has been late so far; neither they nor NATS's own silence are charged to
+    a bot. Answers are cut off one byte after `most_bytes`.
     """
 
     def __init__(self, url: str, late_s: Callable[[], float] = lambda: 0.0, most_bytes: int = 65_536) -> None:
@@ -61,7 +61,7 @@ class NatsLine:
         self._client: LineClient | None = None
         self._connecting: asyncio.Lock | None = None
         self._acknowledger: Acknowledger | None = None
-        # for what this process sends to itself: nobody else learns it
+        # for messages of this process to itself: nobody else knows it
         self._inbox = _new_inbox()
         self._own: Inlet | None = None
         self._open = 0
@@ -78,7 +78,7 @@ class NatsLine:
         limit_s: float,
         marking: Marking = lambda data: Mark.ANSWER,
     ) -> tuple[bytes, float]:
-        """The answer, and how many seconds the bot took; of what is published for the uid `marking` tells what it is.
+        """Returns the answer and how many seconds the bot took; `marking` classifies what is published for the uid.
 
         Raises Silence, NoLine.
         """
@@ -87,10 +87,10 @@ class NatsLine:
         ).result()
 
     def close(self) -> None:
-        """Ends the connection for good; nobody may be asking."""
+        """Ends the connection for good; no question may be open."""
         loop, client = self._loop, self._client
         if loop is not None and client is not None:
-            # where the server is gone, what tries to reach it again is cancelled, and what closes at times with it
+            # if NATS is gone, this cancels the attempts to reconnect, and sometimes the closing itself with them
             with suppress(CancelledError):
                 asyncio.run_coroutine_threadsafe(self._closed(client), loop).result()
         if loop is not None:
@@ -132,7 +132,7 @@ class NatsLine:
                 await replies.open(client, inbox)
                 await client.publish(subject, request, reply=inbox)
                 while not question.nobody:
-                    # the time may be over by the wall's clock and NATS silent, for which the bot is not charged
+                    # the time may be over by the wall clock while NATS was silent, which is not charged to the bot
                     if not await question.wait() or question.rest_s() <= 0:
                         await self._read_all(published, replies)
                     if question.answer is not None:
@@ -146,7 +146,7 @@ class NatsLine:
                     return self._best(question)
                 await asyncio.sleep(AGAIN_S)
                 if not back and question.unsure is None:
-                    # nobody has heard it yet, for which NATS's restart is to blame
+                    # nobody has received it yet, because NATS was restarted
                     question.clock.start()
         except (Error, OSError, TimeoutError) as error:
             raise NoLine(f"NATS does not answer ({_why(error)}).") from error
@@ -156,7 +156,7 @@ class NatsLine:
             await acknowledger.keep(uid, published)
 
     def _best(self, question: OpenQuestion) -> tuple[bytes, float]:
-        """What was published and may be the answer, and how long it took. Raises Silence, NoLine if nothing was."""
+        """Returns a published message that may be the answer, and how long it took. Raises Silence if there is none."""
         if question.unsure is not None:
             return question.unsure
         thinking_s = question.clock.thinking_s()
@@ -168,11 +168,11 @@ class NatsLine:
         raise Silence("timeout", f"{sentence}.", thinking_s, late=True)
 
     def _bots_are_back(self) -> bool:
-        """Bots have had the time to be back since this process is connected: until then NATS may have been away."""
+        """Whether bots have had time to reconnect since this process did: NATS may have been away until then."""
         return self._mended_s is not None and time.monotonic() - self._mended_s >= BACK_S
 
     async def _read_all(self, *inlets: Inlet) -> None:
-        """What has come by now is taken, though this process may have been paused, or busy. Raises TimeoutError."""
+        """Takes all that has come so far, even if this process was paused or busy. Raises TimeoutError."""
         async with asyncio.timeout(TRY_S):
             await self._pulse.echo()
             for inlet in inlets:
@@ -191,7 +191,7 @@ class NatsLine:
     async def _connected(self) -> tuple[LineClient, Acknowledger]:
         self._connecting = self._connecting or asyncio.Lock()
         async with self._connecting:
-            # some of its errors end a connection for good
+            # some errors end a connection of nats-py for good
             if self._client is None or self._acknowledger is None or self._client.is_closed:
                 self._client = await self._connect()
                 self._acknowledger = Acknowledger(self._client)
@@ -216,7 +216,7 @@ class NatsLine:
                     await client.close()
                     raise
                 self._mended_s = time.monotonic()
-                # the greetings go to and fro more than once
+                # an upper bound: to connect takes more than one round trip
                 self._pulse.took(self._mended_s - began_s)
                 return client
             except (OSError, TimeoutError, NoServersError, Error) as error:
@@ -225,16 +225,16 @@ class NatsLine:
                 await asyncio.sleep(AGAIN_S)
 
     async def _tried(self) -> LineClient:
-        """A connection within TRY_S: without an end it would be tried for ever at first, as later when it is lost."""
+        """Connects within `TRY_S`: nats-py itself would try for ever, as it does later when the connection is lost."""
         client = LineClient(self._most_bytes)
         trying = asyncio.ensure_future(client.connect(self._url, **self._options()))
         await asyncio.wait({trying}, timeout=TRY_S)
         while not trying.done():
-            # once is not enough: before Python 3.12 a cancellation is lost that comes as an attempt fails
+            # once is not enough: before Python 3.12 a cancellation is lost if an attempt fails at the same moment
             trying.cancel()
             await asyncio.wait({trying}, timeout=AGAIN_S)
         if trying.cancelled() or trying.exception() is not None:
-            # what has not begun to connect raises AssertionError
+            # a client that has not begun to connect raises AssertionError
             with suppress(AssertionError, OSError, Error):
                 await client.close()
         if trying.cancelled():
@@ -268,7 +268,7 @@ class NatsLine:
 
 
 def _new_inbox() -> str:
-    """Random: who knows where a question is answered can answer it."""
+    """A random subject: whoever knew where a question is answered could answer it."""
     return f"_INBOX.{secrets.token_hex(16)}"
 
 
@@ -291,7 +291,7 @@ def _replied_to(question: OpenQuestion) -> Take:
 
 
 def _why(error: Exception) -> str:
-    """What NATS itself says of it, which an operator needs; an error of the system's would name addresses."""
+    """NATS's own words, which an operator needs; for a system error, which would name addresses, only its class."""
     said = str(error).removeprefix("nats: ").strip("'") if isinstance(error, Error) else ""
     return said or type(error).__name__
 

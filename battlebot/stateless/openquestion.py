@@ -1,4 +1,4 @@
-"""A question that is open on NATS: what came for it, and how long is waited for more. No connection."""
+"""An open question on NATS: the messages received for it, and how long to wait for more. No connection."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from contextlib import suppress
 from battlebot.stateless.clock import Clock
 from battlebot.stateless.repeats import Mark
 
-UNSURE_S = 1.0  # for so long something better than what may be a repeat of an earlier turn is waited for
+UNSURE_S = 1.0  # how long to wait for something better than a possible repeat of an earlier turn
 
 Marking = Callable[[bytes], Mark]
 Came = tuple[bytes, float]
 
 
 class OpenQuestion:
-    """`answer` is what came as the answer, with the seconds that the bot took; `unsure` what may be it.
+    """`answer`: the answer, with the seconds that the bot took. `unsure`: likewise, what may be the answer.
 
-    `nobody`: nobody listened when it was asked last. `repeats`: how much of what came was an earlier answer.
+    `nobody`: nobody listened when the question was last sent. `repeats`: how many messages were earlier answers.
     """
 
     def __init__(self, clock: Clock, marking: Marking) -> None:
@@ -32,11 +32,11 @@ class OpenQuestion:
         self._news = asyncio.Event()
 
     def replied(self, data: bytes) -> None:
-        """Takes what came at the reply subject: the first is the answer."""
+        """Takes a message at the reply subject: the first is the answer."""
         self._settle((data, self.clock.thinking_s()))
 
     def published(self, data: bytes) -> None:
-        """Takes what came without a reply subject, and may belong to an earlier question."""
+        """Takes a published message, which may belong to an earlier question."""
         if self.answer is not None:
             return
         came = (data, self.clock.thinking_s())
@@ -50,19 +50,19 @@ class OpenQuestion:
             self._news.set()
 
     def unheard(self) -> None:
-        """Nobody listens to the bot's subject."""
+        """Notes that nobody listens to the bot's subject."""
         self.nobody = True
         self._news.set()
 
     def rest_s(self) -> float:
-        """How long is waited for more; nothing or less where what lies there unread is all that can count."""
+        """Seconds to wait for more; 0 or less if only what is already there, unread, can still count."""
         left_s = self.clock.left_s()
         if self.unsure is None:
             return left_s
         return min(left_s, self.unsure[1] + UNSURE_S - self.clock.thinking_s())
 
     async def wait(self) -> bool:
-        """Until something came, or the rest is over; whether something came."""
+        """Waits until something has come or `rest_s` is over; returns whether something has come."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._news.wait(), max(0.0, self.rest_s()))
         came = self._news.is_set()

@@ -1,4 +1,4 @@
-"""Whether NATS answers: what this process sends to itself through it and hears again. The connection is natsline's."""
+"""Measures whether NATS answers, with messages of this process to itself. The connection is in `natsline`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from contextlib import suppress
 from nats.errors import Error
 
 BEAT_S = 0.05
-SLOW_S = 0.25  # nothing came back for so much longer than the way to NATS and back takes; 0.3 is promised
-ECHOES = 20  # the shortest of the last ones is that way: a longer one that lasts is no silence for long
-MANY = 10  # messages in a beat: where more come the echo may stand behind them
+SLOW_S = 0.25  # an echo that takes this much longer than a round trip to NATS is silence; 0.3 is promised
+ECHOES = 20  # the shortest of the latest ones is the round trip: a lasting delay soon no longer counts as silence
+MANY = 10  # messages in a beat: if more come, the echo may be queued behind them
 
 
 class Pulse:
-    """`send(token)` sends what is to be given to `came(token)` when NATS brings it back; `heard()` counts what came.
+    """`send(token)` sends a message; `came(token)` must be called when NATS brings it back. `heard()`: messages so far.
 
-    `late_s()` is by how much this process has been late so far, which is counted there and not as NATS's silence.
-    nats-py's own pings are not for this: one that is no longer waited for ends its reading when it is answered.
+    `late_s()`: seconds by which this process has been late so far, which do not count as NATS's silence. nats-py's own
+    pings are of no use: the answer to one that is no longer awaited ends its reading.
     """
 
     def __init__(
@@ -34,22 +34,22 @@ class Pulse:
         self._echoes: dict[str, tuple[asyncio.Event, float]] = {}
         self._took_s: deque[float] = deque(maxlen=ECHOES)
         self._counted_s = 0.0
-        # since the last echo came, or much else: up to the last look; None: nobody measures
+        # seconds without an echo, or a burst of messages, up to the last look; `_looked` is None while nobody measures
         self._quiet_s = 0.0
         self._looked: tuple[float, float] | None = None
         self._heard_before = 0
 
     @property
     def silent_s(self) -> float:
-        """By how much NATS has said nothing so far while it was measured, the present silence included."""
+        """Seconds for which NATS has been silent so far while it was measured, the present silence included."""
         return self._counted_s + self._silence_s(self._quiet_s + self._since_look_s())
 
     def took(self, seconds: float) -> None:
-        """The way to NATS and back was no longer than that."""
+        """Notes an upper bound for the round trip to NATS."""
         self._took_s.append(seconds)
 
     async def echo(self) -> None:
-        """Returns when NATS has answered; what it had sent before is read then. After `lost()` it returns as well."""
+        """Returns when NATS has answered; what it sent before has been read by then. Also returns after `lost()`."""
         token, echo = secrets.token_hex(16), asyncio.Event()
         self._echoes[token] = echo, time.monotonic()
         try:
@@ -59,7 +59,7 @@ class Pulse:
             del self._echoes[token]
 
     def came(self, token: str) -> None:
-        """Takes what came back, and whatever else is none."""
+        """Takes the token of an echo; ignores any other."""
         if token in self._echoes:
             echo, sent_s = self._echoes[token]
             self.took(time.monotonic() - sent_s)
@@ -67,13 +67,13 @@ class Pulse:
             echo.set()
 
     def lost(self) -> None:
-        """The connection was lost, or is another: what is under way may never come back."""
+        """Notes that the connection was lost or replaced: echoes under way may never come back."""
         self._count()
         for echo, _ in self._echoes.values():
             echo.set()
 
     async def measure(self, wanted: Callable[[], bool]) -> None:
-        """Adds to `silent_s`, as long as it is `wanted()`, by how much NATS says nothing though it is asked."""
+        """Sends echoes while `wanted()`, and adds to `silent_s` for how long NATS does not answer them."""
         self._quiet_s, self._looked, self._heard_before = 0.0, (time.monotonic(), self._late_s()), self._heard()
         while wanted():
             echo = asyncio.create_task(self.echo())
@@ -92,12 +92,12 @@ class Pulse:
         self._looked = time.monotonic(), self._late_s()
         heard, before = self._heard(), self._heard_before
         self._heard_before = heard
-        # who sends much is not to gain time by it; a few messages say nothing of our own way to NATS
+        # a bot must not gain time by sending much; a few messages do not show that NATS answers this process
         if heard - before > MANY:
             self._count()
 
     def _count(self) -> None:
-        """The silence is over, and so much the longer."""
+        """Ends the present silence and adds it to the total."""
         if self._looked is not None:
             self._counted_s = self.silent_s
             self._quiet_s, self._looked = 0.0, (time.monotonic(), self._late_s())
@@ -106,7 +106,7 @@ class Pulse:
         if self._looked is None:
             return 0.0
         looked_s, late_s = self._looked
-        # a look is not so late but by a pause of this process, which is counted elsewhere, or not known
+        # only a pause of this process makes a look later than that, and it is counted elsewhere, or not known
         return min(2 * BEAT_S, max(0.0, time.monotonic() - looked_s - (self._late_s() - late_s)))
 
     def _silence_s(self, quiet_s: float) -> float:

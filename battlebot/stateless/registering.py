@@ -1,4 +1,4 @@
-"""Registered stateless bots, as their owners see them: registered after a test request, changed, looked at, tested."""
+"""What owners do with stateless bots: register them (after a test request), change them, look at them, test them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ MOST_TESTS = 20  # under way in one process
 
 
 class Directory(Protocol):
-    """Where credentials are made."""
+    """Makes credentials."""
 
     def register(self, game: str, bot_id: str, owner: str, url: str | None = None, available: bool = True) -> str:
-        """Registers a bot; answers its pass_hash. Raises NameTaken, Unavailable."""
+        """Registers a bot; returns its pass_hash. Raises NameTaken, Unavailable."""
 
 
 class StatelessBots:
-    """Every method raises Unavailable (NotTested where the server could not ask).
+    """Every method raises Unavailable (NotTested if the server could not ask the bot).
 
-    That the asker is the owner has been checked before.
+    The caller must have checked that the request is the owner's.
     """
 
     def __init__(self, storage: Storage, directory: Directory, trial: Trial, health: Health, queues: Queues) -> None:
@@ -38,7 +38,7 @@ class StatelessBots:
         self._tests = threading.BoundedSemaphore(MOST_TESTS)
 
     def register(self, game: str, bot_id: str, owner: str, url: str, available: bool) -> str:
-        """Registers the bot, if it answers a test request; answers its pass_hash.
+        """Registers the bot if it answers a test request; returns its pass_hash.
 
         Raises BadAddress, UnansweredTest with the test's result, NameTaken, TooMany.
         """
@@ -51,10 +51,10 @@ class StatelessBots:
         return pass_hash
 
     def change(self, game: str, bot_id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Another `url`, after a test request, or `available`; answers as `show`. What is playing goes on as it began.
+        """Changes `url` (after a test request) or `available`; returns the same as `show`. Live matches are unaffected.
 
-        A pause ends by it. Who is not available any more waits for no match from now on; one may be being made.
-        Raises UnknownBot, BadAddress, UnansweredTest, TooMany.
+        Ends a pause, unless the bot is made unavailable. An unavailable bot waits for no further match; one may just be
+        beginning. Raises UnknownBot, Refused if the bot has no url and gets none, BadAddress, UnansweredTest, TooMany.
         """
         bot = self._found(game, bot_id)
         update = {key: value for key, value in changes.items() if value is not None}
@@ -72,7 +72,7 @@ class StatelessBots:
         return self.show(game, bot_id)
 
     def show(self, game: str, bot_id: str) -> dict[str, Any]:
-        """The bot with its url, whether it is ready, how its url is doing, and its last test. Raises UnknownBot."""
+        """Returns the bot with its url, its state, the health of its url, and its last test. Raises UnknownBot."""
         bot = self._found(game, bot_id)
         url = bot.get("url")
         about = {"bot_id": bot_id, "game": game, "owner": bot["owner"], "url": url}
@@ -91,7 +91,7 @@ class StatelessBots:
         return {**about, **rest}
 
     def _switch(self, game: str, bot_id: str) -> None:
-        """Has the queues as the bot is stored: another request may change it at the same time, and be told last."""
+        """Brings the queues in line with the stored bot, even if other requests change it at the same time."""
         told: bool | None = None
         while told is not (available := bool(self._found(game, bot_id)["available"])):
             if available:
@@ -101,7 +101,10 @@ class StatelessBots:
             told = available
 
     def test(self, game: str, bot_id: str) -> dict[str, Any]:
-        """The result of a test request now; one that is passed ends a pause. Raises UnknownBot, TooMany."""
+        """Sends a test request and returns its result; a passed test ends a pause.
+
+        Raises UnknownBot, Refused if the bot has no url, TooMany.
+        """
         bot = self._found(game, bot_id)
         if bot.get("url") is None:
             raise Refused("This bot has no url: it connects by itself.", field="url")

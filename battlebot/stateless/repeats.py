@@ -1,5 +1,6 @@
-"""Published answers that may belong to an earlier question to the same bot in the same match, which is all that their
-subject says: it is the event that tells. Pure; what a valid turn is, the game says.
+"""Tells from its event whether a published answer belongs to the open question or to an earlier one.
+
+The subject only identifies the bot and the match. Pure; the game says what a valid turn is.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ from typing import Any
 
 Event = Mapping[str, Any]
 
-# what a challenge led to, and whether the event names the one who was challenged
+# outcomes of a challenge, and whether the event names the player who was challenged
 CHALLENGES = {"PHONY_TILES_RETURNED": True, "CHALLENGE_BONUS": True, "UNSUCCESSFUL_CHALLENGE_TURN_LOSS": False}
 TURNS = ("TILE_PLACEMENT_MOVE", "EXCHANGE", "PASS")
 
 
 class Mark(Enum):
-    """What a published event is to the question that is open.
+    """How a published event relates to the open question.
 
-    UNSURE could be its answer as well as an earlier one's; DOUBTFUL as well as the last one's, which is the likelier.
+    UNSURE: answers this question or an older one. DOUBTFUL: probably repeats the previous answer.
     """
 
     ANSWER = "answer"
@@ -28,16 +29,16 @@ class Mark(Enum):
 
 
 def mark_of(event: Event, state: Mapping[str, Any], own: int, valid: bool) -> Mark:
-    """What the event is to player `own` (0 or 1), who is sent `state`; `valid`: it would be a valid turn now.
+    """Classifies an event of player `own` (0 or 1), who was sent `state`; `valid`: it would be a valid turn now.
 
-    A repeat names a rack that is not held now, or is one of the bot's own turns and not valid. One that is valid and
-    the same as an own turn can only be told by what comes after it.
+    A repeat names a rack that the player no longer holds, or equals one of its earlier turns and is not valid. If it
+    equals one and is valid, only later messages can tell.
     """
     rack = sorted(event.get("rack", ""))
     if rack and rack != sorted(state["racks"][own]):
         return Mark.REPEAT
     turns = [turn for told in state["events"] if (turn := _turn_of(told, own)) is not None]
-    # a bot that says which rack it moves from means no turn that was made from another
+    # a bot that names its rack does not mean a turn that was made from another
     alike = [_same(event, turn) and (not rack or rack == sorted(turn.get("rack") or rack)) for turn in turns]
     if not valid:
         return Mark.REPEAT if any(alike) else Mark.ANSWER
@@ -47,7 +48,7 @@ def mark_of(event: Event, state: Mapping[str, Any], own: int, valid: bool) -> Ma
 
 
 def _turn_of(told: Event, own: int) -> Event | None:
-    """The turn of player `own` that led to an event of the history; None for what it has not sent."""
+    """The turn of player `own` that led to an event of the history; None if it sent none for it."""
     kind, player = told["type"], told["player_index"]
     if kind in TURNS:
         return told if player == own else None

@@ -1,6 +1,6 @@
-"""Asks the stateless bots of a match, for as long as it waits for nobody else; one stretch a task.
+"""Asks the stateless bots of a match while it waits for nobody else; one stretch per task.
 
-Runs on greenlets, in a worker. Which answer counts is decided by the commit: whatever is asked twice changes nothing.
+Runs on greenlets in a worker. The commit decides which answer counts, so a question that is put twice is harmless.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from battlebot.stateless.health import Health
 
 log = structlog.get_logger()
 
-LONGEST_S = 30.0  # then others have their turn: there may be more matches than a worker has greenlets
+LONGEST_S = 30.0  # then other matches are served: there may be more of them than a worker has greenlets
 TROUBLE_PAUSE_S = 1.0
-MOST_TROUBLES = 5  # failures of our own, one after another, before the match is left to the sweep
-FINISHING_S = 1.0  # for answers that are under way when the worker is stopped
-LOOKUPS = 256  # names looked up at a time, by threads that are made as they are needed
-RESOLVER = "timeout:2 attempts:2"  # of each name server, in seconds and times; resolv.conf(5)
+MOST_TROUBLES = 5  # consecutive failures of our own before the match is left to the sweep
+FINISHING_S = 1.0  # for answers under way when the worker is stopped
+LOOKUPS = 256  # names looked up at a time, by threads created on demand
+RESOLVER = "timeout:2 attempts:2"  # seconds and attempts per name server; resolv.conf(5)
 
 
 def make_room_for_lookups() -> None:
-    """To be called once in a worker, before the first lookup. An operator's own `RES_OPTIONS` are left alone."""
+    """Allows many lookups at a time; call once in a worker, before the first. Keeps an operator's own `RES_OPTIONS`."""
     os.environ.setdefault("RES_OPTIONS", RESOLVER)
-    # gevent has ten, which one match of names that nobody answers for would keep from all others
+    # gevent has ten, all of which one match could take with names that do not resolve
     gevent.get_hub().threadpool.maxsize = LOOKUPS
 
 
 class Stretches:
-    """`ask_again(match_id)` sends the task of another stretch, `attend()` that of attendance; they do not raise."""
+    """`ask_again(match_id)` sends the task for another stretch, `attend()` the attendance task; they do not raise."""
 
     def __init__(
         self,
@@ -64,12 +64,12 @@ class Stretches:
         self._asked: set[gevent.Greenlet] = set()
 
     def stop(self) -> None:
-        """Asks nobody any more; every match is given back, at the latest when `FINISHING_S` have passed."""
+        """Stops asking; every match is given back, after `FINISHING_S` at the latest."""
         self._stopping = True
         gevent.spawn_later(FINISHING_S, lambda: gevent.killall(list(self._asked), block=False))
 
     def conduct(self, match_id: str) -> int:
-        """One stretch of a match; answers how many answers were committed. Raises Unavailable."""
+        """Conducts one stretch of a match; returns how many answers were committed. Raises Unavailable."""
         lease = self._leases.take(match_id)
         if lease is None:
             return 0
@@ -85,7 +85,7 @@ class Stretches:
         return done
 
     def _conduct(self, lease: Lease) -> tuple[int, bool]:
-        """How many answers were committed, and whether there is somebody left to ask."""
+        """Returns how many answers were committed, and whether another stretch must follow."""
         match = self._conductor.store.load(lease.match_id)
         game = self._conductor.registry[match.game]
         until_s, done, troubles = time.monotonic() + LONGEST_S, 0, 0
@@ -95,7 +95,7 @@ class Stretches:
             if asked_from_s(game, match) > self._conductor.now_s():
                 if not self._paused(game, match, lease, until_s):
                     return done, True
-                # its setup may have been changed meanwhile
+                # its options may have been changed meanwhile
                 match = self._conductor.store.load(match.id)
                 continue
             events = self._answers(game, match, seats)
@@ -120,7 +120,7 @@ class Stretches:
         return done, False
 
     def _paused(self, game: Game, match: Match, lease: Lease, until_s: float) -> bool:
-        """Waits until the viewers have seen what happened; False where the stretch is over before.
+        """Waits until viewers have seen what happened; returns False if the stretch must end before that.
 
         A pause may be longer than a task is allowed to take.
         """
@@ -132,7 +132,7 @@ class Stretches:
         return True
 
     def _answers(self, game: Game, match: Match, seats: Sequence[Seat]) -> list[Event]:
-        """The events of all replies, in the order of the seats; without those that are the server's failure."""
+        """Asks all seats at once; returns the events of their replies in order, without failures of the server."""
         questions = [_question(game, match, seat) for seat in seats]
         asked = [gevent.spawn(self._askers.ask, question) for question in questions]
         self._asked.update(asked)
@@ -148,10 +148,10 @@ class Stretches:
             if isinstance(reply, Reply):
                 event = _event(game, match, seat, reply)
                 if isinstance(event, GaveUp) and reply.failure is None:
-                    # an answer, but no turn: its owner is to know
+                    # an answer, but not a valid turn: its owner must be told
                     reply = replace(reply, failure=Failure("invalid-turn", event.sentence))
                 if match.rated:
-                    # else whoever knows a bot's url could have it paused, and anybody fill Redis with others
+                    # otherwise anybody who knows a bot's url could have it paused, or fill Redis with other urls
                     self._health.note(question, reply)
                 if event is not None:
                     events.append(event)

@@ -1,6 +1,6 @@
-"""TLS over a socket in steps of a bounded size: what a peer sends that is no answer keeps nobody else waiting.
+"""TLS over a socket in steps of bounded size: a peer that sends records without data keeps nobody else waiting.
 
-Python's own socket of TLS reads on, within one call, for as long as records without data lie there.
+Python's own TLS socket reads on within one call while such records arrive.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import time
 from contextlib import suppress
 from typing import Any
 
-STEP_BYTES = 16_384  # as they travel
-MOST_SILENT = 65_536  # bytes without one that is for us; a chain of certificates is as long at most
+STEP_BYTES = 16_384  # encrypted
+MOST_SILENT = 65_536  # bytes received without any data for us; no chain of certificates is longer
 
 
 class Step(Exception):
-    """Something has come or gone, and there is no result yet: to be called again, once others had their turn."""
+    """Something was received or sent, but there is no result yet: call again after letting others run."""
 
 
 class Tls:
-    """The client's side over a socket that is connected; as a socket in what it has. `work_s` is the time it worked."""
+    """The client's side over a connected socket, with those methods of a socket that are needed. `work_s`: CPU time."""
 
     def __init__(self, connection: socket.socket, context: ssl.SSLContext, host: str) -> None:
         self.work_s = 0.0
@@ -32,7 +32,7 @@ class Tls:
         self._timeout_s = 0.0
 
     def settimeout(self, seconds: float) -> None:
-        """How long one call waits for the socket."""
+        """Sets how long one call waits for the socket."""
         self._timeout_s = seconds
         self._socket.settimeout(seconds)
 
@@ -41,11 +41,11 @@ class Tls:
         return self._socket.getpeername()
 
     def close(self) -> None:
-        """Ends the connection without a word."""
+        """Closes the connection without a TLS shutdown."""
         self._socket.close()
 
     def handshake(self) -> None:
-        """To be called until it returns. Raises Step, TimeoutError, BlockingIOError, another OSError."""
+        """Takes one step; call until it returns. Raises Step, TimeoutError, BlockingIOError, another OSError."""
         with suppress(ssl.SSLWantReadError):
             self._worked(self._tls.do_handshake)
             self._push()
@@ -56,7 +56,7 @@ class Tls:
         raise Step
 
     def recv(self, most: int) -> bytes:
-        """What has come, b"" at the end. Raises as `handshake`."""
+        """Returns received data, b"" at the end. Raises like `handshake`."""
         data = self._worked(self._read, most)
         if data is None:
             self._pull()
@@ -67,7 +67,10 @@ class Tls:
         return bytes(data)
 
     def send(self, data: memoryview) -> int:
-        """How much of it was sent; after an error it is called with the same. Raises TimeoutError, another OSError."""
+        """Returns how many bytes were sent. After an error, call again with the same data.
+
+        Raises TimeoutError, another OSError.
+        """
         if not self._accepted:
             self._accepted = self._worked(self._tls.write, data[:STEP_BYTES])
         self._push()
@@ -83,7 +86,7 @@ class Tls:
             self.work_s += time.thread_time() - began_s
 
     def _read(self, most: int) -> bytes | None:
-        """All that is for us in what has come; None if nothing is. One step's bytes lie there at most."""
+        """Returns the decrypted data available, None if there is none; it is never more than one step's."""
         pieces: list[bytes] = []
         try:
             while most > 0 and (piece := self._tls.read(most)):
@@ -93,11 +96,11 @@ class Tls:
             if not pieces:
                 return None
         except ssl.SSLEOFError:
-            pass  # many servers end a connection without a word
+            pass  # many servers close without a TLS shutdown
         return b"".join(pieces)
 
     def _pull(self) -> None:
-        # what TLS has to say without being asked goes when it can
+        # messages of TLS's own are sent only if the socket takes them at once
         self._socket.settimeout(0.0)
         try:
             with suppress(BlockingIOError):

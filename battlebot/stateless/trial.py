@@ -18,7 +18,7 @@ OPPONENT = "test-opponent-{}"
 
 
 class Trial:
-    """Puts bots to the test."""
+    """Sends test requests."""
 
     def __init__(
         self,
@@ -33,10 +33,10 @@ class Trial:
         self._now_s = now_s
 
     def of(self, game_name: str, bot_id: str, address: str) -> dict[str, Any]:
-        """`{"ok", "at" (ms), "answerMs", "code"?, "error"?, "question"}` of one test request to the address.
+        """Returns `{"ok", "at" (ms), "answerMs", "code"?, "error"?, "question"}` of one test request to the address.
 
-        The bot has the first move against as many others as the game usually has. Raises NotTested where it is the
-        server that failed: that is no result.
+        The bot moves first, against as many others as the game usually has. Raises NotTested if the server itself
+        failed: that is no result.
         """
         game = self._registry[game_name]
         names = [bot_id, *(OPPONENT.format(number) for number in range(1, game.usual_players))]

@@ -1,6 +1,6 @@
-"""What a history that is sent to a bot is called: a secret of that bot in that match, by which its answers are known.
+"""The uids of histories that are sent to bots: a secret per bot and match, by which the bot's answers are recognised.
 
-The same for each of its questions there, and in each process of a server; exports call a history by its match's id.
+A uid is the same for all questions to that bot in that match, in every process of a server. Exports use the match's id.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from battlebot.errors import SettingError
 
 
 class Uids:
-    """Derived from SECRET_KEY; of several (newest first, comma-separated) from the newest."""
+    """Derives uids from SECRET_KEY; from the newest key if there are several (newest first, comma-separated)."""
 
     def __init__(self, secret_key: str) -> None:
-        """Raises SettingError for none."""
+        """Raises SettingError if there is no key."""
         newest = next((key.strip() for key in secret_key.split(",") if key.strip()), None)
         if newest is None:
             raise SettingError("Bots over NATS need a SECRET_KEY: their answers are known by it.")

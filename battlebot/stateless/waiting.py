@@ -1,4 +1,4 @@
-"""Waiting for what comes over a connection: for as long as a clock has time left, whatever the wall's clock says."""
+"""Waiting on a connection for as long as a `Clock` has time left, whatever the wall clock says."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import Protocol, TypeVar
 from battlebot.stateless.clock import Clock
 from battlebot.stateless.tls import Connection, Step, Tls
 
-CROWDED_S = 0.05  # after so long without a byte over a new connection, a kept one may be in its way
+CROWDED_S = 0.05  # if no byte comes over a new connection for this long, a kept one may be in its way
 IN_VAIN = (TimeoutError, BlockingIOError)
 LAST_STEPS = 8  # of TLS, when the time is over
 
-Peer = tuple[str, int]  # the address and the port to which a connection goes, by whatever name
+Peer = tuple[str, int]  # the address and port that a connection goes to, whatever the name
 T = TypeVar("T")
 
 
 class Rooms(Protocol):
-    """What keeps connections, and can do without some."""
+    """Keeps connections, and can close some."""
 
     def make_room(self, waiting: Waiting) -> None:
-        """Closes one that may be in the way of this question."""
+        """Closes a kept connection that may be in the way of this question."""
 
     def forget(self, waiting: Waiting) -> None:
-        """Nothing is to be closed for it any more."""
+        """Withdraws a `make_room` that is still pending."""
 
 
 class Waiting:
     """A question over a new connection, from before it is made to the first byte of the answer; `over` must follow.
 
-    `peer` is to whom it goes, once the connection is made: until then there is no room to be made for it.
+    `peer` is set once the connection is made; no room can be made for it before.
 
-    It may be that the bot's server comes to it only when another connection ends, which we keep. So each wait in vain,
-    each twice as long as the one before, has one closed: no more, for it may be that just the bot is slow.
+    The bot's server may serve it only when another connection ends, one that we keep. So each wait in vain closes one
+    kept connection and doubles the next wait: no more are closed, since the bot may just be slow.
     """
 
     def __init__(self, rooms: Rooms) -> None:
@@ -42,26 +42,26 @@ class Waiting:
         self._rooms = rooms
 
     def goes_to(self, peer: Peer) -> None:
-        """It is connected; not for the first time where the name has another address that did not serve."""
+        """Notes that it is connected; called again if the name's first address did not serve."""
         self._rooms.forget(self)
         self.peer = peer
 
     def in_vain(self) -> None:
-        """Nothing has come for `wait_s`."""
+        """Makes room, as nothing has come for `wait_s`."""
         self.wait_s *= 2
         self._rooms.make_room(self)
 
     def over(self) -> None:
-        """The first byte has come, or none will."""
+        """Ends the wait: the first byte has come, or none will."""
         self._rooms.forget(self)
 
 
 def persist(connection: Connection, clock: Clock, action: Callable[[], T], waiting: Waiting | None = None) -> T:
-    """What an action over the connection gives, which may be begun again, while the clock (started) has time left.
+    """Returns what a repeatable action over the connection gives, trying while the (started) clock has time left.
 
-    Where it has none the action is tried once more, without waiting: this process may have been paused, and what came
-    in time lie there unread. Then raises TimeoutError. What TLS works for it is the bot's time, and others have their
-    turn between its steps.
+    When it has none the action is tried once more, without waiting: this process may have been paused, and data that
+    came in time may lie there unread. Then raises TimeoutError. TLS's CPU time is charged to the bot; others run
+    between its steps.
     """
     steps_left = LAST_STEPS
     while True:
@@ -77,7 +77,7 @@ def persist(connection: Connection, clock: Clock, action: Callable[[], T], waiti
                 raise TimeoutError from None
             time.sleep(0)
         except IN_VAIN:
-            # by the wall's clock, of which some was this process's own lateness
+            # by the wall clock, part of which may have been this process's own lateness
             if not left_s:
                 raise TimeoutError from None
             if crowded is not None:
