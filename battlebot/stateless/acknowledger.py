@@ -17,7 +17,7 @@ from battlebot.stateless.inlet import Inlet, note
 
 log = structlog.get_logger()
 
-ANSWERS = "bot.publish_event"  # followed by the history's uid: where bots answer that ignore the reply subject
+ANSWERS = "bot.publish_event"  # followed by the history's uid: for answers of bots that ignore the reply subject
 MOST = 32  # messages read per question
 LATE_MOST = 1  # messages read per question once it is over
 ROUND_MOST = 8  # messages read per round of the shared inlet

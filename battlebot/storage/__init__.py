@@ -1,4 +1,4 @@
-"""The only owner of MongoDB: one repository a collection, their indexes, and the archive's transaction."""
+"""The only owner of MongoDB: one repository per collection, their indexes, and the archive's transaction."""
 
 from battlebot.storage.connection import Storage
 

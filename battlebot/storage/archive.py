@@ -1,6 +1,6 @@
-"""One MongoDB transaction a batch: stores finished matches, closes their meetings, moves the standings.
+"""Stores finished matches, closes their meetings and moves the standings: one MongoDB transaction per batch.
 
-Keyed by the matches' ids: run twice, or by two workers at once, it changes nothing the second time.
+Idempotent, also between workers: everything is keyed by the matches' ids.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from battlebot.storage.games import PER_TURN
 from battlebot.storage.moves import pair_moves, standing_moves
 from battlebot.storage.voids import SERVER, Voids, Why
 
-PART_BYTES = 4_000_000  # a document holds 16 MB at most; endless matches are longer
+PART_BYTES = 4_000_000  # a document holds at most 16 MB; very long matches need more
 
 
 class Archive:
@@ -34,7 +34,7 @@ class Archive:
         self._pairs = database["pairs"]
 
     def store(self, games: Sequence[dict[str, Any]]) -> list[str]:
-        """Stores the matches that are not stored yet; returns their ids. Raises Unavailable: nothing was stored then.
+        """Stores the matches that are not stored yet; returns their ids. Raises Unavailable: no match is stored then.
 
         A match of a contest whose meeting is not open any more (it was taken back, or another match took its place) is
         stored as void.
@@ -98,7 +98,7 @@ def _closings(counted: Sequence[dict[str, Any]]) -> list[UpdateOne]:
 
 
 def _parts(game: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The turns of a match, and what is kept of each of them, cut into documents that MongoDB takes."""
+    """Splits the turns of a match, and the values kept per turn, into documents small enough for MongoDB."""
     columns = {"turns": game["turns"], **{name: game["match"][name] for name in PER_TURN if name in game["match"]}}
     parts, begin, size = [], 0, 0
     for index, turn in enumerate(game["turns"]):

@@ -1,4 +1,4 @@
-"""The collection `audit`: what organisers, and the clock, did to contests. Only ever added to."""
+"""The collection `audit`: what organisers, and the clock, did to contests. Append-only."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Note:
 
 
 class Audit:
-    """Documents `{game, contest, revision, at, by, action, details}`; `revision`: the contest's, with that change."""
+    """Documents `{game, contest, revision, at, by, action, details}`; `revision`: the contest's after the change."""
 
     def __init__(self, database: Database[dict[str, Any]]) -> None:
         self._audit = database["audit"]
 
     def add(self, session: ClientSession, contest: Mapping[str, Any], notes: Iterable[Note]) -> None:
-        """Writes down who did what, in the transaction that changes the contest, which sees to the driver's errors.
+        """Records who did what, in the transaction that changes the contest; the caller handles the driver's errors.
 
-        `contest` as it is after the change: so the entries have the order of the changes, whosever clock is late.
+        `contest`: as it is after the change, so that entries have the order of the changes even if clocks disagree.
         """
         about = {"game": contest["game"], "contest": contest["name"], "revision": contest["revision"]}
         for note in notes:

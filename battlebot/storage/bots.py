@@ -17,8 +17,8 @@ from battlebot.storage.room import Room
 class Bots:
     """Documents `{_id: bot_id, game, owner, sealed_pass_hash, date_registered, likeness}`.
 
-    A stateless bot's has `url`, `available` and, once there was one, `lastTest` as well. A name is unique over the
-    server, and so is what it looks like.
+    Those of stateless bots also have `url`, `available` and, after the first test, `lastTest`. Names are unique over
+    the server, and so are their likenesses.
     """
 
     def __init__(self, database: Database[dict[str, Any]], room: Room) -> None:
@@ -30,7 +30,7 @@ class Bots:
     ) -> None:
         """Stores a bot, with `more` fields.
 
-        `likeness` is the same for names that look alike (empty: nothing else looks like it).
+        `likeness` is the same for names that look alike (empty: the name itself).
         Raises NameTaken, DiskFull, Unavailable.
         """
         self._room.check()
@@ -57,13 +57,13 @@ class Bots:
             return self._bots.find_one({"_id": bot_id})
 
     def find_all(self, bot_ids: Sequence[str]) -> list[dict[str, Any] | None]:
-        """As `find`, of each of these, in one request. Raises Unavailable."""
+        """Like `find` for each of these bots, in their order, in one request. Raises Unavailable."""
         with mongo_errors():
             found = {row["_id"]: row for row in self._bots.find({"_id": {"$in": list(set(bot_ids))}})}
         return [found.get(bot_id) for bot_id in bot_ids]
 
     def looks_taken(self, likeness: str) -> bool:
-        """Whether a bot is registered whose name looks so. Raises Unavailable."""
+        """Whether a bot with this likeness is registered. Raises Unavailable."""
         with mongo_errors():
             return self._bots.find_one({"likeness": likeness}, {"_id": 1}) is not None
 
@@ -74,18 +74,18 @@ class Bots:
                 self._bots.update_one({"_id": bot_id}, {"$set": dict(changes)})
 
     def stateless(self) -> list[dict[str, Any]]:
-        """`_id`, `game`, `url`, `available` of every stateless bot, in the order of registration. Unavailable."""
+        """`_id`, `game`, `url`, `available` of every stateless bot, oldest first. Raises Unavailable."""
         with mongo_errors():
             found = self._bots.find({"url": {"$type": "string"}}, {"game": 1, "url": 1, "available": 1})
             return list(found.sort("date_registered", 1))
 
     def any_stateless(self) -> bool:
-        """Whether there is one. Raises Unavailable."""
+        """Whether there is a stateless bot. Raises Unavailable."""
         with mongo_errors():
             return self._bots.find_one({"url": {"$type": "string"}}, {"_id": 1}) is not None
 
     def addresses(self, bot_ids: Sequence[str]) -> dict[str, str]:
-        """Bot -> where it is asked, of those among these that are stateless. Raises Unavailable."""
+        """Bot -> its url, for those of these bots that are stateless. Raises Unavailable."""
         if not bot_ids:
             return {}
         with mongo_errors():
@@ -98,7 +98,7 @@ class Bots:
             return {row["_id"] for row in self._bots.find({"_id": {"$in": list(bot_ids)}, "game": game}, {"_id": 1})}
 
     def of_game(self, game: str, limit: int = 10_000) -> list[dict[str, Any]]:
-        """`[{"bot_id", "owner", "date_registered"}]`, oldest first; never a secret. Raises Unavailable."""
+        """`[{"bot_id", "owner", "date_registered"}]`, oldest first, without secrets. Raises Unavailable."""
         with mongo_errors():
             found = self._bots.find({"game": game}, {"owner": 1, "date_registered": 1})
             rows = list(found.sort("date_registered", 1).limit(limit))

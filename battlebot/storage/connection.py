@@ -1,4 +1,4 @@
-"""The connection to MongoDB and what hangs on it: the repositories and the indexes. No queries of its own."""
+"""The connection to MongoDB, with its repositories and indexes. No queries here."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from battlebot.errors import SettingError, Unavailable
 
 INDEXES = {
     "bots": [
-        # few have one
+        # few bots have a url
         IndexModel([("url", ASCENDING)], partialFilterExpression={"url": {"$type": "string"}}),
         IndexModel([("game", ASCENDING), ("date_registered", ASCENDING)]),
-        # sparse: bots of before it was there look like nobody
+        # sparse: bots registered before the field existed have no likeness
         IndexModel([("likeness", ASCENDING)], unique=True, sparse=True),
     ],
     "games": [
@@ -29,7 +29,7 @@ INDEXES = {
         IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("match.void", ASCENDING), ("match.seq", DESCENDING)]),
         # few, and counted whenever ratings are brought up to date
         IndexModel([("game", ASCENDING), ("match.seq", ASCENDING)], partialFilterExpression={"match.void": True}),
-        # few as well: those that somebody was at fault for
+        # few as well: matches that ended by somebody's fault
         IndexModel(
             [("game", ASCENDING), ("match.fault", ASCENDING), ("match.seq", DESCENDING)],
             partialFilterExpression={"match.fault": {"$in": ["bot", "network", "server"]}},
@@ -47,7 +47,7 @@ INDEXES = {
             unique=True,
             name="one_meeting_a_number",
         ),
-        # with the order of time, so that a bot's latest meeting is found without the others
+        # ordered by time, so that a bot's latest meeting is found without reading the others
         IndexModel(
             [
                 ("game", ASCENDING),
@@ -59,7 +59,7 @@ INDEXES = {
         ),
         IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("state", ASCENDING), ("round", ASCENDING)]),
         IndexModel([("state", ASCENDING), ("at", ASCENDING)]),
-        # few, and counted whenever somebody asks how far a contest is
+        # few, and counted whenever somebody asks for a contest's progress
         IndexModel([("game", ASCENDING), ("contest", ASCENDING)], partialFilterExpression={"counts": "void"}),
     ],
     "voids": [
@@ -99,7 +99,7 @@ PASSING_LABELS = ("TransientTransactionError", "RetryableWriteError", "UnknownTr
 
 @contextmanager
 def mongo_errors() -> Iterator[None]:
-    """Turns what the driver raises for an absent or overloaded MongoDB into Unavailable; other errors are ours."""
+    """Turns driver errors about an absent or overloaded MongoDB into Unavailable; others, our own bugs, propagate."""
     try:
         yield
     except PyMongoError as error:
@@ -111,10 +111,10 @@ def mongo_errors() -> Iterator[None]:
 
 @contextmanager
 def session_of(client: MongoClient[dict[str, Any]]) -> Iterator[ClientSession]:
-    """A session for a transaction. Raises Unavailable as `mongo_errors` does.
+    """A session for a transaction. Raises Unavailable like `mongo_errors`.
 
-    A connection that was made while mongod was starting, before it knew of its replica set, takes no sessions for as
-    long as it lives, and the pool hands out the same one again and again: so all are given up.
+    A connection that was made while mongod was starting, before it knew of its replica set, never takes sessions, and
+    the pool would hand it out again and again: so all connections are given up.
     """
     try:
         with mongo_errors(), client.start_session() as session:
@@ -125,7 +125,7 @@ def session_of(client: MongoClient[dict[str, Any]]) -> Iterator[ClientSession]:
 
 
 def _give_up_connections(client: MongoClient[dict[str, Any]]) -> None:
-    # the driver has no public way; a close of the client would be for ever
+    # the driver has no public way; closing the client would be final
     for server in client._topology._servers.values():
         server.pool.reset_without_pause()
 
@@ -185,7 +185,7 @@ class Storage:
         self.ledger = Ledger(self.client, self.database, self.contests, self.voids)
 
     def ensure_indexes(self) -> None:
-        """Creates the indexes that are missing. Run twice, it changes nothing. Raises Unavailable."""
+        """Creates the indexes that are missing; idempotent. Raises Unavailable."""
         with mongo_errors():
             for collection, models in INDEXES.items():
                 self.database[collection].create_indexes(models)

@@ -20,7 +20,7 @@ from battlebot.storage.voids import Voids, Why
 
 STATES = ("scheduled", "running", "paused", "finished", "cancelled")
 
-# what a contest has where nobody said otherwise; the seeds' contests, opened by a login, are just this
+# the fields' values unless somebody sets others; the seeds' contests, opened by a login, have just these
 DEFAULTS: Mapping[str, Any] = {
     "format": "open",
     "config": {},
@@ -43,7 +43,7 @@ DEFAULTS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """That what is being played is taken back: all of it, or what one bot plays."""
+    """Takes back the matches that are being played: all of them, or one bot's."""
 
     why: Why
     bot: str | None = None
@@ -51,7 +51,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of a contest: new values of fields, what is written down about it, what is taken back with it."""
+    """A change of a contest: new values of fields, notes for the audit, and which matches it takes back."""
 
     fields: Mapping[str, Any]
     notes: Sequence[Note]
@@ -60,7 +60,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A contest after a decision, what was written down, and which matches must be stopped, with the reason."""
+    """A contest after a decision, the notes recorded, and the matches to be stopped (id -> reason)."""
 
     contest: dict[str, Any]
     notes: Sequence[Note] = ()
@@ -73,8 +73,8 @@ Decide = Callable[[dict[str, Any]], Change | None]
 class Contests:
     """Documents `{game, name, title, state, meetings, openedBy, createdAt}` and the fields of `DEFAULTS`.
 
-    `revision` grows with each change, and with each match that is taken back; `runsSince`: when it was started, resumed
-    or opened again, the last of these; `settled` is the last of the rounds that are over, as far as anybody has looked.
+    `revision` grows with each change and each match that is taken back. `runsSince`: when the contest was last started,
+    resumed or opened again. `settled`: all rounds up to this one were over when somebody last looked.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Contests:
         return None if found is None else {**DEFAULTS, **found}
 
     def open(self, game: str, name: str, meetings: int) -> dict[str, Any]:
-        """The contest of that name; where there is none, a running one of format `open` is made.
+        """Returns the contest of that name; makes a running one of format `open` if there is none.
 
         Raises DiskFull, Unavailable.
         """
@@ -142,15 +142,15 @@ class Contests:
         return document
 
     def find_in(self, session: ClientSession, game: str, name: str) -> dict[str, Any] | None:
-        """As `find`, as part of a transaction."""
+        """Like `find`, as part of a transaction."""
         found = self._contests.find_one({"game": game, "name": name}, session=session)
         return None if found is None else {**DEFAULTS, **found}
 
     def change(self, game: str, name: str, decide: Decide) -> Changed | None:
-        """Makes the change that `decide` makes of the contest as it stands, with its notes; None: no such contest.
+        """Makes the change that `decide` returns for the current contest; returns None if there is no such contest.
 
-        All of it is one transaction, so that what was decided upon is what is changed: whoever comes second decides
-        again, and may be asked several times. Raises what `decide` raises, and Unavailable: nothing was changed then.
+        It is one transaction, so that a decision is made on the state that it changes: after a conflict `decide` is
+        called again, perhaps several times. Raises what `decide` raises, and Unavailable: nothing was changed then.
         """
 
         def in_transaction(session: ClientSession) -> Changed | None:
@@ -164,7 +164,7 @@ class Contests:
             return session.with_transaction(in_transaction)
 
     def change_in(self, session: ClientSession, contest: Mapping[str, Any], change: Change) -> Changed:
-        """Changes the contest as it was read in this transaction."""
+        """Makes a change of the contest, which was read in this transaction, and notes it in the audit."""
         update = {"$set": dict(change.fields), "$inc": {"revision": 1}}
         if not change.fields:
             del update["$set"]
@@ -178,9 +178,9 @@ class Contests:
         return Changed(after, change.notes, stopped)
 
     def hold(self, session: ClientSession, contest: Mapping[str, Any]) -> bool:
-        """Whether the contest runs and is as it was read; it stays so until the transaction is committed."""
+        """Whether the contest is running and unchanged since it was read; so it stays until the transaction commits."""
         query = {"_id": contest["_id"], "state": "running", "revision": _revision(contest)}
-        # only what is written to is kept from others
+        # only a document that is written to is locked against other transactions
         return bool(self._contests.update_one(query, {"$inc": {"held": 1}}, session=session).matched_count)
 
     def _take_back(self, session: ClientSession, contest: Mapping[str, Any], stop: Stop) -> dict[str, str]:
@@ -190,7 +190,7 @@ class Contests:
         return dict.fromkeys(self._voids.take_back(query, stop.why, session, playing=True), stop.why.reason)
 
     def settle(self, contest: Mapping[str, Any], rounds: int) -> None:
-        """Notes that all rounds up to this one were over when `contest` was read, if it is as it was then.
+        """Notes that all rounds up to `rounds` were over when `contest` was read, unless it has changed since then.
 
         Raises Unavailable.
         """
@@ -202,7 +202,10 @@ class Contests:
     def of_game(
         self, game: str, limit: int = 100, state: str | None = None, before: str | None = None
     ) -> list[dict[str, Any]]:
-        """A game's contests, newest first; those made before the contest named `before`. Raises Unavailable."""
+        """A game's contests, newest first; if given, only those in `state`, and older than the contest named `before`.
+
+        Raises Unavailable.
+        """
         query: dict[str, Any] = {"game": game}
         if state is not None:
             query["state"] = state
@@ -211,14 +214,14 @@ class Contests:
                 last = self._contests.find_one({"game": game, "name": before}, {"createdAt": 1})
                 if last is None:
                     return []
-                # several may have been made within one millisecond
+                # several may have been created within one millisecond
                 at = last["createdAt"]
                 query["$or"] = [{"createdAt": {"$lt": at}}, {"createdAt": at, "_id": {"$lt": last["_id"]}}]
             found = self._contests.find(query).sort([("createdAt", -1), ("_id", -1)]).limit(limit)
             return [{**DEFAULTS, **row} for row in found]
 
     def running(self, limit: int = 100) -> list[dict[str, Any]]:
-        """The contests in the state `running` that were made last. Raises Unavailable."""
+        """The newest contests in the state `running`. Raises Unavailable."""
         with mongo_errors():
             found = self._contests.find({"state": "running"}).sort("createdAt", -1).limit(limit)
             return [{**DEFAULTS, **row} for row in found]
@@ -230,7 +233,7 @@ class Contests:
             return [{**DEFAULTS, **row} for row in found]
 
     def due(self, now: datetime) -> list[dict[str, Any]]:
-        """The contests that must start or end by now. Raises Unavailable."""
+        """The contests whose time to start or to end has come. Raises Unavailable."""
         query = {
             "$or": [
                 {"state": "scheduled", "startsAt": {"$lte": now}},
@@ -242,5 +245,5 @@ class Contests:
 
 
 def _revision(contest: Mapping[str, Any]) -> Any:
-    # contests made before there were revisions have none
+    # contests created before there were revisions have none
     return contest["revision"] or {"$in": [0, None]}

@@ -1,9 +1,10 @@
 """The collection `games`: finished matches, in the seeds' shape. Writing them is the archive's work.
 
 A document is the final state without `complete` and `nextPlayer`, plus `_id`, `game`, `contest`, `startTime` and
-`turns`; what we add lies under `match` (seq, endTime, fault, void, evidence, clocks, serverMs, options, seed, version;
-places, where not two have played, and scores, where the game has some, each bot to number; forfeit, reconfigured: the
-numbers of those turns, from 1, that are no turn of a bot but that).
+`turns`. Our own fields lie under `match`: seq, endTime, fault, void, evidence, strikes, clocks, serverMs, options,
+seed, version, turnTimeoutMs; places, unless two have played, and scores, if the game has some (both bot -> number);
+forfeit and reconfigured, the numbers, from 1, of the entries in `turns` that are such events and no turn of a bot; if
+they apply also unrated, series, voided (who took it back) and parts.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from pymongo.database import Database
 
 from battlebot.storage.connection import mongo_errors
 
-# what lies under `match` a value a turn: ms that its bot was charged, ms that the server took
+# fields under `match` with one value per turn: ms that its bot was charged, ms that the server took
 PER_TURN = ("clocks", "serverMs")
 LISTED = {"turns": 0, **{f"match.{name}": 0 for name in PER_TURN}}
-AT_ONCE = 1000  # documents fetched together where all of a contest's are read, and how many of those with turns
+AT_ONCE = 1000  # documents per batch when all of a contest's are read: without turns, and with them
 AT_ONCE_WITH_TURNS = 32
 
 
 class Games:
-    """Reads finished matches; newest first everywhere, by the order in which the matches ended (`match.seq`)."""
+    """Reads finished matches; lists are newest first, by the order in which the matches ended (`match.seq`)."""
 
     def __init__(self, database: Database[dict[str, Any]]) -> None:
         self._games = database["games"]
@@ -43,7 +44,7 @@ class Games:
     def recent(
         self, game: str, limit: int = 30, before: str | None = None, fault: str | None = None
     ) -> list[dict[str, Any]]:
-        """The most recent matches of a game, without turns; those before the match `before`, those of a `fault`.
+        """The most recent matches of a game, without turns; if given, only those before `before`, and of that `fault`.
 
         Raises Unavailable.
         """
@@ -72,7 +73,7 @@ class Games:
         return self._listed(query, limit, before)
 
     def numbers(self, game: str, contest: str, limit: int, before: str | None = None) -> list[int]:
-        """The `match.seq` of what `of_contest` answers, by the index alone. Raises Unavailable."""
+        """The `match.seq` of the matches that `of_contest` returns, from the index alone. Raises Unavailable."""
         query = {"game": game, "contest": contest, "match.void": False}
         return [row["match"]["seq"] for row in self._listed(query, limit, before, {"_id": 0, "match.seq": 1})]
 
@@ -85,13 +86,13 @@ class Games:
     def each_of_contest(
         self, game: str, contest: str, void: bool = False, turns: bool = False, fault: str | None = None
     ) -> Iterator[dict[str, Any]]:
-        """All of a contest's matches in the order in which they ended, a few in memory at a time.
+        """Yields all of a contest's matches in the order in which they ended, a few in memory at a time.
 
-        Void ones only if `void`, or if a `fault` is asked for. With `turns` each comes with its turns, of an overlong
-        match with the first of them: `match.parts` counts the rest, which `later_turns` reads. Raises Unavailable,
-        also while it is read.
+        Void ones only if `void`, or if a `fault` is asked for. With `turns` each has its turns, an overlong match only
+        the first part of them: `match.parts` counts the others, which `later_turns` reads. Raises Unavailable, also
+        during the iteration.
         """
-        # both values rather than no condition: so the index gives the order
+        # both values rather than no condition, so that the index gives the order
         wanted: Any = {"$in": [False, True]} if void or fault is not None else False
         query = {"game": game, "contest": contest, "match.void": wanted, **_of_fault(fault)}
         at_once = AT_ONCE_WITH_TURNS if turns else AT_ONCE
@@ -100,7 +101,7 @@ class Games:
             yield from found.sort("match.seq", 1)
 
     def later_turns(self, match_id: str) -> Iterator[dict[str, Any]]:
-        """`turns` of an overlong match and the values of PER_TURN, part by part after the first. Raises Unavailable."""
+        """Yields the later parts of an overlong match: `turns` and the values of PER_TURN. Raises Unavailable."""
         with mongo_errors():
             wanted = {"turns": 1, **dict.fromkeys(PER_TURN, 1)}
             yield from self._turns.find({"match": match_id}, wanted, batch_size=1).sort("part", 1)

@@ -1,4 +1,4 @@
-"""MongoDB as an operator wants to know it: its version, its set, its clock, its indexes, how far ratings are. Reads."""
+"""What an operator wants to know of MongoDB: version, replica set, clock, indexes, unrated matches. Only reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from battlebot.storage.connection import INDEXES, mongo_errors
 
 @dataclass(frozen=True)
 class MongoServer:
-    """What the server says of itself; `replica_set` is None where it is in none."""
+    """What the server says of itself; `replica_set` is None if it is in none."""
 
     version: str
     replica_set: str | None
@@ -37,7 +37,7 @@ class Inspection:
         return MongoServer(version, hello.get("setName"), bool(hello.get("isWritablePrimary")))
 
     def clock(self) -> tuple[float, float]:
-        """By how many seconds MongoDB's clock is ahead of ours, and how far off that may be."""
+        """By how many seconds MongoDB's clock is ahead of ours, and the uncertainty of that in seconds."""
         before_s = time.time()
         with mongo_errors():
             theirs_s = self._client.admin.command("hello")["localTime"].timestamp()
@@ -45,7 +45,7 @@ class Inspection:
         return theirs_s - (before_s + after_s) / 2, (after_s - before_s) / 2
 
     def missing_indexes(self) -> list[str]:
-        """`collection.index` of each index that the code wants and that is not there, or is of another kind."""
+        """`collection.index` of each index in INDEXES that is missing, or has other keys or another uniqueness."""
         missing = []
         for collection, models in INDEXES.items():
             with mongo_errors():
@@ -62,7 +62,7 @@ class Inspection:
         return missing
 
     def unrated(self) -> dict[str, tuple[int, float]]:
-        """Game -> how many stored matches its ratings do not hold yet, and how many seconds ago the first ended."""
+        """Game -> how many stored matches are not in its ratings yet, and how many seconds ago the first ended."""
         behind = {}
         with mongo_errors():
             for game in sorted(self._database["games"].distinct("game")):

@@ -1,4 +1,4 @@
-"""Changes to results outside the archive: matches taken back, meetings that nobody came to, recounts. Transactions."""
+"""Changes to results outside the archive: matches taken back, missed meetings, recounts. All are transactions."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from battlebot.storage.meetings import pair_key, reservations
 from battlebot.storage.moves import COUNTS, SCORED, counted, counted_by_pair, pair_moves, standing_moves
 from battlebot.storage.voids import Voids, Why
 
-MOST_NOTED = 100  # rows in the audit: a document has its limit
+MOST_NOTED = 100  # rows in one note of the audit: a document's size is limited
 RESULT = {"game": 1, "contest": 1, "players": 1, "victor": 1, "match.places": 1, "match.scores": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Voided:
-    """A match that was taken back: what became of its contest, and whether it was stored (else it may still go on)."""
+    """A match that was taken back: its contest afterwards, and whether it was stored (if not, it may still be live)."""
 
     changed: Changed
     stored: bool
 
 
 class Ledger:
-    """Each method is one transaction; run twice, it changes nothing the second time."""
+    """Each method is one idempotent transaction."""
 
     def __init__(
         self,
@@ -50,10 +50,9 @@ class Ledger:
         self._voids = voids
 
     def reserve(self, contest: Mapping[str, Any], wanted: Sequence[Mapping[str, Any]]) -> set[str] | None:
-        """Reserves meetings as `Meetings.reserve`; None, and none of them, unless the contest is as it was read.
+        """Like `Meetings.reserve`; reserves nothing and returns None unless the contest is running and as it was read.
 
-        Whoever pauses, ends or changes a contest finds all that was reserved before, and nothing is afterwards.
-        Raises Unavailable.
+        So whoever pauses, ends or changes a contest finds all reservations, and none follow. Raises Unavailable.
         """
         game, name = contest["game"], contest["name"]
         documents = reservations(game, name, wanted)
@@ -76,10 +75,10 @@ class Ledger:
     def void(
         self, game: str, contest: str, match_id: str, why: Why, decide: Callable[[dict[str, Any]], Change]
     ) -> Voided | None:
-        """Takes a match of the contest back, stored or not: its meeting is free again, the standings follow.
+        """Takes back a match of the contest, stored or not: frees its meeting and moves the standings.
 
-        `decide` makes the change of the contest that goes with it, or raises. None if there is no such match, or it is
-        void already. Raises Unavailable.
+        `decide` returns the change of the contest that goes with it, or raises. Returns None if there is no such match
+        or it is already void. Raises Unavailable.
         """
 
         def in_transaction(session: ClientSession) -> Voided | None:
@@ -90,7 +89,7 @@ class Ledger:
             if found is None or (stored is None and self._meetings.find_one(meeting, session=session) is None):
                 return None
             change = decide(found)
-            # whoever has seen the contest without this must look again before it says that something is over
+            # whoever read the contest before this must look again before noting that rounds, or the contest, are over
             change = replace(change, fields={**change.fields, "settled": 0})
             changed = self._contests.change_in(session, found, change)
             self._voids.take_back(meeting, why, session, playing=stored is None)
@@ -109,8 +108,9 @@ class Ledger:
     def absent(self, contest: Mapping[str, Any], meeting: Mapping[str, Any], victor: str | None) -> bool:
         """Closes a meeting `{match, bots, n, round, together?}` that did not take place.
 
-        `victor` is who was there. Where the contest's absences count as void, nobody's standing moves. False, and
-        nothing is changed, if its number is taken or the contest is not as it was read. Raises Unavailable.
+        `victor`: the bot that was there, if one was. If the contest's absences count as void, no standings move.
+        Returns False and changes nothing if the meeting's number is taken, or unless the contest is running and as it
+        was read. Raises Unavailable.
         """
         bots = list(meeting["bots"])
         document = {
@@ -151,10 +151,10 @@ class Ledger:
                 return False
 
     def recount(self, game: str, contest: str, mend_by: str | None = None) -> list[dict[str, Any]]:
-        """Counts the contest's standings from its games and meetings; answers where the kept ones differ.
+        """Counts the contest's standings from its games and meetings; returns where the kept ones differ.
 
-        Rows `{bot_id, opponent?, kept, counted}`. If somebody mends them the kept ones are replaced, and it is written
-        down. Raises Unavailable.
+        Rows `{bot_id, opponent?, kept, counted}`. With `mend_by` (who mends them) the kept ones are replaced, and the
+        audit notes it. Raises Unavailable.
         """
 
         def in_transaction(session: ClientSession) -> list[dict[str, Any]]:

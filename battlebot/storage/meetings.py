@@ -14,8 +14,8 @@ from battlebot.storage.connection import mongo_errors
 from battlebot.storage.voids import SERVER, Voids, Why
 
 DUPLICATE_KEY = 11000
-EVERYBODY = "*"  # in the place of a pair where all meet together: the n-th battle is one, whoever is in it
-FEW = 32  # bots whose meetings are looked up one bot, or one pair, after the other
+EVERYBODY = "*"  # instead of a pair if all meet together: there is one n-th battle, whoever takes part
+FEW = 32  # up to this many bots, meetings are looked up bot by bot, or pair by pair
 OF_A_BOT = [("game", 1), ("contest", 1), ("bots", 1), ("at", 1), ("_id", 1)]  # the index for that
 OF_A_PAIR = [("game", 1), ("contest", 1), ("pair", 1), ("n", 1)]
 TOLD = ("n", "round", "bots", "state", "victor", "counts")
@@ -23,19 +23,19 @@ LATELY = dict.fromkeys((*TOLD, "at"), 1)
 
 
 def pair_key(bots: Iterable[str], together: bool = False) -> str:
-    """One text for a pair, whoever moves first. A slash cannot be part of a name."""
+    """The key of a pair, whoever moves first. A slash cannot be part of a name."""
     return EVERYBODY if together else "/".join(sorted(bots))
 
 
 def in_time(row: Mapping[str, Any]) -> tuple[datetime, str]:
-    """The order in which meetings were reserved."""
+    """The sort key for the order in which meetings were reserved."""
     return row["at"], row["_id"]
 
 
 def reservations(game: str, contest: str, wanted: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The documents of meetings `{match, bots: [first mover, ...], n, round?, together?}` that are to be reserved.
 
-    `together`: it is one of all who are in the contest.
+    `together`: everybody in the contest takes part.
     """
     now = datetime.now(UTC)
     return [
@@ -58,8 +58,8 @@ def reservations(game: str, contest: str, wanted: Sequence[Mapping[str, Any]]) -
 class Meetings:
     """Documents `{_id: match id, game, contest, pair, n, bots, first, round, state: open|played|absent, victor, at}`.
 
-    The unique index on (game, contest, pair, n), n from 1 to the contest's cap, is what keeps a pair from meeting
-    a sixth time, and a battle of all from being fought twice, whatever runs twice or races.
+    The unique index on (game, contest, pair, n), with n from 1 to the contest's cap, keeps a pair from meeting a sixth
+    time, and a battle of all from being fought twice, whatever runs twice or races.
     """
 
     def __init__(self, database: Database[dict[str, Any]], voids: Voids) -> None:
@@ -67,10 +67,9 @@ class Meetings:
         self._voids = voids
 
     def reserve(self, game: str, contest: str, wanted: Sequence[Mapping[str, Any]]) -> set[str]:
-        """Inserts meetings as `reservations` has them; returns the match ids that were inserted.
+        """Inserts meetings in the shape that `reservations` takes; returns the match ids that were inserted.
 
-        Those missing from the answer were reserved by somebody else. Does not look at the contest: the ledger does.
-        Raises Unavailable.
+        Somebody else had reserved the others. Does not check the contest: the ledger does. Raises Unavailable.
         """
         refused: set[str] = set()
         if wanted:
@@ -90,22 +89,22 @@ class Meetings:
             self._meetings.delete_many({"_id": {"$in": list(match_ids)}, "state": "open"})
 
     def lost(self, match_ids: Iterable[str]) -> None:
-        """Gives up reservations whose match is nowhere any more: it is played again. Raises Unavailable."""
+        """Gives up reservations whose match was lost: it is played again. Raises Unavailable."""
         with mongo_errors():
             query = {"_id": {"$in": list(match_ids)}, "state": "open"}
             self._voids.take_back(query, Why(SERVER, "the match was lost"))
 
     def among(self, game: str, contest: str, bots: Sequence[str]) -> list[dict[str, Any]]:
-        """`[{"n", "round", "bots", "state", "victor", "counts"?}]` of meetings in which any of these is, oldest first.
+        """`[{"n", "round", "bots", "state", "victor", "counts"?}]` of meetings of any of these bots, oldest first.
 
         Raises Unavailable.
         """
         query: dict[str, Any] = {"game": game, "contest": contest, "bots": {"$in": list(bots)}}
-        # left to itself MongoDB takes another index, and looks at all meetings of the contest
+        # without a hint MongoDB takes another index, and looks at all meetings of the contest
         return self._told(query, OF_A_BOT if len(bots) <= FEW else None)
 
     def between(self, game: str, contest: str, bots: Iterable[str]) -> list[dict[str, Any]]:
-        """As `among`, of meetings in which any two of these met, with `_id` and `at`. Not for many: see FEW.
+        """Like `among`, for meetings of any two of these bots, with `_id` and `at`. Not for many bots: see FEW.
 
         Raises Unavailable.
         """
@@ -115,13 +114,13 @@ class Meetings:
             return sorted(found.hint(OF_A_PAIR), key=in_time)
 
     def latest(self, game: str, contest: str, bots: Collection[str]) -> list[dict[str, Any]]:
-        """As `between`, of these bots each one's latest meeting with anybody, and some others of theirs.
+        """Like `between`, but with anybody: each bot's latest meeting, and perhaps some others of theirs.
 
         Raises Unavailable.
         """
         here = {"game": game, "contest": contest}
         with mongo_errors():
-            # who waits now has hardly ever waited for long: its latest meeting is among the latest of all of them
+            # bots hardly ever wait for long: the latest meeting of each is usually among the latest of all of them
             rows = self._newest({**here, "bots": {"$in": list(bots)}}, 2 * len(bots))
             for bot in set(bots).difference(*(row["bots"] for row in rows)):
                 rows += self._newest({**here, "bots": bot}, 1)
@@ -131,7 +130,7 @@ class Meetings:
         return list(self._meetings.find(query, LATELY).sort([("at", -1), ("_id", -1)]).limit(count).hint(OF_A_BOT))
 
     def unsettled(self, game: str, contest: str, settled: int) -> list[dict[str, Any]]:
-        """As `among`, of all bots: the meetings of rounds after `settled`, and those that are open.
+        """Like `among`, for all bots: the meetings of rounds after `settled` and those that are open; for 0 all.
 
         Raises Unavailable.
         """
@@ -140,13 +139,13 @@ class Meetings:
         return self._told({"$or": [{**here, "state": "open"}, later]} if settled else here)
 
     def _told(self, query: Mapping[str, Any], index: list[tuple[str, int]] | None = None) -> list[dict[str, Any]]:
-        # sorted there: to be told all the moments takes longer than all the rest
+        # sorted by MongoDB: to read `at` of each meeting would take longer than all the rest
         with mongo_errors():
             found = self._meetings.find(query, {"_id": 0, **dict.fromkeys(TOLD, 1)}).sort([("at", 1), ("_id", 1)])
             return list(found if index is None else found.hint(index))
 
     def of_contest(self, game: str, contest: str) -> list[dict[str, Any]]:
-        """All meetings of a contest, oldest first, without those played again. Raises Unavailable."""
+        """All meetings of a contest, oldest first, without those that were taken back. Raises Unavailable."""
         with mongo_errors():
             found = self._meetings.find({"game": game, "contest": contest}, {"game": 0, "contest": 0})
             return sorted(found, key=in_time)

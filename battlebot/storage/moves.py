@@ -16,10 +16,9 @@ Counts = dict[str, int]
 
 
 def outcome(result: Mapping[str, Any], bot: str) -> str:
-    """`wins`, `draws` or `losses`: what a result is for one of its bots.
+    """`wins`, `draws` or `losses`: what a result means for one of its bots.
 
-    Of more than two bots the first one has won; several that are first have drawn. Absent without a victor, all have
-    lost.
+    Of more than two bots the first wins; if several are first, they draw. If all were absent, all lose.
     """
     victor = result["victor"]
     if victor is not None:
@@ -30,7 +29,7 @@ def outcome(result: Mapping[str, Any], bot: str) -> str:
 
 
 def between(result: Mapping[str, Any], bot: str, opponent: str) -> str:
-    """As `outcome`, of the bot against one opponent: who finishes before another has won against it."""
+    """Like `outcome`, against one opponent: a bot wins against those that it finishes ahead of."""
     places = _places(result)
     if result.get("absent") or not places:
         return outcome(result, bot)
@@ -39,10 +38,10 @@ def between(result: Mapping[str, Any], bot: str, opponent: str) -> str:
 
 
 def counted(results: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str], Counts]:
-    """(game, contest, bot) -> counts, of results in contests.
+    """(game, contest, bot) -> counts, for the results that belong to contests.
 
-    A result is `{game, contest, players, victor, absent?, match?: {places?, scores?}}`. A row has `scored` only where
-    some match had scores.
+    A result is `{game, contest, players, victor, absent?, match?: {places?, scores?}}`. A row has `scored` only if one
+    of its matches had scores.
     """
     rows: dict[tuple[str, str, str], Counts] = {}
     for result in results:
@@ -72,7 +71,7 @@ def _place(result: Mapping[str, Any], bot: str) -> int:
 
 
 def counted_by_pair(results: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str, str], Counts]:
-    """(game, contest, bot, opponent) -> wins, draws and losses against the opponent, of results as in `counted`."""
+    """(game, contest, bot, opponent) -> wins, draws and losses against the opponent, for results as in `counted`."""
     rows: dict[tuple[str, str, str, str], Counts] = {}
     for result in results:
         if result["contest"] is None:
@@ -85,7 +84,7 @@ def counted_by_pair(results: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str
 
 
 def standing_moves(results: Iterable[Mapping[str, Any]], sign: int = 1) -> list[UpdateOne]:
-    """The writes that bring the results into `standings` (sign 1), or take them out (sign -1)."""
+    """The writes that add the results to `standings` (sign 1) or subtract them (sign -1)."""
     return [
         UpdateOne(
             {"game": game, "contest": contest, "bot_id": bot},
@@ -97,7 +96,7 @@ def standing_moves(results: Iterable[Mapping[str, Any]], sign: int = 1) -> list[
 
 
 def pair_moves(results: Iterable[Mapping[str, Any]], sign: int = 1) -> list[UpdateOne]:
-    """The writes that bring the results into `pairs`, or take them out."""
+    """The writes that add the results to `pairs` (sign 1) or subtract them (sign -1)."""
     return [
         UpdateOne(
             {"game": game, "contest": contest, "bot_id": bot, "opponent": opponent},

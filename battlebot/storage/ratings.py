@@ -14,7 +14,7 @@ from pymongo.read_concern import ReadConcern
 
 from battlebot.storage.connection import mongo_errors, session_of
 
-# a transaction that a killed process left open is in the way until MongoDB ends it: nobody waits for it
+# a transaction left open by a killed process blocks others until MongoDB ends it: they do not wait for that
 MOVE_S = 3.0
 REPLACE_S = 60.0  # all ratings of a game in one transaction: 30,000 take 2 s; MongoDB's own limit may be shorter
 RESULT = {
@@ -25,9 +25,9 @@ ROW = {"_id": 0, **dict.fromkeys(("bot_id", "mu", "sigma", "ordinal", "matches",
 
 
 class Ratings:
-    """Documents `{game, bot_id, mu, sigma, ordinal, matches, elo, wins, invalid}`, and a cursor a game.
+    """Documents `{game, bot_id, mu, sigma, ordinal, matches, elo, wins, invalid}`, and one cursor per game.
 
-    A cursor is `{_id: game, revision, stale, form?, at?, marks?}`: the ratings hold the matches up to `at`;
+    A cursor is `{_id: game, revision, stale, form?, at?, marks?}`: the ratings include the matches up to `at`;
     `revision` grows with each write, and a write that names another revision than the kept one changes nothing.
     """
 
@@ -38,13 +38,13 @@ class Ratings:
         self._games = database["games"]
 
     def page(self, game: str, limit: int, offset: int = 0) -> list[dict[str, Any]]:
-        """The ratings, best ordinal first, equal ones in the order of names. Raises Unavailable."""
+        """The ratings, best ordinal first, equal ones by name. Raises Unavailable."""
         with mongo_errors():
             found = self._ratings.find({"game": game}, ROW).sort([("ordinal", -1), ("bot_id", 1)])
             return list(found.skip(offset).limit(limit))
 
     def by_elo(self, game: str, limit: int, offset: int = 0) -> list[dict[str, Any]]:
-        """The rows, best Elo first, equal ones in the order of names. Raises Unavailable."""
+        """The ratings, best Elo first, equal ones by name. Raises Unavailable."""
         with mongo_errors():
             found = self._ratings.find({"game": game}, ROW).sort([("elo", -1), ("bot_id", 1)])
             return list(found.skip(offset).limit(limit))
@@ -60,7 +60,7 @@ class Ratings:
             return self._ratings.count_documents({"game": game, "elo": {"$gt": elo}})
 
     def of_bots(self, game: str, bots: Sequence[str]) -> list[dict[str, Any]]:
-        """The ratings of these bots, of those that have one. Raises Unavailable."""
+        """The ratings of these bots, without those that have none. Raises Unavailable."""
         with mongo_errors():
             return list(self._ratings.find({"game": game, "bot_id": {"$in": list(bots)}}, ROW))
 
@@ -80,7 +80,7 @@ class Ratings:
             return sorted({*self._games.distinct("game"), *self._cursors.distinct("_id")})
 
     def cursor(self, game: str) -> dict[str, Any]:
-        """The game's cursor; where there is none, one that is stale is made. Raises Unavailable."""
+        """The game's cursor; makes a stale one if there is none. Raises Unavailable."""
         made = {"revision": 0, "stale": True}
         with mongo_errors():
             if (found := self._cursors.find_one({"_id": game})) is not None:
@@ -89,9 +89,9 @@ class Ratings:
         return self.cursor(game)
 
     def mark_stale(self, game: str, revision: int | None = None) -> None:
-        """Has all ratings of the game made anew, by whoever rates next; only at that revision, if it is given.
+        """Marks all ratings of the game to be made anew by whoever rates next; only at `revision`, if it is given.
 
-        Whoever is making them now does it again. Raises Unavailable.
+        Whoever is making them now starts again. Raises Unavailable.
         """
         self.cursor(game)
         query = {"_id": game, **({} if revision is None else {"revision": revision})}
@@ -99,9 +99,9 @@ class Ratings:
             self._cursors.update_one(query, {"$set": {"stale": True}, "$inc": {"revision": 1}})
 
     def matches(self, game: str, after: int, until: int | None = None) -> Iterator[dict[str, Any]]:
-        """The stored matches with `match.seq` above `after` (and up to `until`), void ones too, in the order of ends.
+        """Yields the stored matches with `match.seq` above `after` (and up to `until`), void ones too, ordered by it.
 
-        Only what a rating needs of them. Raises Unavailable, also while it is read.
+        They have only the fields that ratings need. Raises Unavailable, also during the iteration.
         """
         between = {"$gt": after, **({} if until is None else {"$lte": until})}
         with mongo_errors():
@@ -110,13 +110,19 @@ class Ratings:
                 yield from sorted(ended, key=lambda match: match["_id"])
 
     def counts(self, game: str, after: int, until: int) -> tuple[int, int]:
-        """How many stored matches have `match.seq` in (after, until], and how many of them are void. Unavailable."""
+        """How many stored matches have `match.seq` in (after, until], and how many of them are void.
+
+        Raises Unavailable.
+        """
         query = {"game": game, "match.seq": {"$gt": after, "$lte": until}}
         with mongo_errors():
             return self._games.count_documents(query), self._games.count_documents({**query, "match.void": True})
 
     def move(self, game: str, revision: int, cursor: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
-        """Writes ratings and moves the cursor together; False if the cursor is not at that revision. Unavailable."""
+        """Writes ratings and moves the cursor together; returns False if the cursor is not at that revision.
+
+        Raises Unavailable.
+        """
 
         def in_transaction(session: ClientSession) -> bool:
             if not self._take(game, revision, cursor, session):
@@ -128,7 +134,7 @@ class Ratings:
             return bool(session.with_transaction(in_transaction))
 
     def replace(self, game: str, revision: int, cursor: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
-        """As `move`, but these are all ratings of the game. Raises Unavailable."""
+        """Like `move`, but `rows` are all ratings of the game: the others are deleted. Raises Unavailable."""
         bots = {row["bot_id"]: row for row in rows}
 
         def in_transaction(session: ClientSession) -> bool:

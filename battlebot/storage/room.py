@@ -1,4 +1,4 @@
-"""Room on the disk of MongoDB: what is new is refused while there is little left. Nothing is measured but the disk."""
+"""Room on MongoDB's disk: anything new is refused while little is left. Only the disk is measured."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MEGABYTE = 1_000_000
 
 
 class Room:
-    """`least_mb`: how much must be free; 0 lets everything in. What has begun is never refused."""
+    """`least_mb`: how much must be free; 0: nothing is ever refused. What has begun is never refused."""
 
     def __init__(self, database: Database[dict[str, Any]], least_mb: int) -> None:
         self._database = database
@@ -26,8 +26,8 @@ class Room:
         self._free_mb: float | None = None
 
     def free_mb(self) -> float | None:
-        """Free megabytes where MongoDB keeps its data, of some seconds ago; None where it does not say. Unavailable."""
-        # one looks, the others go by what is known: a MongoDB that hangs must not have them queue up here
+        """Free megabytes on MongoDB's disk, some seconds old; None if it does not say. Raises Unavailable."""
+        # one thread asks, the others take the last answer: they must not queue up here if MongoDB hangs
         if time.monotonic() - self._looked_s > KNOWN_FOR_S and self._guard.acquire(blocking=False):
             try:
                 with mongo_errors():
@@ -40,7 +40,7 @@ class Room:
         return self._free_mb
 
     def check(self) -> None:
-        """Raises DiskFull where there is too little room for something new; Unavailable."""
+        """Raises DiskFull if there is too little room for anything new, and Unavailable."""
         if not self._least_mb:
             return
         free_mb = self.free_mb()

@@ -1,4 +1,4 @@
-"""The collections `standings` and `pairs`: what counts in a ranking, moved with each result and read as it stands."""
+"""The collections `standings` and `pairs`: the counts that a ranking is made from, moved with each result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Entry = tuple[str, str, str]  # game, contest, bot
 
 
 class Standings:
-    """Documents `{game, contest, bot_id, played, wins, draws, losses, absent}`, and one a pair beside them."""
+    """Documents `{game, contest, bot_id, played, wins, draws, losses, absent}`, and one per pair in `pairs`."""
 
     def __init__(self, database: Database[dict[str, Any]]) -> None:
         self._standings = database["standings"]
@@ -28,7 +28,7 @@ class Standings:
             return [{**dict.fromkeys(COUNTS, 0), **row} for row in rows]
 
     def pairs(self, game: str, contest: str, bots: Sequence[str] | None = None) -> list[dict[str, Any]]:
-        """`[{bot_id, opponent, wins, draws, losses}]` of a contest, of some bots only if given. Raises Unavailable."""
+        """`[{bot_id, opponent, wins, draws, losses}]` of a contest, only of `bots` if given. Raises Unavailable."""
         query: dict[str, Any] = {"game": game, "contest": contest}
         if bots is not None:
             query["bot_id"] = {"$in": list(bots)}
@@ -36,7 +36,7 @@ class Standings:
             return list(self._pairs.find(query, {"_id": 0, "game": 0, "contest": 0}))
 
     def enter(self, entries: Sequence[Entry]) -> set[Entry]:
-        """Gives each bot its row of zeroes, in one request; answers those that had none. Raises Unavailable."""
+        """Gives each bot without a row one of zeroes, in one request; returns those bots. Raises Unavailable."""
         rows = list(dict.fromkeys(entries))
         zeroes = {"$setOnInsert": dict.fromkeys(COUNTS, 0)}
         writes = [UpdateOne(_key(row), zeroes, upsert=True) for row in rows]
@@ -45,7 +45,7 @@ class Standings:
         return {rows[index] for index in done.upserted_ids or ()}
 
     def leave(self, entry: Entry) -> None:
-        """Takes a bot's row away again, if it is one of zeroes. Raises Unavailable."""
+        """Removes a bot's row if it is one of zeroes. Raises Unavailable."""
         with mongo_errors():
             self._standings.delete_one({**_key(entry), **dict.fromkeys(COUNTS, 0)})
 

@@ -1,4 +1,4 @@
-"""The collection `tokens`: who may organise contests. Of a token only its hash is kept."""
+"""The collection `tokens`: who may organise contests. Only a token's hash is kept."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from battlebot.errors import NameTaken
 from battlebot.storage.connection import mongo_errors
 
 TOKEN_BYTES = 32
-LONGEST = 256  # characters of what is looked up; a token has 43
+LONGEST = 256  # characters of a text that is looked up; a token has 43
 USE_NOTED_EVERY = timedelta(minutes=1)
-# by these names the audit knows others than organisers
+# names that the audit uses for others than organisers
 RESERVED = ("clock", "contest", "login", "command line")
 
 
 class Tokens:
     """Documents `{_id: SHA-256 of the token, name, createdAt, expiresAt, lastUsedAt, revokedAt}`.
 
-    A name is used once and for ever, since the audit knows organisers by it. A token is 256 bits of chance: a plain
-    hash of it cannot be guessed back, and looking it up by an index tells nobody how near a guess was.
+    A name is never used again, since the audit knows organisers by it. A token is 256 random bits: it cannot be guessed
+    from its plain hash, and looking it up in an index does not reveal how close a guess was.
     """
 
     def __init__(self, database: Database[dict[str, Any]]) -> None:
@@ -35,9 +35,9 @@ class Tokens:
     def create(
         self, name: str, expires_at: datetime | None = None, keep: Callable[[str], None] = lambda token: None
     ) -> str:
-        """Makes a token and answers it; it cannot be shown again. Raises NameTaken, Unavailable.
+        """Makes a token and returns it; it cannot be shown again. Raises NameTaken, Unavailable.
 
-        `keep` is given the token before it is of any worth: what `keep` raises comes through, and there is no token.
+        `keep` is called with the token before the token is valid: if it raises, that propagates, and there is no token.
         """
         if name in RESERVED:
             raise NameTaken(f"The name {name!r} is not an organiser's to have.", field="name")
@@ -59,7 +59,7 @@ class Tokens:
         return token
 
     def holder(self, token: str) -> str | None:
-        """The name of the valid token, its use noted; None for any other. Raises Unavailable."""
+        """The name of a valid token, whose use is noted; None for any other. Raises Unavailable."""
         if len(token) > LONGEST:
             return None
         now, digest = datetime.now(UTC), _hashed(token)
@@ -80,14 +80,14 @@ class Tokens:
             return list(self._tokens.find({}, {"_id": 0}).sort("createdAt", 1))
 
     def named(self, name: str) -> dict[str, Any] | None:
-        """One of them, or None. Raises Unavailable."""
+        """The row of one token as in `list`, or None. Raises Unavailable."""
         with mongo_errors():
             return self._tokens.find_one({"name": name}, {"_id": 0})
 
     def revoke(self, name: str) -> bool:
-        """Makes the token worthless for ever; False if there is none of that name. Raises Unavailable."""
+        """Revokes a token for good; returns False if there is none of that name. Raises Unavailable."""
         now = datetime.now(UTC)
-        # the first revocation's moment stands
+        # the time of the first revocation is kept
         mark = [{"$set": {"revokedAt": {"$ifNull": ["$revokedAt", now]}}}]
         with mongo_errors():
             return self._tokens.update_one({"name": name}, mark).matched_count == 1

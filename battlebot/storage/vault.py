@@ -15,7 +15,7 @@ class Vault:
     """Seals and opens short secrets with keys derived from SECRET_KEY (newest first, comma-separated)."""
 
     def __init__(self, secret_key: str) -> None:
-        """Raises SettingError for a key of fewer than 16 characters."""
+        """Raises SettingError if there is no key, or one of fewer than 16 characters."""
         keys = [key.strip() for key in secret_key.split(",") if key.strip()]
         if not keys or any(len(key) < 16 for key in keys):
             raise SettingError("SECRET_KEY must be one or more comma-separated keys of at least 16 characters.")

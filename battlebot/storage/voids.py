@@ -13,7 +13,7 @@ from pymongo.database import Database
 
 from battlebot.storage.connection import mongo_errors
 
-SERVER = "server"  # who takes back what ended by its own fault, or was lost with Redis
+SERVER = "server"  # takes back matches that ended by the server's own fault or were lost with Redis
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class Why:
 class Voids:
     """Documents `{_id: match id, game, contest, pair, n, round, bots: [first mover, other], by, reason, at, playing}`.
 
-    `playing`: its match may still be going on, and must be stopped. A meeting that is open is taken back by taking it
-    out of `meetings`: however its match goes on or ends, the archive stores it as void.
+    `playing`: its match may still be live, and must be stopped. An open meeting is taken back by removing it from
+    `meetings`: however its match ends, the archive stores it as void.
     """
 
     def __init__(self, database: Database[dict[str, Any]]) -> None:
@@ -42,9 +42,9 @@ class Voids:
         session: ClientSession | None = None,
         playing: bool = False,
     ) -> list[str]:
-        """Makes the numbers of the meetings of `query` free; answers their ids. Run twice, it changes nothing.
+        """Takes back the meetings of `query`, so that their numbers are free; returns their ids. Idempotent.
 
-        As part of a transaction it leaves the driver's errors to that.
+        The caller handles the driver's errors.
         """
         rows = list(self._meetings.find(dict(query), session=session))
         ids = [row["_id"] for row in rows]
@@ -54,7 +54,7 @@ class Voids:
         return ids
 
     def of_contest(self, game: str, contest: str, bots: Collection[str] | None = None) -> list[dict[str, Any]]:
-        """`[{"n", "round", "bots"}]` of a contest, or of these bots, in the order in which they were taken back.
+        """`[{"n", "round", "bots"}]` of a contest, only of `bots` if given, in the order in which they were taken back.
 
         Raises Unavailable.
         """
@@ -65,18 +65,18 @@ class Voids:
             return list(self._voids.find(query, {"n": 1, "round": 1, "bots": 1}).sort("at", 1))
 
     def playing(self) -> list[dict[str, Any]]:
-        """`[{"_id", "game", "contest", "reason", "at"}]` of those whose match may still be going on. Unavailable."""
+        """`[{"_id", "game", "contest", "reason", "at"}]` of those whose match may still be live. Raises Unavailable."""
         with mongo_errors():
             wanted = {"game": 1, "contest": 1, "reason": 1, "at": 1}
             return list(self._voids.find({"playing": True}, wanted))
 
     def stopped(self, match_ids: Sequence[str]) -> None:
-        """Notes that these matches do not go on any more. Raises Unavailable."""
+        """Notes that these matches are no longer live. Raises Unavailable."""
         with mongo_errors():
             self._voids.update_many({"_id": {"$in": list(match_ids)}}, {"$unset": {"playing": ""}})
 
     def why(self, match_ids: Iterable[str], session: ClientSession | None = None) -> dict[str, dict[str, Any]]:
-        """Match -> `{"by", "reason", "at"}` of those that were taken back. As part of a transaction."""
+        """Match -> `{"by", "reason", "at"}`, for those taken back. The caller handles the driver's errors."""
         found = self._voids.find({"_id": {"$in": list(match_ids)}}, {"by": 1, "reason": 1, "at": 1}, session=session)
         return {row.pop("_id"): row for row in found}
 
