@@ -1,1 +1,1 @@
-"""Ratings: how strong a bot seems in a game, by all its matches. Pure but for the service, which keeps them."""
+"""Ratings: how strong a bot seems in a game, from all its matches. Pure except for the service, which stores them."""

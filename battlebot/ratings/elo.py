@@ -1,14 +1,14 @@
-"""The original duel arena's ratings (seed 004): Elo, K = 30, from 1200, both sides by their ratings before. Pure."""
+"""The original duel arena's ratings (seed 004): Elo from 1200, K = 30, both moved by the ratings before. Pure."""
 
 from __future__ import annotations
 
 START = 1200.0
 K = 30.0
-SCALE = 400.0  # so many points make ten to one
+SCALE = 400.0  # a lead of this many points means odds of ten to one
 
 
 def expected(own: float, other: float) -> float:
-    """What a player is expected to score, from 0 to 1."""
+    """A player's expected score, from 0 to 1."""
     return 1.0 / (1.0 + 10.0 ** ((other - own) / SCALE))
 
 

@@ -1,4 +1,4 @@
-"""How a match changes the ratings of those who played it (Weng and Lin 2011, Plackett-Luce). Pure; openskill only here.
+"""How a match changes its players' ratings (Weng and Lin 2011, Plackett-Luce). Pure; only this file uses openskill.
 
 R. C. Weng, C.-J. Lin: A Bayesian Approximation Method for Online Ranking. JMLR 12 (2011), algorithm 4.
 """
@@ -13,7 +13,7 @@ from openskill.models import PlackettLuce
 from battlebot.ratings.elo import moved
 from battlebot.ratings.rating import MU, SIGMA, Rating
 
-# Weng and Lin's own scale. tau keeps sigma from vanishing, so that a bot that was improved can still rise
+# Weng and Lin's own scale. tau keeps sigma from vanishing, so that an improved bot can still rise
 MODEL = PlackettLuce(mu=MU, sigma=SIGMA, beta=SIGMA / 2, tau=MU / 300)
 
 NEWCOMER = Rating()
@@ -22,7 +22,8 @@ NEWCOMER = Rating()
 def rated(before: Mapping[str, Rating], match: Mapping[str, Any]) -> dict[str, Rating]:
     """The new ratings of those who played a stored match; a bot without a rating in `before` is a newcomer.
 
-    Nobody's rating moves by a void match, by one of a bot against itself, by one whose bots anybody could have named.
+    Ratings are not moved by void matches, by a bot's matches against itself, or by unrated ones, whose bots anybody
+    could have named.
     """
     places = places_of(match)
     if match["match"]["void"] or match["match"].get("unrated") or len(places) < 2:
@@ -47,7 +48,7 @@ def rated(before: Mapping[str, Rating], match: Mapping[str, Any]) -> dict[str, R
 
 
 def _elos(places: Mapping[str, float], before: Mapping[str, Rating]) -> dict[str, float]:
-    """Elo after a match of two; with more players it knows no answer, and stays."""
+    """Elo after a match of two; with more players it is not defined, and stays."""
     if len(places) != 2:
         return {bot: rating.elo for bot, rating in before.items()}
     one, two = places
@@ -59,16 +60,16 @@ def _elos(places: Mapping[str, float], before: Mapping[str, Rating]) -> dict[str
 
 
 def _invalid(match: Mapping[str, Any], bot: str) -> int:
-    """How many of the bot's turns were none, or did not come while it was there."""
+    """How many of the bot's turns were invalid, or did not come in time while it was connected."""
     about = match["match"]
     late = match.get("reason") == "timeout" and about.get("evidence", {}).get("bot") == bot
     return int(about.get("strikes", {}).get(bot, 0)) + late
 
 
 def places_of(match: Mapping[str, Any]) -> dict[str, float]:
-    """bot -> place, smaller is better, equal is a draw; of a stored match.
+    """Bot -> place in a stored match; smaller is better, equal is a draw.
 
-    From `match.places` where the match has it (a bot that is missing there comes after all others), else from `victor`.
+    Taken from `match.places` if the match has it (a bot missing there comes last), otherwise from `victor`.
     """
     players, victor = match["players"], match["victor"]
     places = match["match"].get("places")

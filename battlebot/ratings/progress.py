@@ -1,4 +1,4 @@
-"""How far a game's ratings have come over its stored matches, and what shows that those matches changed. Pure."""
+"""How far a game's ratings have come through its stored matches, and how to tell that those have changed. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ WINDOW = 5000  # matches between two marks
 
 
 class Mark(NamedTuple):
-    """A point in the order of ends: up to the match numbered `seq`, so many counted and so many were void."""
+    """A point in the order of ends: how many matches up to number `seq` counted, and how many were void."""
 
     seq: int
     counted: int
@@ -26,7 +26,7 @@ class Progress:
 
     A stored match never goes away, and a void one stays void. So the matches up to a point are the ones that were
     rated if and only if both counts are still the same: a match that was archived late adds to one of them, and
-    one that became void adds to the second. Since the marks, instead of since ever, that is quickly counted.
+    one that became void adds to the second. To count from a mark, rather than from the start, is quick.
     """
 
     at: Mark = ORIGIN
@@ -38,18 +38,18 @@ class Progress:
         return self.marks[0]
 
     def over(self, matches: Iterable[Mapping[str, Any]]) -> Progress:
-        """After these stored matches, in the order of `match.seq`."""
+        """The progress after these stored matches, which come in the order of `match.seq`."""
         at, marks = self.at, self.marks
         for match in matches:
             seq, void = match["match"]["seq"], match["match"]["void"]
-            # not between matches of one number: counts since a mark tell matches by their numbers
+            # never between matches of the same number: the counts since a mark go by numbers
             if seq > at.seq and at.counted + at.void >= marks[-1].counted + marks[-1].void + WINDOW:
                 marks = (marks[-1], at)
             at = Mark(seq, at.counted + (not void), at.void + bool(void))
         return Progress(at, marks)
 
     def is_as_counted(self, since: Mark, all_matches: int, void: int) -> bool:
-        """Whether so many stored matches between `since` and `at`, so many of them void, are those that were rated."""
+        """Whether the stored matches between `since` and `at`, by these counts, are those that were rated."""
         rated = self.at.counted + self.at.void - since.counted - since.void
         return (rated, self.at.void - since.void) == (all_matches, void)
 
@@ -59,7 +59,7 @@ class Progress:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Progress:
-        """What `as_document` wrote; where there is nothing yet, the beginning."""
+        """Reads what `as_document` wrote; the beginning if there is nothing yet."""
         if "at" not in document:
             return cls()
         return cls(Mark(*document["at"]), tuple(Mark(*mark) for mark in document["marks"]))

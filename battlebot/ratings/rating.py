@@ -16,10 +16,10 @@ CAUTION_SIGMAS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """What is believed of a bot's strength: a normal distribution, of so many matches. The defaults are a newcomer's.
+    """An estimate of a bot's strength from its `matches`: a normal distribution. The defaults are a newcomer's.
 
-    `mu` and `sigma` are on the scale of Weng and Lin's paper: two bots with mus 25 / 6 apart are a clear match. Beside
-    them the original duel arena's numbers: `elo`, `wins`, and `invalid`, turns that were none or did not come in time.
+    `mu` and `sigma` are on the scale of Weng and Lin's paper: of two bots with mus 25 / 6 apart, one is the clear
+    favourite. `elo`, `wins` and `invalid` (turns that were invalid or late) are the original duel arena's numbers.
     """
 
     mu: float = MU
@@ -31,7 +31,7 @@ class Rating:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Rating:
-        """From a row that holds the fields by their names; one of an earlier version may lack some."""
+        """From a row with the fields by their names; a row of an earlier version may lack some."""
         return cls(**{name: row[name] for name in cls.__slots__ if name in row})
 
     def as_dict(self) -> dict[str, Any]:
@@ -50,15 +50,15 @@ class Rating:
 
     @property
     def ordinal(self) -> float:
-        """By this bots are ordered: what a bot has shown almost surely, so that one lucky win leads nowhere."""
+        """The value by which bots are ordered: a cautious estimate, so that one lucky win leads nowhere."""
         return self.mu - CAUTION_SIGMAS * self.sigma
 
 
 def table(rows: Iterable[Mapping[str, Any]], offset: int, above: int) -> list[dict[str, Any]]:
-    """A page of the table, of rows `{bot_id, mu, sigma, matches}` in its order: best ordinal first.
+    """A page of the table, from rows `{bot_id, mu, sigma, matches}` in its order: best ordinal first.
 
-    `offset` rows stand before the page; `above` of them have a better ordinal than its first. Equal ordinals share a
-    rank (1, 2, 2, 4).
+    `offset` rows come before the page; `above` of them have a better ordinal than its first row. Equal ordinals share
+    a rank (1, 2, 2, 4).
     """
     page: list[dict[str, Any]] = []
     for place, row in enumerate(rows, start=offset + 1):
@@ -79,7 +79,7 @@ def table(rows: Iterable[Mapping[str, Any]], offset: int, above: int) -> list[di
 
 
 def results(rows: Iterable[Mapping[str, Any]], offset: int, above: int) -> list[dict[str, Any]]:
-    """A page of the duel arena's table of results, of rows of ratings in its order: best Elo first.
+    """A page of the duel arena's table of results, from rows of ratings in its order: best Elo first.
 
     `offset` and `above` as in `table`, by Elo. Rows `{"rank", "player", "rating", "wins", "games", "invalidMoves"}`.
     """
@@ -102,7 +102,7 @@ def result(player: str, rating: Rating) -> dict[str, Any]:
 
 
 def _rank(page: list[dict[str, Any]], column: str, value: float, place: int, above: int) -> int:
-    """The rank of the row that comes next on a page: shared with the row before where the values are equal."""
+    """The rank of the next row on a page: shared with the row before if their values are equal."""
     if not page:
         return above + 1
     shared: int = page[-1]["rank"]

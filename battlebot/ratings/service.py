@@ -1,7 +1,7 @@
-"""Keeps the ratings over the stored matches: each applied once, in the order in which they ended. Stands on storage.
+"""Keeps the ratings of the stored matches: applies each once, in the order in which they ended. Uses storage.
 
-Any number of processes may do this at once, and each may be killed at any time: what one writes is written whole, and
-only if nobody wrote since it read. That one process at a time does it (`tasks.ratings`) only spares work.
+Any number of processes may do this at once, and each may be killed at any time: a write is atomic, and only made if
+nobody has written since the read. That one process at a time does it (`tasks.ratings`) only saves work.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ log = structlog.get_logger()
 
 BATCH = 500  # matches applied in one transaction
 SAME = 1e-9
-FORM = 2  # of what is kept; another one's is made anew
+FORM = 2  # the version of what is kept; ratings of another version are made anew
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Where the kept ratings of a game stand; `stale`: they must be made from the start."""
+    """How far the kept ratings of a game have come; `stale`: they must be made from the start."""
 
     revision: int
     stale: bool
@@ -41,10 +41,10 @@ class Rater:
         self._ratings = storage.ratings
 
     def rate_new(self, game: str, thorough: bool = False) -> int:
-        """Applies the matches that ended since; answers how many this call applied.
+        """Applies the matches that are not in the ratings yet; returns how many this call applied.
 
-        If a match was archived late, or became void after it was rated, all are applied anew. That is seen among the
-        latest matches (`Progress.since`), if `thorough` among all.
+        If a match was archived late, or became void after it was rated, all are applied anew. Only the latest matches
+        (`Progress.since`) are checked for that, with `thorough` all.
         """
         self._look_back(game, thorough)
         applied = 0
@@ -53,22 +53,22 @@ class Rater:
             if kept.stale:
                 applied += self._rate_all(game, kept)
                 continue
-            # what is read now may be old when it is written: then the revision has moved, and nothing is written
+            # if this is out of date when it is to be written, the revision has moved, and nothing is written
             matches = list(islice(self._ratings.matches(game, kept.progress.at.seq), BATCH))
             if not matches:
                 return applied
             applied += self._apply(game, kept, matches)
 
     def rebuild(self, game: str) -> int:
-        """Applies all matches anew, from newcomers on; answers how many this call applied.
+        """Applies all matches anew, to bots that begin as newcomers; returns how many this call applied.
 
-        If another process does it meanwhile, that one's is good as well: it began after this call did.
+        If another process does it meanwhile, its result is as good: it began after this call did.
         """
         self._ratings.mark_stale(game)
         return self.rate_new(game)
 
     def difference(self, game: str) -> list[dict[str, Any]]:
-        """Where the kept ratings are not what a rebuild would make of the same matches. Changes nothing.
+        """Where the kept ratings differ from what a rebuild would make of the same matches. Changes nothing.
 
         Rows `{bot_id, kept, rebuilt}`, each of those a rating's fields (`Rating.as_dict`) or None.
         """
@@ -93,7 +93,7 @@ class Rater:
 
     def _kept(self, game: str) -> Kept:
         document = self._ratings.cursor(game)
-        # what an earlier version kept lacks numbers: all is made anew
+        # ratings kept by an earlier version lack numbers: all are made anew
         stale = document["stale"] or document.get("form") != FORM
         return Kept(document["revision"], stale, Progress.from_document(document))
 
