@@ -1,1 +1,1 @@
-"""Celery's tasks: each body is fetch, call, save. Nothing of battlebot imports them; they are enqueued by name."""
+"""Celery's tasks: each body is fetch, call, save. Nothing in battlebot imports them; they are enqueued by name."""

@@ -32,18 +32,18 @@ _making = threading.Lock()
 
 @shared_task(name="tasks.bots.ask")
 def ask(match_id: str) -> int:
-    """Asks the stateless bots of a match for as long as it waits for them alone; answers how often one answered."""
+    """Asks the stateless bots of a match while it waits for them alone; returns how many answers were committed."""
     try:
         return desk().stretches.conduct(match_id)
     except Unavailable as error:
-        # the sweep finds the match
+        # the sweep will find the match
         log.warning("bots.asking_put_off", match=match_id, error=str(error))
         return 0
 
 
 @shared_task(name="tasks.bots.attend")
 def attend() -> int:
-    """Has stateless bots wait wherever they may be matched; answers how many tickets were added."""
+    """Keeps a ticket of each stateless bot in the queues where it may be matched; returns how many were added."""
     try:
         return workbench().solo("attend").run(desk().attendance.look)
     except Unavailable as error:
@@ -52,10 +52,10 @@ def attend() -> int:
 
 
 class Desk:
-    """What one worker process asks with; its threads keep the leases, note how the bots are doing, and tidy up."""
+    """What a worker process asks bots with; its threads renew the leases, write the bots' health, and tidy up."""
 
     def __init__(self) -> None:
-        # greenlets: what serves other queues has none, and need not load them
+        # these need greenlets, which workers of other queues do not have
         from battlebot.arena.gate import Gate
         from battlebot.stateless.stretch import Stretches, make_room_for_lookups
 
@@ -105,7 +105,7 @@ class Desk:
                 log.exception("bots.failed")
 
     def _tidy(self) -> None:
-        """By itself: while Redis does not answer, bots' connections are not kept for longer."""
+        """Runs in its own thread, so that connections to bots are closed in time while Redis does not answer."""
         while True:
             time.sleep(TIDY_EVERY_S)
             try:
@@ -115,7 +115,7 @@ class Desk:
 
 
 def desk() -> Desk:
-    """This process's desk; one of greenlets that come first together makes it. Raises Unavailable as `workbench`."""
+    """This process's desk, made at the first call, also if greenlets call together. Raises Unavailable."""
     with _making:
         return _desk(getpid())
 

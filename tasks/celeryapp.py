@@ -1,4 +1,4 @@
-"""The Celery application: broker, priorities, what is shed, beat's schedule. Tasks' bodies are in the files beside."""
+"""The Celery application: broker, priorities, shedding, beat's schedule. The tasks are in the other modules."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ TASKS = ("tasks.bots", "tasks.contests", "tasks.matches", "tasks.ratings")
 CONSUMER = "tasks.patience:PatientConsumer"
 SCHEDULER = "tasks.patience:PatientScheduler"
 
-RATINGS_SWEEP = 15  # in sweeps; ratings are asked for with each archived batch, this finds what a dying worker left
+RATINGS_SWEEP = 15  # in sweeps; each archived batch asks for ratings, this finds what a dying worker left undone
 BROKER_TIMEOUT_S = 10
-LOOK_AFTER_BROKER_S = 5  # a worker that hears nothing for longer, twice as long at most, connects anew
+LOOK_AFTER_BROKER_S = 5  # a worker that hears nothing for this long, or up to twice as long, reconnects
 
 
 @dataclass(frozen=True)
 class Kind:
-    """How a task waits: 0 is taken first; at most `most` wait beside those of its priority, each for `expires_s`.
+    """How a task waits in the list of `queue`, which has workers of its own. Priority 0 is taken first.
 
-    In the list of `queue`, which its own workers serve.
+    Nothing is sent if `most` tasks of that priority wait already; a task that has waited for `expires_s` is dropped.
     """
 
     priority: int
@@ -44,8 +44,8 @@ class Kind:
     queue: str = TaskLists.QUEUE
 
 
-# In the order in which they are taken; what is shed, or expires, the sweeps ask for again. What a sweep does it does
-# for all that is due, so that the first of many has done the work of all.
+# In the order in which they are taken. Sweeps ask again for tasks that were shed or expired. A sweep does all that is
+# due, so that the first of many has done the work of all.
 KINDS = {
     "tasks.matches.sweep": Kind(priority=0, most=10, expires_s=30.0),
     "tasks.contests.sweep": Kind(priority=0, most=10, expires_s=30.0),
@@ -54,7 +54,7 @@ KINDS = {
     "tasks.ratings.rate": Kind(priority=9, most=100, expires_s=60.0, limit_s=1800.0),
     "tasks.ratings.sweep": Kind(priority=9, most=20, expires_s=60.0, limit_s=1800.0),
     "tasks.bots.attend": Kind(priority=0, most=10, expires_s=10.0, queue=TaskLists.BOTS),
-    # a stretch of a match: the sweep asks again where it was not finished
+    # a stretch of a match: the sweep asks again if it was not finished
     "tasks.bots.ask": Kind(priority=3, most=10_000, expires_s=TASK_S, queue=TaskLists.BOTS),
     # a person asked for it, and nobody asks again
     "tasks.ratings.rebuild": Kind(priority=9, limit_s=1800.0),
@@ -62,9 +62,9 @@ KINDS = {
 
 
 class Battlebot(Celery):
-    """Celery, with each task sent as its kind in `KINDS` waits, over a connection that is kept.
+    """Celery that sends each task according to its kind in `KINDS`, over a connection that is kept.
 
-    Celery's own pool is switched off (see `broker_pool_limit`), and a connection costs more than the task it is for.
+    Celery's own pool is switched off (see `broker_pool_limit`), and a new connection costs more than the task itself.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -74,7 +74,7 @@ class Battlebot(Celery):
         self._producer_of = 0  # its process: connections must not cross a fork
 
     def send_task(self, name: str, *arguments: Any, **options: Any) -> Any:
-        """As Celery's; None where too many such tasks wait already: then nothing was sent."""
+        """Like Celery's; returns None and sends nothing if too many such tasks wait already."""
         kind = KINDS.get(name)
         if kind is None:
             return super().send_task(name, *arguments, **options)
@@ -87,7 +87,7 @@ class Battlebot(Celery):
         if kind.expires_s is not None:
             options["expires"] = kind.expires_s
         if "producer" in options or "connection" in options:
-            # beat has its own
+            # beat uses its own connection
             return super().send_task(name, *arguments, **options)
         with self._sending:
             return self._send_by_kept_producer(name, *arguments, **options)
@@ -98,7 +98,7 @@ class Battlebot(Celery):
             try:
                 return super().send_task(name, *arguments, producer=kept, **options)
             except OperationalError:
-                # Redis may have been restarted since it was used last; sent twice does no harm
+                # Redis may have been restarted since the last use; it does no harm to send a task twice
                 self._producer = None
         producer = self.amqp.Producer(self.connection_for_write())
         sent = super().send_task(name, *arguments, producer=producer, **options)
@@ -112,10 +112,10 @@ class Battlebot(Celery):
 
 
 def make_celery(settings: Settings) -> Celery:
-    """A Celery application over the Redis of the settings; what a worker, beat and a web node load alike.
+    """A Celery application over the Redis of the settings; workers, beat and web nodes all load it.
 
-    No results are kept: what a task does is in Redis and MongoDB. A task that a killed worker held is not waited for:
-    the sweep asks for whatever is still to be done.
+    No results are kept: tasks write theirs to Redis and MongoDB. The task of a killed worker is not restored: the sweep
+    asks for whatever is still to be done.
     """
     celery = Battlebot("battlebot", broker=broker_url(settings.redis_url), include=list(TASKS), set_as_current=False)
     celery.conf.update(
@@ -130,7 +130,7 @@ def make_celery(settings: Settings) -> Celery:
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
-        # none is acknowledged late, so none is cancelled; without it Celery warns at each loss that it may be some day
+        # no task is acknowledged late, so none is cancelled; without this Celery warns at each loss of a future default
         worker_cancel_long_running_tasks_on_connection_loss=True,
         broker_connection_retry=True,
         broker_connection_retry_on_startup=True,
@@ -143,11 +143,11 @@ def make_celery(settings: Settings) -> Celery:
             "socket_timeout": BROKER_TIMEOUT_S,
             "socket_keepalive": True,
             "health_check_interval": LOOK_AFTER_BROKER_S,
-            # else each task costs Redis four writes more, for a list of tasks under way that nobody needs: see above
+            # otherwise each task costs Redis four more writes, for a list of running tasks that nobody needs: see above
             "ack_emulation": False,
         },
         task_publish_retry=False,
-        # a ping holds a connection while it asks for a second: with a limit, many at once would wait for ever
+        # a ping holds one connection while it asks for another: with a limit, many at once would wait for ever
         broker_pool_limit=None,
         timezone="UTC",
         beat_schedule=_schedule(settings),

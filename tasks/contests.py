@@ -1,4 +1,4 @@
-"""Tasks about contests: the pairing, one at a time per contest, and the sweep that forgets no contest."""
+"""Tasks about contests: the pairing, one at a time per contest, and the sweep over all contests."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tasks.workbench import Workbench, workbench
 
 log = structlog.get_logger()
 
-ABANDONED_S = 20.0  # a meeting reserved so long ago whose match is nowhere was never begun
+ABANDONED_S = 20.0  # a meeting reserved this long ago whose match cannot be found is given up
 
 may_tell = Seldom()
 
 
 @shared_task(name="tasks.contests.pair")
 def pair(game: str, contest: str) -> int:
-    """Lets those who wait in a contest meet; answers how many matches began."""
+    """Pairs the bots that wait in a contest; returns how many matches began."""
     work = f"pair:{keys.queue_name(game, contest)}"
     try:
         bench = workbench()
@@ -38,7 +38,7 @@ def pair(game: str, contest: str) -> int:
 
 @shared_task(name="tasks.contests.sweep")
 def sweep() -> None:
-    """Starts and ends contests at their time, pairs where bots wait, and closes what was waited for in vain."""
+    """Starts and ends contests on time, asks for pairings where bots wait, and closes meetings of absent bots."""
     try:
         bench = workbench()
         bench.solo("contests").run(lambda: _look_after(bench))
@@ -64,7 +64,7 @@ def _look_at(bench: Workbench, contest: Mapping[str, Any]) -> int:
     except Unavailable:
         raise
     except Exception:
-        # what is wrong with one contest must not keep the others from going on
+        # an error in one contest must not keep the others from going on
         if may_tell(("look", contest["game"], contest["name"])):
             log.exception("contest.not_looked_after", game=contest["game"], contest=contest["name"])
         return 0

@@ -1,4 +1,4 @@
-"""Tasks about matches: the archive of those that ended, and the sweep of those that nobody looks after."""
+"""Tasks about matches: the archive of those that ended, and the sweep for those that nobody looks after."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tasks.workbench import Workbench, workbench
 
 log = structlog.get_logger()
 
-BATCH_BYTES = 16_000_000  # of records in one transaction; in a worker's memory they are some ten times as much
+BATCH_BYTES = 16_000_000  # of records in one transaction; in a worker's memory they take about ten times as much
 
 
 @shared_task(name="tasks.matches.archive")
 def archive() -> int:
-    """Stores the matches that ended, batch by batch; answers how many were new. Run twice, it changes nothing."""
+    """Stores the matches that ended, batch by batch; returns how many were new. Idempotent."""
     try:
         bench = workbench()
         return bench.solo("archive").run(lambda: _archive_all(bench))
@@ -29,7 +29,7 @@ def archive() -> int:
 
 @shared_task(name="tasks.matches.sweep")
 def sweep() -> None:
-    """Brings on what nobody noticed, and asks for the archive of what is left."""
+    """Handles what nobody noticed, archives what is left, and asks for attendance and for ratings put off."""
     try:
         bench = workbench()
         bench.solo("sweep").run(bench.sweeper.sweep)
@@ -50,7 +50,7 @@ def _archive_all(bench: Workbench) -> int:
         together = bench.store.together(ids, BATCH_BYTES)
         archived += _archive_batch(bench, together)
         if len(together) == len(ids) < most:
-            # what has ended meanwhile is worth a batch of its own when more has ended: it is asked for
+            # matches that ended meanwhile have asked for another run, in which more of them share a batch
             break
     return archived
 
@@ -62,7 +62,7 @@ def _archive_batch(bench: Workbench, match_ids: list[str]) -> int:
         raise
     except Exception:
         if len(match_ids) == 1:
-            # one that cannot be stored must not keep the others from it; it is kept for a person to look at
+            # a match that cannot be stored must not hold up the others; it is kept for an operator to look at
             log.exception("match.set_aside", match=match_ids[0])
             # in a contest it is played again
             bench.storage.meetings.release(match_ids)
@@ -81,7 +81,7 @@ def _archive_together(bench: Workbench, match_ids: list[str]) -> int:
         bench.bus.publish(keys.game_events(game), b"archived")
         if contest is not None:
             bench.bus.publish(keys.contest_events(game, contest), b"archived")
-    # those that are not rated are looked over by the next that are, or by the sweep
+    # unrated matches ask for no ratings: they are passed over with the next rated ones, or by the sweep
     played = {document["game"] for document in documents if not document["match"].get("unrated")}
     for game in sorted(played):
         if bench.rating_pace.now(game):

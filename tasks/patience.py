@@ -1,4 +1,4 @@
-"""Celery's consumer and beat, made to outlast a Redis that is away: they come back soon, and say so in a line."""
+"""Celery's consumer and beat, made to outlast an absent Redis: they reconnect soon, and log one line about it."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ log = structlog.get_logger()
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 2.0  # Celery's own grows to half a minute, in which nobody would look after the matches
 
-# What redis-py and kombu were seen to raise when a connection ends under them: a socket, or an answer, that is None.
-# Celery takes them for errors of the program, and the worker exits.
+# What redis-py and kombu were seen to raise when their connection ends, as a socket or an answer is None then. Celery
+# takes them for bugs, and the worker exits.
 BROKEN = (AttributeError, TypeError, ValueError, OSError)
 
 
 class PatientPidbox(gPidbox):
-    """Pings and the like, heard by a greenlet of its own over a connection of its own, which may be lost alone.
+    """Receives pings and other commands, in a greenlet of its own over a connection of its own.
 
-    Celery's would then hear none any more. Where the consumer's own connection is lost too, the consumer begins anew
-    with all its parts.
+    If that connection alone is lost, Celery's pidbox would receive nothing any more. If the consumer's connection is
+    lost too, the consumer begins anew with all its parts.
     """
 
     _hearing: object | None = None
     _is_deaf = False
 
     def start(self, c: Any) -> None:
-        """Begins to hear, until `on_stop`."""
+        """Begins to receive, until `on_stop`."""
         self._hearing = object()
         c.pool.spawn_n(self._hear, c, self._hearing)
 
     def on_stop(self) -> None:
-        """Returns when nothing is heard any more."""
+        """Stops; returns when nothing is received any more."""
         self._hearing = None
         super().on_stop()
 
@@ -52,7 +52,7 @@ class PatientPidbox(gPidbox):
             try:
                 self.loop(c)
             except (*c.connection_errors, *c.channel_errors) as error:
-                # a Redis that cannot be written to is among the latter; it is told once until pings are heard again
+                # a Redis that takes no writes is among the latter; logged once until pings are received again
                 if not self._is_deaf:
                     log.warning("worker.deaf_to_pings", error=type(error).__name__, sentence=str(error))
                 self._is_deaf = True
@@ -72,10 +72,10 @@ class Control(CelerysControl):
 
 
 class PatientConsumer(Consumer):
-    """Connects again after whatever its loop raises for a lost connection, and soon after Redis is back."""
+    """Reconnects soon after Redis is back, whatever its loop raises for a lost connection."""
 
     class Blueprint(Consumer.Blueprint):
-        """Celery's, with our way to hear pings."""
+        """Celery's, with our `Control`."""
 
         default_steps = tuple(
             f"{__name__}:Control" if step == "celery.worker.consumer.control:Control" else step
@@ -91,14 +91,14 @@ class PatientConsumer(Consumer):
         leave_in_time()
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
-        """Gives the lost connection up, and what it had handed out: the sweep asks for that again."""
+        """Gives up the lost connection and the tasks it had handed out: the sweep asks for those again."""
         if self.task_consumer is not None:
-            # kombu would try to put it back when the channel is collected, cry that it cannot, and dump it into a file
+            # when the channel is collected, kombu would try to put them back, complain, and dump them into a file
             self.task_consumer.channel.do_restore = False
         super().on_connection_error_after_connected(exc)
 
     def ensure_connected(self, conn: Any) -> Any:
-        """The connection, when it stands."""
+        """Returns the connection once it is established."""
         from celery.worker.state import maybe_shutdown
 
         self.first_connection_attempt = False
@@ -106,22 +106,22 @@ class PatientConsumer(Consumer):
 
 
 class Pace:
-    """In the place of Celery's limit of restarts: a Redis that takes connections but no writes is tried with pauses."""
+    """Replaces Celery's limit of restarts by pauses: a Redis may take connections, but no writes, for long."""
 
     def __init__(self) -> None:
         self._next_s = 0.0
 
     def step(self) -> None:
-        """Called before each new connection; returns when it may be made."""
+        """Waits until a new connection may be made; called before each."""
         time.sleep(max(0.0, self._next_s - time.monotonic()))
         self._next_s = time.monotonic() + FIRST_PAUSE_S
 
 
 class PatientScheduler(PersistentScheduler):
-    """One line for a tick that could not be sent, and none that waits for long to be sent again."""
+    """Logs one line for a tick that could not be sent, and does not wait to send it again."""
 
     def apply_entry(self, entry: Any, producer: Any = None) -> None:
-        """Sends a due tick. One that cannot be sent is left out: the next comes soon."""
+        """Sends a due tick; if it cannot be sent it is left out, as the next comes soon."""
         try:
             self.apply_async(entry, producer=producer, advance=False)
         except SchedulingError as error:
@@ -133,7 +133,7 @@ class PatientScheduler(PersistentScheduler):
 
 
 def ensure_connection(connection: Any, part: str, callback: Any = None) -> Any:
-    """Tries for ever to connect, with short pauses and a line for each; answers the connection."""
+    """Tries for ever to connect, with short pauses and a log line for each; returns the connection."""
 
     def on_error(error: Exception, pause_s: float) -> None:
         log.warning("broker.away", part=part, error=type(error).__name__, again_in_s=pause_s)

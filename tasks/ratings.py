@@ -1,4 +1,4 @@
-"""Tasks about ratings: those of one game brought up to date by one process at a time, and a sweep over all games."""
+"""Tasks about ratings: one process at a time brings a game's up to date; a sweep does so for all games."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ log = structlog.get_logger()
 
 @shared_task(name="tasks.ratings.rate")
 def rate(game: str) -> int:
-    """Applies the matches that were archived since; answers how many. Run twice, it changes nothing."""
+    """Applies the matches archived since the last time; returns how many. Idempotent."""
     try:
         return _rate(workbench(), game)
     except Unavailable as error:
@@ -23,10 +23,10 @@ def rate(game: str) -> int:
 
 @shared_task(name="tasks.ratings.rebuild")
 def rebuild(game: str) -> int:
-    """Has all matches of the game applied anew, say because one became void; answers how many were applied here."""
+    """Applies all matches of the game anew, say because one became void; returns how many were applied here."""
     try:
         bench = workbench()
-        # a process that rates right now sees this before it leaves
+        # a process that is rating now sees this before it is done
         bench.storage.ratings.mark_stale(game)
         return _rate(bench, game)
     except Unavailable as error:
@@ -36,7 +36,7 @@ def rebuild(game: str) -> int:
 
 @shared_task(name="tasks.ratings.sweep")
 def sweep() -> None:
-    """Brings every game's ratings up to date, and looks over all its matches for what was missed."""
+    """Brings every game's ratings up to date, checking all its matches for late and voided ones."""
     try:
         bench = workbench()
         for game in bench.storage.ratings.games():
@@ -51,7 +51,7 @@ def _rate_alone(bench: Workbench, game: str) -> None:
     except Unavailable:
         raise
     except Exception:
-        # what is wrong with one game must not keep the others from their ratings
+        # an error in one game must not keep the others from their ratings
         log.exception("ratings.failed", game=game)
 
 

@@ -1,4 +1,4 @@
-"""What the tasks of one worker process work with, made at the first task: connections must not cross a fork."""
+"""The parts that a worker process's tasks work with, made at the first task: connections must not cross a fork."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ class Workbench:
     requests: Requests
 
     def solo(self, work: str) -> Solo:
-        """The guard of work that one process at a time does."""
+        """The guard of work that only one process at a time does."""
         return Solo(self.locks, work)
 
 
 def workbench() -> Workbench:
     """This process's workbench. Raises Unavailable until MongoDB has answered once."""
-    # one of greenlets that come first together makes it
+    # made once, also if greenlets call together
     with _making:
         return _workbench(os.getpid())
 
