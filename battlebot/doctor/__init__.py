@@ -1,1 +1,1 @@
-"""Looks over a running installation, part by part, and changes nothing. How it is shown is the command line's."""
+"""Examines a running installation, part by part, and changes nothing. The command line shows the findings."""

@@ -1,4 +1,4 @@
-"""The whole examination, in its order; what a store that is away keeps from being looked at is said once."""
+"""The whole examination, in its order; an absent store is one finding, and checks that need it are left out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ANSWER_WITHIN_S = 5.0
 
 
 def examine(settings: Settings, workers: work.Workers) -> Iterator[Finding]:
-    """Looks at the installation over the stores of `settings`; `workers` names those that answer a ping.
+    """Examines the installation through the stores of `settings`; `workers()` names those that answer a ping.
 
     Never raises Unavailable: what does not answer is a finding.
     """
@@ -49,7 +49,7 @@ def examine(settings: Settings, workers: work.Workers) -> Iterator[Finding]:
 
 
 def _unless_away(part: str, look: Callable[[], Iterable[Finding]]) -> Generator[Finding, None, bool]:
-    """What `look` finds, and whether all of it answered."""
+    """Yields what `look` finds; returns whether everything answered."""
     try:
         yield from look()
     except Unavailable as error:

@@ -1,4 +1,4 @@
-"""What the doctor finds: one row a check. Pure."""
+"""What the doctor finds: one row per check. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class State(StrEnum):
     OK = "ok"
     WARNING = "warning"
     WRONG = "wrong"
-    AWAY = "away"  # what was to be looked at does not answer
+    AWAY = "away"  # what was to be checked does not answer
 
 
 @dataclass(frozen=True)
@@ -31,22 +31,22 @@ class Finding:
 
 
 def ok(part: str, sentence: str, **facts: Any) -> Finding:
-    """All is well."""
+    """A finding that all is well."""
     return Finding(part, State.OK, sentence, facts)
 
 
 def warning(part: str, sentence: str, **facts: Any) -> Finding:
-    """It works, and should be looked at."""
+    """A finding that something works, but should be looked at."""
     return Finding(part, State.WARNING, sentence, facts)
 
 
 def wrong(part: str, sentence: str, **facts: Any) -> Finding:
-    """It does not work as it must."""
+    """A finding that something does not work as it must."""
     return Finding(part, State.WRONG, sentence, facts)
 
 
 def away(part: str, sentence: str, **facts: Any) -> Finding:
-    """It does not answer."""
+    """A finding that something does not answer."""
     return Finding(part, State.AWAY, sentence, facts)
 
 

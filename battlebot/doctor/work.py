@@ -1,4 +1,4 @@
-"""What goes on: nodes, workers, tasks that wait, and matches that are left lying anywhere on their way."""
+"""The work in progress: nodes, workers, waiting tasks, and matches that are stuck somewhere."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ Workers = Callable[[], list[str]]
 
 
 def processes(inspection: Inspection, settings: Settings, workers: Workers) -> Iterator[Finding]:
-    """Nodes by their heartbeats; workers by a ping; beat by what it brings about."""
+    """Checks nodes by their heartbeats, workers by a ping, and beat by the sweeps that it brings about.
+
+    Raises Unavailable.
+    """
     ages = inspection.nodes()
     alive = {node: round(age_s, 1) for node, age_s in ages.items() if age_s <= settings.node_timeout_s}
     dead = sorted(ages.keys() - alive.keys())
@@ -67,13 +70,13 @@ def tasks(lists: TaskLists, now_s: float) -> Finding:
 
 
 def waiting(queues: Queues) -> Finding:
-    """Which bots wait for an opponent."""
+    """How many bots wait for an opponent, by queue."""
     counts = {name: len(queues.tickets(name)) for name in queues.names()}
     return ok("queues", f"{_counted(sum(counts.values()), 'bot')} waiting for a match.", waiting=counts)
 
 
 def matches(inspection: Inspection, storage: Storage) -> Iterator[Finding]:
-    """Live matches nobody looks after, ended ones nobody archives, meetings nobody plays."""
+    """Checks for live matches that nobody looks after, ended ones that nobody archives, meetings that nobody plays."""
     overdue = {match: round(late_s, 1) for match, late_s in inspection.overdue(STUCK_S).items()}
     live = inspection.live()
     if overdue:
@@ -113,7 +116,7 @@ def _meetings(inspection: Inspection, storage: Storage) -> Finding:
 
 
 def ratings(inspection: MongoInspection) -> Finding:
-    """Whether the ratings hold the stored matches."""
+    """Whether the ratings include the stored matches."""
     behind = {game: row for game, row in inspection.unrated().items() if row[1] > UNRATED_S}
     facts = {"unrated": {game: count for game, (count, _) in behind.items()}}
     if behind:
