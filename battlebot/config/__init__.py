@@ -1,4 +1,4 @@
-"""What an operator can set: the table is in `settings`, how it is made of the environment in `loading`."""
+"""What an operator can set: the table is in `settings`; `loading` fills it from the environment."""
 
 from battlebot.config.loading import as_environment, load_settings
 from battlebot.config.settings import Settings, networks_of, origins_of, own_nats_url

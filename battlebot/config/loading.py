@@ -1,4 +1,4 @@
-"""Environment -> frozen Settings, validated at start. Nothing else reads the environment."""
+"""Environment -> frozen Settings, validated at start. Nothing else reads the server's settings from there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dotenv import dotenv_values
 from battlebot.config.settings import Settings, networks_of, origins_of
 from battlebot.errors import SettingError
 
-# a browser's word for where a page is from (RFC 6454, section 6.2): no path, no slash at the end
+# an origin as browsers send it (RFC 6454, section 6.2): no path, no slash at the end
 ORIGIN = re.compile(r"https?://[^/\s@,?#]+")
 
 
@@ -24,7 +24,8 @@ def load_settings(
 ) -> Settings:
     """Settings from `environ` (default: the process's), over `.env`, over the defaults; `overrides` win.
 
-    An empty value counts as absent. Raises SettingError naming the variable, its value and what is allowed.
+    An empty value counts as absent. Raises SettingError naming the variable, what is allowed, and the value unless that
+    may hold a secret.
     """
     environ = os.environ if environ is None else environ
     from_file = _from_file(dotenv)
@@ -85,7 +86,7 @@ def _check_bounds(settings: Settings) -> None:
     for row in fields(Settings):
         low, high = row.metadata["low"], row.metadata["high"]
         value = getattr(settings, row.name)
-        # said so that NaN is out of bounds as well
+        # written so that NaN is out of bounds as well
         if low is not None and high is not None and not low <= value <= high:
             raise SettingError(f"{row.metadata['env']}={value} is out of bounds: {_plain(low)} to {_plain(high)}.")
 

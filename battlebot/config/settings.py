@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-# what may hold a secret and must not be printed with the other settings
+# variables that may hold a secret and must not be printed with the other settings
 SECRET = frozenset({"SECRET_KEY", "REDIS_URL", "MONGODB_URI", "NATS_URL"})
 
 
@@ -184,7 +184,7 @@ class Settings:
 
 
 def origins_of(settings: Settings) -> frozenset[str]:
-    """The origins of `settings.origins`, in small letters."""
+    """The origins of `settings.origins`, in lower case."""
     return frozenset(origin.strip().lower() for origin in settings.origins.split(",") if origin.strip())
 
 
