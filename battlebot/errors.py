@@ -1,4 +1,4 @@
-"""Every error of ours, one tree; each has a stable `code` that goes to bots, organisers and logs.
+"""All errors of Battlebot, in one tree; each has a stable `code` that goes to bots, organisers and logs.
 
     BattlebotError
     ├── SettingError            a setting from the environment or .env is unusable
@@ -10,24 +10,24 @@
     │   ├── UnknownMatch        no such match
     │   ├── UnknownContest      no such contest
     │   ├── UnknownFormat       a file format that the game's matches do not have
-    │   ├── UnknownPlayer       nobody of that name has played or been there
+    │   ├── UnknownPlayer       nobody of that name has played or been online
     │   ├── NameTaken           somebody has registered that name
     │   ├── BadName             a name that is empty, too long or not printable
     │   ├── BadAddress          a stateless bot's address is malformed, or may not be asked
-    │   ├── UnansweredTest      a stateless bot does not answer its test request as it must
-    │   ├── BadMessage          a frame or body that does not have the shape it must have
-    │   │   └── TooBig          a frame announces more bytes than are taken
+    │   ├── UnansweredTest      a stateless bot gives no valid answer to its test request
+    │   ├── BadMessage          a frame or body does not have the required shape
+    │   │   └── TooBig          a frame announces more bytes than are accepted
     │   ├── LoginFailed         wrong hash, unknown bot, wrong game
     │   ├── NoToken             an organiser's request comes without a token
     │   ├── BadToken            an organiser's token is unknown, expired or revoked
     │   ├── ContestClosed       the contest takes no (more) bots, or may not be opened
-    │   ├── WrongState          the contest's state does not allow what is asked for
-    │   ├── TooLate             the contest has gone on from what is to be undone
-    │   ├── WrongOrigin         a browser sends it for a page of another origin
+    │   ├── WrongState          the contest's state does not allow the request
+    │   ├── TooLate             the contest has gone on too far for the match to be taken back
+    │   ├── WrongOrigin         a browser sends the request for a page of another origin
     │   └── TooMany             a limit of rate or number is exceeded
     └── Unavailable             Redis, MongoDB or NATS does not answer now
         ├── DiskFull            no room for anything new on MongoDB's disk
-        ├── NotTested           a stateless bot could not be asked its test request, as NATS is away
+        ├── NotTested           the server could not test a stateless bot, say because NATS is away
         └── Conflict            another process committed first (retried, never shown)
 
 `http_status` is the one place that maps an error to HTTP; close codes are in `wire/closing.py`.
@@ -107,7 +107,7 @@ class UnknownContest(Refused):
 
 
 class UnknownFormat(Refused):
-    """Matches of that game cannot be had in that format."""
+    """Matches of that game are not available in that format."""
 
     code = "unknown-format"
     http_status = 404
@@ -140,19 +140,19 @@ class BadAddress(Refused):
 
 
 class UnansweredTest(Refused):
-    """A stateless bot was asked, and gave no answer that counts; `test` says what became of the request."""
+    """A stateless bot gave no valid answer to its test request; the detail `test` is the request's result."""
 
     code = "unanswered-test"
 
 
 class BadMessage(Refused):
-    """A frame or a body does not have the shape that it must have."""
+    """A frame or a body does not have the required shape."""
 
     code = "bad-message"
 
 
 class TooBig(BadMessage):
-    """A frame announces more bytes than are taken."""
+    """A frame announces more bytes than are accepted."""
 
     code = "too-big"
 
@@ -165,7 +165,7 @@ class LoginFailed(Refused):
 
 
 class NoToken(Refused):
-    """What is asked for is an organiser's to ask, and the request brings no bearer token."""
+    """Only organisers may make this request, and it has no bearer token."""
 
     code = "no-token"
     http_status = 401
@@ -186,21 +186,21 @@ class ContestClosed(Refused):
 
 
 class WrongState(Refused):
-    """The state that the contest is in does not allow what is asked for."""
+    """The contest's state does not allow the request."""
 
     code = "wrong-state"
     http_status = 409
 
 
 class TooLate(Refused):
-    """The contest has gone on from the match that is to be taken back: it would not be played again."""
+    """The contest has gone on since the match that is to be taken back: it would not be played again."""
 
     code = "too-late"
     http_status = 409
 
 
 class WrongOrigin(Refused):
-    """A page of another origin made a browser send it (cross-site WebSocket, CSRF)."""
+    """A page of another origin made a browser send the request (cross-site WebSocket, CSRF)."""
 
     code = "wrong-origin"
     http_status = 403
@@ -227,7 +227,7 @@ class DiskFull(Unavailable):
 
 
 class NotTested(Unavailable):
-    """The server itself failed while it asked a test request, say because NATS is away; nothing is known of the bot."""
+    """The server itself failed during a test request, say because NATS is away: this says nothing about the bot."""
 
     code = "not-tested"
 
