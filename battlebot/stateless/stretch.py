@@ -101,14 +101,16 @@ class Stretches:
             events = self._answers(game, match, seats)
             if lease.lost:
                 return done, False
+            before = match
             if events:
-                before, match = match, self._conductor.conduct_all(match, events).match
+                match = self._conductor.conduct_all(match, events).match
                 done += len(events)
                 if match.verdict is not None and match.contest is not None:
                     # its bots may have other meetings
                     self._attend()
-                troubles = troubles + 1 if match is before else 0
-            if len(events) < len(seats) or troubles:
+            if match is not before:
+                troubles = 0
+            if match is before or len(events) < len(seats):
                 troubles += 1
                 if troubles > MOST_TROUBLES:
                     log.error("match.asking_given_up", match=match.id)
