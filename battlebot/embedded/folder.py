@@ -1,4 +1,4 @@
-"""The data folder of one server: its lock, its secret key, its sockets' place. Not what the servers keep in it."""
+"""The data folder of one server: its lock, secret key and socket folder. The servers' own data are not handled here."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _SOCKET_PATH_BYTES = 100  # sun_path holds 108 on Linux and 104 on macOS, with t
 
 
 class DataFolder:
-    """An open data folder; nobody else has it open. Close it when all that uses it has stopped."""
+    """A data folder locked for this process. Call `close` after everything that uses it has stopped."""
 
     def __init__(self, path: Path) -> None:
-        """Make (0700) and lock the folder. Raises EmbeddedError: not writable, or another server has it."""
+        """Create (mode 0700) and lock the folder. Raises EmbeddedError if not writable or in use by another server."""
         self.path = Path(path).expanduser().absolute()
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -52,11 +52,11 @@ class DataFolder:
         os.write(self._lock, f"{os.getpid()}\n".encode())
 
     def secret_key(self) -> str:
-        """The key kept in the folder, made at the first call. Raises EmbeddedError where it cannot be read."""
+        """The key stored in the folder, created by the first call. Raises EmbeddedError if unreadable or empty."""
         path = self.path / "secret_key"
         try:
             if not path.exists():
-                # Whole or not at all: a truncated key would lock every bot out
+                # Written atomically: a truncated key would lock every bot out
                 fresh = path.with_suffix(".new")
                 fresh.unlink(missing_ok=True)
                 with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
@@ -72,16 +72,16 @@ class DataFolder:
         return key
 
     def close(self) -> None:
-        """Remove the sockets and let go of the lock. The data stay."""
+        """Remove the sockets and release the lock. The data stay."""
         shutil.rmtree(self.sockets, ignore_errors=True)
         os.close(self._lock)
 
 
 def socket_folder(data: Path) -> Path:
-    """A short private folder for unix sockets, the same at each start of one data folder.
+    """A private folder with a short path for unix sockets, normally the same at each start with one data folder.
 
-    The data folder itself may be too deep: a socket's path has a limit that no file's path has. The name is derived, so
-    that what a killed server left behind is used again.
+    The path of the data folder may be too long: sockets have a shorter limit than files. The name is derived from it,
+    so that the folder a killed server left behind is reused. Raises EmbeddedError if no such folder can be made.
     """
     name = f"battlebot-{os.geteuid()}-{hashlib.sha256(os.fsencode(data.resolve())).hexdigest()[:12]}"
     roots = [root for root in (tempfile.gettempdir(), "/tmp") if len(os.fsencode(root)) + 50 <= _SOCKET_PATH_BYTES]  # noqa: S108
@@ -99,5 +99,5 @@ def socket_folder(data: Path) -> Path:
         pass
     except OSError as error:
         raise EmbeddedError(f"No folder for sockets can be made in {roots[0]}: {error.strerror}.") from error
-    # Somebody else sits on the name (/tmp is everybody's): any other name will do
+    # Another user has taken the name (/tmp is shared): any other name will do
     return Path(tempfile.mkdtemp(prefix="battlebot-", dir=roots[0]))

@@ -1,6 +1,6 @@
-"""gunicorn's configuration file: every name in it that gunicorn knows is one of its settings. Loaded by the arbiter.
+"""gunicorn's configuration file, loaded by the arbiter: each name known to gunicorn is one of its settings.
 
-It must stay light: what is imported here is imported before gevent patches the worker.
+Keep its imports few: they run before gevent patches the worker.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
 
 
 class _Logger(glogging.Logger):
-    """gunicorn's logger, its lines handed to the root logger, which is ours."""
+    """gunicorn's logger; passes its records to our root logger."""
 
     def setup(self, cfg: Any) -> None:
-        """Called once in the arbiter; workers inherit what it did."""
+        """Configure the logs: called once in the arbiter, inherited by the workers."""
         configure_logs(_settings)
         for log in (self.error_log, self.access_log):
             log.handlers.clear()
@@ -45,23 +45,23 @@ http_protocols = "h1"
 limit_request_line = _settings.max_request_line_bytes
 limit_request_fields = _settings.max_headers
 limit_request_field_size = _settings.max_header_bytes
-# Nobody's word is taken here for where a request comes from: BATTLEBOT_TRUSTED_PROXIES decides that in the application
+# gunicorn trusts no forwarded address: the application decides that by BATTLEBOT_TRUSTED_PROXIES
 forwarded_allow_ips = ""
-# The last messages have close_timeout_s to leave; whoever has not gone a second later is cut
+# The last messages have close_timeout_s to be sent; a second later the remaining connections are cut
 graceful_timeout = math.ceil(_settings.close_timeout_s) + 1
 timeout = 30
-# Not 0: how long a connection is kept is `header_timeout_s`, and the worker's to see to
+# Must not be 0, which disables keep-alive. The worker limits the wait for the next request by `header_timeout_s`
 keepalive = 1
 accesslog = None
 logger_class = _Logger
-# It would be one file a user, over which two servers on a machine would fall out
+# The socket is one file per user: two servers on a machine would conflict
 control_socket_disable = True
-# The heartbeat file: on a slow disk a worker would be taken for dead
+# For the heartbeat file: on a slow disk a worker would be taken for dead
 worker_tmp_dir = str(_SHARED_MEMORY) if _SHARED_MEMORY.is_dir() else None
 
 
 def on_starting(server: Any) -> None:
-    """Each bot is an open file: take as many as the system lets us."""
+    """Raise the limit of open files to what the system allows: each bot needs one."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -70,33 +70,33 @@ def on_starting(server: Any) -> None:
 
 
 def when_ready(server: Any) -> None:
-    """Nobody is let in before a worker serves: who comes is refused, and goes to another node instead of waiting."""
+    """Refuse connections until a worker serves, so that clients try another node instead of waiting."""
     _refuse(server)
 
 
 def child_exit(server: Any, worker: Any) -> None:
-    """As at the start: the next worker opens the port again."""
+    """Refuse connections again after the last worker has gone; the next worker reopens the port."""
     if not server.WORKERS:
         _refuse(server)
 
 
 def _refuse(server: Any) -> None:
-    # a port of systemd's, or of an arbiter that this one follows, is not this one's to close
+    # A port passed by systemd or by the arbiter that this one replaces must stay open
     if server.systemd or server.master_pid:
         return
     for listener in server.LISTENERS:
-        # Linux keeps the port, and listens again when it is told to; elsewhere it is an error, and who comes waits
+        # Linux keeps the port bound and can listen again. Elsewhere this is an error, and clients wait
         with suppress(OSError):
             listener.sock.shutdown(socket.SHUT_RDWR)
 
 
 def post_worker_init(worker: Any) -> None:
-    """Opens the port. On SIGTERM the bots are sent to another node first, then gunicorn stops as it does."""
+    """Open the port. On SIGTERM, send the bots to another node first, then let gunicorn stop as usual."""
     import gevent
 
     for listener in worker.sockets:
         listener.listen(backlog)
-    # What was loaded stays; were it looked through with what turns leave behind, that took 5 % of a busy node's time
+    # Loaded code stays in memory: letting the garbage collector traverse it took 5 % of a busy node's time
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
@@ -112,5 +112,5 @@ def post_worker_init(worker: Any) -> None:
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    """A worker must not outlive an arbiter that was killed."""
+    """Make sure that the worker does not outlive a killed arbiter."""
     die_with_parent(server.pid)

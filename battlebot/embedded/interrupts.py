@@ -1,4 +1,4 @@
-"""What signals do to the supervising process: the first ends it gracefully, the second at once."""
+"""How the supervising process handles signals: the first ends it gracefully, the second at once."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _EXIT_INTERRUPTED = 130
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Within it, the first SIGINT, SIGTERM or SIGHUP raises KeyboardInterrupt, which ends it without an error.
+    """End the context without an error at the first SIGINT, SIGTERM or SIGHUP, by a KeyboardInterrupt.
 
-    The next one kills every child of ours and leaves the process. Only for the main thread.
+    The next signal kills all children and exits with status 130. Use it in the main thread only.
     """
     seen = 0
 

@@ -1,6 +1,6 @@
-"""Starts one program that dies with its parent. Run as a script, and imported for `die_with_parent`.
+"""Starts one program that dies with its parent. Runs as a script; also imported for `die_with_parent`.
 
-Standard library only: it runs with `-I -S` in front of every child, in a few milliseconds.
+Uses the standard library only, because it starts every child with `-I -S`, within a few milliseconds.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _PR_SET_PDEATHSIG = 1
 def die_with_parent(parent: int) -> None:
     """Have Linux send this process SIGKILL when the thread that started it ends; elsewhere do nothing.
 
-    `parent` is the process id that the starter has. Where the starter has died before the call, this process ends here.
-    The wish survives exec, but not fork: each forked child must call again.
+    `parent` is the starter's process id. If the starter has already died, this process exits with status 1.
+    The setting survives exec, but not fork: each forked child must call this again.
     """
     if sys.platform != "linux":
         return

@@ -1,4 +1,4 @@
-"""Whether a program's shared libraries are there: small systems come without some that the wheels' programs ask for."""
+"""Whether a program's shared libraries are present: small systems lack some that the wheels' programs need."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _TRY_S = 10.0
 
 
 def runs(program: Path, environment: Mapping[str, str]) -> bool:
-    """Whether the program can be begun with these variables, as far as saying its version shows it."""
+    """Whether the program starts with these environment variables, judged by a call with `--version`."""
     try:
         tried = subprocess.run(
             [program, "--version"], env=environment, capture_output=True, timeout=_TRY_S, check=False

@@ -1,4 +1,4 @@
-"""The private mongod: a replica set of one node, on a unix socket only. How it is started, and when it is primary."""
+"""The private mongod, a one-member replica set on a unix socket only: how to start it, and when it is primary."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _READY_S = 60.0
 
 
 def mongod_socket(folder: DataFolder) -> Path:
-    """Where the embedded mongod of `folder` listens. It is its name in the replica set as well."""
+    """The socket of the embedded mongod of `folder`; also its host name in the replica set."""
     return folder.sockets / "mongod.sock"
 
 
 def mongod_uri(folder: DataFolder) -> str:
-    """The address of the embedded mongod, as pymongo and `MONGODB_URI` have it."""
+    """The address of the embedded mongod, in the form that pymongo and `MONGODB_URI` use."""
     return f"mongodb://{quote(str(mongod_socket(folder)), safe='')}/?directConnection=true"
 
 
 def mongod_program(folder: DataFolder) -> Program:
-    """How to start it. It has no passwords, hence no TCP port: only who may enter the socket's folder may connect."""
+    """How to start mongod. It has no passwords, hence no TCP port: access to the socket's folder is the only guard."""
     options = {
         "dbpath": str(folder.path / "mongod"),
         "bind_ip": str(mongod_socket(folder)),
@@ -37,8 +37,8 @@ def mongod_program(folder: DataFolder) -> Program:
         "setParameter": "diagnosticDataCollectionEnabled=false",
     }
     arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
-    # --nounixsocket leaves out only the socket in /tmp that a second mongod would take away
-    # a worker that is killed in a transaction leaves its locks for so long; ours take milliseconds
+    # --nounixsocket drops only the extra socket in /tmp, which a second mongod would take over.
+    # A worker killed in a transaction holds its locks for this long; our transactions take milliseconds.
     arguments += ["--setParameter", "transactionLifetimeLimitSeconds=5"]
     mongod = find_mongod()
     return Program(
@@ -52,15 +52,15 @@ def mongod_program(folder: DataFolder) -> Program:
 
 
 def _environment(mongod: Path, folder: DataFolder) -> dict[str, str]:
-    """Ours; where mongod does not run with what the system has, with the libcurl of a wheel.
+    """Our environment; plus the libcurl of a wheel if mongod does not run with the system's libraries.
 
-    Small systems come without one. The embedded mongod never uses it, but does not start without it.
+    Small systems lack libcurl. The embedded mongod never uses it, but does not start without it.
     """
     ours = dict(os.environ)
     libcurl = None if runs(mongod, ours) else find_libcurl()
     if libcurl is None:
         return ours
-    # by the name by which mongod asks for it; what it needs itself lies beside the wheel's
+    # Linked under the name that mongod loads; the libraries that libcurl needs lie beside the wheel's file
     named = folder.path / "lib" / "libcurl.so.4"
     named.parent.mkdir(exist_ok=True)
     named.unlink(missing_ok=True)
@@ -69,9 +69,9 @@ def _environment(mongod: Path, folder: DataFolder) -> dict[str, str]:
 
 
 def wait_for_primary(child: Child, folder: DataFolder) -> None:
-    """Return when it is the primary of its replica set, having made the set or moved it. Raises EmbeddedError.
+    """Create or reconfigure the replica set and wait until mongod is its primary. Raises EmbeddedError.
 
-    A moved data folder has another socket, and the set's configuration still names the old one.
+    After the data folder has moved, the set's configuration still names the old socket.
     """
     import pymongo
     from pymongo.errors import PyMongoError
@@ -82,7 +82,7 @@ def wait_for_primary(child: Child, folder: DataFolder) -> None:
     def is_primary() -> bool:
         nonlocal configured
         try:
-            # A new client each time: one that has seen the node before it joined a set offers no sessions
+            # A new client each time: one that saw the node before it joined a set offers no sessions
             client: pymongo.MongoClient[dict[str, Any]]
             with pymongo.MongoClient(mongod_uri(folder), serverSelectionTimeoutMS=500) as client:
                 if not configured:
@@ -96,7 +96,7 @@ def wait_for_primary(child: Child, folder: DataFolder) -> None:
 
 
 def _configure(client: Any, host: str) -> None:
-    """Make the set, or make it accept that its only member is at `host` now. Raises PyMongoError: try again."""
+    """Create the set, or change the address of its only member to `host`. Raises PyMongoError: then try again."""
     found = client.local["system.replset"].find_one()
     if found is None:
         client.admin.command("replSetInitiate", {"_id": _SET, "members": [{"_id": 0, "host": host}]})

@@ -1,4 +1,4 @@
-"""The private nats-server: bots have to be able to listen there before the first of them is registered."""
+"""The private nats-server. It always runs, because a bot over NATS must listen before it can be registered."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ log = structlog.get_logger(__name__)
 
 
 def with_nats(settings: Settings) -> Settings:
-    """Settings that name a NATS: the operator's, else the embedded one, if there can be one; else none."""
+    """Settings with the address of a NATS: the operator's, else the embedded one if it can be started, else none.
+
+    Raises EmbeddedError if the operator has chosen a port and no nats-server can run there.
+    """
     if settings.nats_url or not settings.nats_port:
         return settings
     try:
@@ -35,16 +38,16 @@ def with_nats(settings: Settings) -> Settings:
 
 
 def has_own_nats(settings: Settings) -> bool:
-    """Whether the settings, as `with_nats` made them, name the embedded one."""
+    """Whether the settings, as returned by `with_nats`, name the embedded nats-server."""
     return bool(settings.nats_port) and settings.nats_url == own_nats_url(settings)
 
 
 def nats_program(settings: Settings, log_in_file: bool) -> Program:
-    """The embedded one; the rest of a server goes on without it. Raises EmbeddedError where there is none."""
+    """How to start the embedded nats-server, which is optional. Raises EmbeddedError if it is not installed."""
     program = find_nats()
     settings.data.mkdir(parents=True, exist_ok=True)
     rules = settings.data / "nats.conf"
-    # what answers need, with room: who floods is to fill no connection
+    # Enough for answers, with room to spare; larger messages could flood a connection
     rules.write_text(f"max_payload: {max(LEAST_PAYLOAD, 2 * settings.bot_answer_bytes)}\n")
     return Program(
         name="nats",

@@ -1,4 +1,4 @@
-"""One child process: started so that it cannot outlive us, stopped politely, then not. The supervisor restarts."""
+"""One child process, which cannot outlive us: stopped by SIGTERM, then by SIGKILL. The supervisor restarts it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _started: set[Child] = set()
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """What is to be run. `log` takes its output (None: ours); `stop_s` is how long it has after SIGTERM.
+    """What to run. `log` receives its output (None: it shares ours); `stop_s` is the time between SIGTERM and SIGKILL.
 
-    `disk`: a folder on the disk without whose room it cannot run. `waits_for_none`: at the end it need not wait for
-    those that were started after it. `optional`: however often it dies, the others go on.
+    `disk`: a folder on the disk where it needs free space. `waits_for_none`: at shutdown it is asked to stop at once,
+    without waiting for programs started after it. `optional`: its repeated deaths do not stop the others.
     """
 
     name: str
@@ -41,14 +41,15 @@ class Program:
 
 
 class Child:
-    """A running `Program`, in a process group of its own, so that a terminal's Ctrl-C reaches only the supervisor.
+    """A running `Program` in its own process group, so that Ctrl-C in a terminal reaches only the supervisor.
 
-    On Linux it is killed when the *thread* that made this object ends: make it in one that lives as long as it should.
+    On Linux it is killed when the *thread* that created this object ends, so that thread must live long enough.
+    Raises EmbeddedError if the program cannot be started.
     """
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        # A preexec_fn would do without the launcher, but is unsafe once this process has threads
+        # A preexec_fn would need no launcher, but is unsafe once this process has threads
         launcher = [sys.executable, "-I", "-S", launch.__file__, str(os.getpid())]
         output = None
         try:
@@ -70,12 +71,12 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The process id, which is the id of its process group too."""
+        """The process id, which is also its process group's id."""
         return self._popen.pid
 
     @property
     def alive(self) -> bool:
-        """Whether it runs still."""
+        """Whether it is still running."""
         return self._popen.poll() is None
 
     def status(self) -> str:
@@ -86,12 +87,12 @@ class Child:
         return f"exit status {code}" if code >= 0 else signal.Signals(-code).name
 
     def ask_to_stop(self) -> None:
-        """SIGTERM, without waiting."""
+        """Send SIGTERM without waiting."""
         if self.alive:
             self._popen.terminate()
 
     def stop(self) -> None:
-        """End it: SIGTERM, `stop_s` seconds, SIGKILL; then whatever is left of its process group."""
+        """Send SIGTERM, wait up to `stop_s` seconds, then kill what is left of its process group."""
         if self.alive:
             self._popen.terminate()
             with suppress(subprocess.TimeoutExpired):
@@ -99,14 +100,14 @@ class Child:
         self.kill()
 
     def kill(self) -> None:
-        """End it and its whole process group at once, and reap it."""
+        """Kill it and its whole process group at once, and reap it."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         self._popen.wait()
         _started.discard(self)
 
     def wait_until(self, ready: Callable[[], bool], limit_s: float) -> None:
-        """Return when `ready()` is true. Raises EmbeddedError when the child dies first, or `limit_s` seconds pass."""
+        """Wait until `ready()` is true. Raises EmbeddedError if the child dies first or `limit_s` seconds pass."""
         deadline_s = time.monotonic() + limit_s
         while not ready():
             if not self.alive:
@@ -116,7 +117,7 @@ class Child:
             time.sleep(0.05)
 
     def last_words(self) -> str:
-        """`: <the line of its log that says most>` and where the log is, or `.` where there is none."""
+        """`: ` with the most telling line of its log, and the log's path; `.` if it has no log."""
         log = self.program.log
         if log is None or not log.exists():
             return "."
@@ -129,14 +130,14 @@ class Child:
 
 
 def kill_all() -> None:
-    """SIGKILL for every child that has not been stopped. Safe in a signal handler: it waits for nothing."""
+    """Send SIGKILL to every child that has not been stopped. Safe in a signal handler: never waits."""
     for child in list(_started):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
 
 
 def _open_log(path: Path) -> int:
-    """Append to the log; keep one predecessor once it has grown large."""
+    """Open the log for appending; a log that has grown large is renamed to `.log.1` first."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.exists() and path.stat().st_size > _LOG_BYTES:
         path.replace(path.with_suffix(".log.1"))
@@ -144,7 +145,7 @@ def _open_log(path: Path) -> int:
 
 
 def _sentence(line: str) -> tuple[str, bool] | None:
-    """What a log line says (300 characters at most), and whether it tells of an error."""
+    """The message of a log line (at most 300 characters), and whether it reports an error; None for an empty line."""
     line = line.strip()
     if not line:
         return None

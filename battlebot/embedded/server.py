@@ -39,18 +39,18 @@ Prepare = Callable[[Settings], None]
 
 @dataclass(frozen=True)
 class Server:
-    """A running server: `url` without a closing slash; `settings` with the stores' addresses and the key filled in."""
+    """A running server: `url` without a trailing slash; `settings` with the stores' addresses and the key filled in."""
 
     url: str
     settings: Settings
     supervisor: Supervisor
 
     def child(self, name: str) -> Child:
-        """The process that now is valkey, mongod, worker, web or beat. Raises KeyError."""
+        """The current process of a part: valkey, mongod, worker, web, beat and so on. Raises KeyError."""
         return self.supervisor.child(name)
 
     def wait(self) -> None:
-        """Wait for ever: a signal raises KeyboardInterrupt, a part that keeps dying EmbeddedError."""
+        """Wait for ever. Raises KeyboardInterrupt on a signal, EmbeddedError if a part keeps dying."""
         while not self.supervisor.wait(3600.0):
             pass
 
@@ -64,12 +64,12 @@ def running(
     logs_in_files: bool = False,
     prepare: Prepare | None = None,
 ) -> Iterator[Server]:
-    """Within it, a server runs and is ready; what dies is restarted. Stores whose address is given are not started.
+    """Run a server within the context; parts that die are restarted. Stores with a given address are not started.
 
-    `prepare` is called once a mongod of ours runs, with settings that name it, before anything that works on it does.
-    Where another listens on the TCP door's usual port there is no such door: `settings.tcp_port` of the server is 0.
-    `logs_in_files`: the parts write to `<data>/logs/<part>.log`, else to our stderr. Raises EmbeddedError: the port is
-    in use, the folder cannot be written, a part does not start, or is not ready after `ready_s` seconds.
+    `prepare` is called when a mongod of ours runs, with settings that name it, before the parts that use it start.
+    If the default port of the TCP door is in use, the server has no such door: its `settings.tcp_port` is 0.
+    `logs_in_files`: the parts write to `<data>/logs/<part>.log`, else to our stderr. Raises EmbeddedError if the port
+    is in use, the folder is not writable, or a part does not start or is not ready within `ready_s` seconds.
     """
     check_port(settings.host, settings.port)
     settings = with_nats(_with_free_tcp_port(settings))
@@ -99,7 +99,7 @@ def running(
 
 
 def _with_bots_here(settings: Settings) -> Settings:
-    """A server that only this machine reaches, and that has its stores to itself, may ask bots on this machine."""
+    """Allow bots on this machine if the server listens on loopback only and has both stores to itself."""
     alone = settings.host in LOOPBACK and not (settings.redis_url or settings.mongodb_uri)
     if not alone or settings.bot_loopback:
         return settings
@@ -107,16 +107,16 @@ def _with_bots_here(settings: Settings) -> Settings:
 
 
 def serve(settings: Settings, *, wsgi_module: str = "wsgi", prepare: Prepare | None = None) -> None:
-    """Run a server until Ctrl-C, SIGTERM or SIGHUP. Raises EmbeddedError as `running` does, or later."""
+    """Run a server until Ctrl-C, SIGTERM or SIGHUP. Raises EmbeddedError like `running`, or if a part keeps dying."""
     with stopped_by_signals(), running(settings, wsgi_module=wsgi_module, prepare=prepare) as server:
-        # an operator's own may hold a password
+        # The URL of an operator's own NATS may contain a password
         nats = {"nats": server.settings.nats_url} if has_own_nats(server.settings) else {}
         log.info("ready", url=server.url, **nats)
         server.wait()
 
 
 def _with_free_tcp_port(settings: Settings) -> Settings:
-    """The usual port is nobody's choice: a second server on this machine goes without. Else raises EmbeddedError."""
+    """Drop the TCP door if its default port is in use. Raises EmbeddedError if another, chosen port is in use."""
     if settings.tcp_port:
         try:
             check_port(settings.host, settings.tcp_port, TCP_PORT_BY)
@@ -129,7 +129,7 @@ def _with_free_tcp_port(settings: Settings) -> Settings:
 
 
 def _parts(settings: Settings, wsgi_module: str, logs_in_files: bool) -> list[Program]:
-    """In order of start: the worker before the node that gives it work, beat last."""
+    """The programs in order of start: the worker before the node that gives it work, beat last."""
     commands = {
         "worker": worker_command(settings, wsgi_module),
         **{name: worker_command(settings, wsgi_module, BOTS, name) for name in asking_parts(settings)},
@@ -143,7 +143,7 @@ def _parts(settings: Settings, wsgi_module: str, logs_in_files: bool) -> list[Pr
             command=command,
             environment=environment(settings),
             log=settings.data / "logs" / f"{name}.log" if logs_in_files else None,
-            # gunicorn cuts its connections by itself, a second after they had their time
+            # gunicorn cuts its connections itself, a second after close_timeout_s
             stop_s=settings.close_timeout_s + 4.0,
             waits_for_none=name in ("worker", "beat", *asking_parts(settings)),
         )
@@ -173,7 +173,7 @@ def _is_open(settings: Settings) -> bool:
 
 
 def _healthy(settings: Settings) -> bool:
-    # http.client, since urllib would ask a proxy from the environment
+    # urllib would use a proxy from the environment
     connection = http.client.HTTPConnection(reachable_host(settings.host), settings.port, timeout=2.0)
     try:
         connection.request("GET", "/healthz")

@@ -1,4 +1,4 @@
-"""The embedded stores of one data folder: Valkey and mongod, each only where no address is given."""
+"""The embedded stores of one data folder: Valkey and mongod, each only if no address is given."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Stores:
     """Running stores: `settings` with every address and the secret key filled in, and `children` in order of start."""
 
     def __init__(self, settings: Settings) -> None:
-        """Start what `settings` gives no address of, and wait until it is ready. Raises EmbeddedError."""
+        """Start the stores for which `settings` has no address, and wait until they are ready. Raises EmbeddedError."""
         self.folder = DataFolder(settings.data)
         self.children: list[Child] = []
         try:
@@ -42,7 +42,7 @@ class Stores:
             raise
 
     def _start(self, *programs: tuple[Program, Wait]) -> None:
-        # All are started before the first is waited for
+        # All are started before waiting for the first
         for program, _ in programs:
             self.children.append(Child(program))
         for position, (_, wait) in enumerate(programs):
@@ -55,13 +55,13 @@ class Stores:
                 wait(child, self.folder)
                 break
             except EmbeddedError:
-                # The servers of a supervisor that was killed a moment ago may not have let go of the files yet
+                # The servers of a supervisor killed a moment ago may not have released their files yet
                 if child.alive or attempt == _ATTEMPTS - 1:
                     raise
                 self.children[position] = Child(child.program)
 
     def stop(self) -> None:
-        """Stop the servers, the last started first, and let go of the data folder."""
+        """Stop the servers, the last started first, and release the data folder."""
         for child in reversed(self.children):
             child.stop()
         self.folder.close()
@@ -69,9 +69,9 @@ class Stores:
 
 @contextmanager
 def embedded_stores(settings: Settings) -> Iterator[Settings]:
-    """Within it, Valkey and mongod run for `settings.data`, and nothing else does. Gives settings with their addresses.
+    """Run only Valkey and mongod for `settings.data` within the context. Yields settings with their addresses.
 
-    Raises EmbeddedError. Nothing is restarted: who kills one within is on his own.
+    Raises EmbeddedError. A store that dies is not restarted.
     """
     stores = Stores(settings)
     try:

@@ -1,4 +1,4 @@
-"""Keeps children running: notices deaths, restarts with back-off, gives up, stops in order. Knows not what they are."""
+"""Keeps children running: notices deaths, restarts with back-off, gives up, stops in order. Agnostic of their kind."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from battlebot.errors import EmbeddedError
 
 FIRST_DELAY_S = 0.2
 LONGEST_DELAY_S = 5.0
-SETTLED_S = 10.0  # who lived so long can live: whatever ended it then, it is started again, without end
-GIVE_UP_DEATHS = 10  # in a row, none of which came after a life of SETTLED_S
+SETTLED_S = 10.0  # a child that has run longer than this resets its back-off and its count of deaths
+GIVE_UP_DEATHS = 10  # in a row, each after less than SETTLED_S
 
-# a mongod that is started wants room for a file of 100 MB
+# mongod needs room for a file of 100 MB when it starts
 LEAST_ROOM_BYTES = 128_000_000
 
 _LOOK_S = 0.1
@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass
 class _Place:
-    """One child's place: who fills it, how often in a row it died young, and when (monotonic) the next may start."""
+    """One child's place: the child, its early deaths in a row, and when (monotonic) the next may start."""
 
     child: Child
     started_s: float
@@ -37,9 +37,9 @@ class _Place:
 
 
 class Supervisor:
-    """Children by name, in the order in which they were started.
+    """Children by name, in order of start.
 
-    `start` and `adopt` belong to the thread that makes it; then `watch` runs it from a thread of its own until `stop`.
+    Call `start` and `adopt` in the thread that creates it; then `watch` supervises in its own thread until `stop`.
     """
 
     def __init__(self) -> None:
@@ -50,40 +50,40 @@ class Supervisor:
         self._watcher: threading.Thread | None = None
 
     def start(self, program: Program) -> None:
-        """Start a program and look after it."""
+        """Start a program and supervise it. Raises EmbeddedError if it cannot be started."""
         self.adopt(Child(program))
 
     def adopt(self, child: Child) -> None:
-        """Look after a child that runs already."""
+        """Supervise a child that already runs."""
         with self._lock:
             self._places[child.program.name] = _Place(child, time.monotonic())
         log.info("started", part=child.program.name, pid=child.pid)
 
     def child(self, name: str) -> Child:
-        """The child that fills the place of that name now. Raises KeyError."""
+        """The current child of that name. Raises KeyError."""
         with self._lock:
             return self._places[name].child
 
     def stop_one(self, name: str) -> None:
-        """Stop one child gracefully, and look after it no longer. Raises KeyError."""
+        """Stop one child gracefully and no longer supervise it. Raises KeyError."""
         with self._lock:
             self._places.pop(name).child.stop()
 
     def watch(self) -> None:
-        """Begin to look, in a thread that lives until `stop`. After a failure it only waits."""
-        # Its life matters: what it restarts is killed when the thread that started it ends
+        """Start supervision in a thread that lives until `stop`. After a failure it only waits."""
+        # On Linux its children are killed when it ends
         self._watcher = threading.Thread(target=self._watch, name="supervisor", daemon=True)
         self._watcher.start()
 
     def wait(self, limit_s: float) -> bool:
-        """Wait for the end of supervision, at most `limit_s` seconds; whether it came. Raises what made it give up."""
+        """Wait up to `limit_s` seconds for supervision to end; whether it has. Raises EmbeddedError if it failed."""
         ended = self._ended.wait(limit_s)
         if self.failure is not None:
             raise self.failure
         return ended
 
     def stop(self) -> None:
-        """Stop every child, the last started first, each gracefully; then the watching thread ends."""
+        """Stop every child gracefully, the last started first; then the watching thread ends."""
         self._ended.set()
         with self._lock:
             for place in self._places.values():
@@ -105,7 +105,7 @@ class Supervisor:
                 except EmbeddedError as error:
                     self.failure = error
                     self._ended.set()
-        # `stop` holds the lock while the children end; only then may this thread
+        # `stop` holds the lock while it stops the children; this thread must end after them
         with self._lock:
             pass
 
@@ -120,14 +120,14 @@ class Supervisor:
         try:
             place.child = Child(place.child.program)
         except EmbeddedError as error:
-            # no memory, no room for its log: as passing as any death
+            # Out of memory or disk space for its log: treated as temporary, like a death
             self._count(place, now_s, str(error))
         else:
             place.started_s, place.restart_s = now_s, None
             log.info("restarted", part=place.child.program.name, pid=place.child.pid)
 
     def _bury(self, place: _Place, now_s: float) -> None:
-        # What it forked may hold its port or its files
+        # Processes it forked may still hold its port or files
         place.child.kill()
         if now_s - place.started_s > SETTLED_S:
             place.delay_s, place.deaths = FIRST_DELAY_S, 0
@@ -137,7 +137,7 @@ class Supervisor:
         name = place.child.program.name
         place.deaths += 1
         if not _has_room(place.child.program):
-            # it is not its fault, and starting it again would not help: it waits until somebody has made room
+            # A restart would not help: wait until there is space
             place.deaths = 0
             log.error("disk_full", part=name, status=how, least_free_mb=LEAST_ROOM_BYTES // 1_000_000)
         if place.deaths == GIVE_UP_DEATHS and not place.child.program.optional:
@@ -155,5 +155,5 @@ def _has_room(program: Program) -> bool:
     try:
         return shutil.disk_usage(program.disk).free >= LEAST_ROOM_BYTES
     except OSError:
-        # the folder is gone, or its disk is: nothing can be started there
+        # The folder or its disk is gone: nothing can be started there
         return False

