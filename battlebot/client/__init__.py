@@ -1,4 +1,4 @@
-"""The SDK for bot authors: write a Bot, register it, run it. It needs nothing of the server's own code.
+"""The SDK for bot authors: write a Bot, register it, run it. It needs none of the server's code except `wire`.
 
 from battlebot.client import Bot, load_or_register, run
 

@@ -1,4 +1,4 @@
-"""From what an author types as `host` to the URLs of the two doors, WebSocket and REST. Connects to nothing."""
+"""Turns the `host` given by an author into the URLs of the WebSocket and REST doors. Makes no connections."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SECURE = {"http": False, "ws": False, "https": True, "wss": True}
 
 @dataclass(frozen=True)
 class Address:
-    """Where a server is: `netloc` is `name` or `name:port`, `path` is "" or the prefix a proxy put before it."""
+    """A server's address: `netloc` is `name` or `name:port`; `path` is "" or the prefix that a proxy adds."""
 
     netloc: str
     secure: bool
@@ -22,11 +22,11 @@ class Address:
 
     @property
     def websocket_url(self) -> str:
-        """The WebSocket door."""
+        """The URL of the WebSocket door."""
         return f"{'wss' if self.secure else 'ws'}://{self.netloc}{self.path}/ws"
 
     def rest_url(self, *parts: str) -> str:
-        """A REST address below the server's root; each part is escaped."""
+        """A REST URL below the server's root; each part is escaped."""
         tail = "/".join(quote(part, safe="") for part in parts)
         return f"{'https' if self.secure else 'http'}://{self.netloc}{self.path}/{tail}"
 
@@ -34,7 +34,7 @@ class Address:
 def parse_address(host: str) -> Address:
     """Read `localhost:3000`, `bots.example.org`, or a URL that begins with http, https, ws or wss.
 
-    Without a scheme, a loopback host is spoken to in plain text and every other one over TLS. Raises BadAddress.
+    Without a scheme, loopback hosts are reached in plain text and all others over TLS. Raises BadAddress.
     """
     text = host.strip()
     scheme, marker, _ = text.partition("://")

@@ -1,4 +1,4 @@
-"""What an author subclasses and sees: Bot, the Match it plays, the Result of one. No sockets."""
+"""What bot authors use: the class Bot to subclass, the Match it plays, and a match's Result. No sockets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Turn = dict[str, Any]
 
 @dataclass(frozen=True)
 class Match:
-    """The match that the bot plays, as of the last update; times in milliseconds, None where the server told none."""
+    """The bot's current match as of the last update; times in milliseconds, None for what the server did not tell."""
 
     id: str = ""
     version: int | None = None
@@ -23,7 +23,7 @@ class Match:
 
     @classmethod
     def of(cls, info: Any) -> Match:
-        """Read the key `match` of an update; a server that knows no such key gives a match without an id."""
+        """Read the key `match` of an update; if the server does not send one, the match has no id."""
         if not isinstance(info, dict):
             return cls()
         return cls(
@@ -35,7 +35,7 @@ class Match:
         )
 
     def time_left_s(self) -> float | None:
-        """Seconds left for this turn, from now; None where the server told no limit. Plan to use less."""
+        """Seconds left for this turn; None if the server told no limit. Plan to use less."""
         if not self.remaining_ms:
             return None
         return self.remaining_ms / 1000 - (time.monotonic() - self.received_at_s)
@@ -44,7 +44,8 @@ class Match:
 class Result(NamedTuple):
     """How a match ended: `victor` is a bot's id, or None for a draw.
 
-    The reason is the server's, or "missed" when the match ended while the bot was cut off: then `victor` is not known.
+    The reason is the server's, or "missed" if the match ended while the bot was disconnected: then the victor is
+    unknown and `victor` is None.
     """
 
     match: str
@@ -53,7 +54,7 @@ class Result(NamedTuple):
 
 
 class Bot:
-    """A bot: write `choose`. The other methods are called as the match goes on; write those you need."""
+    """A bot: implement `choose`. The other methods are called during the match; override those you need."""
 
     bot_id = ""
     game = ""
@@ -61,23 +62,23 @@ class Bot:
     match = Match()
 
     def choose(self, state: State) -> Turn:
-        """Return your turn, a JSON object with the fields that the game asks for. Called when you are to move.
+        """Return your turn, a JSON object with the fields that the game requires. Called when it is your turn.
 
         After an invalid turn it is called again with the same state; the third invalid turn loses the match.
         """
         raise NotImplementedError("Write your bot's logic in choose(self, state).")
 
     def started(self, state: State) -> None:
-        """A match begins; `self.match.id` names it."""
+        """Called when a match begins; `self.match.id` is its id."""
 
     def updated(self, state: State, turn: Turn | None) -> None:
-        """A turn was made: its own fields, and `player`, `time`, `valid`. None where no turn caused the update.
+        """Called after a turn: its own fields plus `player`, `time` and `valid`; None if no turn caused the update.
 
-        After a lost connection it is called for each turn that was missed, in their order, with the state of now.
+        After a lost connection it is called for each missed turn in order, always with the current state.
         """
 
     def finished(self, state: State) -> None:
-        """The match is over: `state["victor"]` and `state["reason"]` say how."""
+        """Called when the match is over: `state["victor"]` and `state["reason"]` say how it ended."""
 
     def notice(self, code: str, text: str) -> None:
-        """The server says something besides the match: a stable code and a sentence."""
+        """Called for a message from the server about something other than the match: a stable code and a sentence."""

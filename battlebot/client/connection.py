@@ -1,4 +1,4 @@
-"""One WebSocket connection to the server: opened, logged in, read as JSON objects, closed. Knows nothing of matches."""
+"""One WebSocket connection to the server: opens it, logs in, exchanges JSON objects. Knows nothing of matches."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from battlebot.client.credentials import Credentials
 from battlebot.client.errors import ConnectionLost, LoginFailed, Refused, Unreachable
 
 OPEN_TIMEOUT_S = 10.0
-LOGIN_TIMEOUT_S = 20.0  # a server slows down bots that come back too often
+LOGIN_TIMEOUT_S = 20.0  # a server slows down bots that reconnect too often
 CLOSE_TIMEOUT_S = 1.0
-# codes of a failed login that say nothing about the bot: asking again later helps
+# codes of a failed login that are not the bot's fault: trying again later helps
 PASSING = frozenset({"unavailable", "conflict", "too-many"})
 
 
 class Connection:
-    """An open WebSocket. A context manager: leaving it closes with 1000."""
+    """An open WebSocket. A context manager: on exit it closes with 1000."""
 
     def __init__(self, address: Address, tls: ssl.SSLContext | None = None) -> None:
-        """Connect. Raises ConnectionLost where trying again may help, Unreachable where it cannot."""
+        """Connect. Raises ConnectionLost if trying again may help, Unreachable if it cannot."""
         url = address.websocket_url
         try:
             self._socket = websocket.create_connection(
@@ -56,7 +56,7 @@ class Connection:
         self._socket.shutdown()
 
     def login(self, credentials: Credentials, extras: dict[str, Any]) -> None:
-        """Read the salt, prove the pass_hash, read the answer; `extras` go into the login message.
+        """Read the salt, prove the pass_hash, read the answer; `extras` are added to the login message.
 
         Raises LoginFailed, Refused, Unreachable or ConnectionLost.
         """
@@ -73,9 +73,9 @@ class Connection:
         raise LoginFailed(code, sentence) if code == "login-failed" else Refused(code, sentence)
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send one JSON object. Raises ValueError or TypeError where it is none.
+        """Send one JSON object. Raises ValueError or TypeError if it is not JSON.
 
-        A broken connection is not raised here: what the server said last may still be unread, and `receive` tells.
+        A broken connection is not raised here but by `receive`, so that the server's last messages are read first.
         """
         text = json.dumps(message, allow_nan=False)
         self._socket.settimeout(OPEN_TIMEOUT_S)
@@ -83,11 +83,11 @@ class Connection:
             self._socket.send(text)
 
     def receive(self, timeout_s: float) -> dict[str, Any] | None:
-        """The next JSON object; an empty one for a ping or a pong; None where `timeout_s` passed without any.
+        """Return the next JSON object, an empty one for a ping or a pong, or None after `timeout_s` without a message.
 
-        Raises ConnectionLost.
+        Raises ConnectionLost, or Unreachable if the message is not a JSON object.
         """
-        self._socket.settimeout(max(timeout_s, 0.001))  # 0 would mean: do not wait, fail
+        self._socket.settimeout(max(timeout_s, 0.001))  # 0 would make the socket non-blocking
         try:
             opcode, frame = self._socket.recv_data_frame(control_frame=True)
         except websocket.WebSocketTimeoutException:
@@ -107,7 +107,7 @@ class Connection:
         return message
 
     def ping(self) -> None:
-        """Ask for a sign of life. Raises ConnectionLost."""
+        """Send a ping. Raises ConnectionLost."""
         try:
             self._socket.ping()
         except (OSError, websocket.WebSocketException) as error:

@@ -1,4 +1,4 @@
-"""A bot's credentials: registering a bot over REST, and the auth file they are kept in."""
+"""A bot's credentials: registration over REST, and the auth file that keeps them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REQUEST_TIMEOUT_S = 10.0
 
 @dataclass(frozen=True)
 class Credentials:
-    """What a bot logs in with. The fields are the keys of the auth file, as the seed's client has them."""
+    """What a bot logs in with. The fields are the keys of the auth file, as in the seed's client."""
 
     game: str
     bot_id: str
@@ -29,7 +29,7 @@ class Credentials:
     hostname: str = ""
 
     def save(self, path: str | Path) -> None:
-        """Write the auth file, readable by its owner alone (mode 0600), replacing the one that is there."""
+        """Write the auth file, readable by its owner alone (mode 0600), replacing an existing one. Raises OSError."""
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         body = {"game": self.game, "pass_hash": self.pass_hash, "hostname": self.hostname, "bot_id": self.bot_id}
@@ -44,7 +44,7 @@ class Credentials:
 
     @classmethod
     def load(cls, path: str | Path) -> Credentials:
-        """Read an auth file. Raises BadCredentials naming the file and what is wrong with it."""
+        """Read an auth file. Raises BadCredentials, which names the file and what is wrong with it."""
         try:
             body = json.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
@@ -57,7 +57,7 @@ class Credentials:
 def register(
     host: str, game: str, bot_id: str, owner: str | None = None, *, tls: ssl.SSLContext | None = None
 ) -> Credentials:
-    """Register a bot and return its credentials, which the server never tells again: save them.
+    """Register a bot and return its credentials. Save them: the server never shows them again.
 
     Raises BadAddress, Unreachable, or Refused with the server's code (`name-taken`, `unknown-game`, `bad-name`).
     """
@@ -80,10 +80,13 @@ def load_or_register(
     *,
     tls: ssl.SSLContext | None = None,
 ) -> Credentials:
-    """The credentials in the auth file at `path`; where there is no such file, register the bot and save it there."""
+    """Load the credentials from the auth file at `path`; if there is none, register the bot and save them there.
+
+    Raises BadCredentials, OSError, and what `register` raises.
+    """
     if Path(path).exists():
         return Credentials.load(path)
-    # an unwritable folder must show before the server gives the name away
+    # check the folder before the registration takes the name on the server
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     if not os.access(Path(path).parent, os.W_OK):
         raise BadCredentials(f"Cannot write the auth file {path}: its folder is not writable.")

@@ -1,14 +1,14 @@
-"""What can go wrong between a bot and the server, one tree.
+"""The SDK's errors, one tree.
 
     ClientError
     ├── BadAddress          the host is not an address the SDK understands
     ├── BadCredentials      the auth file is missing, unreadable, or belongs to another game
     ├── BadTurn             `choose` returned something that is not a JSON object
-    ├── Unreachable         what answers at the address is not a Battlebot server, or its certificate is not trusted
-    └── Refused             the server said no; `code` is its stable slug
+    ├── Unreachable         no Battlebot server at the address, or its certificate is not trusted
+    └── Refused             the server refused; `code` is its stable slug
         └── LoginFailed     wrong credentials, unknown bot or wrong game
 
-`ConnectionLost` stands beside the tree: the SDK deals with it by connecting again, no author ever sees it.
+`ConnectionLost` is not in the tree: the SDK handles it by connecting again, so authors never see it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class BadTurn(ClientError):
 
 
 class Unreachable(ClientError):
-    """What answers at the address is not a Battlebot server, or its certificate is not trusted."""
+    """There is no Battlebot server at the address, or its certificate is not trusted."""
 
 
 class Refused(ClientError):
-    """The server said no, and asking again would not help; `code` is its stable slug, such as `name-taken`."""
+    """The server refused, and trying again would not help; `code` is its stable slug, such as `name-taken`."""
 
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(f"{sentence} ({code})" if code else sentence)
@@ -47,7 +47,7 @@ class LoginFailed(Refused):
 
 
 class ConnectionLost(Exception):
-    """The connection ended: `close_code` and `reason` of the close frame, or None and what the network said."""
+    """The connection ended: `close_code` and `reason` of the close frame, or None and a description of the error."""
 
     def __init__(self, close_code: int | None, reason: str) -> None:
         super().__init__(f"closed with {close_code}: {reason or 'no reason given'}" if close_code else reason)

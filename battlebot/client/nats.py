@@ -1,4 +1,4 @@
-"""Serves a deciding function as a stateless bot over NATS: a BotRequest comes on a subject, a BotResponse goes back."""
+"""Serves a decision function as a stateless bot over NATS: receives BotRequests on a subject, sends BotResponses."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from battlebot.wire.macondo.history import from_request, to_response
 
 log = logging.getLogger("battlebot.client")
 
-SUBJECT, QUEUE = "bot.commands", "bot_queue"  # the original's; bots of one queue share their questions
+SUBJECT, QUEUE = "bot.commands", "bot_queue"  # as in the original; the bots of one queue group share its questions
 ANSWERS = "bot.publish_event"  # followed by the history's uid, for requests without a reply subject
-AGAIN_S = 1.0  # until an answer that nobody has acknowledged is sent again
+AGAIN_S = 1.0  # before an unacknowledged answer is sent again
 MOST_TRIES = 20
-FIRST_S = 2.0  # then it is said that nobody answers
+FIRST_S = 2.0  # without a first connection, before a warning is logged
 
 Decide = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
 def serve_nats(decide: Decide, url: str, subject: str = SUBJECT, queue: str = QUEUE) -> None:
-    """Answers every history that comes on the subject with the event that `decide` returns, until Ctrl-C.
+    """Answer every history received on the subject with the event that `decide` returns, until Ctrl-C.
 
-    `decide` may be called from several threads at once. What it raises is told to the server as the bot's error.
-    A NATS that is not there yet, or no more, is waited for.
+    `decide` may be called from several threads at once. Its exceptions are sent to the server as the bot's error.
+    If NATS cannot be reached, or the connection is lost, it keeps trying to connect.
     """
     asyncio.run(_serve(decide, url, subject, queue))
 
@@ -52,7 +52,7 @@ async def _serve(decide: Decide, url: str, subject: str, queue: str) -> None:
 
 
 async def _connected(url: str, name: str) -> Client:
-    """The connection, which comes back by itself. At first it is waited for, too."""
+    """Wait for the first connection and return the client, which reconnects by itself."""
 
     async def lost() -> None:
         if not client.is_closed:
@@ -69,11 +69,11 @@ async def _connected(url: str, name: str) -> Client:
         await asyncio.wait({connecting}, timeout=FIRST_S)
         if not connecting.done():
             log.warning("nobody answers at %s yet; it is waited for", _shown(url))
-        # not `await connecting`: what loses a cancellation would lose this one's, too
+        # not `await connecting`: connect may swallow a cancellation, and would swallow ours as well
         await asyncio.wait({connecting})
     finally:
         while not connecting.done():
-            # once is not enough: before Python 3.12 a cancellation is lost that comes as an attempt fails
+            # once is not enough: before Python 3.12 a cancellation is lost if it arrives as an attempt fails
             connecting.cancel()
             await asyncio.wait({connecting}, timeout=AGAIN_S / 10)
     connecting.result()
@@ -81,7 +81,7 @@ async def _connected(url: str, name: str) -> Client:
 
 
 def _shown(url: str) -> str:
-    """Without a user and a password."""
+    """The URL without user and password."""
     scheme, between, rest = url.rpartition("://")
     return scheme + between + rest.rpartition("@")[2]
 
@@ -112,6 +112,6 @@ def _decided(decide: Decide, data: bytes) -> tuple[str, bytes]:
         players = " - ".join(player.get("nickname", "") for player in history.get("players", ()))
         return uid, to_response(decide(history), uid=uid)
     except Exception as error:
-        # the uid is no word for a log: who knows it can answer for this bot
+        # do not log the uid: anybody who knows it can answer for this bot
         log.exception("no answer in the match %s", players)
         return uid, to_response(None, f"{type(error).__name__}: {error}", uid)

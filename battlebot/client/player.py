@@ -1,4 +1,4 @@
-"""One bot playing: what outlives a connection (seat, results), and the conversation over one. Opens no sockets."""
+"""One bot's play: its seat and results, kept across connections, and the conversation over one. Opens no sockets."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from battlebot.client.seat import Seat, Step, Update
 
 log = logging.getLogger("battlebot.client")
 
-QUIET_S = 30.0  # of silence, after which the SDK pings; as many again, and the connection is given up
+QUIET_S = 30.0  # of silence before the SDK pings; after as much again it gives up the connection
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How long and in which way to play; the words are those of `run`."""
+    """How long and in which way to play; the fields are the arguments of `run`."""
 
     contest: str | None = None
     matches: int | None = None
@@ -30,7 +30,7 @@ class Plan:
 
 
 class Player:
-    """Plays `plan` with `bot`, over as many connections as it takes; hand each to `converse` after its login."""
+    """Plays `plan` with `bot` over any number of connections; pass each to `converse` after its login."""
 
     def __init__(self, bot: Bot, plan: Plan) -> None:
         self.results: list[Result] = []
@@ -44,27 +44,27 @@ class Player:
 
     @property
     def one_match(self) -> bool:
-        """Whether a single match is all there is to play."""
+        """Whether the plan is a single match."""
         return self._plan.matches is None and not self._plan.keep and not self._plan.contest
 
     @property
     def in_match(self) -> bool:
-        """Whether it has a seat in a match whose end it has not been told, connected or not."""
+        """Whether it has a seat in a match that has not ended as far as it knows, connected or not."""
         return self._seat is not None
 
     def done(self) -> bool:
-        """Whether the plan is fulfilled, or nothing has happened for too long."""
+        """Whether the plan is fulfilled or the idle time-out has passed."""
         enough = 1 if self.one_match else self._plan.matches
         return (enough is not None and len(self.results) >= enough) or self.idle_left_s() <= 0
 
     def idle_left_s(self) -> float:
-        """Seconds that may still pass without a match; infinite during one, and where there is no limit."""
+        """Seconds left of the idle time-out; infinite during a match or without a time-out."""
         if self._plan.idle_timeout_s is None or self._in_match:
             return math.inf
         return self._busy_at_s + self._plan.idle_timeout_s - time.monotonic()
 
     def login_extras(self) -> dict[str, Any]:
-        """What the login says beyond who the bot is."""
+        """The fields of the login message besides the bot's identity."""
         extras: dict[str, Any] = {"contest": self._plan.contest} if self._plan.contest else {}
         if self._plan.protocol >= 2:
             extras["protocol"] = 2
@@ -77,9 +77,9 @@ class Player:
         return extras
 
     def converse(self, connection: Connection) -> None:
-        """Play until this connection has served: its last match is over, or the bot was idle for too long.
+        """Play until this connection's last match is over or the bot was idle for too long.
 
-        Raises ConnectionLost where it ends before that, BadTurn, and what the bot raises.
+        Raises ConnectionLost if the connection ends earlier, BadTurn, and what the bot raises.
         """
         self.heard, pinged = False, False
         keeps = self._keeps()
@@ -99,13 +99,13 @@ class Player:
             self._in_match = False
 
     def _keeps(self) -> bool:
-        # the last match of all gets a connection that ends with it: in a kept session the server could begin
-        # another match at once, and leaving that would be a defeat
+        # the very last match needs a connection that ends with it: in a kept session the server could begin
+        # another match at once, and leaving that one would lose it
         last = self._plan.matches is not None and len(self.results) >= self._plan.matches - 1
         return self._plan.keep and not last
 
     def _heed(self, connection: Connection, message: dict[str, Any]) -> bool:
-        """Act on one message; whether it ended a match."""
+        """Act on one message; return whether it ended a match."""
         over = False
         text = str(message.get("error") or message.get("notice") or "no reason given")
         update = Update.of(message) if isinstance(message.get("state"), dict) else None
@@ -113,7 +113,7 @@ class Player:
         if update is not None:
             self.heard, self._busy_at_s = True, time.monotonic()
             if update.match.id and update.match.id == self._finished:
-                return False  # what came after the end is answered with the end once more
+                return False  # the server answers anything sent after the end by repeating the end
             over = self._follow(update, first, text)
         if "code" in message:
             self._bot.notice(str(message["code"]), text)
@@ -122,10 +122,10 @@ class Player:
         return over
 
     def _follow(self, update: Update, first: bool, problem: str) -> bool:
-        """Tell the bot what happened; whether that was the end of the match."""
+        """Call the bot's methods for an update; return whether the match has ended."""
         bot, match, state, turn = self._bot, update.match, update.state, update.turn
         bot.match = match
-        # a server that names no matches plays one a connection
+        # a server that sends no match ids plays one match per connection
         if self._seat is None or self._seat.match_id != match.id or (first and not match.id):
             self._begin(match)
             bot.started(state)
@@ -150,7 +150,7 @@ class Player:
         self._seat, self._in_match = Seat(self._bot.bot_id, match.id), True
 
     def _answer(self, connection: Connection, update: Update, first: bool) -> None:
-        """Send a turn where the update asks for one."""
+        """Send a turn if the update asks for one."""
         if self._seat is None:
             return
         self._in_match = True
@@ -161,7 +161,7 @@ class Player:
             turn = self._choose(update)
             left_s = update.match.time_left_s()
             if left_s is not None and left_s < 0:
-                # the server's clock says so too; a turn sent now could be taken for one of the next match
+                # the server has timed out as well; a turn sent now could be taken for one of the next match
                 log.warning("choose took %.1f s too long: the turn is not sent", -left_s)
                 return
             self._seat.sent(turn)
@@ -178,6 +178,6 @@ class Player:
             raise
         if not isinstance(turn, dict):
             raise BadTurn(f"choose returned {turn!r}; a turn is a dict, such as {{'n': 3}}.")
-        # these say which state this turn answers, so that the server cannot apply it twice, nor to the next match
+        # match and version name the state that this turn answers: the server cannot apply it twice or to the next match
         with_version = self._plan.protocol >= 2 and update.match.version is not None
         return {"match": update.match.id, **turn, "version": update.match.version} if with_version else turn

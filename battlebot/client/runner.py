@@ -1,4 +1,4 @@
-"""`run`: connects a bot, and connects it again. What happens over one connection is in `player`."""
+"""`run`: connects a bot, and reconnects it. What happens over one connection is in `player`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from battlebot.client.player import Plan, Player
 
 log = logging.getLogger("battlebot.client")
 
-HEALTHY_S = 10.0  # a connection that held this long makes the next wait short again
+HEALTHY_S = 10.0  # a connection that lasted this long resets the back-off
 TRY_LATER_S = 2.0
 NORMAL, RESTART, TRY_LATER = 1000, 1012, 1013
-FINAL_CODES = frozenset({1003, 1007, 1008, 1009})  # what the bot sent is not acceptable, nor would it be next time
-PASSING_SLUGS = frozenset({"rate", "slow-reader", "silent"})  # except for these: a new connection may do better
+FINAL_CODES = frozenset({1003, 1007, 1008, 1009})  # the server rejects what the bot sent, and would do so again
+PASSING_SLUGS = frozenset({"rate", "slow-reader", "silent"})  # exceptions: a new connection may do better
 
 
 def run(
@@ -40,10 +40,11 @@ def run(
 ) -> list[Result]:
     """Connect a bot and play. Returns the results when it ends: after `matches`, after `idle_timeout_s`, or by Ctrl-C.
 
-    With `keep` the bot plays on and on; without it one match, or in a contest one match a connection.
-    `idle_timeout_s` is how long to go without a match. `credentials` may be the auth file's path. `protocol=1` speaks
-    as the original clients do. `tls` replaces the system's certificates, for a server with one of its own.
-    Raises what `choose` raises, and ClientError where going on is of no use: see `battlebot.client.errors`.
+    With `keep` the bot plays match after match over one connection. Without it, it plays one match; or, in a contest
+    or with `matches`, one per connection. `idle_timeout_s` is how long to go without a match. `credentials` may be the
+    auth file's path. `protocol=1` speaks like the original clients. `tls` replaces the system's certificates, for a
+    server with its own. Raises what `choose` raises, ClientError if going on is of no use (see
+    `battlebot.client.errors`), and ValueError for any other protocol.
     """
     if not isinstance(credentials, Credentials):
         credentials = Credentials.load(credentials)
@@ -76,10 +77,10 @@ def run(
 
 
 def wait_after(lost: ConnectionLost | None, backoff: Backoff, in_match: bool = False) -> float:
-    """Seconds before the next connection; `lost` is None where the last one had served. `in_match`: a match waits.
+    """Seconds before the next connection. `lost`: None if the last one ended as planned. `in_match`: a match goes on.
 
-    Raises Refused (or LoginFailed) where the server closed for a reason that a new connection would meet again. The
-    close codes are those of RFC 6455 and of the protocol page; the reason is `slug: sentence`.
+    Raises Refused (or LoginFailed) if the server would close a new connection for the same reason. The close codes
+    are those of RFC 6455 and of the protocol page; the close reason is `slug: sentence`.
     """
     if lost is None or lost.close_code == RESTART:
         return backoff.soon_s(in_match)
@@ -95,7 +96,7 @@ def wait_after(lost: ConnectionLost | None, backoff: Backoff, in_match: bool = F
 
 
 def _connect(player: Player, connect: Callable[[], Connection], credentials: Credentials) -> ConnectionLost | None:
-    """One connection from its opening to its end; how it was lost, or None where it has served."""
+    """Run one connection from start to end; return how it was lost, or None if it ended as planned."""
     player.heard = False
     try:
         with connect() as connection:

@@ -1,4 +1,4 @@
-"""What the SDK remembers of the match it plays, and what an update asks of it. No sockets, no bot's logic."""
+"""The SDK's memory of the current match, and what an update requires of it. No sockets, no bot logic."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Step(Enum):
 
 @dataclass(frozen=True)
 class Update:
-    """One update, read: `turn` is None where no turn caused it; `missed` are those that a lost connection had."""
+    """A decoded update: `turn` is None if no turn caused it; `missed` are the turns made while disconnected."""
 
     state: State
     turn: Turn | None
@@ -34,17 +34,17 @@ class Update:
         return cls(message["state"], message.get("turn"), Match.of(message.get("match")), missed)
 
     def awaits(self, bot_id: str) -> bool:
-        """Whether the match goes on and waits for this bot."""
+        """Whether the match is running and waits for this bot's turn."""
         if self.state.get("complete"):
             return False
         return self.state.get("nextPlayer") == bot_id or bot_id in (self.state.get("waitingFor") or ())
 
 
 class Seat:
-    """Our place in one match, across dropped connections: the last version seen, and the turn under way, if any.
+    """Our place in one match, kept across connections: the last version seen, and the turn under way, if any.
 
-    A turn is under way from `sent` until the update that echoes it. In that time nothing else is sent: in a game where
-    all move at once, another bot's turn may change the state before ours arrives.
+    A turn is under way from `sent` until the update that echoes it. Meanwhile no other turn is sent: in a
+    simultaneous game, another bot's turn may change the state before ours arrives.
     """
 
     def __init__(self, bot_id: str, match_id: str) -> None:
@@ -55,7 +55,7 @@ class Seat:
         self._answered: tuple[int | None, int | None] = (None, None)
 
     def take(self, update: Update, *, first: bool) -> Step:
-        """What `update` asks for; `first` says that it is the first one on a new connection."""
+        """What `update` requires; `first`: it is the first update on a new connection."""
         self._asked = (update.match.version, update.match.strikes)
         if self._is_echo(update.turn) or self._is_overtaken(update):
             self.under_way = None
@@ -65,12 +65,12 @@ class Seat:
             return Step.WAIT
         if self.under_way is None:
             return Step.CHOOSE
-        # no turn caused this update: the server begins anew, and what it said or heard before may be lost
+        # no turn caused this update: the server starts over, and earlier messages of either side may be lost
         if not first and update.turn is not None:
             return Step.WAIT
         if update.match.version is not None:
-            # the same version and as many strikes mean that our turn was lost; where all move at once it may be under
-            # way still, and is at worst acknowledged twice
+            # the same version and strikes mean that our turn was lost; in a simultaneous game it may still be
+            # under way, and is at worst acknowledged twice
             if self._asked == self._answered or (not first and self._is_newer(update)):
                 return Step.RESEND
         elif not first:
@@ -79,21 +79,21 @@ class Seat:
         return Step.CHOOSE
 
     def sent(self, turn: Turn) -> None:
-        """The turn that answers the last update goes out now."""
+        """Record `turn` as under way, as the answer to the last update. Call it when the turn is sent."""
         self.under_way = turn
         self._answered = self._asked
 
     def _is_newer(self, update: Update) -> bool:
-        """Whether the match has gone on since the turn under way was sent."""
+        """Whether the match's version has grown since the turn under way was sent."""
         version, answered = update.match.version, self._answered[0]
         return version is not None and answered is not None and version > answered
 
     def _is_overtaken(self, update: Update) -> bool:
-        """Whether the turn under way must have arrived, its echo lost: where all wait for one, none but it goes on."""
+        """Whether the turn under way must have arrived and its echo was lost: a sequential game moves on only by it."""
         return "waitingFor" not in update.state and self._is_newer(update)
 
     def _is_echo(self, turn: Turn | None) -> bool:
-        """Whether the update's turn is the one under way. An older one, acknowledged twice, names another."""
+        """Whether the update's turn is the one under way. An older turn, acknowledged twice, has another version."""
         if self.under_way is None or turn is None or turn.get("player") != self.bot_id:
             return False
         return all(turn.get(key) == self.under_way.get(key) for key in ("match", "version"))

@@ -16,7 +16,7 @@ log = logging.getLogger("battlebot.client")
 
 GAME = "gomoku"
 TURN_TIMEOUT_MS = 5000  # by the protocol
-HEALTHY_S = 10.0  # a connection that held this long makes the next wait short again
+HEALTHY_S = 10.0  # a connection that lasted this long resets the back-off
 # codes of errors that a new connection would meet again
 FINAL = frozenset({"bad-name", "bad-message", "too-big", "name-taken"})
 
@@ -30,12 +30,12 @@ def run_tcp(
     pass_hash: str | None = None,
     idle_timeout_s: float | None = None,
 ) -> list[Result]:
-    """Connect a bot by its name and play gomoku, pairing after pairing of two boards. Returns the boards' results.
+    """Connect a bot by its name and play gomoku in pairings of two boards each. Returns the boards' results.
 
-    It ends once `boards` are played and the pairing is over, after `idle_timeout_s` without a board, or by Ctrl-C.
-    `pass_hash` is for a name that is registered on the server. A `Result` is of a board: its number, the victor's name,
-    and the reason `win`, `lose`, `draw` (of which the protocol says nothing), or `missed`. Raises what `choose` raises,
-    and ClientError where going on is of no use.
+    Ends once `boards` are played and the pairing is over, after `idle_timeout_s` without a board, or by Ctrl-C.
+    `pass_hash` is for a name that is registered on the server. There is one `Result` per board: its number, the
+    victor's name, and the reason `win`, `lose`, `draw` (inferred, as the protocol does not report draws) or `missed`.
+    Raises what `choose` raises, and ClientError if going on is of no use.
     """
     address = parse_tcp_address(host)
     bot = bot() if isinstance(bot, type) else bot
@@ -49,7 +49,7 @@ def run_tcp(
                     _log_in(connection, name, pass_hash)
                     player.converse(connection)
             except ConnectionLost as lost:
-                # two of one name close one another's connections: then each must wait longer and longer
+                # two clients with one name close each other's connections: then each must wait longer and longer
                 if len(player.results) > played or time.monotonic() - began_s > HEALTHY_S:
                     backoff.reset()
                 wait_s = min(backoff.next_s(), player.idle_left_s)
@@ -62,7 +62,10 @@ def run_tcp(
 
 
 def _log_in(connection: TcpConnection, name: str, pass_hash: str | None) -> None:
-    """Steps 1 and 2 of the conversation; the answer to a salt where the server wants one."""
+    """Steps 1 and 2 of the protocol, with the answer to a salt if the server asks for one.
+
+    Raises LoginFailed, Refused, ConnectionLost, Unreachable.
+    """
     connection.send({"username": name})
     while (message := _told(connection.receive_within_login())).get("status") != "ok":
         if "salt" not in message:
@@ -74,7 +77,7 @@ def _log_in(connection: TcpConnection, name: str, pass_hash: str | None) -> None
 
 
 def _told(message: Message) -> Message:
-    """The message, if it is no error. Raises LoginFailed, Refused, ConnectionLost."""
+    """Return the message unless it is an error. Raises LoginFailed, Refused, ConnectionLost."""
     if message.get("event") != "error":
         return message
     code, sentence = str(message.get("code", "")), str(message.get("error", ""))
@@ -86,7 +89,7 @@ def _told(message: Message) -> Message:
 
 
 class _Player:
-    """What outlives a connection: the results, the board that is being played, whom one plays against."""
+    """What is kept across connections: the results, the current board, the opponent."""
 
     def __init__(self, bot: Bot, boards: int | None, idle_timeout_s: float | None) -> None:
         self.results: list[Result] = []
@@ -95,17 +98,20 @@ class _Player:
         self._busy_at_s = time.monotonic()
         self._against = "the opponent"
         self._first = True
-        self._board: Message | None = None  # as it was seen last, one's own move included
+        self._board: Message | None = None  # as last seen, including our own last move
 
     @property
     def idle_left_s(self) -> float:
-        """Seconds that may still pass without a board."""
+        """Seconds left of the idle time-out; infinite during a board or without a time-out."""
         if self._idle_timeout_s is None or self._board is not None:
             return float("inf")
         return self._busy_at_s + self._idle_timeout_s - time.monotonic()
 
     def converse(self, connection: TcpConnection) -> None:
-        """Steps 3 to 10, until all is played. Raises ConnectionLost, BadTurn, and what the bot raises."""
+        """Steps 3 to 10 of the protocol, until all boards are played.
+
+        Raises LoginFailed, Refused, ConnectionLost, Unreachable, BadTurn, and what the bot raises.
+        """
         while not self.done:
             message = connection.receive(self.idle_left_s)
             if message is None:
@@ -150,11 +156,11 @@ class _Player:
         self._board = {**board, "_moves": [*board["_moves"], move]}
 
     def _see(self, board: Message) -> bool:
-        """The board as it is now; whether it is another. Of the one before no end was told: a draw, or missed."""
+        """Record the board; return whether it is a new one. Then a previous board ended unreported: drawn or missed."""
         new = self._board is None or self._board["_id"] != board["_id"]
         if new:
             self._end(None, "draw")
-            self._first = not self._first  # until a question says so
+            self._first = not self._first  # a guess, until a question tells
         self._busy_at_s, self._board = time.monotonic(), board
         return new
 
@@ -162,7 +168,7 @@ class _Player:
         if self._board is None:
             return
         board, self._board = self._board, None
-        # the opponent's last move may be missing
+        # a drawn board is full but for the opponent's last move, which we may not have seen
         if reason == "draw" and len(board["_moves"]) < board["_size"] ** 2 - 1:
             reason = "missed"
         self.results.append(Result(str(board["_id"]), victor, reason))
@@ -171,7 +177,7 @@ class _Player:
         self._bot.finished({**self._state(board), "complete": True, "victor": victor, "reason": reason})
 
     def _state(self, board: Message) -> State:
-        """The board as a state of gomoku, as a bot of the WebSocket door is told it."""
+        """The board as a gomoku state, as bots of the WebSocket door receive it."""
         moves, size, me = board["_moves"], board["_size"], self._bot.bot_id
         players = [me, self._against] if self._first else [self._against, me]
         rows: list[list[str]] = [[""] * size for _ in range(size)]

@@ -1,4 +1,4 @@
-"""One connection to the TCP door: opened, read and written as JSON objects in frames. Knows nothing of boards."""
+"""One connection to the TCP door: exchanges JSON objects in frames. Knows nothing of boards."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Message = dict[str, Any]
 
 PORT = 5232
 OPEN_TIMEOUT_S = 10.0
-LOGIN_TIMEOUT_S = 20.0  # a server slows down players that come back too often
-# a server whose machine is gone is found out by the system: this protocol has no ping
+LOGIN_TIMEOUT_S = 20.0  # a server slows down players that reconnect too often
+# the protocol has no ping: TCP keep-alive detects a server whose machine is gone
 KEEPALIVE = {"TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
 
@@ -27,7 +27,7 @@ def parse_tcp_address(text: str) -> tuple[str, int]:
     if not colon or text.strip().endswith("]"):
         host, port = text.strip(), str(PORT)
     if ":" in host and not host.startswith("["):
-        host = ""  # an address of IPv6 stands in brackets
+        host = ""  # IPv6 addresses need brackets
     host = host.removeprefix("[").removesuffix("]")
     if not host or "/" in host or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
         raise BadAddress(f"{text!r} is not an address like localhost:{PORT}.")
@@ -38,7 +38,7 @@ class TcpConnection:
     """An open connection. A context manager."""
 
     def __init__(self, host: str, port: int) -> None:
-        """Connect. Raises ConnectionLost where trying again may help, Unreachable where it cannot."""
+        """Connect. Raises ConnectionLost if trying again may help, Unreachable if it cannot."""
         try:
             self._socket = socket.create_connection((host, port), OPEN_TIMEOUT_S)
         except socket.gaierror as error:
@@ -50,7 +50,7 @@ class TcpConnection:
         for name, value in KEEPALIVE.items():
             if hasattr(socket, name):
                 self._socket.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-        self._decoder = Decoder(2**24)  # of a server's messages those with a board grow
+        self._decoder = Decoder(2**24)  # messages with a board may be large
 
     def __enter__(self) -> TcpConnection:
         return self
@@ -59,9 +59,9 @@ class TcpConnection:
         self._socket.close()
 
     def send(self, message: Message) -> None:
-        """Send one JSON object, as one piece. Raises TypeError or ValueError where it is none.
+        """Send one JSON object in one write. Raises TypeError or ValueError if it is not JSON.
 
-        A broken connection is not raised here: what the server said last may still be unread, and `receive` tells.
+        A broken connection is not raised here but by `receive`, so that the server's last messages are read first.
         """
         data = frame(json.dumps(message, allow_nan=False).encode())
         self._socket.settimeout(OPEN_TIMEOUT_S)
@@ -69,7 +69,7 @@ class TcpConnection:
             self._socket.sendall(data)
 
     def receive(self, timeout_s: float = math.inf) -> Message | None:
-        """The next object; None where `timeout_s` passed without one. Raises ConnectionLost, Unreachable."""
+        """Return the next object, or None after `timeout_s` without one. Raises ConnectionLost, Unreachable."""
         until_s = time.monotonic() + timeout_s
         while (payload := self._decoder.next()) is None:
             left_s = until_s - time.monotonic()
@@ -94,7 +94,7 @@ class TcpConnection:
         return message
 
     def receive_within_login(self) -> Message:
-        """The next object while logging in. Raises ConnectionLost, Unreachable."""
+        """Return the next object during login, within LOGIN_TIMEOUT_S. Raises ConnectionLost, Unreachable."""
         message = self.receive(LOGIN_TIMEOUT_S)
         if message is None:
             raise ConnectionLost(None, f"the server said nothing for {LOGIN_TIMEOUT_S:g} s")

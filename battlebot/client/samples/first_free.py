@@ -9,7 +9,7 @@ from battlebot.client.samples.turns import possible_turns
 
 
 class FirstFree(Bot):
-    """For connectfour, gomoku, noughtsandcrosses and numberwang."""
+    """Plays connectfour, gomoku, noughtsandcrosses and numberwang."""
 
     def choose(self, state: State) -> Turn:
         """The first valid turn."""

@@ -1,4 +1,4 @@
-"""Plays at random, and breaks the rules now and then: about every sixth turn is invalid, and another may follow.
+"""Plays at random and sometimes breaks the rules: about one turn in six is invalid, one in two right after such a turn.
 
 Three invalid turns lose a match, so this bot loses some of them by strikes.
 """
@@ -13,7 +13,7 @@ from battlebot.client.samples.random_player import RandomPlayer
 
 
 class Illegal(RandomPlayer):
-    """For connectfour, gomoku, noughtsandcrosses and numberwang."""
+    """Plays connectfour, gomoku, noughtsandcrosses and numberwang."""
 
     chance = 1 / 6
     chance_again = 1 / 2
@@ -22,7 +22,7 @@ class Illegal(RandomPlayer):
         self.invalid = False
 
     def choose(self, state: State) -> Turn:
-        """Any valid turn, or one that no game accepts."""
+        """A random valid turn, or one that no game accepts."""
         self.invalid = random.random() < (self.chance_again if self.invalid else self.chance)
         return {"oops": True} if self.invalid else super().choose(state)
 

@@ -1,4 +1,4 @@
-"""Plays noughts and crosses without a fault: it looks at every way the match can go on, and never loses."""
+"""Plays noughts and crosses perfectly: it searches all possible continuations, and never loses."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 
 
 class Perfect(Bot):
-    """For noughtsandcrosses."""
+    """Plays noughtsandcrosses."""
 
     def choose(self, state: State) -> Turn:
-        """One of the best turns: win soon, else lose late."""
+        """One of the best turns: win as soon as possible, else lose as late as possible."""
         board = tuple(mark for row in state["board"] for mark in row)
         mark = own_mark(state, self.bot_id)
         worth = {space: -value(placed(board, space, mark), other(mark)) for space in free(board)}
@@ -29,7 +29,7 @@ class Perfect(Bot):
 
 @cache
 def value(board: Board, mark: str) -> int:
-    """The board's worth to `mark`, who is to move: above 0 a win (the more the sooner), 0 a draw, below 0 a loss."""
+    """The board's value to `mark`, who is to move: above 0 a win (higher if sooner), 0 a draw, below 0 a loss."""
     if any(board[a] == board[b] == board[c] == other(mark) for a, b, c in LINES):
         return -1 - len(free(board))
     return max((-value(placed(board, space, mark), other(mark)) for space in free(board)), default=0)

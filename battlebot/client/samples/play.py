@@ -1,4 +1,4 @@
-"""The command line that all sample bots share: register where there is no auth file yet, then play."""
+"""The command line shared by all sample bots: registers the bot if there is no auth file yet, then plays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from battlebot.client.samples.turns import GAMES
 
 
 def arguments(name: str, games: Iterable[str] = GAMES, game: str = "noughtsandcrosses") -> argparse.ArgumentParser:
-    """The options of every sample; a sample adds its own."""
+    """A parser with the options that all samples share; a sample adds its own."""
     parser = argparse.ArgumentParser(prog=f"python -m battlebot.client.samples.{name}")
     parser.add_argument("--host", default="localhost:3000", help="localhost:3000, or a URL (default: %(default)s)")
     parser.add_argument("--game", default=game, choices=sorted(games))
@@ -29,11 +29,11 @@ def arguments(name: str, games: Iterable[str] = GAMES, game: str = "noughtsandcr
 
 
 def main(make: Callable[[argparse.Namespace], Bot] | type[Bot], parser: argparse.ArgumentParser | None = None) -> None:
-    """Run the bot that `make` returns, as the command line says; exits with status 1 and one line where it cannot."""
+    """Run the bot that `make` returns, by the command line's options; on an error, print one line and exit with 1."""
     parser = parser or arguments(Path(sys.argv[0]).stem)
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO if options.verbose else logging.WARNING, format="%(message)s")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # both Ctrl-C and `kill` say goodbye to the server
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill` closes the connection properly, like Ctrl-C
     bot = make() if isinstance(make, type) else make(options)
     auth = options.auth or f"{options.name}.auth.json"
     try:

@@ -1,4 +1,4 @@
-"""Plays any valid turn, all with the same chance."""
+"""Plays valid turns at random, each with equal probability."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from battlebot.client.samples.turns import possible_turns
 
 
 class RandomPlayer(Bot):
-    """For connectfour, gomoku, noughtsandcrosses and numberwang."""
+    """Plays connectfour, gomoku, noughtsandcrosses and numberwang."""
 
     def choose(self, state: State) -> Turn:
-        """Any valid turn."""
+        """A random valid turn."""
         return random.choice(possible_turns(self.game, state, self.bot_id))
 
 

@@ -1,4 +1,4 @@
-"""Plays at random, and thinks about it for a while: `--delay 0.05 0.2` is the shortest and the longest, in seconds."""
+"""Plays at random after a delay: `--delay 0.05 0.2` gives the shortest and the longest, in seconds."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from battlebot.client.samples.random_player import RandomPlayer
 
 
 class Slow(RandomPlayer):
-    """For connectfour, gomoku, noughtsandcrosses and numberwang."""
+    """Plays connectfour, gomoku, noughtsandcrosses and numberwang."""
 
     def __init__(self, shortest_s: float = 0.05, longest_s: float = 0.2) -> None:
         self.shortest_s, self.longest_s = shortest_s, longest_s
 
     def choose(self, state: State) -> Turn:
-        """Any valid turn, after the delay."""
+        """A random valid turn, after the delay."""
         time.sleep(random.uniform(self.shortest_s, self.longest_s))
         return super().choose(state)
 

@@ -1,6 +1,6 @@
-"""Plays gomoku by its threats: completes fours, blocks them, and makes and blocks what becomes an open four.
+"""Plays gomoku by threats: completes fours, blocks them, and makes and blocks threes that become open fours.
 
-It looks at every line of five spaces once a move, which takes about a millisecond, and no move ahead beyond that.
+Each move it looks once at every line of five spaces, which takes about a millisecond. It does not search ahead.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ Line = tuple[Space, ...]
 Pair = tuple[Space, Space]
 
 DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))
-WORTH = 5.0  # so many times as much is a line worth that has one mark more
-OWN = 1.2  # a line of one's own, beside one of the opponent's
+WORTH = 5.0  # each further mark multiplies a line's worth by this
+OWN = 1.2  # weight of our own lines relative to the opponent's
 
 
 class Threats(Bot):
-    """For gomoku, on any board."""
+    """Plays gomoku on a board of any size."""
 
     def choose(self, state: State) -> Turn:
-        """The first that there is: a win, a block, an open four, a block of one, the space in the best lines."""
+        """The first available of: a win, a block, an open four, a block of one, the space with the best lines."""
         size, length = state["size"], state["winLength"]
         moves = [(x, y) for x, y in state["moves"]]
         if not moves:
@@ -45,7 +45,7 @@ class Threats(Bot):
 
 
 class Lines:
-    """What one side has: `wins` complete a line; `fours` are the two spaces that are left of a line."""
+    """The lines open to one side: `wins` complete a line; `fours` are pairs of the last two free spaces of a line."""
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -54,7 +54,7 @@ class Lines:
         self.worth: dict[Space, float] = defaultdict(float)
 
     def add(self, line: Line, own: set[Space], others: set[Space]) -> None:
-        """One more line: nothing, if the other side has a mark in it."""
+        """Add a line; it is ignored if the other side has a mark in it."""
         if not others.isdisjoint(line):
             return
         free = [space for space in line if space not in own]
@@ -66,7 +66,7 @@ class Lines:
             self.worth[space] += WORTH ** (self._length - len(free))
 
     def doubles(self, blocked: Space | None = None) -> set[Space]:
-        """The spaces at which a mark makes two wins at once, an open four above all; with one space `blocked`."""
+        """The spaces where a mark creates two wins at once, usually an open four; without using the space `blocked`."""
         follow: dict[Space, set[Space]] = defaultdict(set)
         for one, two in self.fours:
             if blocked not in (one, two):
@@ -77,7 +77,7 @@ class Lines:
 
 @cache
 def lines(size: int, length: int) -> tuple[Line, ...]:
-    """Every line of so many spaces on the board."""
+    """Every line of `length` spaces on a board of `size` by `size`."""
     return tuple(_lines(size, length))
 
 
@@ -90,12 +90,12 @@ def _lines(size: int, length: int) -> Iterator[Line]:
 
 
 def value(mine: Lines, theirs: Lines, space: Space) -> float:
-    """What a space is worth by the lines through it."""
+    """The worth of a space, from the lines through it."""
     return OWN * mine.worth.get(space, 0.0) + theirs.worth.get(space, 0.0)
 
 
 def best(mine: Lines, theirs: Lines, worth: dict[Space, float]) -> Space:
-    """The space to take, of those in `worth`, which are free."""
+    """The space to take; the keys of `worth` are the free spaces."""
     for wanted in (mine.wins, theirs.wins, mine.doubles(), blocks(theirs)):
         if wanted:
             return dearest(wanted, worth)
@@ -103,7 +103,7 @@ def best(mine: Lines, theirs: Lines, worth: dict[Space, float]) -> Space:
 
 
 def blocks(theirs: Lines) -> set[Space]:
-    """The spaces that leave the other side as few open fours as can be; none where it threatens none."""
+    """The spaces that leave the other side the fewest open fours; none if it threatens none."""
     threats = theirs.doubles()
     if not threats:
         return set()
@@ -113,7 +113,7 @@ def blocks(theirs: Lines) -> set[Space]:
 
 
 def dearest(spaces: set[Space], worth: dict[Space, float]) -> Space:
-    """One of those that are worth the most."""
+    """A random one of the spaces of the greatest worth."""
     most = max(worth[space] for space in spaces)
     return random.choice(sorted(space for space in spaces if worth[space] == most))
 

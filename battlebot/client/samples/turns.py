@@ -1,4 +1,4 @@
-"""The turns that a bot may make in each game the samples play. Read off the state, as any bot has to."""
+"""The turns that a bot may make in each game that the samples play, derived from the state."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from battlebot.client.bot import State, Turn
 
 
 def possible_turns(game: str, state: State, bot_id: str) -> list[Turn]:
-    """All valid turns of the bot that is to move, in a fixed order. Raises LookupError for a game unknown here."""
+    """All valid turns of the bot on turn, in a fixed order. Raises LookupError for a game that is not in GAMES."""
     if game not in GAMES:
         raise LookupError(f"The sample bots do not play {game}, only {', '.join(sorted(GAMES))}.")
     return GAMES[game](state, bot_id)
@@ -37,7 +37,7 @@ def _connectfour(state: State, bot_id: str) -> list[Turn]:
 
 
 def _numberwang(state: State, bot_id: str) -> list[Turn]:
-    # any number is a turn; these end a match soon, also between two bots that always take the first
+    # any number is a valid turn; these end a match soon, even if both bots always choose the first
     return [{"n": n} for n in range(-9, 10)]
 
 

@@ -1,1 +1,1 @@
-"""Sample bots of battlecube: functions from a question (as HTTP bots are asked) to tasks; over HTTP or WebSocket."""
+"""Sample bots for battlecube: functions from a question (as sent to HTTP bots) to tasks, over HTTP or WebSocket."""

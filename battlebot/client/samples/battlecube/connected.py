@@ -12,13 +12,13 @@ from battlebot.client.samples.play import arguments, main
 
 
 class CubeBot(Bot):
-    """Answers as the same bot would behind HTTP."""
+    """Plays the tasks that the same bot would answer over HTTP."""
 
     def __init__(self, decide: Decide) -> None:
         self._decide = decide
 
     def choose(self, state: State) -> Turn:
-        """Its tasks."""
+        """The turn with the bot's tasks."""
         return {"tasks": self._decide(question_of(state, self.bot_id))}
 
 

@@ -1,4 +1,4 @@
-"""Moves, bombs and waits by chance, as the original's example bots do; it may well leave the cube."""
+"""Moves, bombs and waits at random, like the original's example bots; it may leave the cube."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from battlebot.client.samples.battlecube.question import NOOP, STEPS, Question, 
 
 
 def decide(question: Question) -> Tasks:
-    """As many tasks as are asked for."""
+    """Random tasks, as many as are asked for."""
     return [_task(question["gameInfo"]["edgeLength"]) for _ in range(question["gameInfo"]["numOfTasksPerTick"])]
 
 

@@ -1,6 +1,6 @@
-"""A sample bot behind HTTP: `python -m battlebot.client.samples.battlecube.http_bot survivor --port 4001`.
+"""A sample HTTP bot: `python -m battlebot.client.samples.battlecube.http_bot survivor --port 4001`.
 
-All that a stateless bot has to do: read the JSON of a POST, answer it with JSON. The connection is kept (HTTP/1.1).
+A stateless bot reads the JSON of a POST and answers with JSON. The connection stays open (HTTP/1.1).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ BOTS: dict[str, Decide] = {"dumb": dumb.decide, "survivor": survivor.decide}
 
 
 def make_server(decide: Decide, host: str, port: int) -> ThreadingHTTPServer:
-    """An HTTP server whose answers are `decide`'s; to be told `serve_forever`."""
+    """An HTTP server that answers with the tasks of `decide`; the caller calls `serve_forever`."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
-        wbufsize = -1  # head and body leave together
+        wbufsize = -1  # buffered, so that head and body are sent together
 
         def do_POST(self) -> None:
             question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -33,13 +33,13 @@ def make_server(decide: Decide, host: str, port: int) -> ThreadingHTTPServer:
             self.wfile.write(answer)
 
         def log_message(self, *_: object) -> None:
-            """Silent: it is asked often."""
+            """Log nothing: requests are frequent."""
 
     return ThreadingHTTPServer((host, port), Handler)
 
 
 def main() -> None:
-    """Serves until Ctrl-C."""
+    """Serve until Ctrl-C."""
     parser = argparse.ArgumentParser(prog="python -m battlebot.client.samples.battlecube.http_bot")
     parser.add_argument("bot", choices=sorted(BOTS))
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")

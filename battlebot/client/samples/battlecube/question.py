@@ -1,4 +1,4 @@
-"""The question that a bot of battlecube answers, over whatever door it comes. Pure."""
+"""The question that a battlecube bot answers, whatever the door. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOOP = {"task": "NOOP"}
 
 
 def question_of(state: dict[str, Any], bot_id: str) -> Question:
-    """The question as a stateless bot would be asked it, from the state that a connected bot sees."""
+    """The question as sent to stateless bots, made from the state that a connected bot sees."""
     info = {key: state[key] for key in ("edgeLength", "currentTick", "numOfTasksPerTick")}
     return {
         "currentPlayer": {"name": bot_id},
@@ -38,20 +38,20 @@ def cell_of(row: dict[str, Any]) -> Cell:
 
 
 def moved(cell: Cell, step: Cell) -> Cell:
-    """The cell that lies one step further."""
+    """The cell one step further."""
     return cell[0] + step[0], cell[1] + step[1], cell[2] + step[2]
 
 
 def inside(cell: Cell, edge: int) -> bool:
-    """Whether it is one of the cube's."""
+    """Whether the cell lies inside the cube."""
     return all(0 <= place < edge for place in cell)
 
 
 def move(direction: str) -> dict[str, Any]:
-    """The task of a step."""
+    """The task to move one step."""
     return {"task": "MOVE", "direction": direction}
 
 
 def bomb(cell: Cell) -> dict[str, Any]:
-    """The task of a bomb at a cell."""
+    """The task to place a bomb at a cell."""
     return {"task": "PLACE_BOMB", "x": cell[0], "y": cell[1], "z": cell[2]}

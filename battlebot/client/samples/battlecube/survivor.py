@@ -1,6 +1,6 @@
-"""Looks some ticks ahead: walks where no bomb lies and others can hardly be by then; bombs whom it can from there.
+"""Looks some ticks ahead: avoids bombs and cells that others may reach; when it stays, it bombs the nearest bot.
 
-Where another can be after k ticks are all cells within k steps of it; the further off they are, the less likely each.
+After k ticks another bot may be in any cell within k steps of it; the further away the cell, the less likely.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from battlebot.client.samples.battlecube.question import (
     moved,
 )
 
-AHEAD = 4  # ticks, where fewer tasks are asked for
-BEAM = 150  # paths that are followed at each tick
-STAYING = 0.08  # what it costs to stay: bombs are thrown at where a bot is
-EDGE = 0.01  # what it costs to have one way less to go on
+AHEAD = 4  # ticks to look ahead, even if fewer tasks are asked for
+BEAM = 150  # paths kept at each tick
+STAYING = 0.08  # cost of staying: bots throw bombs at current positions
+EDGE = 0.01  # cost of each direction that is closed
 
 Path = tuple[float, Cell, tuple[str | None, ...]]
 
 
 def decide(question: Question) -> Tasks:
-    """The tasks of the path with the least danger; where it stays, a bomb at the nearest bot."""
+    """The tasks along the least dangerous path; for a tick without a move, a bomb at the nearest bot."""
     info, name = question["gameInfo"], question["currentPlayer"]["name"]
     rows = {row["name"]: cell_of(row) for row in question["players"]}
     own, others = rows[name], [cell for player, cell in rows.items() if player != name]
@@ -67,7 +67,7 @@ def _ways(cell: Cell, edge: int) -> Iterable[tuple[str | None, Cell]]:
 
 
 def _danger(cell: Cell, step: str | None, others: list[Cell], bombs: set[Cell], edge: int, tick: int) -> float:
-    """How likely it is, roughly, to end in this cell at this tick; the next ticks count most."""
+    """A rough cost for the risk of dying in this cell at this tick; earlier ticks count more."""
     if cell in bombs:
         return 10.0 / tick
     near = sum(1.0 / (1 + _distance(cell, other)) ** 2 for other in others if _distance(cell, other) <= tick)

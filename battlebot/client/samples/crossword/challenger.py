@@ -1,4 +1,4 @@
-"""Plays as the greedy bot does, but now and then what is no word, and challenges now and then what may be one."""
+"""Plays like the greedy bot, but sometimes plays phonies (non-words) and sometimes challenges without cause."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ TRIES = 20
 
 
 class Challenger(Bot):
-    """For crossword. `phonies` and `challenges` are the chances of a play that is no word, and of a wild challenge."""
+    """Plays crossword. `phonies` and `challenges` are the chances of a phony and of a challenge without cause."""
 
     def __init__(self, phonies: float = 0.3, challenges: float = 0.2, seed: int | None = None) -> None:
         self.phonies, self.challenges = phonies, challenges
         self.random = random.Random(seed)
 
     def choose(self, state: State) -> Turn:
-        """What it decides on the history that the state tells."""
+        """Decide on the history made from the state."""
         return self.decide(history_of(state, self.match.id))
 
     def decide(self, history: Mapping[str, Any]) -> Event:
@@ -43,20 +43,20 @@ class Challenger(Bot):
         return {**event, "played_tiles": self._phony(event["played_tiles"], graph_of(position.lexicon))}
 
     def _phony(self, tiles: str, graph: Any) -> str:
-        """The same tiles on the same squares in another order, if there is one that is no word."""
+        """The same tiles on the same squares in an order that is no word; unchanged if none is found in TRIES."""
         laid = [tile for tile in tiles if tile != EMPTY]
         for _ in range(TRIES):
             self.random.shuffle(laid)
             rest = iter(laid)
             mixed = "".join(EMPTY if tile == EMPTY else next(rest) for tile in tiles)
-            # where it runs through tiles it is hardly ever a word
+            # a play through tiles on the board is hardly ever a word
             if EMPTY in mixed or mixed.upper() not in graph:
                 return mixed
         return tiles
 
 
 def decider() -> Callable[[Mapping[str, Any]], Event]:
-    """The deciding function of a challenger, for a stateless bot."""
+    """The decision function of a new Challenger, for a stateless bot."""
     return Challenger().decide
 
 

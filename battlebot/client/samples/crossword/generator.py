@@ -1,8 +1,8 @@
 """All legal plays of a rack on a board, with their scores.
 
-The algorithm of Appel and Jacobson (The World's Fastest Scrabble Program, CACM 31, 1988): a word of a line covers an
-anchor, an empty square beside a tile; from the leftmost of its anchors it is found once, by a part to the left and its
-extension to the right along the word graph, with the letters that crossing words allow known beforehand.
+The algorithm of Appel and Jacobson (The World's Fastest Scrabble Program, CACM 31, 1988): each word covers at least one
+anchor, an empty square beside a tile. It is found once, from its leftmost anchor: a part to the left of it is extended
+to the right along the word graph. The letters that crossing words allow are computed beforehand.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from battlebot.client.samples.crossword.tables import (
 )
 from battlebot.client.samples.crossword.wordgraph import WordGraph
 
-Board = list[str]  # 15 texts; a small letter is a blank, a dot an empty square
+Board = list[str]  # 15 strings; a lower-case letter is a blank, a dot an empty square
 
 
 class Play(NamedTuple):
-    """A play: where its word begins, its squares (a dot is a tile that lies there), what it scores."""
+    """A play: its score, the square where its word begins, its tiles (a dot stands for a tile already on the board)."""
 
     score: int
     row: int
@@ -45,21 +45,21 @@ class Play(NamedTuple):
 
     @property
     def used(self) -> str:
-        """The tiles of the rack that it lays."""
+        """The tiles it takes from the rack."""
         return "".join(BLANK if tile.islower() else tile for tile in self.tiles if tile != EMPTY)
 
 
 def all_plays(graph: WordGraph, board: Board, rack: str, thrifty: bool = False) -> list[Play]:
-    """Every legal play; of one tile that forms two words both, one a direction.
+    """Every legal play; a single tile that forms two words gives two plays, one per direction.
 
-    `thrifty` leaves out what is hardly ever worth its while and takes most of the time: blanks for letters of which
-    there is a tile, and on an empty board the words downwards.
+    `thrifty` leaves out plays that are rarely worthwhile but take most of the time: blanks for letters that are on the
+    rack, and on an empty board the words downwards.
     """
     return [play for plays in plays_by_line(graph, board, rack, thrifty) for play in plays]
 
 
 def plays_by_line(graph: WordGraph, board: Board, rack: str, thrifty: bool = False) -> Iterator[list[Play]]:
-    """As `all_plays`, row by row and column by column, for who has not the time for all."""
+    """Like `all_plays`, but yields the plays of one row or column at a time, so that the caller can stop early."""
     columns = ["".join(column) for column in zip(*board, strict=True)]
     bare = all(row == EMPTY * SIZE for row in board)
     for down, lines, across in ((False, board, columns), (True, columns, board)):
@@ -77,7 +77,7 @@ def plays_by_line(graph: WordGraph, board: Board, rack: str, thrifty: bool = Fal
 
 
 def _anchors(lines: Board, number: int) -> list[int]:
-    """The empty squares of a line that have a tile beside them, on any of four sides."""
+    """The empty squares of a line with a tile beside them on any of the four sides."""
     line = lines[number]
     beside = [lines[other] for other in (number - 1, number + 1) if 0 <= other < SIZE]
     return [
@@ -89,7 +89,7 @@ def _anchors(lines: Board, number: int) -> list[int]:
 
 
 def _crossings(graph: WordGraph, across: Board, number: int, rack: str) -> list[tuple[str, int] | None]:
-    """For each square of a line the letters that its crossing word allows, and what its tiles count; None: no word."""
+    """For each square: the letters that its crossing word allows, and the points of its tiles; None without a word."""
     letters = LETTERS if BLANK in rack else "".join(sorted(set(rack)))
     found: list[tuple[str, int] | None] = []
     for line in across:
@@ -111,7 +111,7 @@ def _crossings(graph: WordGraph, across: Board, number: int, rack: str) -> list[
 
 
 class _Line:
-    """One row or column, in which words are looked for."""
+    """One row or column to be searched for words."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class _Line:
         self.found: list[tuple[int, int, str]] = []
 
     def plays(self, anchors: list[int]) -> list[tuple[int, int, str]]:
-        """(score, start, tiles) of each word that covers one of the anchors."""
+        """(score, start, tiles) for each word that covers one of the anchors."""
         last = -1
         for anchor in anchors:
             if anchor > 0 and self.line[anchor - 1] != EMPTY:
@@ -147,7 +147,7 @@ class _Line:
             self._right(anchor, EMPTY * len(tiles), node, points(tiles), 1, 0, 0)
 
     def _left(self, anchor: int, limit: int, tiles: str, node: int) -> None:
-        """All words of which `tiles`, which lead to the node, lie directly before the anchor; then longer parts."""
+        """Find all words with `tiles`, the path to `node`, directly before the anchor; then with longer parts."""
         total, times = 0, 1
         for at, tile in enumerate(tiles, anchor - len(tiles)):
             total += POINTS.get(tile, 0) * self.letter_times[at]
@@ -167,9 +167,9 @@ class _Line:
                     self.blanks += 1
 
     def _right(self, at: int, tiles: str, node: int, total: int, times: int, crossing: int, used: int) -> None:
-        """All words that go on from the node with a tile at `at`, which is empty.
+        """Find all words that continue from the node with a tile at `at`, which is empty.
 
-        So far the word counts `total`, that `times` as often, and `crossing` for the words across.
+        So far the word counts `total`, times `times`, plus `crossing` for the crossing words.
         """
         held, crossed = self.held, self.crossings[at]
         letter_times, word_times = self.letter_times[at], self.word_times[at]
@@ -196,7 +196,7 @@ class _Line:
     def _laid(
         self, at: int, tiles: str, node: int, ends: bool, total: int, times: int, crossing: int, used: int
     ) -> None:
-        """Records the word that ends with the tile at `at` and those that lie behind it, if it is one; goes on."""
+        """Extend the part by the tile at `at` and the tiles behind it; record it if it is a word; then continue."""
         at += 1
         line = self.line
         while at < SIZE and (tile := line[at]) != EMPTY:

@@ -1,4 +1,4 @@
-"""Plays the highest score, with an eye to the tiles that it keeps; challenges every word that is not in the list."""
+"""Plays for the highest score plus the value of the tiles kept; challenges every word that is not in the list."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from battlebot.client.samples.crossword.wordgraph import WordGraph, graph_of
 from battlebot.client.samples.play import arguments, main
 from battlebot.wire.macondo.history import history_of
 
-BUDGET_S = 0.2  # for what blanks can do; two of them could take seconds
-EXCHANGE_COSTS = 12.0  # what the turn would have scored, or nearly
+BUDGET_S = 0.2  # for plays with blanks; two blanks could take seconds
+EXCHANGE_COSTS = 12.0  # about what a play would have scored
 
 
 def decide(history: Mapping[str, Any]) -> Event:
-    """The event that answers a history: all that the bot is."""
+    """The event that answers a history: the whole bot."""
     position = position_of(history)
     graph = graph_of(position.lexicon)
     if not position.void and any(word not in graph for word in position.open_words):
@@ -34,7 +34,7 @@ def decide(history: Mapping[str, Any]) -> Event:
 
 
 def best_event(graph: WordGraph, position: Position) -> Event:
-    """A play, or an exchange where that promises more, or a pass where there is nothing else."""
+    """A play, or an exchange if that promises more, or a pass if there is nothing else."""
     play = best_play(graph, position)
     if position.bag >= RACK:
         kept = best_leave(position.rack)
@@ -46,7 +46,7 @@ def best_event(graph: WordGraph, position: Position) -> Event:
 
 
 def best_play(graph: WordGraph, position: Position) -> Play | None:
-    """The play of the highest value; None if there is none. Of equal ones always the same."""
+    """The play of the highest value, or None. Ties are broken deterministically."""
     until_s = time.monotonic() + BUDGET_S
     plays = all_plays(graph, position.board, position.rack.replace(BLANK, ""))
     if BLANK in position.rack:
@@ -58,7 +58,7 @@ def best_play(graph: WordGraph, position: Position) -> Play | None:
 
 
 def value(play: Play, position: Position) -> float:
-    """Its score and what is kept; with an empty bag what is kept is lost, and what ends the match is worth it."""
+    """The score plus the value of the tiles kept; with an empty bag tiles kept cost points and going out earns some."""
     kept = left(position.rack, play.used)
     if position.bag:
         return play.score + worth(kept)
@@ -66,21 +66,21 @@ def value(play: Play, position: Position) -> float:
 
 
 def best_leave(rack: str) -> str:
-    """The tiles of a rack that are best kept when others are exchanged."""
+    """The tiles of a rack to keep when exchanging the others."""
     leaves = ("".join(kept) for count in range(RACK) for kept in combinations(sorted(rack), count))
     return max(leaves, key=lambda kept: (worth(kept), len(kept)))
 
 
 def decider() -> Callable[[Mapping[str, Any]], Event]:
-    """The deciding function, for a stateless bot."""
+    """The decision function, for a stateless bot."""
     return decide
 
 
 class Greedy(Bot):
-    """For crossword."""
+    """Plays crossword."""
 
     def choose(self, state: State) -> Turn:
-        """What it decides on the history that the state tells."""
+        """Decide on the history made from the state."""
         return decide(history_of(state, self.match.id))
 
 

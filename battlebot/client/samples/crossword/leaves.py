@@ -1,4 +1,4 @@
-"""What it is worth to keep tiles on the rack, in points: a rough rule of thumb, no table of millions of racks."""
+"""The value of tiles kept on the rack, in points: a rule of thumb, not a table of millions of racks."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ KEEP = {
     **{"A": 0.5, "T": 0.5, "L": 0.0, "P": 0.0, "K": -1.0, "Y": 0.0, "I": -1.0, "O": -1.5, "B": -1.0, "F": -2.0},
     **{"G": -2.0, "W": -3.0, "J": -2.0, "U": -3.5, "V": -5.5, "Q": -7.0},
 }
-AGAIN = -3.0  # for each further tile of a letter
-LOPSIDED = -1.5  # for each vowel or consonant too many
+AGAIN = -3.0  # for each duplicate of a letter
+LOPSIDED = -1.5  # for each surplus vowel or consonant
 VOWELS = "AEIOU"
 
 
 def worth(leave: str) -> float:
-    """What the tiles are worth to the next turns."""
+    """The value of the kept tiles for later turns."""
     total = sum(KEEP[tile] for tile in leave)
     letters = leave.replace(BLANK, "")
     total += AGAIN * (len(letters) - len(set(letters)))
@@ -27,7 +27,7 @@ def worth(leave: str) -> float:
 
 
 def without(rack: str, tiles: str) -> str:
-    """The rack without tiles that it holds."""
+    """The rack minus the given tiles, all of which it holds."""
     for tile in tiles:
         rack = rack.replace(tile, "", 1)
     return rack

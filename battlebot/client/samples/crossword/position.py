@@ -1,4 +1,4 @@
-"""What a bot knows at its turn, read off a history: board, rack, how many tiles are in the bag, the last play."""
+"""What a bot knows at its turn, derived from a history: board, rack, number of tiles in the bag, the last play."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from battlebot.client.samples.crossword.tables import ALL_TILES, COLUMNS, EMPTY,
 
 Event = dict[str, Any]
 
-# after these the last play cannot be challenged any more
+# after these the last play can no longer be challenged
 SETTLES = ("PASS", "EXCHANGE", "CHALLENGE_BONUS", "UNSUCCESSFUL_CHALLENGE_TURN_LOSS", "PHONY_TILES_RETURNED")
 
 
 @dataclass
 class Position:
-    """`open_words` are those of the opponent's last play, as long as it can be challenged. `bag` counts its tiles."""
+    """A position. `open_words`: the words of the opponent's last play while it can be challenged. `bag`: a count."""
 
     board: list[str] = field(default_factory=lambda: [EMPTY * SIZE] * SIZE)
     rack: str = ""
@@ -28,7 +28,7 @@ class Position:
 
 
 def position_of(history: Mapping[str, Any]) -> Position:
-    """The position of the bot whose rack the history holds. It must be a history that bots are sent: with one rack."""
+    """The position of the bot whose rack is in the history; as sent to bots, a history holds only one rack."""
     racks = history.get("last_known_racks", ())
     own = next((index for index, rack in enumerate(racks) if rack), 0)
     position = Position(
@@ -62,7 +62,7 @@ def _lay(position: Position, event: Event, back: bool = False) -> None:
 
 
 def place_of(text: str) -> tuple[int, int, bool]:
-    """`8D` is row 7, column 3, across; `D8` the same, down."""
+    """Parse a square into (row, column, down): `8D` is row 7, column 3, across; `D8` is the same square, down."""
     down = text[0].isalpha()
     letter, number = (text[0], text[1:]) if down else (text[-1], text[:-1])
     return int(number) - 1, COLUMNS.index(letter.upper()), down

@@ -1,4 +1,4 @@
-"""The board's premium squares and the tiles, as every author of a bot has to write them down."""
+"""The board's premium squares and the tiles, which every bot needs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BLANK = "?"
 COLUMNS = "ABCDEFGHIJKLMNO"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-# = and - count the word three and two times, " and ' the letter
+# = and - triple and double the word, " and ' the letter
 PREMIUMS = (
     "=  '   =   '  =",
     ' -   "   "   - ',
@@ -39,5 +39,5 @@ ALL_TILES = sum(COUNTS.values())
 
 
 def points(tiles: str) -> int:
-    """What tiles count; a blank, also one that stands for a letter, counts nothing."""
+    """The sum of the tiles' points; a blank counts nothing, even if it stands for a letter."""
     return sum(POINTS.get(tile, 0) for tile in tiles)

@@ -1,4 +1,4 @@
-"""A list of words as a graph that can be walked letter by letter, read from the file of a `dawg.DAWG`."""
+"""A word list as a graph to walk letter by letter, read from the file of a `dawg.DAWG`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from battlebot.client.samples.crossword.tables import LETTERS
 
-# where the server keeps its lists: data, beside this package
+# the server's word lists: data outside this package
 LEXICA = Path(__file__).resolve().parents[4] / "games" / "crossword" / "lexica"
 
 Arc = tuple[str, int, bool]  # a letter, the node behind it, whether a word ends there
@@ -19,10 +19,10 @@ _LABEL = (1 << 31) | 0xFF
 
 
 class WordGraph:
-    """The words of a list. A node is a number, `root` the one before the first letter.
+    """The words of a list. A node is a number; `root` is the node before the first letter.
 
-    The file is a double array as dawgdic writes it: a unit holds the letter that leads to it, whether a word ends
-    there, and by how far its successors lie away.
+    The file is a double array as written by dawgdic: a unit holds the letter that leads to it, whether a word ends
+    there, and the offset of its successors.
     """
 
     root = 0
@@ -33,7 +33,7 @@ class WordGraph:
 
     @classmethod
     def read(cls, path: Path) -> WordGraph:
-        """The graph in a file. Raises OSError, ValueError for a file of another kind."""
+        """Read the graph from a file. Raises OSError, or ValueError for a file of another kind."""
         data = path.read_bytes()
         count = int.from_bytes(data[:4], "little")
         if len(data) != 4 + 4 * count or not count:
@@ -44,7 +44,7 @@ class WordGraph:
         return cls(units)
 
     def follow(self, node: int, letter: str) -> int | None:
-        """The node behind a letter; None where no word goes on with it."""
+        """The node behind a letter; None if no word continues with it."""
         unit, label = self._units[node], ord(letter)
         index = node ^ ((unit >> 10) << ((unit & (1 << 9)) >> 6)) ^ label
         return index if self._units[index] & _LABEL == label else None
@@ -54,7 +54,7 @@ class WordGraph:
         return bool(self._units[node] & _LEAF)
 
     def arcs(self, node: int) -> list[Arc]:
-        """Every letter that goes on from a node, with the node behind it."""
+        """Every letter that continues from a node, with the node behind it and whether a word ends there."""
         found = self._arcs.get(node)
         if found is None:
             behind = ((letter, self.follow(node, letter)) for letter in LETTERS)
@@ -63,7 +63,7 @@ class WordGraph:
         return found
 
     def walk(self, letters: str, node: int = root) -> int | None:
-        """The node behind some letters."""
+        """The node behind a sequence of letters; None if no word continues so."""
         for letter in letters:
             behind = self.follow(node, letter)
             if behind is None:
@@ -78,7 +78,7 @@ class WordGraph:
 
 @cache
 def graph_of(lexicon: str, folder: Path = LEXICA) -> WordGraph:
-    """The graph of a list by its name, read once a process; `python -m games.crossword NAME` writes its file.
+    """The graph of a list by name, read once per process; `python -m games.crossword NAME` writes its file.
 
     Raises FileNotFoundError.
     """
