@@ -1,14 +1,17 @@
-"""Whom an Internet address counts for where the server limits what one address may do. No I/O."""
+"""The unit for limits per Internet address. No I/O."""
 
 from __future__ import annotations
 
 import ipaddress
 
-HOUSEHOLD_BITS = 64  # of IPv6: what one customer is given at least (RFC 6177), so what one sender can change at will
+HOUSEHOLD_BITS = 64  # IPv6: a customer gets at least a /64 (RFC 6177), so a sender can vary the other bits at will
 
 
 def household(address: str) -> str:
-    """The address itself; of IPv6 its network of 64 bits. What is no address comes back as it is."""
+    """The key for limits: an IPv4 address itself (also if mapped into IPv6), the /64 network of an IPv6 address.
+
+    Other text is returned unchanged.
+    """
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""How a connection ends: the close codes, and the reasons that stand in the close frame. No sockets."""
+"""How a connection ends: the close codes and the reasons in the close frame. No sockets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Closing:
 
     @property
     def reason(self) -> str:
-        """`slug: sentence`, cut to what a close frame holds."""
+        """`slug: sentence`, cut to the size of a close frame."""
         text = f"{self.slug}: {self.sentence}" if self.slug else self.sentence
         return text.encode()[:MAX_REASON_BYTES].decode(errors="ignore")
 

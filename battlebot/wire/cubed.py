@@ -1,6 +1,7 @@
-"""What Battle-cubed's viewers say over socket.io, and what they are told (seed 003, docs/socketio.md). No sockets.
+"""The messages from and to Battle-cubed's viewers over socket.io (seed 003, docs/socketio.md). No sockets.
 
-`NEW_GAME` and `GAME_SETUP_UPDATE` come in; a match's states become the seed's events, each a name and a body.
+Incoming are `NEW_GAME`, `GAME_SETUP_UPDATE` and `WATCH_GAME`; a match's states become the seed's events, each a name
+and a body.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ NUMBERS = ("maxNumOfTicks", "edgeLength", "speed", "numOfTasksPerTick")
 REQUIRED = ("maxNumOfTicks", "edgeLength")
 CHANGEABLE = ("edgeLength", "speed", "numOfTasksPerTick")
 POSITIONS = "playerStartPositions"
-LONGEST_NUMBER = 9  # digits, of a number in quotes
+LONGEST_NUMBER = 9  # digits of a number sent as a string or float
 
 INVALID = "INVALID_GAME_CONFIGURATION"
 RUNNING = "GAME_ALREADY_RUNNING"
@@ -28,14 +29,14 @@ OURS: Event = ("ERROR", {"error": "SERVER_ERROR", "details": "An error of the se
 
 
 class NewGame(NamedTuple):
-    """A game that a viewer asks for: `players` are (name, url), `setup` has the options that were given."""
+    """A game requested by a viewer: `players` are (name, url) pairs, `setup` has the options given."""
 
     players: tuple[tuple[str, str], ...]
     setup: dict[str, Any]
 
 
 def read_new_game(payload: Any) -> NewGame:
-    """The game of a `NEW_GAME`. Raises BadMessage with `problems`, each `{message, path, type}`."""
+    """Read the game of a `NEW_GAME`. Raises BadMessage with `problems`, each `{message, path, type}`."""
     payload = {} if payload is None else payload
     if not isinstance(payload, dict):
         raise _bad(_problem("A game must be an object of setup and players", (), "object.base"))
@@ -46,7 +47,7 @@ def read_new_game(payload: Any) -> NewGame:
 
 
 def read_setup(payload: Any) -> dict[str, Any]:
-    """The options that a `GAME_SETUP_UPDATE` changes. Raises BadMessage as `read_new_game`."""
+    """Read the options that a `GAME_SETUP_UPDATE` changes. Raises BadMessage like `read_new_game`."""
     setup = _setup(payload, (), CHANGEABLE, ())
     if not setup:
         raise _bad(_problem(f"A setup must have one of {', '.join(CHANGEABLE)}", (), "object.missing"))
@@ -54,7 +55,7 @@ def read_setup(payload: Any) -> dict[str, Any]:
 
 
 def read_watched(payload: Any) -> str:
-    """The match's id of a `WATCH_GAME`. Raises BadMessage as `read_new_game`."""
+    """Read the match's id of a `WATCH_GAME`. Raises BadMessage like `read_new_game`."""
     found = payload.get("id") if isinstance(payload, dict) else payload
     if not isinstance(found, str):
         raise _bad(_problem('"id" must be a string', ("id",), "string.base"))
@@ -62,12 +63,12 @@ def read_watched(payload: Any) -> str:
 
 
 def started(match_id: str) -> Event:
-    """The confirmation of a game."""
+    """The event that confirms a new game."""
     return "GAME_STARTED", {"id": match_id}
 
 
 def told(state: Mapping[str, Any], match_id: str) -> list[Event]:
-    """The events of a state, which are those since the bots were asked before; the match's id is added."""
+    """The state's events, which are those since the bots were last asked; `NEXT_TICK` gets the match's id."""
     events = []
     for name, body in state.get("events") or ():
         if name == "NEXT_TICK":
@@ -77,7 +78,7 @@ def told(state: Mapping[str, Any], match_id: str) -> list[Event]:
 
 
 def ended(state: Mapping[str, Any], match_id: str, urls: Mapping[str, str]) -> Event:
-    """The end of a match; each score under both of the seed's names. Of players without a known url it is left out."""
+    """The end of a match. Scores appear under both of the seed's names; players without a known url have none."""
     scores = [_score(row, urls) for row in state.get("scores") or ()]
     victor = state.get("victor")
     winner = next((row for row in scores if row["name"] == victor), None)
@@ -88,13 +89,13 @@ def ended(state: Mapping[str, Any], match_id: str, urls: Mapping[str, str]) -> E
 
 
 def refusal(error: BattlebotError, kind: str = INVALID) -> Event:
-    """An `ERROR`: `{"error", "details", "code"}`; details are a sentence, or a list of `{message, path, type}`."""
+    """An `ERROR`: `{"error", "details", "code"}`, where details are a sentence or a list of `{message, path, type}`."""
     details = error.details.get("problems") or str(error)
     return "ERROR", {"error": kind, "details": details, "code": error.code}
 
 
 def failed(reason: str) -> Event:
-    """What is told before the end of a match that did not end by its rules; `reason` is the match's."""
+    """The `ERROR` sent before the end of a match that did not end by its rules; `reason` is the match's reason."""
     sentence = "The game could not go on, and counts for nobody."
     return "ERROR", {"error": "GAME_FAILED", "details": sentence, "code": reason}
 
@@ -121,7 +122,7 @@ def _players(given: Any) -> tuple[tuple[str, str], ...]:
         if not isinstance(url, str) or not url:
             problems.append(_problem('"url" must be a string', ("players", index, "url"), "string.base"))
         elif not url.lower().startswith(("http://", "https://")):
-            # other kinds of addresses are for other games
+            # other kinds of bot addresses belong to other games
             sentence = '"url" must begin with http:// or https://'
             problems.append(_problem(sentence, ("players", index, "url"), "string.uri"))
         found.append((str(name), str(url)))
@@ -148,7 +149,7 @@ def _setup(given: Any, required: tuple[str, ...], known: tuple[str, ...], path: 
 
 
 def _number(value: Any) -> int | None:
-    """The original took numbers in quotes as well."""
+    """An integer, also from a string or a float without fraction; the original accepts quoted numbers as well."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= LONGEST_NUMBER:
         return int(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 10**LONGEST_NUMBER:
@@ -157,7 +158,7 @@ def _number(value: Any) -> int | None:
 
 
 def bad_url(error: BadAddress, index: int) -> BadMessage:
-    """A player's url that may not be asked, as a problem of its own."""
+    """The error for a player's url that the server may not call, as a single problem."""
     return _bad(_problem(str(error), ("players", index, "url"), "string.uri"))
 
 

@@ -1,6 +1,6 @@
-"""Every message of the TCP door (protocol duel-arena, after seed 004): what a client sends, and what it is sent.
+"""Every message of the TCP door in both directions (protocol duel-arena, after seed 004).
 
-No sockets. The order of keys is the original arena's.
+No sockets. Keys are in the order of the original arena.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from battlebot.errors import BadMessage, BadName
 from battlebot.wire.framing import frame
 from battlebot.wire.names import MAX_NAME_LENGTH, hides
 
-GAME = "gomoku"  # what is played at this door
-MAX_SENT_BYTES = 16_384  # of a coordinate that is sent back: the message must fit into a frame
+GAME = "gomoku"  # the only game at this door
+MAX_SENT_BYTES = 16_384  # limit for an echoed coordinate: the message must fit into a frame
 INTEGER = re.compile(r"\s*[+-]?[0-9]{1,9}\s*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Username:
-    """The first message: who the player is; `login_hash` only where it answers a salt."""
+    """The first message: the player's name, and `login_hash` if it answers a salt."""
 
     username: str
     login_hash: str | None = None
@@ -35,9 +35,9 @@ class FindOpponent:
 
 @dataclass(frozen=True, slots=True)
 class MakeMove:
-    """A move for the question `id`. `x` and `y` are None where they cannot be read.
+    """A move that answers the question `id`. `x` and `y` are None if they are not whole numbers.
 
-    `sent` is what stood there, to be sent back: None where that cannot be.
+    `sent` are the original values to be echoed; None for one that is too large to echo.
     """
 
     id: object
@@ -50,9 +50,9 @@ Request = FindOpponent | MakeMove
 
 
 def decode_object(payload: bytes) -> dict[str, Any]:
-    """The JSON object of a payload. Raises BadMessage: no UTF-8, no JSON, no object.
+    """Decode the JSON object of a payload. Raises BadMessage if it is not UTF-8, not JSON or not an object.
 
-    Nothing of it is kept but names, small integers and what `_sent` lets pass: it may hold anything else.
+    Its content is not checked further: only names, small integers and what `_sent` returns are used.
     """
     try:
         value = orjson.loads(payload)
@@ -64,7 +64,7 @@ def decode_object(payload: bytes) -> dict[str, Any]:
 
 
 def decode_username(payload: bytes) -> Username:
-    """The first message. Raises BadMessage, BadName."""
+    """Decode the first message. Raises BadMessage, BadName."""
     message = decode_object(payload)
     if "username" not in message:
         raise BadMessage('The first message must be {"username": "..."}.')
@@ -73,9 +73,9 @@ def decode_username(payload: bytes) -> Username:
 
 
 def checked_username(value: object) -> str:
-    """A player's name: 1 to 64 characters that can be seen, blanks among them. Raises BadName.
+    """Return a player's name if valid: 1 to 64 visible characters or blanks, not all blank. Raises BadName.
 
-    Less is asked of it than of a bot's name: original users write what stands before the @ of their e-mail address.
+    The rules are looser than for a bot's name: users of the original play under the local part of their e-mail address.
     """
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_NAME_LENGTH:
         raise BadName(f"username must be a string of 1 to {MAX_NAME_LENGTH} characters.", field="username")
@@ -85,7 +85,7 @@ def checked_username(value: object) -> str:
 
 
 def decode_request(payload: bytes) -> Request:
-    """Any message after the first. Raises BadMessage."""
+    """Decode any message after the first. Raises BadMessage."""
     message = decode_object(payload)
     event = message.get("event")
     if event == "find_opponent":
@@ -97,7 +97,7 @@ def decode_request(payload: bytes) -> Request:
 
 
 def _sent(value: object) -> object:
-    """What stood for a coordinate, if a message can hold it: JSON is read four times as deep as it is written."""
+    """The coordinate as sent if it can be echoed, else None: orjson reads deeper nesting than it can write."""
     if not isinstance(value, str | list | dict):
         return value
     try:
@@ -108,7 +108,7 @@ def _sent(value: object) -> object:
 
 
 def _coordinate(value: object) -> int | None:
-    """A whole number, also where it is written as a string or with a fraction of zero: the original took these."""
+    """A whole number, also from a string or a float without fraction, as in the original; else None."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
@@ -120,7 +120,7 @@ def _coordinate(value: object) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A board as it is sent: `moves` are [x, y], the first player's first."""
+    """A board as sent to clients: `moves` are [x, y] in order of play."""
 
     id: int
     size: int
@@ -128,7 +128,7 @@ class Board:
     moves: list[list[int]]
 
     def as_dict(self) -> dict[str, Any]:
-        """In the original's keys."""
+        """The board with the original's keys."""
         return {"_id": self.id, "_size": self.size, "_win_length": self.win_length, "_moves": self.moves}
 
 
@@ -145,7 +145,7 @@ class Salt:
 
 @dataclass(frozen=True, slots=True)
 class Ok:
-    """The name is the player's as long as it stays."""
+    """The login succeeded: the name belongs to the player until it disconnects."""
 
     def as_dict(self) -> dict[str, Any]:
         """`{"status": "ok"}`."""
@@ -163,7 +163,7 @@ class PlayerIsFree:
 
 @dataclass(frozen=True, slots=True)
 class StartingGame:
-    """An opponent is there."""
+    """An opponent was found."""
 
     against: str
 
@@ -186,7 +186,7 @@ class GetMove:
 
 @dataclass(frozen=True, slots=True)
 class InvalidMove:
-    """The move is none, or did not come: the coordinates as they were sent, or None."""
+    """The move was invalid or did not arrive in time: `x` and `y` as they were sent, or None."""
 
     x: Any
     y: Any
@@ -221,7 +221,7 @@ class Lose:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """What a client sent is not of this protocol; never sent to one that behaves."""
+    """The client violated the protocol or was refused; never sent to one that behaves correctly."""
 
     code: str
     sentence: str
@@ -235,15 +235,15 @@ Answer = Salt | Ok | PlayerIsFree | StartingGame | GetMove | InvalidMove | Win |
 
 
 def encode(answer: Answer) -> bytes:
-    """The message in its frame, to be sent as one piece."""
+    """The message in its frame, to be sent in one write."""
     return frame(orjson.dumps(answer.as_dict()))
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a player of this door must know of an update of the house's (`wire/updates.py`).
+    """The content of an update (`wire/updates.py`) that matters to a player of this door.
 
-    `question` names what an answer would be for: the match and its version. `asks`: the player is on turn.
+    `question` identifies what an answer is for: the match and its version. `asks`: the player is on turn.
     """
 
     question: str
@@ -261,7 +261,7 @@ class Seen:
 
     @classmethod
     def decode(cls, update: str, player: str) -> Seen:
-        """What the update shows that player. `answered`: it answers a turn of the player's own that was not taken."""
+        """Decode an update for that player. `answered`: it replies to an invalid turn of this player."""
         message = orjson.loads(update)
         state, match, turn = message["state"], message["match"], message.get("turn") or {}
         series = match.get("series") or {"id": match["id"], "board": 1, "boards": 1, "number": 0}

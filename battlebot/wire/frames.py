@@ -1,13 +1,13 @@
-"""WebSocket frames as bytes (RFC 6455, section 5.2): where one ends, and the plain ones whole. No sockets, no state.
+"""WebSocket frames as bytes (RFC 6455, section 5.2): frame boundaries, and whole text messages. No sockets, no state.
 
-What a conversation is made of, text in one masked frame and text in answer, is read and made here; the rules of all
-other frames (fragments, pings, closes) are a library's work.
+The common case, a text message in one frame in either direction, is decoded and encoded here; a library handles all
+other frames (fragments, pings, closes).
 """
 
 from __future__ import annotations
 
 TEXT = 0x81  # a whole message of text
-HEADS = frozenset({0x00, 0x01, 0x02, 0x80, TEXT, 0x82, 0x88, 0x89, 0x8A})  # first bytes that the RFC knows
+HEADS = frozenset({0x00, 0x01, 0x02, 0x80, TEXT, 0x82, 0x88, 0x89, 0x8A})  # first bytes defined by the RFC
 CONTROL = 0x08
 MASKED = 0x80
 LENGTH_IN_2, LENGTH_IN_8 = 126, 127
@@ -15,14 +15,14 @@ MASK_BYTES = 4
 
 
 class Irregular(Exception):
-    """No frame of a client begins so."""
+    """The bytes are not a valid frame header from a client."""
 
 
 def payload_at(data: bytes | bytearray, at: int) -> tuple[int, int] | None:
-    """Where the payload begins and ends of the frame that begins at `at`; None if its header is not whole.
+    """Return where the payload of the frame at `at` begins and ends, or None if its header is incomplete.
 
-    The end may lie beyond the data. Raises Irregular: a reserved bit or opcode, no mask, a control frame that is long
-    or in parts, a length in more bytes than it needs.
+    The end may lie beyond the data. Raises Irregular for a reserved bit or opcode, a missing mask, a long or
+    fragmented control frame, or a length that is not encoded in the fewest bytes or is 2^63 or more.
     """
     if len(data) < at + 2:
         return None
@@ -45,7 +45,7 @@ def payload_at(data: bytes | bytearray, at: int) -> tuple[int, int] | None:
 
 
 def unmasked(data: bytes | bytearray, begin: int, end: int) -> bytes:
-    """The payload that lies there, after its mask."""
+    """The payload from `begin` to `end`, unmasked with the mask directly before it."""
     length = end - begin
     mask = data[begin - MASK_BYTES : begin] * (length // MASK_BYTES + 1)
     masked = int.from_bytes(data[begin:end], "little") ^ int.from_bytes(mask[:length], "little")
@@ -53,9 +53,10 @@ def unmasked(data: bytes | bytearray, begin: int, end: int) -> bytes:
 
 
 def whole_text(data: bytes, most: int) -> bytes | None:
-    """The payload, if the data are just one whole frame that holds a whole message of text, of `most` bytes or fewer.
+    """Return the payload if the data are exactly one frame with a short header and a whole text message; else None.
 
-    Turns nearly always come so, in one frame with a short header; None says nothing of what the data are else.
+    Turns nearly always arrive like this. The payload has at most `most` bytes, and fewer than 126. After None the
+    data may still be valid.
     """
     if len(data) < 2 or data[0] != TEXT:
         return None
@@ -66,7 +67,7 @@ def whole_text(data: bytes, most: int) -> bytes | None:
 
 
 def text_frame(text: str) -> bytes:
-    """A server's frame for a whole message of text."""
+    """An unmasked frame, as sent by servers, with a whole text message."""
     payload = text.encode()
     length = len(payload)
     if length < LENGTH_IN_2:

@@ -1,6 +1,6 @@
-"""Messages with their length before them, as the TCP door has them: bytes in, payloads out. No sockets, no JSON.
+"""The TCP door's length-prefixed messages: bytes in, payloads out. No sockets, no JSON.
 
-A frame is four bytes, unsigned, big-endian: how many bytes follow; then those bytes (protocol duel-arena).
+A frame is the payload's length in four bytes (unsigned, big-endian), then the payload (protocol duel-arena).
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ MAX_PAYLOAD_BYTES = 65_536
 
 
 def frame(payload: bytes) -> bytes:
-    """The payload with its length before it: to be sent as one piece."""
+    """The payload with its length prefix, to be sent in one write."""
     return len(payload).to_bytes(HEAD_BYTES) + payload
 
 
 class Decoder:
-    """Takes bytes as they come, `feed`, and gives the payloads that are whole, `next`, until it answers None.
+    """Pass it bytes by `feed` as they arrive; then call `next` for complete payloads until it returns None.
 
     `empty` counts the frames of length 0 so far.
 
-    After TooBig there is nothing to be made of the bytes any more: the caller must end the connection.
+    After TooBig the rest of the stream cannot be decoded: the caller must end the connection.
     """
 
     def __init__(self, max_payload_bytes: int = MAX_PAYLOAD_BYTES) -> None:
@@ -31,13 +31,13 @@ class Decoder:
         self.empty = 0
 
     def feed(self, data: bytes) -> None:
-        """More bytes have come: any number, split anywhere."""
+        """Add received bytes: any number, split anywhere."""
         self._data += data
 
     def next(self) -> bytes | None:
-        """The next payload; None while it is not whole. Frames of length 0 are passed over.
+        """Return the next payload, or None while it is incomplete. Frames of length 0 are skipped.
 
-        Raises TooBig as soon as a frame announces more than is taken, and for good.
+        Raises TooBig as soon as a frame announces a length above the limit, and at every later call.
         """
         while True:
             if self._wanted is None:
@@ -58,5 +58,5 @@ class Decoder:
 
     @property
     def between(self) -> bool:
-        """Whether the bytes so far end with a whole frame: the peer may leave here without breaking a message off."""
+        """Whether the bytes so far end with a complete frame: the peer can close here without truncating a message."""
         return self._wanted is None and not self._data

@@ -1,8 +1,8 @@
-"""JSON as it may arrive from outside and as it leaves. No sockets.
+"""JSON from outside, decoded and checked, and JSON to be sent. No sockets.
 
-What is refused here would break something further in. MongoDB holds no NUL in a key; its driver reads an object with
-the key `$ref` back as something that is no JSON. No board is indexed with a million brackets. Integers of more than 64
-bits, which MongoDB holds neither, become floats, as they are in JavaScript.
+It refuses what would cause failures later. MongoDB allows no NUL in a key; its driver decodes an object with the key
+`$ref` as something other than JSON. No game needs very deep nesting. Integers of more than 64 bits, which MongoDB
+cannot store either, become floats, as in JavaScript.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ INT64_LOW, INT64_HIGH = -(2**63), 2**63 - 1
 
 
 def decode_object(text: str | bytes, max_nesting: int) -> dict[str, Any]:
-    """The JSON object in `text`; of a key that repeats, the last counts.
+    """Decode the JSON object in `text`; of duplicate keys the last counts.
 
-    Raises BadMessage for anything else: no JSON (NaN, lone surrogates and numbers that no float holds are none), no
-    object, nesting deeper than `max_nesting`, a NUL in a key, the key `$ref`.
+    Raises BadMessage for invalid JSON (including NaN, lone surrogates and numbers that no float can hold), other
+    values than objects, nesting deeper than `max_nesting`, a NUL in a key, and the key `$ref`.
     """
     value = decode_value(text, max_nesting)
     if not isinstance(value, dict):
@@ -29,7 +29,7 @@ def decode_object(text: str | bytes, max_nesting: int) -> dict[str, Any]:
 
 
 def decode_value(text: str | bytes, max_nesting: int) -> Any:
-    """As `decode_object`, of any JSON value."""
+    """Like `decode_object`, for any JSON value."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -38,7 +38,7 @@ def decode_value(text: str | bytes, max_nesting: int) -> Any:
 
 
 def _check(value: object, levels: int) -> bool:
-    """Raises BadMessage; else answers whether there is an integer in it that is too large."""
+    """Return whether the value contains an integer above INT64_HIGH. Raises BadMessage for what is refused."""
     large = False
     if isinstance(value, dict | list):
         if levels == 0:
@@ -50,7 +50,7 @@ def _check(value: object, levels: int) -> bool:
             if inner.__class__ is not str and _check(inner, levels - 1):
                 large = True
     elif isinstance(value, int):
-        large = value > INT64_HIGH  # of those below INT64_LOW, and beyond 64 bits, orjson makes floats itself
+        large = value > INT64_HIGH  # orjson itself turns integers below INT64_LOW or beyond 64 bits into floats
     return large
 
 

@@ -23,20 +23,20 @@ def new_secret() -> str:
 
 
 def login_hash(pass_hash: str, salt: str) -> str:
-    """What a bot proves its pass_hash with: hex sha256 of `pass_hash + salt` (seed 000)."""
+    """The proof that a bot knows its pass_hash: hex sha256 of `pass_hash + salt` (seed 000)."""
     return hashlib.sha256((pass_hash + salt).encode()).hexdigest()
 
 
 def hash_fits(given: str, pass_hash: str, salt: str) -> bool:
-    """Whether `given` is the login hash, compared in constant time."""
+    """Whether `given` is the login hash, in either case; compares in constant time."""
     return hmac.compare_digest(given.lower().encode(), login_hash(pass_hash, salt).encode())
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A bot's login. `protocol` 1 is the seeds'; 2 opts in to notices, `keep` and `resume`.
+    """A bot's login. `protocol` 1 is that of the seeds; 2 opts in to notices, `keep` and `resume`.
 
-    `version` is that of the last update which the bot has seen of the match that it resumes.
+    `version` is that of the last update that the bot has seen in the match it resumes.
     """
 
     game: str
@@ -50,7 +50,7 @@ class Login:
 
     @classmethod
     def decode(cls, text: str | bytes, max_nesting: int) -> Login:
-        """Raises BadMessage or BadName, naming the field that is not as it must be."""
+        """Decode a login message. Raises BadMessage or BadName, naming the wrong field."""
         message = decode_object(text, max_nesting)
         game, bot_id, hashed = (message.get(key) for key in ("game", "bot_id", "login_hash"))
         for key, value in (("game", game), ("bot_id", bot_id), ("login_hash", hashed)):
@@ -68,7 +68,7 @@ class Login:
 
 
 def _contest(value: object) -> str | None:
-    # original clients send "" where their user named no contest
+    # original clients send "" if their user named no contest
     if value is None or value == "":
         return None
     try:
@@ -92,7 +92,7 @@ def _second_protocol(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def authentication_ok(login: Login) -> dict[str, Any]:
-    """The reply to a login that holds: shape of seed 000, `contest` only where there is one."""
+    """The reply to a successful login: as in seed 000, with `contest` only if there is one."""
     reply: dict[str, Any] = {"authentication": "OK", "game": login.game, "bot_id": login.bot_id}
     if login.contest is not None:
         reply["contest"] = login.contest
@@ -100,5 +100,5 @@ def authentication_ok(login: Login) -> dict[str, Any]:
 
 
 def authentication_failed(sentence: str, code: str) -> dict[str, Any]:
-    """The reply to a login that does not hold."""
+    """The reply to a failed login."""
     return {"authentication": "failed", "error": sentence, "code": code}

@@ -1,4 +1,4 @@
-"""The formats of files in which a finished match can be had, beside our own JSON: of each game those of its world."""
+"""The file formats for finished matches besides our own JSON: for each game those common in its community."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Format:
-    """One format: what the file is called behind the dot is its name. `write` makes the file of a stored match."""
+    """A file format. `name` is also the file's extension; `write` returns the file for a stored match."""
 
     name: str
     mimetype: str
@@ -24,12 +24,12 @@ class Format:
 
 
 def formats_of(game: str) -> tuple[str, ...]:
-    """The names of a game's formats."""
+    """The names of the formats for a game."""
     return tuple(FORMATS.get(game, ()))
 
 
 def format_of(game: str, name: str) -> Format:
-    """A game's format. Raises UnknownFormat."""
+    """The format of that name for a game. Raises UnknownFormat."""
     if name not in formats_of(game):
         known = ", ".join(formats_of(game)) or "none but JSON"
         raise UnknownFormat(f"Matches of {game} cannot be had as {name[:20]!r}; their formats are: {known}.")

@@ -1,8 +1,8 @@
-"""What a name of a bot, an owner or a contest may look like. No I/O.
+"""Validates the names of bots, owners and contests. No I/O.
 
-A name is refused where a person could not see what it is: characters that show nothing or turn the text around, letters
-of scripts that are not written together, heaps of accents, other ways to write plain characters. Two names that look
-alike all the same are found out in `arena/lookalikes.py`. The rules are Unicode's (UTS 39), as far as named here.
+Refuses names that people cannot read reliably: invisible or bidirectional control characters, letters of scripts that
+are not used together, stacked accents, compatibility forms of plain characters. `arena/lookalikes.py` detects
+different names that look alike. The rules follow Unicode (UTS 39) where a section is named.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from battlebot.errors import BadName
 
 MAX_NAME_LENGTH = 64
 MAX_ACCENTS = 4  # on one letter; UTS 39, section 5.4
-# letters and marks for Unicode, and so "printable", but nothing is to be seen of them: fillers, joiners, a blank
+# letters, marks and symbols for Unicode, hence "printable", but invisible: fillers, joiners, a blank
 UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-EMOJI_STYLE = "\ufe0f"  # asks for the colourful form of the symbol before it
+EMOJI_STYLE = "\ufe0f"  # selects the emoji presentation of the symbol before it
 SELECTORS = (("\u180b", "\u180d"), ("\u180f", "\u180f"), ("\ufe00", "\ufe0f"), ("\U000e0100", "\U000e01ef"))
-# the first words of letters' names that stand for scripts written together, with Latin too: UTS 39, section 5.2
+# scripts that may be mixed, as the first words of their letters' names: UTS 39, section 5.2
 TOGETHER = frozenset({"LATIN", "CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
 OF_ANY_SCRIPT = "MODIFIER"
 
 
 def checked_name(value: object, what: str) -> str:
-    """The name, if it is one: 1 to 64 characters to be seen and told apart, no slash, no blank at either end, NFKC.
+    """Return the name if valid: 1 to 64 visible characters in NFKC, no slash, no white space at either end, no mixture.
 
-    `what` says in the error which name it is ("bot_id", "contest"). Raises BadName.
-    The rule is the protocol page's ("names are validated"); `.` and `..` are refused because they stand in URLs.
+    `what` is the field named in the error ("bot_id", "contest"). Raises BadName.
+    The rule is from the protocol page ("names are validated"); `.` and `..` are refused because names are used in URLs.
     """
     if not isinstance(value, str):
         raise BadName(f"{what} must be a string.", field=what)
@@ -40,7 +40,7 @@ def checked_name(value: object, what: str) -> str:
 
 
 def hides(name: str) -> bool:
-    """Whether there is something in the name that cannot be seen, or turns the text around: control characters too."""
+    """Whether the name contains invisible, bidirectional or other control characters."""
     return not name.isprintable() or not UNSEEN.isdisjoint(name) or _shapes_nothing(name)
 
 
@@ -67,14 +67,14 @@ def _mixed(name: str) -> str | None:
     scripts = {_script(char) for char in name if unicodedata.category(char).startswith("L")} - {OF_ANY_SCRIPT}
     if len(scripts) > 1 and not scripts <= TOGETHER:
         return f"not mix letters of {' and '.join(sorted(scripts))}"
-    # a decimal digit less its value is the zero of its script
+    # the code point of a digit minus its value is the zero of its script
     if len({ord(char) - unicodedata.decimal(char) for char in name if char.isdecimal()}) > 1:
         return "not mix digits of two scripts"
     return None
 
 
 def _shapes_nothing(name: str) -> bool:
-    """Whether there is a variation selector in it where there is no symbol to be shown otherwise."""
+    """Whether the name contains a variation selector without effect: any but EMOJI_STYLE after a symbol."""
     for before, char in zip(" " + name, name, strict=False):
         if char == EMOJI_STYLE and unicodedata.category(before) == "So":
             continue
@@ -99,5 +99,5 @@ def _heaps_accents(name: str) -> bool:
 
 
 def _script(letter: str) -> str:
-    """The script of a letter, as the first word of the character's name has it."""
+    """The script of a letter: the first word of its Unicode name."""
     return unicodedata.name(letter, "UNNAMED").replace("-", " ").split(" ")[0]

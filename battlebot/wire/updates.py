@@ -1,4 +1,4 @@
-"""What a bot in a match is sent. Every message of this file holds `state`: original clients index it in all of them."""
+"""What the server sends to a bot in a match. Every update holds `state`, because original clients index it in each."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from battlebot.wire.jsontext import encode
 class Update(msgspec.Struct, frozen=True):
     """One update for one seat.
 
-    `turn` is the turn as it is echoed (with player, time, valid), or None. `asks` says that a turn of this bot is
-    waited for since the version `question`, `remaining_s` how long; the bot's clock starts when the update has been
-    written to its socket. Of both times the bot is shown `leeway_s` less. `missed` are the turns that a bot that comes
-    back has not been told. `series` is what is said of the board, where the match is one of a series. `place` is the
-    seat's: where the update is sent.
+    `turn` is the echoed turn (with player, time, valid), or None. `asks`: a turn of this bot is awaited since the
+    version `question`, for `remaining_s` more; its clock starts when the update has been written to its socket. Both
+    times are shown to the bot reduced by `leeway_s`. `missed` are turns that a returning bot has not been told.
+    `series` describes the board if the match belongs to a series. `place` is the seat's place, to which the update is
+    sent.
     """
 
     bot: str
@@ -41,7 +41,7 @@ class Update(msgspec.Struct, frozen=True):
 
     @property
     def repeats(self) -> bool:
-        """Whether it says nothing but how the match stands: a bot that knows this version knows all of it."""
+        """Whether it only tells the current state: a bot that knows this version needs nothing else of it."""
         return self.turn is None and self.code is None and self.missed is None
 
     @property
@@ -75,10 +75,10 @@ class Update(msgspec.Struct, frozen=True):
 
 
 def notice(sentence: str, code: str) -> str:
-    """A message of its own, for `"protocol": 2` only: `{"notice", "code"}`."""
+    """A separate message for `"protocol": 2` only: `{"notice", "code"}`."""
     return encode({"notice": sentence, "code": code})
 
 
 def complaint(sentence: str, code: str) -> str:
-    """A message of its own, for `"protocol": 2` only: `{"error", "code"}`."""
+    """A separate message for `"protocol": 2` only: `{"error", "code"}`."""
     return encode({"error": sentence, "code": code})

@@ -15,7 +15,7 @@ ANSWER = (
 
 
 class BadUpgrade(Exception):
-    """The request is no WebSocket upgrade of ours; `status` and `headers` are HTTP's answer to it."""
+    """The request is not an acceptable WebSocket upgrade; `status` and `headers` are for the HTTP response."""
 
     def __init__(self, status: int = 400, headers: Mapping[str, str] | None = None) -> None:
         super().__init__("This is no WebSocket upgrade.")
@@ -24,7 +24,7 @@ class BadUpgrade(Exception):
 
 
 def accepted(environ: Mapping[str, Any]) -> bytes:
-    """The answer that accepts the upgrade in a WSGI environment, without extensions. Raises BadUpgrade."""
+    """The response that accepts the upgrade request in a WSGI environment, without extensions. Raises BadUpgrade."""
     tokens = [token.strip().lower() for token in environ.get("HTTP_CONNECTION", "").split(",")]
     upgrades = environ.get("HTTP_UPGRADE", "").lower() == "websocket" and "upgrade" in tokens
     if not upgrades or environ.get("REQUEST_METHOD", "GET") != "GET" or not _is_host(environ.get("HTTP_HOST", "")):
@@ -35,7 +35,7 @@ def accepted(environ: Mapping[str, Any]) -> bytes:
     key = environ.get("HTTP_SEC_WEBSOCKET_KEY", "").strip()
     if not key:
         raise BadUpgrade
-    # what the RFC asks for; it is no secret
+    # SHA-1 is required by the RFC; nothing here is secret
     digest = hashlib.sha1((key + GUID).encode("latin-1", "replace"), usedforsecurity=False).digest()
     return ANSWER.format(base64.b64encode(digest).decode()).encode()
 

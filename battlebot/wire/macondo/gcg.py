@@ -1,6 +1,6 @@
-"""Histories as GCG text, the format in which this game's world keeps its matches: one line an event.
+"""Writes histories as GCG text, the usual format for crossword matches: one line per event.
 
-After John Chew's description of the format (poslfit.com/scrabble/gcg); reading it is `gcg_reading`'s.
+After John Chew's description of the format (poslfit.com/scrabble/gcg). `gcg_reading` reads it.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from typing import Any
 
 Event = Mapping[str, Any]
 
-# the format has no line for a turn that a challenge in vain has cost: it is a pass with this note
+# the format has no line for a turn lost by an unsuccessful challenge: it is written as a pass with this note
 TURN_LOST = "challenged in vain"
-# what it has no line for before the events: notes, as `key: value`
+# what the format has no line for before the events is written as notes, `key: value`
 RULE = "challenge rule: "
 RESULT = "result: "
 RESULTS = ("player1 won", "player2 won", "a draw")  # by `winner`: 0, 1, -1
 
 
 def to_gcg(history: Mapping[str, Any]) -> str:
-    """The text of a match, all its events; a match that goes on is marked as incomplete."""
+    """The text of a match with all its events; a match that is not over is marked as incomplete."""
     nicks = nicknames([player["nickname"] for player in history["players"]])
     lines = ["#character-encoding UTF-8"]
     for number, (nick, player) in enumerate(zip(nicks, history["players"], strict=True), start=1):
@@ -34,7 +34,7 @@ def to_gcg(history: Mapping[str, Any]) -> str:
         lines.append("#incomplete")
     lines.append(f"#note {RULE}{history.get('challenge_rule', 'VOID')}")
     if history.get("play_state") == "GAME_OVER" and not ends(history.get("events", ())):
-        # a challenge under TRIPLE has ended it, or it was broken off
+        # it ended by a challenge under TRIPLE, or was broken off
         lines.append(f"#note {RESULT}{RESULTS[history.get('winner', 0)]}")
     for event in history.get("events", ()):
         lines += _lines(event, nicks[event.get("player_index", 0)])
@@ -42,12 +42,12 @@ def to_gcg(history: Mapping[str, Any]) -> str:
 
 
 def ends(events: Iterable[Event]) -> bool:
-    """Whether the events themselves say that the match is over: the racks that are left have been counted."""
+    """Whether the events themselves show that the match is over: the remaining racks have been counted."""
     return any(str(event.get("type", "")).startswith("END_RACK") for event in events)
 
 
 def nicknames(names: list[str]) -> list[str]:
-    """Names as the format takes them: without white space, colons and control characters, each another one."""
+    """The names as the format allows them: without white space, colons and control characters, all different."""
     nicks: list[str] = []
     for name in names:
         nick = re.sub(r"[\s:\x00-\x1f]+", "_", name) or "_"
@@ -76,11 +76,11 @@ def _gained(event: Event, name: str) -> str:
 
 
 def _lost(event: Event) -> str:
-    # readers want the minus, also of nothing: a phony of two blanks
+    # readers expect the minus even for 0, as for a phony of two blanks
     return f"-{event.get('lost_score', 0)}"
 
 
-# type -> what stands between the rack and the points, and the points
+# type -> the text between the rack and the points, and the points
 WRITTEN: dict[str, Callable[[Event], tuple[str, str]]] = {
     "TILE_PLACEMENT_MOVE": lambda event: (f"{event['position']} {event['played_tiles']}", _gained(event, "score")),
     "PHONY_TILES_RETURNED": lambda event: ("--", _lost(event)),

@@ -1,4 +1,4 @@
-"""GCG text read into a history. Scores are taken as they stand there: whether they are right is the game's to say."""
+"""Reads GCG text into a history. Takes scores from the file as they are: the game checks whether they are right."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MAX_BYTES = 1_000_000
 
 
 def from_gcg(data: bytes | str) -> dict[str, Any]:
-    """The history of a GCG file: ISO 8859-1, unless its first line says UTF-8. Events have what stands in the file.
+    """The history of a GCG file, in ISO 8859-1 unless its first line says UTF-8. Events have what the file says.
 
-    Raises BadMessage, with the detail `line`, where it is no GCG.
+    Raises BadMessage, with the detail `line`, if it is not GCG.
     """
     reader = _Reader()
     for number, line in enumerate(_text(data).splitlines(), start=1):
@@ -49,7 +49,7 @@ def _text(data: bytes | str) -> str:
 
 
 class _Reader:
-    """What has been read so far. `read` raises ValueError with what is wrong with the line."""
+    """The content read so far. `read` raises ValueError, which says what is wrong with the line."""
 
     def __init__(self) -> None:
         self.players: dict[int, dict[str, str]] = {}
@@ -60,7 +60,7 @@ class _Reader:
         self.result: int | None = None
 
     def history(self) -> dict[str, Any]:
-        """All of it. Raises BadMessage where the players are missing."""
+        """The history read so far. Raises BadMessage if the file does not name two players."""
         if set(self.players) != {1, 2}:
             raise BadMessage("A GCG file names two players.", line=0)
         history = {"version": 2, "players": [self.players[1], self.players[2]], **self.fields}
@@ -81,7 +81,7 @@ class _Reader:
         return own[-1] if own else 0
 
     def read(self, line: str) -> None:
-        """One line, in the order of the file."""
+        """Read the next line of the file."""
         if line.startswith(">"):
             self.events.append(self._event(line))
         elif line.startswith("#"):
@@ -151,7 +151,7 @@ def _in_brackets(event: Event, inside: str, points: int) -> Event:
         return {"type": "TIME_PENALTY", "lost_score": -points}
     if not re.fullmatch(r"[A-Z?]*", inside):
         raise ValueError("what stands in brackets is (challenge), (time) or a rack")
-    # a penalty, also of a rack that counts nothing, has the rack in front
+    # a penalty has the rack in front, even if the rack counts nothing
     if points < 0 or event["rack"]:
         return {"type": "END_RACK_PENALTY", "rack": inside, "lost_score": -points}
     return {"type": "END_RACK_PTS", "rack": inside, "end_rack_points": points}
@@ -169,7 +169,7 @@ def _given_back(tiles: str) -> Event:
 
 def _play(what: str, points: int) -> Event:
     found = PLACE.fullmatch(what)
-    # some write the tiles that a play runs through, in brackets
+    # some programs write the tiles that a play runs through in brackets
     tiles = found and re.sub(r"\([^)]*\)", lambda through: "." * (len(through[0]) - 2), found[5])
     if found is None or tiles is None or not TILES.fullmatch(tiles):
         raise ValueError("a play is like `8D HELLO` or `D8 HE..O`")

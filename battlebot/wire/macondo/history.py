@@ -1,4 +1,4 @@
-"""Histories: made from a state of the crossword game, and to and from protobuf. No rules of the game."""
+"""Histories: made from a state of the crossword game, and converted to and from protobuf. No rules of the game."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ History = dict[str, Any]
 Event = dict[str, Any]
 
 GAME = "crossword"
-VERSION = 2  # of Macondo's histories: the first in `players` went first
+VERSION = 2  # of Macondo's histories: the first of `players` moved first
 AUTHORITY = "battlebot"
 TIE = -1
 KINDS = macondo_pb2.GameEvent.Type
-ANSWERED = ("position", "played_tiles", "exchanged", "rack")  # the rest of a bot's event is not looked at
-ALWAYS = {"type": "TILE_PLACEMENT_MOVE", "player_index": 0}  # what an event says although it is zero on the wire
+ANSWERED = ("position", "played_tiles", "exchanged", "rack")  # the fields of a bot's event that count, with its type
+ALWAYS = {"type": "TILE_PLACEMENT_MOVE", "player_index": 0}  # fields that an event keeps even if zero on the wire
 
 
 def history_of(state: Mapping[str, Any], uid: str = "") -> History:
-    """The history of a match as `state` tells it: of a player's view its rack alone, of a final state all racks.
+    """The history of a match from `state`: a player's view holds only that player's rack, a final state all racks.
 
-    `uid` is what the history is called: the match's id, but for those that are sent to bots.
+    `uid` identifies the history: it is the match's id, except in histories that the server sends to bots.
     """
     players = state["players"]
     history: History = {
@@ -51,7 +51,7 @@ def history_of(state: Mapping[str, Any], uid: str = "") -> History:
 
 
 def normal(history: Mapping[str, Any]) -> History:
-    """The history without zero and empty fields, but for those in ALWAYS. Raises BadMessage for what is none."""
+    """The history without zero and empty fields except those in ALWAYS. Raises BadMessage if it is not a history."""
     return _history(_message(history, macondo_pb2.GameHistory()))
 
 
@@ -61,15 +61,15 @@ def to_protobuf(history: Mapping[str, Any]) -> bytes:
 
 
 def from_protobuf(data: bytes) -> History:
-    """The history that `to_protobuf` wrote, or another program. Fields not in our .proto are left out.
+    """Decode a history written by `to_protobuf` or by another program. Fields not in our .proto are left out.
 
-    Raises BadMessage for what is no GameHistory.
+    Raises BadMessage if it is not a GameHistory.
     """
     return _history(_read(data, macondo_pb2.GameHistory()))
 
 
 def to_request(history: Mapping[str, Any], millis_remaining: int) -> bytes:
-    """A BotRequest: the history, and how long its bot may think. Raises BadMessage."""
+    """A BotRequest: the history, and the bot's thinking time in milliseconds. Raises BadMessage."""
     fields = {"game_history": history, "millis_remaining": millis_remaining}
     return _bytes(_message(fields, macondo_pb2.BotRequest()))
 
@@ -81,15 +81,15 @@ def from_request(data: bytes) -> tuple[History, int]:
 
 
 def to_response(event: Mapping[str, Any] | None, error: str = "", uid: str = "") -> bytes:
-    """A BotResponse to the history of that uid: an event, or why there is none. Raises BadMessage."""
+    """A BotResponse to the history of that uid: an event, or the error why there is none. Raises BadMessage."""
     answer = {"error": error} if event is None else {"move": dict(event)}
     return _bytes(_message({**answer, "game_id": uid}, macondo_pb2.BotResponse()))
 
 
 def from_response(data: bytes) -> Event:
-    """What counts of the event of a BotResponse: its `type`, and those of ANSWERED that are not empty.
+    """The event of a BotResponse, reduced to its `type` and the non-empty fields of ANSWERED.
 
-    Raises BadMessage: unreadable, empty, or the bot says an error.
+    Raises BadMessage if the response is unreadable or empty, or reports an error.
     """
     message = _read(data, macondo_pb2.BotResponse())
     answer = message.WhichOneof("response")
