@@ -1,4 +1,4 @@
-"""The REST API: what programs ask over HTTP, always JSON. Pages for people are in `battlebot.web`."""
+"""The REST API: HTTP for programs, answered in JSON. Pages for people are in `battlebot.web`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ __all__ = ["Context", "init_api"]
 
 
 def init_api(app: Flask, context: Context) -> None:
-    """Gives the app the REST paths, JSON by orjson, the error answers and the headers of every answer."""
+    """Register the REST paths, the orjson provider, the error answers, the limits and the common headers."""
     app.extensions[CONTEXT_KEY] = context
     app.json = OrjsonProvider(app)
-    app.url_map.merge_slashes = False  # a path with a slash too many is none: no page that redirects, but JSON
+    app.url_map.merge_slashes = False  # a doubled slash gives a 404 in JSON, not a redirect page
     app.config["MAX_CONTENT_LENGTH"] = context.settings.max_body_bytes
     handle_errors(app)
     add_headers(app)

@@ -1,4 +1,4 @@
-"""The shape of what a bot's owner sends and is shown."""
+"""The schemas of what a bot's owner sends and receives."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from battlebot.api.schemas import AVAILABLE_IS, URL_IS, AsItIs, Flag, Url
 
 
 class BotChange(Schema):
-    """What of a stateless bot is to be another from now on."""
+    """The changes to a stateless bot."""
 
     class Meta:
         unknown = EXCLUDE
@@ -18,7 +18,7 @@ class BotChange(Schema):
 
 
 class TestResult(AsItIs):
-    """What became of a test request."""
+    """The result of a test request."""
 
     ok = fields.Boolean(required=True)
     at = fields.Integer(required=True, metadata={"description": "ms since the epoch"})
@@ -29,7 +29,7 @@ class TestResult(AsItIs):
 
 
 class BotFailure(AsItIs):
-    """A question to which no answer came that counts."""
+    """A question without a valid answer."""
 
     at = fields.Integer(required=True, metadata={"description": "ms since the epoch"})
     code = fields.String(required=True)
@@ -40,7 +40,7 @@ class BotFailure(AsItIs):
 
 
 class OwnBot(AsItIs):
-    """A bot as its owner sees it. All but the first four are there for a bot with a url."""
+    """A bot as its owner sees it. All but the first five fields are present only if the bot has a url."""
 
     bot_id = fields.String(required=True)
     game = fields.String(required=True)

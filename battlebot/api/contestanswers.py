@@ -1,4 +1,4 @@
-"""The shapes of what is answered about contests, for OpenAPI."""
+"""The schemas of answers about contests, for OpenAPI."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from battlebot.api.schemas import AsItIs, StandingRow
 
 
 class Progress(AsItIs):
-    """How far a contest is."""
+    """A contest's progress."""
 
     played = fields.Integer(required=True, metadata={"description": "meetings that are over, absences included"})
     planned = fields.Integer(required=True, allow_none=True, metadata={"description": "null where nobody knows"})
@@ -18,7 +18,7 @@ class Progress(AsItIs):
 
 
 class Contest(AsItIs):
-    """A contest with everything that can be said of it. Moments are UTC."""
+    """A contest with all its fields. Times are in UTC."""
 
     name = fields.String(required=True)
     title = fields.String(required=True)
@@ -44,7 +44,7 @@ class Contest(AsItIs):
 
 
 class ContestWithProgress(Contest):
-    """A contest, and how far it is."""
+    """A contest with its progress."""
 
     progress = fields.Nested(Progress, required=True)
 
@@ -89,7 +89,7 @@ class Pair(AsItIs):
 
 
 class Round(AsItIs):
-    """A round, as far as its meetings are known."""
+    """A round with its meetings that are already known."""
 
     round = fields.Integer(required=True)
     over = fields.Boolean(required=True)
@@ -135,7 +135,7 @@ class Voided(AsItIs):
 
 
 class ContestEvent(Progress):
-    """The data of an event."""
+    """The data of an event of a contest's stream."""
 
     contest = fields.String(required=True)
     state = fields.String(required=True, metadata={"enum": list(STATES)})

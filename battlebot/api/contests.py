@@ -1,4 +1,4 @@
-"""Looking at contests over REST: their list, one of them, its audit, its meetings, its crosstable. No token needed."""
+"""Reading contests over REST, without a token: the list, one contest, its audit, meetings and crosstable."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def list_contests(asked: dict[str, Any], game: str) -> tuple[dict[str, Any], int
     state, limit, before = asked["state"], asked["limit"], asked["before"]
     if before is not None and kept.find(game, before) is None:
         raise BadMessage("before must be the name of a contest.", field="before", rule="known")
-    # one more than is asked for tells whether there is more
+    # one contest more than requested shows whether there is more
     found = kept.of_game(game, limit + 1, state, before)
     answer: dict[str, Any] = {"contests": [contest_document(row) for row in found[:limit]]}
     headers = {}
@@ -56,7 +56,7 @@ def list_contests(asked: dict[str, Any], game: str) -> tuple[dict[str, Any], int
 @contests.response(200, ContestWithProgress)
 @contests.alt_response(404, schema=ErrorBody)
 def show_contest(game: str, name: str) -> dict[str, Any]:
-    """A contest with all its settings, and how far it is"""
+    """A contest with all its settings and its progress"""
     contest, lookout = stored_contest(game, name), current_context().lookout
     return {**contest_document(contest), "progress": lookout.progress(contest, lookout.ranking(contest))}
 
@@ -65,7 +65,7 @@ def show_contest(game: str, name: str) -> dict[str, Any]:
 @contests.response(200, AuditEntry(many=True))
 @contests.alt_response(404, schema=ErrorBody)
 def show_audit(game: str, name: str) -> list[dict[str, Any]]:
-    """What organisers, and the clock, did to a contest, the latest first"""
+    """What organisers, the clock and the contest itself did, the latest first"""
     stored_contest(game, name)
     return current_context().storage.audit.of_contest(game, name)
 
@@ -77,7 +77,7 @@ def show_audit(game: str, name: str) -> list[dict[str, Any]]:
 def show_meetings(asked: dict[str, Any], game: str, name: str) -> dict[str, Any]:
     """Who has met whom how often, who moved first, and what is left
 
-    Of a contest of more than 200 bots those of one bot at a time.
+    In a contest of more than 200 bots, one bot's meetings at a time.
     """
     contest = stored_contest(game, name)
     return current_context().lookout.meetings(contest, asked["bot"])
@@ -112,11 +112,11 @@ def show_crosstable(asked: dict[str, Any], game: str, name: str) -> dict[str, An
 
 
 def results(contest: Mapping[str, Any], bots: list[str]) -> dict[str, dict[str, dict[str, int]]]:
-    """Bot -> opponent -> `{wins, draws, losses}`, of these bots among one another. Raises Unavailable."""
+    """Bot -> opponent -> `{wins, draws, losses}`, for the meetings among these bots. Raises Unavailable."""
     against: dict[str, dict[str, dict[str, int]]] = {bot: {} for bot in bots}
     for pair in current_context().storage.standings.pairs(contest["game"], contest["name"], bots):
         counts = {name: pair.get(name, 0) for name in ("wins", "draws", "losses")}
-        # a pair whose only match was taken back has not met
+        # without counts the pair's only match was taken back: it has not met
         if pair["opponent"] in against and any(counts.values()):
             against[pair["bot_id"]][pair["opponent"]] = counts
     return against
@@ -131,12 +131,12 @@ def stored_contest(game: str, name: str) -> dict[str, Any]:
 
 
 def contest_document(document: Mapping[str, Any]) -> dict[str, Any]:
-    """All that is told about a contest itself."""
+    """The public fields of a contest."""
     return {**{name: document[name] for name in FIELDS}, **_meetings_of(document)}
 
 
 def contest_head(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What is told about a contest beside its ranking and its matches."""
+    """The fields of a contest that are shown together with its ranking and its matches."""
     return {**{name: document[name] for name in HEAD}, **_meetings_of(document)}
 
 

@@ -1,4 +1,4 @@
-"""Every error answer: `{"error": <sentence>, "code": <slug>, ...}`, or a page where a page was asked for."""
+"""Every error answer: `{"error": <sentence>, "code": <slug>, ...}`, or a page on the paths of pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException
 
 from battlebot.errors import BattlebotError
 
-PAGES_KEY = "battlebot.error_page"  # a function (status, body) -> Response, or None for a path that is no page's
+PAGES_KEY = "battlebot.error_page"  # a function (status, body) -> Response, or None if the path is not a page's
 
 CODES = {
     400: ("bad-request", "This is not a request that the server understands."),
@@ -26,20 +26,20 @@ CODES = {
     500: ("internal", "The server failed; the fault is ours, and it is in our log."),
     503: ("unavailable", "The server cannot answer now; try again in a moment."),
 }
-RETRY_S = 2  # how long a client should leave a server alone that lacks Redis or MongoDB
+RETRY_S = 2  # how long a client should wait when the server lacks Redis or MongoDB
 
 log = structlog.get_logger(__name__)
 
 
 def handle_errors(app: Flask) -> None:
-    """Makes every error of the app's requests an answer of ours; nothing reaches the client as a traceback."""
+    """Answer every error of the app's requests in our format; no traceback reaches the client."""
     app.register_error_handler(BattlebotError, _of_ours)
     app.register_error_handler(HTTPException, _of_http)
     app.register_error_handler(Exception, _of_surprise)
 
 
 def answer(status: int, body: dict[str, Any]) -> Response:
-    """The error answer for this request's path: a page for people's paths, else JSON."""
+    """The error answer for this request: a page on the paths of pages, else JSON."""
     page = current_app.extensions.get(PAGES_KEY)
     response: Response | None = page(status, body) if page else None
     if response is None:

@@ -1,4 +1,4 @@
-"""Matches as files: one in a format of its game; all of a contest as CSV or NDJSON, streamed, a few in memory."""
+"""Matches as files: one in a format of its game; all of a contest as CSV or NDJSON, streamed with bounded memory."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ COLUMNS = (
     *("match", "game", "contest", "first", "second", "victor", "reason", "fault", "void", "turns"),
     *("startTime", "endTime", "seq", "players", "places"),
 )
-# What a spreadsheet takes for the beginning of a formula, at the beginning of a cell (also in full width, where it is
-# set for East Asia), and what ends a cell, in one of the ways in which a spreadsheet may read the file.
+# FORMULA begins a formula at the start of a cell (with East Asian settings its full-width forms do too).
+# SEPARATORS end a cell under one of the dialects in which a spreadsheet may read the file.
 FORMULA = frozenset("=+-@\t\r")
 SEPARATORS = frozenset(";,|\t")
 TEXT = {"schema": {"type": "string"}}
@@ -44,7 +44,7 @@ exports.url_value_preprocessor(check_game)
 def export_match(game: str, match_id: str, format_name: str) -> Response:
     """One finished match as a file
 
-    Of `crossword`: `gcg`, `json` and `pb` (a GameHistory in JSON or protobuf). Other games have none.
+    Formats of `crossword`: `gcg`, `json` and `pb` (a GameHistory in JSON or protobuf). Other games have none.
     """
     chosen = format_of(game, format_name)
     return _file(iter([chosen.write(stored_match(game, match_id))]), chosen.mimetype, f"{match_id}.{chosen.name}")
@@ -57,8 +57,8 @@ def export_match(game: str, match_id: str, format_name: str) -> Response:
 def export_csv(asked: dict[str, Any], game: str, name: str) -> Response:
     """All matches without their turns, as CSV
 
-    What a spreadsheet would take for the beginning of a formula has an apostrophe before it, inside of a text too where
-    a separator stands before it.
+    An apostrophe precedes each character that a spreadsheet would read as the beginning of a formula, also inside a
+    text after a separator.
     """
     stored_contest(game, name)
     kept, void = current_context().storage.games, asked["void"] == "true"
@@ -71,7 +71,7 @@ def export_csv(asked: dict[str, Any], game: str, name: str) -> Response:
 @exports.doc(responses={200: {"description": "a match a line", "content": {"application/x-ndjson": TEXT}}})
 @exports.alt_response(404, schema=ErrorBody)
 def export_ndjson(asked: dict[str, Any], game: str, name: str) -> Response:
-    """All matches with their turns, one JSON object a line, oldest first"""
+    """All matches with their turns, one JSON object per line, oldest first"""
     stored_contest(game, name)
     kept, dumps = current_context().storage.games, current_app.json.dumps
     games = kept.each_of_contest(game, name, void=asked["void"] == "true", turns=True, fault=asked["fault"])
@@ -83,7 +83,7 @@ def export_ndjson(asked: dict[str, Any], game: str, name: str) -> Response:
 def json_line(
     match: Mapping[str, Any], later: Callable[[], Iterator[Mapping[str, Any]]], dumps: Dumps
 ) -> Iterator[bytes]:
-    """The match as a line of JSON; of an overlong one the turns, and then their times, part by part from `later`."""
+    """The match as a line of JSON. An overlong match gets its turns, then their times, part by part from `later`."""
     if not match["match"].get("parts"):
         yield dumps(match).encode() + b"\n"
         return
@@ -101,9 +101,9 @@ def json_line(
 
 
 def csv_row(match: Mapping[str, Any]) -> list[Any]:
-    """A match as COLUMNS has it. `players` are all of them with slashes between, which no name has; `places` theirs.
+    """A match as a row of COLUMNS. `players` are joined by slashes, which bots' names cannot contain.
 
-    Places have blanks between, and are left out where two have played: the victor says all.
+    `places` are the players' places, joined by blanks; empty if the match has none, as with two players.
     """
     ours, players = match["match"], match["players"]
     second = players[1] if len(players) > 1 else None
@@ -132,14 +132,14 @@ def _taken(buffer: io.StringIO) -> bytes:
 
 
 def _plain(text: str | None) -> str:
-    """The text, with an apostrophe before each sign that could begin a formula."""
+    """The text with an apostrophe before each character that could begin a formula."""
     signs, begins = list[str](), True
     for sign in text or "":
         if begins and normalize("NFKC", sign) in FORMULA:
             signs.append("'")
             begins = False
         else:
-            # quotes and blanks may be taken away before the cell is looked at
+            # a spreadsheet may strip quotes and blanks before it interprets the cell
             begins = begins and (sign.isspace() or sign == '"')
         signs.append(sign)
         begins = begins or sign in SEPARATORS

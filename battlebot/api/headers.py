@@ -1,4 +1,4 @@
-"""Headers that every answer carries: what a browser may do with it, and who may read it."""
+"""The headers of every answer: what a browser may do with it, and which origins may read it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ POLICY = "; ".join(
 )
 
 
-FOR_ALL = {"application/json", "text/event-stream"}  # no cookies and no secrets are in them: any page may read them
+FOR_ALL = {"application/json", "text/event-stream"}  # without cookies and secrets, so that any page may read them
 
 
 def add_headers(app: Flask) -> None:
-    """Adds them to the app's answers, errors included."""
+    """Add the headers to all of the app's answers, errors included."""
     app.after_request(_with_headers)
 
 

@@ -1,4 +1,4 @@
-"""Two questions of whoever runs the process: does it live, and can it work."""
+"""Liveness and readiness of the process, for whoever runs it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ health = Blueprint("health", __name__)
 
 @health.get("/healthz")
 def healthz() -> Response:
-    """The process lives; nothing else is asked."""
+    """Answer that the process is alive; checks nothing else."""
     return jsonify({"status": "ok"})
 
 
 @health.get("/readyz")
 def readyz() -> tuple[Response, int]:
-    """200 where all parts are well; else 503 and, in a sentence each, which is not, and since when (`since`)."""
+    """Answer 200 if all parts are well; else 503, with a sentence for each failing part, and `since` when."""
     context = current_context()
     parts = context.health()
     ready = all(state == "ok" for state in parts.values())

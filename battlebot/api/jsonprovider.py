@@ -1,4 +1,4 @@
-"""Flask's JSON by orjson: times as ISO 8601 in UTC with milliseconds, ids of MongoDB as text."""
+"""Flask's JSON by orjson: times in ISO 8601, UTC, with milliseconds; MongoDB's ids as text."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from flask.json.provider import JSONProvider
 
 
 def iso(moment: datetime) -> str:
-    """`2026-11-21T10:25:03.123Z`; a time without a zone is taken as UTC."""
+    """Format like `2026-11-21T10:25:03.123Z`; a time without a zone is taken as UTC."""
     aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     return aware.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class OrjsonProvider(JSONProvider):
-    """Compact unless `indent` asks for more; NaN and infinities become null, as JSON has none."""
+    """Writes compact JSON unless `indent` is given; NaN and infinities become null, because JSON has none."""
 
     def dumps(self, obj: Any, **kwargs: Any) -> str:
-        """The value as JSON text. Raises TypeError for what JSON has no form of."""
+        """The value as JSON text. Raises TypeError for types that have no JSON form."""
         option = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
         if kwargs.get("indent"):
             option |= orjson.OPT_INDENT_2
         return orjson.dumps(obj, default=_plain, option=option).decode()
 
     def loads(self, s: str | bytes, **kwargs: Any) -> Any:
-        """The value of JSON text. Raises a ValueError for anything else."""
+        """The value of a JSON text. Raises a ValueError if it is not JSON."""
         return orjson.loads(s)
 
 

@@ -1,7 +1,7 @@
-"""How much one address may ask over HTTP, and how many bots it may register.
+"""Limits per address on HTTP requests and on registrations of bots.
 
-Registrations are counted in Redis over all nodes; without Redis nobody is refused. Requests are counted by each node in
-its memory: a look into Redis for each would cost more than most of them do.
+Registrations are counted in Redis over all nodes; without Redis none is refused. Each node counts requests in its own
+memory, because a Redis call per request would cost more than most requests.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from battlebot.config import Settings
 from battlebot.errors import TooMany
 from battlebot.wire.addresses import household
 
-TIMEOUT_S = 1  # a Redis that does not answer must not hold up registrations for long
-PROBES = ("/healthz", "/readyz")  # asked by load balancers and monitors, and cheap
+TIMEOUT_S = 1  # an unresponsive Redis must not delay registrations for long
+PROBES = ("/healthz", "/readyz")  # cheap requests of load balancers and monitors
 
 
 def limit_registrations(app: Flask, settings: Settings) -> None:
-    """Refuses registrations beyond `settings.registrations_per_hour` of one address: 429 with Retry-After."""
+    """Refuse registrations beyond `settings.registrations_per_hour` per address: 429 with Retry-After."""
     limiter = Limiter(
         sender,
         app=app,
@@ -43,9 +43,9 @@ def limit_registrations(app: Flask, settings: Settings) -> None:
 
 
 def limit_requests(app: Flask, settings: Settings) -> None:
-    """Refuses requests beyond `settings.requests_per_minute` of one address to this node: 429 with Retry-After.
+    """Refuse requests beyond `settings.requests_per_minute` per address to this node: 429 with Retry-After.
 
-    Bots' connections are limited by number instead, and never refused for coming too often: see `transports/limits.py`.
+    Bots' connections are limited by number instead, never by frequency: see `transports/limits.py`.
     """
     limiter = Limiter(
         sender,
@@ -60,7 +60,7 @@ def limit_requests(app: Flask, settings: Settings) -> None:
 
 
 def _is_a_bots() -> bool:
-    """Whether this is an upgrade for the bots' door; a header that says so elsewhere makes it none."""
+    """Whether the request is an upgrade for a WebSocket route; an Upgrade header on other paths does not count."""
     return request.url_rule is not None and bool(request.url_rule.websocket)
 
 
@@ -73,10 +73,10 @@ def _refuse(limit: RequestLimit, sentence: str) -> Response:
 
 
 def sender() -> str:
-    """Whom a request counts for."""
+    """The key under which a request is counted."""
     return household(get_remote_address()) or "local"
 
 
 def limits_url(redis_url: str) -> str:
-    """Our address of Redis in the form that the limiter's library knows."""
+    """The address of Redis in the form that the limiter's library expects."""
     return f"redis+{redis_url}" if redis_url.startswith("unix://") else redis_url

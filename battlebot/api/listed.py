@@ -1,4 +1,4 @@
-"""Stored matches as lists show them, as JSON that is made once: pages of a thousand are asked for again and again."""
+"""A cache of stored matches as JSON for lists: pages of a thousand matches are requested again and again."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from flask import current_app
 from battlebot.api.context import current_context
 from battlebot.api.verdicts import explained
 
-REMEMBERED = 20_000  # matches; a kilobyte each, more or less
+REMEMBERED = 20_000  # matches, of about a kilobyte each
 
 Entry = tuple[str, orjson.Fragment]
 
 
 class Listed:
-    """The JSON of matches that are not void: such a match does not change, but for becoming void."""
+    """The JSON of matches that are not void; the only change to such a match is that it becomes void."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, str, int], Entry] = OrderedDict()
 
     def of_contest(self, game: str, contest: str, limit: int, before: str | None) -> list[Entry]:
-        """Ids and JSON of a contest's most recent matches that are not void; those before `before`.
+        """Ids and JSON of a contest's most recent matches that are not void and ended before the match `before`.
 
         Raises Unavailable.
         """
@@ -46,6 +46,6 @@ class Listed:
 
 
 def listed() -> Listed:
-    """This app's."""
+    """The current app's cache."""
     kept: Listed = current_app.extensions.setdefault("battlebot.listed", Listed())
     return kept

@@ -1,4 +1,4 @@
-"""The matches of a game that are being played, as JSON and as server-sent events. What is finished is in `reading`."""
+"""A game's running matches, as JSON and as server-sent events. Finished matches are in `reading`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from battlebot.api.schemas import AsItIs, ErrorBody
 from battlebot.api.streams import Snapshot, event_stream
 from battlebot.arena import keys
 
-AGAIN_S = 1.0  # turns are announced to those only who watch their match
+AGAIN_S = 1.0  # polled, because turns are announced only to those who watch their match
 
 livematches = Described("livematches", __name__, description="Matches as they are played")
 livematches.url_value_preprocessor(check_game)
 
 
 class LiveMatch(AsItIs):
-    """A match that is being played, as a viewer may see it."""
+    """A running match as viewers may see it."""
 
     id = fields.String(required=True)
     game = fields.String(required=True)
@@ -32,7 +32,7 @@ class LiveMatch(AsItIs):
 
 
 class LiveAnswer(AsItIs):
-    """The matches being played, the latest first, 200 at most."""
+    """The running matches, the latest first, at most 200."""
 
     game = fields.String(required=True)
     matches = fields.List(fields.Nested(LiveMatch), required=True)
@@ -43,7 +43,7 @@ class LiveAnswer(AsItIs):
 @livematches.alt_response(404, schema=ErrorBody)
 @livematches.alt_response(503, schema=ErrorBody)
 def list_live(game: str) -> dict[str, Any]:
-    """The matches of a game that are being played, the latest first"""
+    """The running matches of a game, the latest first"""
     return _seen(game)
 
 
@@ -52,9 +52,9 @@ def list_live(game: str) -> dict[str, Any]:
 @livematches.alt_response(404, schema=ErrorBody)
 @livematches.alt_response(503, schema=ErrorBody)
 def live_events(game: str) -> Response:
-    """A stream of server-sent events: the matches being played, with their states, whenever these change
+    """A stream of server-sent events: the running matches with their states, whenever these change
 
-    Looked at every second.
+    Checked every second.
     """
     return event_stream(keys.game_events(game), lambda: Snapshot(_seen(game), again_s=AGAIN_S))
 

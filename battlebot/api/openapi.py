@@ -1,4 +1,4 @@
-"""The description of the API, at /openapi.json. The page that shows it to people is among `battlebot.web`'s."""
+"""The OpenAPI description, at /openapi.json. The page that shows it to people is in `battlebot.web`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DESCRIBED_KEY = "battlebot.openapi"
 
 
 class DescribedApi(Api):
-    """flask-smorest's description of our paths, without its error handlers: ours answer all errors."""
+    """flask-smorest's API without its error handlers: ours answer all errors."""
 
     ERROR_SCHEMA = ErrorBody
 
@@ -24,7 +24,7 @@ class DescribedApi(Api):
 
 
 def register_described(app: Flask) -> None:
-    """Registers the described paths, and /openapi.json."""
+    """Register the described paths of `registrations` and `reading`, and /openapi.json."""
     app.config.update(
         API_TITLE="Battlebot",
         API_VERSION="1",

@@ -1,4 +1,4 @@
-"""What organisers do to contests over REST; each path asks for a token. Looking at contests is in `contests`."""
+"""Organisers' changes of contests over REST; each path needs a token. Reading contests is in `contests`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ for_organisers(organising)
 
 
 def _described(*errors: int) -> Callable[[Any], Any]:
-    """Notes in OpenAPI that a view needs a token, and what else it may answer."""
+    """Describe in OpenAPI that a view needs a token and which errors it may answer, besides 401 and 503."""
 
     def note(view: Any) -> Any:
         for status in (401, *errors, 503):
@@ -44,7 +44,7 @@ def _described(*errors: int) -> Callable[[Any], Any]:
 def create_contest(body: dict[str, Any], game: str) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Schedule a contest
 
-    Without `startsAt` it waits for `start`. A key that is not known is an error.
+    Without `startsAt` it waits for `start`. An unknown key is an error.
     """
     _check_end(body)
     made = current_context().organiser.create(game, body, organiser_name())
@@ -57,9 +57,9 @@ def create_contest(body: dict[str, Any], game: str) -> tuple[dict[str, Any], int
 @organising.response(200, Contest)
 @_described(404, 409, 413)
 def change_contest(body: dict[str, Any], game: str, name: str) -> dict[str, Any]:
-    """Change what may still change
+    """Change a contest's settings
 
-    `title`, `endsAt`, `absentAfterS` and `absentCounts` until the end; all else before the start only.
+    `title`, `endsAt`, `absentAfterS` and `absentCounts` may change until the end; all else only before the start.
     """
     if not body:
         raise BadMessage("The body says nothing to be changed.", rule="required")
@@ -73,7 +73,7 @@ def change_contest(body: dict[str, Any], game: str, name: str) -> dict[str, Any]
 def cancel_contest(game: str, name: str) -> dict[str, Any]:
     """Cancel a contest
 
-    What is being played becomes void. The record is kept.
+    Running matches become void. The record is kept.
     """
     return contest_document(current_context().organiser.transition("cancel", game, name, organiser_name()))
 
@@ -84,7 +84,7 @@ def cancel_contest(game: str, name: str) -> dict[str, Any]:
 def move_contest(game: str, name: str, action: str) -> dict[str, Any]:
     """Start, pause, resume or finish a contest
 
-    `pause` lets go on what is being played, and `finish` too.
+    After `pause` and `finish`, running matches go on.
     """
     return contest_document(current_context().organiser.transition(action, game, name, organiser_name()))
 
@@ -94,9 +94,9 @@ def move_contest(game: str, name: str, action: str) -> dict[str, Any]:
 @organising.response(200, Contest)
 @_described(404, 409, 413)
 def add_entrants(body: dict[str, Any], game: str, name: str) -> dict[str, Any]:
-    """Add a bot or several to the list
+    """Add one or several bots to the list of entrants
 
-    Before the start only; a bot that was withdrawn comes back until the end, also into an open contest.
+    Only before the start; but a withdrawn bot may be added again until the end, also to an open contest.
     """
     if len(body) != 1:
         raise BadMessage("Give either bot or bots.", field="bot", rule="required")
@@ -110,7 +110,7 @@ def add_entrants(body: dict[str, Any], game: str, name: str) -> dict[str, Any]:
 def withdraw_entrant(game: str, name: str, bot: str) -> dict[str, Any]:
     """Withdraw a bot
 
-    What it is playing is void, and what it has not played is not due any more. What it has played stands.
+    Its running matches become void, and its remaining meetings are no longer due. Its finished matches stand.
     """
     return contest_document(current_context().organiser.withdraw(game, name, bot, organiser_name()))
 
@@ -122,8 +122,8 @@ def withdraw_entrant(game: str, name: str, bot: str) -> dict[str, Any]:
 def void_match(body: dict[str, Any], game: str, name: str, match_id: str) -> dict[str, Any]:
     """Take a match back
 
-    It counts for nobody and its meeting is played again; a contest that was finished goes on, unless its time is over.
-    In a knockout it must be done before one of its bots has begun its next round (409, `too-late`).
+    The match becomes void and its meeting is played again; a finished contest goes on, unless its time is over. In a
+    knockout this must be done before either of its bots begins its next round (409, `too-late`).
     """
     organiser = current_context().organiser
     organiser.void(game, name, match_id, body["reason"], organiser_name())

@@ -1,4 +1,4 @@
-"""Which pages may make a browser talk to us: cross-site WebSockets and forms are refused. Programs send no Origin."""
+"""Refuses cross-site WebSockets and forms from browsers. Other programs send no Origin header."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ PORTS = {"http": ":80", "https": ":443"}
 
 
 def refuse_other_origins(app: Flask, settings: Settings) -> None:
-    """Refuses upgrades, and requests that change something, that a browser sends for a page from elsewhere.
+    """Refuse upgrades and state-changing requests that a browser sends for a page of another origin.
 
-    Elsewhere is every origin with another host or port than the request's own, but for those in `settings.origins`.
+    That is every origin whose host or port differs from the request's, except those in `settings.origins`.
     """
     allowed = origins_of(settings)
 
@@ -33,7 +33,7 @@ def refuse_other_origins(app: Flask, settings: Settings) -> None:
 
 
 def same_host(origin: str, host: str) -> bool:
-    """Whether `origin` has this `host` (`name[:port]`). The scheme may differ: TLS may end at a proxy before us."""
+    """Whether `origin` has this `host` (`name[:port]`). The scheme may differ, as a proxy may terminate TLS."""
     try:
         parts = urlsplit(origin.lower())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Reads bodies and query strings for the schemas, and says what is wrong with them in our form."""
+"""Reads bodies and query strings for the schemas, and reports errors in our format."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from battlebot.wire.jsontext import decode_object
 
 
 class Parser(FlaskParser):
-    """Takes a body as JSON whatever type it claims to have; answers 400 where it breaks a rule."""
+    """Reads the body as JSON whatever its Content-Type; answers 400 if it is invalid."""
 
     DEFAULT_VALIDATION_STATUS = 400
 
     def load_json(self, req: Request, schema: ma.Schema) -> dict[str, Any]:
-        """The body's JSON object. Raises BadMessage; what is refused is in `decode_object` and `check_keys`."""
+        """The body's JSON object. Raises BadMessage if it is empty, or as `decode_object` and `check_keys` do."""
         body = req.get_data(cache=True)
         if not body:
             raise BadMessage("The body is empty; it must be a JSON object.", rule="json")
@@ -34,7 +34,7 @@ class Parser(FlaskParser):
         return value
 
     def handle_error(self, error: ma.ValidationError, *_args: Any, **_kwargs: Any) -> NoReturn:
-        """Raises BadMessage with the first broken rule: `field` and `rule` beside the sentence."""
+        """Raise BadMessage for the first broken rule, with the details `field` and `rule`."""
         messages: Any = error.messages
         location = next(iter(messages))
         field, found = next(iter(messages[location].items()))
@@ -44,14 +44,14 @@ class Parser(FlaskParser):
 
 
 class Described(Blueprint):
-    """A blueprint whose views are described in OpenAPI and take their arguments by `Parser`."""
+    """A blueprint whose views are described in OpenAPI and parse their arguments with `Parser`."""
 
     ARGUMENTS_PARSER = Parser()
 
 
 def check_keys(body: bytes) -> None:
-    """Raises BadMessage where a key repeats: two readers could take two different values from such an object."""
-    # the numbers' values do not matter here, and the standard library refuses very long ones
+    """Raise BadMessage if an object repeats a key, because two readers could read two different values."""
+    # numbers are not parsed: their values do not matter here, and the standard library refuses very long ones
     number = {"parse_int": len, "parse_float": len, "parse_constant": len}
     json.loads(body, object_pairs_hook=_without_repetition, **number)  # type: ignore[arg-type]
 

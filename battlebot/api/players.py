@@ -25,7 +25,7 @@ MATCHES = 30
 
 
 def as_json() -> fields.String:
-    """The argument by which a browser, too, asks for JSON."""
+    """The query argument by which a browser can ask for JSON."""
     return fields.String(
         load_default=None,
         validate=OneOf(("json",), error="It must be json."),
@@ -38,13 +38,13 @@ players.url_value_preprocessor(check_game)
 
 
 class TablePart(RatingsPage):
-    """Which part of the table."""
+    """The part of the table to return."""
 
     format = as_json()
 
 
 class PlayerRow(AsItIs):
-    """A player by all boards of the game that are not void."""
+    """A player's results over all boards of the game that are not void."""
 
     player = fields.String(required=True)
     rating = fields.Float(required=True, metadata={"description": "Elo, K = 30, from 1200"})
@@ -65,7 +65,7 @@ class RankedRow(PlayerRow):
 
 
 class PlayersAnswer(AsItIs):
-    """A part of the table of results, best first, and who is at the TCP door now."""
+    """A part of the table of results, best first, and who is connected to the TCP door."""
 
     players = fields.List(fields.Nested(RankedRow), required=True)
     online = fields.List(fields.String(), required=True, allow_none=True, metadata={"description": "null: unknown"})
@@ -73,7 +73,7 @@ class PlayersAnswer(AsItIs):
 
 
 class AboutPlayer(Schema):
-    """Which player, and which part of its history."""
+    """The player, and the part of its history to return."""
 
     class Meta:
         unknown = EXCLUDE
@@ -101,7 +101,7 @@ class PlayerAnswer(AsItIs):
 def list_players(page: dict[str, Any], game: str) -> Any:
     """The duel arena's table of results: those who have played, best rating first
 
-    A browser, which asks for HTML, is sent to the page of it.
+    Browsers, which ask for HTML, are redirected to the page.
     """
     if _is_for_people(page):
         return _to_the_page(url_for("pages.people.players_page", game=game))
@@ -122,8 +122,8 @@ def list_players(page: dict[str, Any], game: str) -> Any:
 def show_player(asked: dict[str, Any], game: str) -> Any:
     """A player's profile: its numbers and its history
 
-    The name is an argument, since names at the TCP door may hold slashes. A browser, which asks for HTML, is sent to
-    the page of it.
+    The name is a query argument, because names at the TCP door may contain slashes. Browsers, which ask for HTML, are
+    redirected to the page.
     """
     name, limit, before = asked["name"], asked["limit"], asked["before"]
     if _is_for_people(asked):
@@ -141,9 +141,9 @@ def show_player(asked: dict[str, Any], game: str) -> Any:
 
 
 def table_of(game: str, limit: int, offset: int = 0) -> tuple[list[dict[str, Any]], list[str] | None, bool]:
-    """The rows of a part of the table, who is online (None: unknown), and whether there is more. Raises Unavailable."""
+    """A part of the table's rows, who is online (None: unknown), and whether there is more. Raises Unavailable."""
     kept = current_context().storage.ratings
-    # one more than is asked for tells whether there is more
+    # one row more than requested shows whether there is more
     rows = kept.by_elo(game, limit + 1, offset)
     above = kept.better_elo(game, Rating.of(rows[0]).elo) if rows and offset else 0
     online = names_online(game)
@@ -165,7 +165,7 @@ def profile_of(
 
 
 def names_online(game: str) -> list[str] | None:
-    """Who is at the TCP door, in the order of names; None while Redis does not answer."""
+    """Who is at the TCP door, sorted by name; None while Redis does not answer. Empty for games but gomoku."""
     if game != GAME:
         return []
     context = current_context()
@@ -186,7 +186,7 @@ def _attended(game: str, rows: Sequence[dict[str, Any]], online: list[str] | Non
             **row,
             "registered": row["player"] in registered,
             "online": None if online is None else row["player"] in here,
-            # one who has just come has not been noted yet
+            # a player who has just connected is not stored yet
             "onlineS": seconds.get(row["player"], 0.0 if row["player"] in here else None),
         }
         for row in rows

@@ -1,4 +1,4 @@
-"""How a contest goes on, as server-sent events for programs. The pages have streams of their own."""
+"""The progress of a contest as server-sent events for programs. The pages have their own streams."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from battlebot.api.schemas import ErrorBody
 from battlebot.api.streams import Snapshot, event_stream
 from battlebot.arena import keys
 
-AGAIN_S = 2.0  # begun matches are announced by nobody
+AGAIN_S = 2.0  # polled, because the beginning of a match is not announced
 OVER = ("finished", "cancelled")
 
 progress = Described("progress", __name__, description="Contests as they go on")
@@ -26,7 +26,7 @@ progress.url_value_preprocessor(check_game)
 @progress.alt_response(404, schema=ErrorBody)
 @progress.alt_response(503, schema=ErrorBody)
 def contest_events(game: str, name: str) -> Response:
-    """A stream of server-sent events: how far the contest is and how it stands, whenever that changes
+    """A stream of server-sent events: a contest's progress and ranking whenever they change
 
     It ends with the contest.
     """

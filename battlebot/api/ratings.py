@@ -1,4 +1,4 @@
-"""`GET /games/<game>/ratings`: how strong the bots of a game seem. Making the ratings is the tasks' work."""
+"""`GET /games/<game>/ratings`: the estimated strength of a game's bots. Tasks compute the ratings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ratings.url_value_preprocessor(check_game)
 
 
 class RatingsPage(Schema):
-    """Which part of the table."""
+    """The part of the table to return."""
 
     class Meta:
         unknown = EXCLUDE
@@ -31,7 +31,7 @@ class RatingsPage(Schema):
 
 
 class RatingRow(AsItIs):
-    """A bot's rating by all its matches of the game that are not void."""
+    """A bot's rating over all its matches of the game that are not void."""
 
     rank = fields.Integer(required=True, metadata={"description": "by ordinal; shared where a tie stays"})
     bot_id = fields.String(required=True)
@@ -57,11 +57,11 @@ class RatingsAnswer(AsItIs):
 def list_ratings(page: dict[str, Any], game: str) -> tuple[dict[str, Any], int, dict[str, str]]:
     """The ratings of the bots that have played, best first
 
-    In the order of `ordinal`, and of names where that is equal.
+    Ordered by `ordinal`, then by name.
     """
     kept = current_context().storage.ratings
     limit, offset = page["limit"], page["offset"]
-    # one more than is asked for tells whether there is more
+    # one row more than requested shows whether there is more
     rows = kept.page(game, limit + 1, offset)
     above = kept.better(game, rows[0]["ordinal"]) if rows and offset else 0
     answer: dict[str, Any] = {"ratings": table(rows[:limit], offset, above)}

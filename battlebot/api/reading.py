@@ -57,7 +57,7 @@ def show_contest(page: dict[str, Any], game: str, contest: str) -> tuple[dict[st
     limit, before, void, fault = page["limit"], page["before"], page["void"], page["fault"]
     if before is not None and not storage.games.archived([before]):
         raise BadMessage("before must be the id of a finished match.", field="before", rule="known")
-    # one more than is asked for tells whether there is more
+    # one match more than requested shows whether there is more
     if void == "true" or fault is not None:
         found_games = storage.games.of_contest(game, contest, limit + 1, before, void == "true", fault)
         games: Sequence[tuple[str, Any]] = [(match["_id"], explained(match)) for match in found_games]

@@ -23,8 +23,8 @@ registrations.url_value_preprocessor(check_game)
 def register_bot(body: dict[str, Any], game: str) -> tuple[dict[str, str], int, dict[str, str]]:
     """Register a bot for a game
 
-    The answer holds the only copy of its credentials that is ever given out. A bot with a `url` is stateless: it is
-    asked there, always ready while it is `available`; it must answer a test request.
+    The answer holds the bot's credentials, which are never given out again. A bot with a `url` is stateless: it is
+    asked there and is always ready while it is `available`. It must answer a test request.
     """
     context, owner, url = current_context(), body["owner"] or ANONYMOUS, body["url"]
     if url is None:

@@ -1,4 +1,4 @@
-"""The shape of what comes in and goes out over REST, for checking and for OpenAPI."""
+"""The schemas of REST requests and answers, for validation and for OpenAPI."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def _rule(rule: str, sentence: str) -> dict[str, str]:
 
 
 class Name(fields.Field[str]):
-    """A name as `battlebot.wire.names` allows it; BadName comes through with its own code."""
+    """A name as `battlebot.wire.names` allows it; BadName passes through with its own code."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         return checked_name(value, attr or "name")
 
 
 class Url(fields.Field[str]):
-    """An address of a stateless bot; whether it can be asked is for others to say."""
+    """The address of a stateless bot: any non-empty string; `stateless` checks whether it can be called."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not isinstance(value, str) or not value:
@@ -37,7 +37,7 @@ class Url(fields.Field[str]):
 
 
 class Flag(fields.Field[bool]):
-    """true or false, and nothing that looks like it."""
+    """A JSON boolean; nothing is converted to one."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
         if not isinstance(value, bool):
@@ -46,7 +46,7 @@ class Flag(fields.Field[bool]):
 
 
 class Count(fields.Field[int]):
-    """A whole number within bounds, written in plain digits; `description` says what it is."""
+    """A whole number within bounds, in ASCII digits; `description` is for OpenAPI."""
 
     def __init__(self, low: int, high: int, description: str, **kwargs: Any) -> None:
         about = {"type": "integer", "minimum": low, "maximum": high, "description": description}
@@ -55,7 +55,7 @@ class Count(fields.Field[int]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
         text = str(value)
-        # `isdigit` alone is true of digits of all scripts; nobody needs more than nine of them
+        # `isdigit` alone accepts digits of all scripts; nine digits are enough
         if not (text.isascii() and text.isdigit() and len(text) <= 9 and self.low <= int(text) <= self.high):
             sentence = f"{attr} must be a whole number from {self.low} to {self.high}."
             raise ValidationError(_rule("bounds", sentence))
@@ -63,7 +63,7 @@ class Count(fields.Field[int]):
 
 
 class Registration(Schema):
-    """What a bot's author sends to register it; keys that we do not know are ignored."""
+    """The request that registers a bot; unknown keys are ignored."""
 
     class Meta:
         unknown = EXCLUDE
@@ -86,7 +86,7 @@ class Registration(Schema):
 
 
 class Registered(Schema):
-    """A registered bot's credentials; they are shown this once."""
+    """A registered bot's credentials, which are shown only this once."""
 
     game = fields.String(required=True)
     bot_id = fields.String(required=True)
@@ -102,7 +102,7 @@ class BotRow(Schema):
 
 
 class OfFault(Schema):
-    """Which matches."""
+    """The matches to return."""
 
     class Meta:
         unknown = EXCLUDE
@@ -115,7 +115,7 @@ class OfFault(Schema):
 
 
 class Page(OfFault):
-    """Which part of a long list."""
+    """The part of a long list to return."""
 
     limit = Count(1, MOST_GAMES, "At most so many matches.", load_default=MOST_GAMES)
     before = fields.String(
@@ -129,7 +129,7 @@ class Page(OfFault):
 
 
 class AsItIs(Schema):
-    """Describes an answer; what is stored goes out unchanged, since a game's state is the game's own."""
+    """Describes an answer that is sent unchanged as stored, because each game defines its own state."""
 
     class Meta:
         unknown = INCLUDE  # further keys are in OpenAPI too
@@ -140,7 +140,7 @@ class AsItIs(Schema):
 
 
 class StoredMatch(AsItIs):
-    """A finished match: the final state's own keys as well (`board`, ...), and ours under `match`."""
+    """A finished match: the keys of its final state (`board`, ...), and the server's data under `match`."""
 
     _id = fields.String(required=True)
     game = fields.String(required=True)
@@ -159,7 +159,7 @@ class StoredMatchWithTurns(StoredMatch):
 
 
 class TieBreaks(AsItIs):
-    """What orders those with equal points, wins and losses: the one, then the other."""
+    """The tie-breaks for bots with equal points, wins and losses, in the order in which they apply."""
 
     sonnebornBerger = fields.Float(  # noqa: N815
         required=True,
@@ -188,7 +188,7 @@ class StandingRow(AsItIs):
 
 
 class ContestHead(AsItIs):
-    """What a contest is."""
+    """A contest's main settings and state."""
 
     name = fields.String(required=True)
     title = fields.String(required=True)
@@ -213,7 +213,7 @@ class ContestAnswer(AsItIs):
 
 
 class ErrorBody(Schema):
-    """Every answer that is not a success; details of the error may stand beside these."""
+    """The body of every error answer; further keys may give details."""
 
     class Meta:
         unknown = INCLUDE

@@ -1,4 +1,4 @@
-"""`/bots/<game>/<bot_id>`: a registered bot as its owner sees it, who shows its password; its url, its test."""
+"""`/bots/<game>/<bot_id>`: a registered bot for its owner, who sends its password: its state, its url, its test."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ statelessbots.url_value_preprocessor(check_game)
 
 @statelessbots.before_request
 def _owner_only() -> None:
-    """The password as a bearer token; wrong, and of a bot that is not there, are told alike."""
+    """Check the password, sent as a bearer token; a wrong one and an unknown bot give the same answer."""
     kind, _, password = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() != "bearer" or not password.strip():
         raise NoToken("This is for the bot's owner: send its pass_hash, as `Authorization: Bearer <pass_hash>`.")
@@ -36,7 +36,7 @@ def _owner_only() -> None:
 @statelessbots.alt_response(401, schema=ErrorBody)
 @statelessbots.alt_response(404, schema=ErrorBody)
 def show_bot(game: str, bot_id: str) -> dict[str, Any]:
-    """A bot with its url, and how that is doing"""
+    """A bot with its url and the state of that url"""
     return current_context().stateless.show(game, bot_id)
 
 
@@ -48,9 +48,9 @@ def show_bot(game: str, bot_id: str) -> dict[str, Any]:
 @statelessbots.alt_response(404, schema=ErrorBody)
 @statelessbots.alt_response(429, schema=ErrorBody)
 def change_bot(body: dict[str, Any], game: str, bot_id: str) -> dict[str, Any]:
-    """Give a bot another url, or say whether it may be asked
+    """Change a bot's url, or whether it may be asked
 
-    Another url is tested first. Matches that are being played go on at the url with which they began.
+    A new url is tested first. Running matches go on at the url with which they began.
     """
     return current_context().stateless.change(game, bot_id, body)
 
@@ -62,8 +62,8 @@ def change_bot(body: dict[str, Any], game: str, bot_id: str) -> dict[str, Any]:
 @statelessbots.alt_response(404, schema=ErrorBody)
 @statelessbots.alt_response(429, schema=ErrorBody)
 def test_bot(game: str, bot_id: str) -> dict[str, Any]:
-    """Ask a bot the first question of a match that is not played
+    """Send a bot a test request: the first question of a match that is not played
 
-    One that answers with a valid turn is asked again if it was paused.
+    If a paused bot answers with a valid turn, its pause ends.
     """
     return current_context().stateless.test(game, bot_id)

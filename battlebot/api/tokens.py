@@ -1,4 +1,4 @@
-"""Organisers' bearer tokens at the door (RFC 6750). Making and revoking them is the command line's work."""
+"""Checks organisers' bearer tokens (RFC 6750). The command line creates and revokes them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from battlebot.api.context import current_context
 from battlebot.api.errors import answer
 from battlebot.errors import BadToken, NoToken
 
-PASSWORD_SCHEME = "password"  # noqa: S105 - the name of another one: a bot's password
+PASSWORD_SCHEME = "password"  # noqa: S105 - the name of the other security scheme: a bot's password
 SCHEME = "organiser"  # the name of the security scheme in OpenAPI
 
 
 def for_organisers(blueprint: Blueprint) -> None:
-    """Lets only those with a valid token use the blueprint's paths; who it is, `organiser_name` tells."""
+    """Require a valid token on all paths of the blueprint; `organiser_name` then returns its name."""
     blueprint.before_request(_check)
 
 
 def organiser_name() -> str:
-    """Whose token this request has."""
+    """The name of this request's token."""
     return str(g.organiser)
 
 

@@ -221,7 +221,7 @@ class Lose:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """The client violated the protocol or was refused; never sent to one that behaves correctly."""
+    """A message of the client is wrong, or the client is refused; never sent in a normal conversation."""
 
     code: str
     sentence: str
