@@ -1,6 +1,6 @@
-"""The `battlebot` command: reads the settings, hands them on, and makes one clear line of an error. No work of its own.
+"""The `battlebot` command: reads the settings, passes them on, and reports an error as one clear line. No other work.
 
-What a command needs is imported when it runs, so that `--help` is quick.
+Each command imports what it needs when it runs, so that `--help` is quick.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _EXIT_INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The entry point. Exit status: 0, 1 (a demo that did not come to its end), 2 (an error), 130 (interrupted)."""
+    """The entry point. Exit status: 0, 1 (a command's negative result or refusal), 2 (an error), 130 (interrupted)."""
     try:
         status = commands.main(args=arguments, prog_name="battlebot", standalone_mode=False)
     except BattlebotError as error:
@@ -61,7 +61,7 @@ commands.add_command(verify)
 
 
 def _place(command: Any) -> Any:
-    """The options that say where a server is to be. They win over the environment."""
+    """Add the options for a server's address, port and data folder. They override the environment."""
     for option in (
         click.option("--data", type=click.Path(path_type=Path), help="Folder of the embedded servers."),
         click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on."),
@@ -166,11 +166,11 @@ def _load(**overrides: Any) -> Settings:
 
 
 def _load_part(part: str, **overrides: Any) -> Settings:
-    """The settings of a part that runs alone: it must be told what `serve` would bring along."""
+    """The settings of a part that runs alone. Raises SettingError if they lack what `serve` would provide."""
     settings = _load(**overrides)
     values = {"REDIS_URL": settings.redis_url, "MONGODB_URI": settings.mongodb_uri}
     if part in ("web", "tcp"):
-        # A key of its own would lock out every bot that another node has registered
+        # With its own key, a node would lock out every bot that another node has registered
         values["SECRET_KEY"] = settings.secret_key
     missing = [name for name, value in values.items() if not value]
     if missing:
@@ -186,7 +186,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _become(command: list[str], settings: Settings) -> None:
-    """Replace this process: whoever started it supervises what it becomes."""
+    """Replace this process by the command, so that whoever started it supervises the command."""
     from battlebot.embedded.commands import environment
 
     os.execve(command[0], command, environment(settings))  # noqa: S606 - ours, without a shell

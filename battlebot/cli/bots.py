@@ -1,4 +1,4 @@
-"""`battlebot bots`: runs a sample bot of crossword, over WebSocket or NATS; it does what any author could do."""
+"""`battlebot bots`: runs a sample bot for crossword over WebSocket or NATS. It uses only what any author can use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 
 import click
 
-# name -> its module, in which `decider()` answers the deciding function
+# name -> its module, whose `decider()` returns the decision function
 BOTS = {
     "crossword-greedy": "battlebot.client.samples.crossword.greedy",
     "crossword-challenger": "battlebot.client.samples.crossword.challenger",

@@ -1,4 +1,4 @@
-"""A contest as an onlooker sees it over REST: who met whom how often, and the ranking. Prints and decides nothing."""
+"""Reads a contest over REST without a token: who met whom how often, and the ranking. Prints and decides nothing."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 @dataclass(frozen=True)
 class Onlooker:
-    """Looks at one contest of one server; `url` is the server's, without a closing slash."""
+    """Reads one contest of one server; `url` is the server's, without a trailing slash."""
 
     url: str
     game: str
     contest: str
 
     def look(self) -> dict[str, Any] | None:
-        """`{"bots": [...], "games": [...]}` as it stands now; None where there is no such contest or no answer."""
+        """The current `{"bots": [...], "games": [...]}`; None if there is no such contest or no answer."""
         request = f"{self.url}/games/{_quoted(self.game)}/contest/{_quoted(self.contest)}"
         try:
             with _OPENER.open(request, timeout=_TIMEOUT_S) as answer:
@@ -34,7 +34,7 @@ class Onlooker:
             return None
 
     def pages(self) -> dict[str, str]:
-        """The addresses for people and for programs, by what is there."""
+        """The addresses for people and for programs, by their description."""
         game, contest = _quoted(self.game), _quoted(self.contest)
         return {
             "home": f"{self.url}/",

@@ -1,4 +1,4 @@
-"""The MongoDB of commands that work on it directly: the one that is named, that runs, or is started for them."""
+"""The MongoDB for commands that work on it directly: given by its URI, already running, or started for them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_storage(settings: Settings) -> Iterator[Storage]:
-    """The repositories, within it: over MONGODB_URI; else over the embedded mongod of the data folder.
+    """Open the repositories within the context: on MONGODB_URI, else on the embedded mongod of the data folder.
 
-    Where a server has that folder, it is that server's mongod, else one of ours, for as long as this lasts. Raises
-    EmbeddedError where no server has ever kept anything there, SettingError for a malformed URI, Unavailable at the
+    If a server uses that folder, its mongod is used; else one is started for the duration of the context. Raises
+    EmbeddedError if no server has ever used the folder, SettingError for a malformed URI, and Unavailable at the
     first query.
     """
     from battlebot.storage import Storage
@@ -34,9 +34,9 @@ def open_storage(settings: Settings) -> Iterator[Storage]:
 
 
 def running_stores(settings: Settings) -> Settings:
-    """Settings with both addresses: those given, else of the server that runs over the data folder.
+    """Settings with the addresses of both stores: those given, else those of the server that uses the data folder.
 
-    Raises EmbeddedError where none runs there.
+    Raises EmbeddedError if no server runs there.
     """
     from battlebot.embedded.folder import DataFolder, socket_folder
 
@@ -47,7 +47,7 @@ def running_stores(settings: Settings) -> Settings:
         try:
             DataFolder(data).close()
         except EmbeddedError:
-            # it is locked, so a server runs
+            # it is locked: a server runs
             sockets = socket_folder(data)
             mongod = f"mongodb://{quote(str(sockets / 'mongod.sock'), safe='')}/?directConnection=true"
             return replace(
@@ -68,12 +68,12 @@ def _with_mongodb(settings: Settings) -> Iterator[Settings]:
         return
     data = settings.data.expanduser().absolute()
     if not (data / "mongod").is_dir():
-        # a folder made by mistake would be an empty database that agrees with everything
+        # a folder created by mistake would be an empty database, in which every check passes
         raise EmbeddedError(f"No Battlebot has kept anything in {data}: set MONGODB_URI or BATTLEBOT_DATA.")
     try:
         DataFolder(data).close()
     except EmbeddedError:
-        # it is locked, so a server runs, and its mongod with it
+        # it is locked: a server runs, with its mongod
         socket = socket_folder(data) / "mongod.sock"
         if not socket.exists():
             raise

@@ -1,4 +1,4 @@
-"""`battlebot demo`: a server, six sample bots, one contest. All it does, it does as any bot author could."""
+"""`battlebot demo`: a server, six sample bots, one contest. It uses only what any bot author can use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from battlebot.logs import configure_logs
 MEETINGS = 5
 _LOOK_S = 0.25
 
-# The bot's name without its suffix, and the sample that plays it
+# the bot's name without its suffix -> the sample that plays it
 _BOTS = {
     "perfect": "perfect",
     "first-free": "first_free",
@@ -42,12 +42,12 @@ _EXIT_INTERRUPTED = 130
 
 
 def run_demo(settings: Settings, *, game: str, leave: bool, limit_s: float) -> int:
-    """Play a contest and show it; then serve until Ctrl-C, or with `leave` return.
+    """Play a contest and show it; then serve until Ctrl-C, or return if `leave`.
 
-    Gives the exit status: 0 when every pair met exactly five times. Raises EmbeddedError as `running` does.
+    Returns the exit status: 0 if every pair met exactly five times. Raises EmbeddedError like `running`.
     """
     settings = replace(settings, meetings_cap=MEETINGS, contests_by_login=True, tcp_port=0)
-    # The progress bar has the terminal; what goes wrong may still be seen
+    # The terminal is for the progress bar: log warnings and errors only
     configure_logs(replace(settings, log_level="warning"))
     console = Console()
     status = _EXIT_INTERRUPTED
@@ -76,7 +76,7 @@ def _play(server: Server, console: Console, game: str, limit_s: float) -> int:
 
 
 def _register(server: Server, onlooker: Onlooker, suffix: str) -> list[Program]:
-    """Register the bots, and say how each is run: as its author would run it, from its auth file."""
+    """Register the bots and return their programs. Each runs from its auth file, as its author would run it."""
     folder = server.settings.data / "demo" / suffix
     programs = []
     for name, sample in _BOTS.items():
@@ -105,7 +105,7 @@ def _program(bot_id: str, sample: str, onlooker: Onlooker, folder: Path) -> Prog
 
 
 def _watch(server: Server, console: Console, onlooker: Onlooker, bots: list[str], limit_s: float) -> None:
-    """Show the progress until every pair has met often enough, or the time is up."""
+    """Show the progress until every pair has met MEETINGS times or the time is up."""
     deadline_s = time.monotonic() + limit_s
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console) as progress:
@@ -119,7 +119,7 @@ def _watch(server: Server, console: Console, onlooker: Onlooker, bots: list[str]
 
 
 def _report(console: Console, onlooker: Onlooker, bots: list[str], limit_s: float) -> int:
-    """Print the ranking and the addresses; the exit status."""
+    """Print the ranking and the addresses; return the exit status."""
     view = onlooker.look() or {"bots": [], "games": []}
     console.print(_ranking(onlooker, view["bots"]))
     for what, address in onlooker.pages().items():

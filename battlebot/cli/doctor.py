@@ -1,4 +1,4 @@
-"""`battlebot doctor`: the examination of a running installation, as a table or as JSON. No checks of its own."""
+"""`battlebot doctor`: examines a running installation; prints a table or JSON. The checks are in `battlebot.doctor`."""
 
 from __future__ import annotations
 
@@ -57,6 +57,6 @@ def _print(findings: list[Finding]) -> None:
 
     shown = Table("", "part", "finding", title="Battlebot's health")
     for row in findings:
-        # what a server or a bot calls itself is no markup
+        # names of servers or bots must not be read as markup
         shown.add_row(Text(row.state.value, style=MARKS[row.state]), row.part, Text(row.sentence))
     Console().print(shown)

@@ -1,4 +1,4 @@
-"""`battlebot export`: a stored match as a file in a format of its game. Reads and writes; the formats are wire's."""
+"""`battlebot export`: writes a stored match to a file in a format of its game. The formats are in `wire`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`battlebot play-tcp`: plays gomoku at a TCP door with a bot of the SDK. All it does, it does as any author could."""
+"""`battlebot play-tcp`: plays gomoku at a TCP door with a bot of the SDK. It uses only what any author can use."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def play_tcp(
 
 
 def _bot(which: str) -> Bot:
-    """The sample of that name, or an author's class. Raises click.ClickException for one that is none."""
+    """An instance of the sample of that name or of an author's class. Raises click.BadParameter for anything else."""
     from battlebot.client import Bot
 
     module, colon, name = BOTS.get(which, which).partition(":")
     if not (module and colon and name):
         raise click.BadParameter(f"{which!r} is none of {', '.join(BOTS)}, and no MODULE:CLASS.", param_hint="--bot")
-    # an author's module lies where the command is called
+    # an author's module lies in the working directory
     sys.path.insert(0, str(Path.cwd()))
     try:
         made = getattr(importlib.import_module(module), name)

@@ -1,4 +1,4 @@
-"""`battlebot ratings`: shows ratings, makes them anew, and checks them against the stored matches."""
+"""`battlebot ratings`: shows ratings, rebuilds them from the stored matches, and checks them against these."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _storage() -> AbstractContextManager[Storage]:
 
 
 def _chosen(storage: Storage, game: str | None) -> Sequence[str]:
-    """The game that was named, or all that have matches. Raises UnknownGame: a mistyped name must not be silence."""
+    """The given game, or all games that have matches. Raises UnknownGame, so that a mistyped name is noticed."""
     games = storage.ratings.games()
     if game is None:
         return games
@@ -94,7 +94,7 @@ def _print(title: str, rows: Sequence[Sequence[str]]) -> None:
 
     shown = Table(*COLUMNS, title=title)
     for row in rows:
-        # a bot's name is no markup
+        # a bot's name must not be read as markup
         shown.add_row(*(Text(cell) for cell in row))
     Console().print(shown)
 

@@ -1,6 +1,6 @@
-"""A small REST client: one request at a time to one server, errors as our sentences and exit statuses.
+"""A small REST client: one request at a time to one server; errors become our sentences and exit statuses.
 
-Certificates are verified, by the system's store or SSL_CERT_FILE. Which token goes where: `contest_server.py`.
+Certificates are verified against the system's store or SSL_CERT_FILE. `contest_server.py` chooses the token.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ import click
 
 from battlebot.client.address import Address
 
-TIMEOUT_S = 30.0  # twice the silence after which a stream of events says that it lives
+TIMEOUT_S = 30.0  # twice the interval at which a silent stream of events sends a sign of life
 
 _EXIT_REFUSED = 1
 _EXIT_UNREACHABLE = 2
-_LONGEST_ERROR = 65_536  # bytes of an error's body that are looked at
+_LONGEST_ERROR = 65_536  # bytes read of an error's body
 
 
 class _Failed(click.ClickException):
     """Ends the command with one line on stderr."""
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Writes the line."""
+        """Write the line."""
         click.echo(f"battlebot: {self.format_message()}", file=file, err=True)
 
 
 class RefusedByServer(_Failed):
-    """The server said no; `code` is its stable slug."""
+    """The server refused; `code` is its stable slug."""
 
     exit_code = _EXIT_REFUSED
 
@@ -46,34 +46,34 @@ class RefusedByServer(_Failed):
 
 
 class Unreachable(_Failed):
-    """Nobody answers at the address, or not as a Battlebot server would, or with a certificate that is not trusted."""
+    """There is no Battlebot server at the address, or its certificate is not trusted."""
 
     exit_code = _EXIT_UNREACHABLE
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect becomes an error: to follow it would show the token to whoever it leads to."""
+    """Turns redirects into errors: following one would send the token to another server."""
 
     def redirect_request(self, *_args: Any, **_kwargs: Any) -> None:
-        """None: not followed."""
+        """Return None: do not follow."""
 
 
 class Rest:
-    """Requests to the server at `address`, with `token` as the bearer's if there is one."""
+    """Requests to the server at `address`, with `token`, if given, as the bearer token."""
 
     def __init__(self, address: Address, token: str | None = None) -> None:
         self.address = address
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
-        # a proxy from the environment cannot reach our own loopback
+        # a proxy from the environment cannot reach this machine's loopback
         proxies = [urllib.request.ProxyHandler({})] if address.local else []
         self._opener = urllib.request.build_opener(_NoRedirect, *proxies)
 
     def get(self, *path: str, **query: object) -> Any:
-        """The decoded answer to GET; each part of the path is escaped, arguments that are None are left out."""
+        """The decoded answer to GET; each part of the path is escaped, query arguments that are None are left out."""
         return self.ask("GET", *path, query=query)
 
     def post(self, *path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """The decoded answer to POST of a JSON object."""
+        """The decoded answer to a POST of a JSON object."""
         return self.ask("POST", *path, body=body or {})
 
     def delete(self, *path: str) -> Any:
@@ -83,7 +83,7 @@ class Rest:
     def ask(
         self, method: str, *path: str, query: Mapping[str, object] | None = None, body: Mapping[str, Any] | None = None
     ) -> Any:
-        """The decoded answer, None where it is empty. Raises RefusedByServer, Unreachable."""
+        """The decoded answer, or None if it is empty. Raises RefusedByServer, Unreachable."""
         with self.stream(method, *path, query=query, body=body) as answer, self._network_errors():
             text = answer.read()
         try:
@@ -100,7 +100,7 @@ class Rest:
         body: Mapping[str, Any] | None = None,
         accept: str = "application/json",
     ) -> Iterator[http.client.HTTPResponse]:
-        """The open answer, to be read bit by bit by `chunks` or `lines`. Raises RefusedByServer, Unreachable."""
+        """The open answer, to be read by `chunks` or `lines` as it arrives. Raises RefusedByServer, Unreachable."""
         request = urllib.request.Request(  # noqa: S310 - parse_address lets pass http and https only
             self._url(path, query),
             data=None if body is None else json.dumps(body).encode(),
@@ -117,19 +117,19 @@ class Rest:
             yield answer
 
     def chunks(self, answer: http.client.HTTPResponse, size: int = 65_536) -> Iterator[bytes]:
-        """What is left of an answer, in pieces as they arrive. Raises Unreachable where it breaks off."""
+        """The rest of an answer, in pieces as they arrive. Raises Unreachable if it breaks off."""
         while True:
             with self._network_errors():
                 piece = answer.read1(size)
                 if not piece and answer.length:
-                    # `read1` takes the end of the connection for the end of the body
+                    # `read1` does not distinguish the end of the connection from the end of the body
                     raise http.client.IncompleteRead(b"", answer.length)
             if not piece:
                 return
             yield piece
 
     def lines(self, answer: http.client.HTTPResponse) -> Iterator[str]:
-        """The lines of an endless answer as they arrive. Raises Unreachable where it breaks off or falls silent."""
+        """The lines of an endless answer as they arrive. Raises Unreachable if it breaks off or falls silent."""
         while True:
             with self._network_errors():
                 line = answer.readline()
@@ -174,7 +174,7 @@ class Rest:
 
 
 def plain(text: object) -> str:
-    """The text without what a terminal would obey: what a server or a bot is called must not move the cursor."""
+    """The text with unprintable characters replaced, so that names cannot control the terminal."""
     return "".join(char if char.isprintable() else "\ufffd" for char in str(text))
 
 

@@ -1,4 +1,4 @@
-"""How settings are shown: a table on a terminal, lines for a .env file elsewhere."""
+"""Shows the settings: a table on a terminal, lines for a .env file elsewhere."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def show_settings(settings: Settings) -> None:
 
 
 def setting_rows(settings: Settings) -> list[tuple[str, str, str]]:
-    """Name in the environment, value as text with secrets masked, and meaning, for each setting."""
+    """For each setting: its name in the environment, its value as text with secrets masked, and its meaning."""
     rows = []
     for row in fields(settings):
         value = getattr(settings, row.name)

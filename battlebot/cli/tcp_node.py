@@ -1,4 +1,4 @@
-"""A process with the TCP door, until SIGTERM or Ctrl-C. Run under `gevent.monkey` (see `embedded/commands.py`)."""
+"""A process with the TCP door, until SIGTERM or Ctrl-C. Runs under `gevent.monkey` (see `embedded/commands.py`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from battlebot.logs import configure_logs
 
 
 def main() -> None:
-    """Opens the door, and closes it when told to: its players may go to another node at once."""
+    """Open the door; on a signal drain it, so that its players can go to another node at once."""
     settings = load_settings()
     configure_logs(settings)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,4 +1,4 @@
-"""`battlebot token`: makes, lists and revokes organisers' tokens, in the database itself."""
+"""`battlebot token`: creates, lists and revokes organisers' tokens directly in the database."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from battlebot.errors import EmbeddedError, SettingError
 if TYPE_CHECKING:
     from battlebot.config import Settings
 
-EMBEDDED = "embedded"  # the name of the token that the embedded server makes for itself
+EMBEDDED = "embedded"  # the name of the token that the embedded server creates for itself
 LONGEST_NAME = 64
 _DAYS = re.compile(r"(\d{1,5})d", re.ASCII)
 COLUMNS = ("name", "state", "created", "expires", "last used")
@@ -85,7 +85,7 @@ def revoke(name: str, data: Path | None) -> None:
 
 
 def keep_first_token(settings: Settings) -> None:
-    """Makes the embedded server's own token, if there was never one, and says where it is: a file of mode 0600.
+    """Create the embedded server's own token, unless there ever was one, and log the path of its file (mode 0600).
 
     `settings` name that server's MongoDB. Raises EmbeddedError, Unavailable.
     """
@@ -95,7 +95,7 @@ def keep_first_token(settings: Settings) -> None:
     with open_storage(settings) as storage:
         storage.ensure_indexes()
         if storage.tokens.named(EMBEDDED) is None:
-            # the file first: what is in the database alone, nobody could ever use
+            # the file is written first: a token that is only in the database could never be used
             storage.tokens.create(EMBEDDED, keep=lambda token: _write(path, token))
     if path.exists():
         import structlog
@@ -123,7 +123,7 @@ def _settings(data: Path | None) -> Settings:
 
 
 def _end(text: str, now: datetime) -> datetime:
-    """When a token ends: so many days from now, or at the end of a day in UTC. Raises a usage error."""
+    """When a token expires: a number of days from now, or the end of a day in UTC. Raises click.UsageError."""
     days = _DAYS.fullmatch(text)
     try:
         end = now + timedelta(days=int(days[1])) if days else _day(text) + timedelta(days=1)

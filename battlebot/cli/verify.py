@@ -1,4 +1,4 @@
-"""`battlebot verify`: what is stored against its rules. Reads, asks the checks, prints; no rules here."""
+"""`battlebot verify`: checks stored matches and contests. Reads, calls the checks, prints; contains no rules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from battlebot.storage import Storage
 
 MATCH_ID = re.compile(r"[0-9a-f]{24}")
-UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError)  # what a document of another form raises
+UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError)  # raised by documents of another form
 NOTHING = {"matches": 0, "void": 0, "turns": 0}
 TRIES = 3  # while a contest runs, its matches and its standings are read at different moments
 
@@ -54,7 +54,7 @@ def verify(targets: Sequence[str], game: str | None, as_json: bool, data: Path |
 
 
 class Verifier:
-    """Looks at what is stored. Every method raises Unavailable."""
+    """Checks what is stored. Every method raises Unavailable."""
 
     def __init__(self, storage: Storage, registry: Registry) -> None:
         self._storage = storage
@@ -95,7 +95,7 @@ class Verifier:
         for record in records:
             report["matches"] += 1
             try:
-                # of an overlong match only the first turns came along
+                # of an overlong match the record has only the first turns
                 whole = self._storage.games.find(record["_id"]) if record["match"].get("parts") else record
                 assert whole is not None
                 void, turns = bool(whole["match"]["void"]), len(whole["turns"])
