@@ -1,4 +1,4 @@
-"""Pages for people, made on the server. No game has code here: what a page shows of a match is in its state."""
+"""Pages for people, rendered on the server. The pages of matches are generic: they show what is in a match's state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["init_web"]
 
 
 def init_web(app: Flask, context: Context) -> None:
-    """Gives the app the pages and their streams; `init_api` must have been called, or be called after it."""
+    """Register the pages and their streams. The app also needs `init_api`, before or after this."""
     app.extensions[CONTEXT_KEY] = context
     app.extensions[PAGES_KEY] = error_page
     app.jinja_options = {**app.jinja_options, "trim_blocks": True, "lstrip_blocks": True}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-LARGEST = 20  # bots; a larger table is readable for nobody
+LARGEST = 20  # bots; a larger table is unreadable
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What one bot did against another, in meetings."""
+    """One bot's results against another, in meetings."""
 
     wins: int = 0
     draws: int = 0
@@ -18,7 +18,7 @@ class Cell:
 
     @property
     def results(self) -> list[str]:
-        """A word a meeting, wins first; which came when is not kept."""
+        """One word per meeting, wins first; their order in time is not stored."""
         return ["win"] * self.wins + ["draw"] * self.draws + ["loss"] * self.losses
 
 
@@ -26,7 +26,7 @@ Results = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 def crosstable(names: Sequence[str], results: Results) -> dict[str, dict[str, Cell]]:
-    """`table[a][b]`: what a did against b, for all pairs of `names`; results are bot -> opponent -> counts."""
+    """`table[a][b]`: the results of a against b, for all pairs of `names`; `results` are bot -> opponent -> counts."""
     return {a: {b: _cell(results.get(a, {}).get(b, {})) for b in names if b != a} for a in names}
 
 

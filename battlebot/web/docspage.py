@@ -1,4 +1,4 @@
-"""The page /docs: the API's description for people, made from /openapi.json's document."""
+"""The page /docs: the API's description for people, made from the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ docs = Blueprint("docs", __name__)
 
 @docs.get("/docs")
 def show() -> str:
-    """Every path with its arguments and answers."""
+    """The page with every path, its arguments and answers."""
     document = description(current_app)
     return render_template("docs.html", operations=operations(document))
 
@@ -66,7 +66,7 @@ def _answer(document: dict[str, Any], status: str, row: dict[str, Any]) -> dict[
     schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
     is_list = schema.get("type") == "array"
     fields = _fields(document, schema["items"] if is_list else schema, "answer")
-    # all errors have one shape, which the page's head describes
+    # all errors have one format, which the head of the page describes
     names = [field["name"] for field in fields] if status.startswith("2") else []
     return {"status": status, "text": answer.get("description", ""), "is_list": is_list, "names": names}
 

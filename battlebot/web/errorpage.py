@@ -1,4 +1,4 @@
-"""The page of an error, for the paths that are people's."""
+"""The error page, for the paths of pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from flask import Response, make_response, render_template, request
 
 
 def error_page(status: int, body: dict[str, Any]) -> Response | None:
-    """The page, or None where the path is a program's. Streams are a program's: a browser's script reads them."""
+    """The error page, or None if the path is for programs; so are streams, because a page's script reads them."""
     path = request.path
     is_page = path in ("/", "/docs") or path == "/web" or path.startswith(("/web/", "/assets/"))
     if not is_page or path.endswith(("/events", "/story")):

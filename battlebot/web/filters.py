@@ -1,4 +1,4 @@
-"""How moments, durations and turns are written in the pages."""
+"""The formats of times, durations and turns in the pages."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from flask import Flask
 
 from battlebot.api.jsonprovider import iso
 
-LONGEST_TURN = 160  # characters shown of a turn; all of it is in the JSON
+LONGEST_TURN = 160  # characters of a turn shown; the JSON has all of it
 
 
 def register(app: Flask) -> None:
-    """Makes the filters known to the app's templates."""
+    """Register the filters for the app's templates."""
     for function in (moment, machine_moment, short_json, plural, duration):
         app.add_template_filter(function)
 
 
 def as_datetime(value: Any) -> datetime | None:
-    """A time as it may come: a datetime, ms since the epoch, or ISO 8601 text; None for anything else."""
+    """Convert a datetime, ms since the epoch, or ISO 8601 text to a datetime; None for anything else."""
     try:
         if isinstance(value, datetime):
             return value if value.tzinfo else value.replace(tzinfo=UTC)
@@ -32,19 +32,19 @@ def as_datetime(value: Any) -> datetime | None:
 
 
 def moment(value: Any) -> str:
-    """`2026-11-21 10:25:03`, UTC."""
+    """Format like `2026-11-21 10:25:03`, in UTC; `unknown` for what is no time."""
     at = as_datetime(value)
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}" if at else "unknown"
 
 
 def machine_moment(value: Any) -> str:
-    """For a `datetime` attribute."""
+    """ISO 8601 for HTML's `datetime` attribute; empty for what is no time."""
     at = as_datetime(value)
     return iso(at) if at else ""
 
 
 def span(first: Any, last: Any) -> str:
-    """The time between two moments: `0.412 s`, `12.3 s`, `3 min 20 s`; empty where one is not known."""
+    """The time between two moments: `0.412 s`, `12.3 s`, `3 min 20 s`; empty if either is unknown."""
     begin, end = as_datetime(first), as_datetime(last)
     if begin is None or end is None:
         return ""
@@ -52,7 +52,7 @@ def span(first: Any, last: Any) -> str:
 
 
 def duration(seconds: float) -> str:
-    """So many seconds, as `span` writes them."""
+    """Format seconds as `span` does."""
     if seconds < 60:
         return f"{seconds:.3f} s" if seconds < 10 else f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -61,7 +61,7 @@ def duration(seconds: float) -> str:
 
 
 def short_json(value: Any) -> str:
-    """A value as JSON on one line, cut where it is long."""
+    """A value as JSON on one line, cut after LONGEST_TURN characters."""
     text = orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
     return text if len(text) <= LONGEST_TURN else text[:LONGEST_TURN] + " …"
 

@@ -1,4 +1,4 @@
-"""The pages' addresses: the home page, and of each game its own page, its contests and matches, with their streams."""
+"""The routes of the pages: the home page, and for each game its page, contests and matches, with their streams."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from battlebot.web.snapshots import (
 )
 from battlebot.web.stale import page, stored
 
-AT_ONCE = 50  # turns of a replay, before others have their turn
-MOST_BOTS = 200  # in a game's page; the JSON lists all
+AT_ONCE = 50  # turns of a replay before it yields to other greenlets
+MOST_BOTS = 200  # on a game's page; the JSON lists all
 
 blueprint = Blueprint("pages", __name__, template_folder="templates", static_folder="static", static_url_path="/assets")
 blueprint.url_value_preprocessor(check_game)
@@ -41,7 +41,7 @@ blueprint.register_blueprint(people)
 
 @blueprint.get("/")
 def home() -> str:
-    """The home page: the games, what is played now, and the contests that run."""
+    """The home page: the games, the running matches and the running contests."""
     return page(_home)
 
 
@@ -61,13 +61,13 @@ def _home() -> str:
 
 @blueprint.get("/web")
 def web() -> AnyResponse:
-    """There is nothing above the games but the home page."""
+    """Redirect to the home page, which lists the games."""
     return redirect(url_for("pages.home"))
 
 
 @blueprint.get("/web/<game>")
 def game_page(game: str) -> str:
-    """A game: what it is, how to enter it, what is and was played."""
+    """A game's page: its description, how to enter it, its running and finished matches."""
     return page(lambda: _game(game))
 
 
@@ -88,13 +88,13 @@ def _game(game: str) -> str:
 
 @blueprint.get("/web/<game>/events")
 def game_events(game: str) -> Response:
-    """The sections of a game's page, as they change."""
+    """The stream of a game's page: its sections when they change."""
     return event_stream(keys.game_events(game), lambda: game_snapshot(game))
 
 
 @blueprint.get("/web/<game>/contests/<name>")
 def contest_page(game: str, name: str) -> str:
-    """A contest: its ranking, who beat whom, what is and was played."""
+    """A contest's page: its ranking, its crosstable, its running and finished matches."""
     return page(lambda: _contest(game, name), all_stored=True)
 
 
@@ -111,13 +111,13 @@ def _contest(game: str, name: str) -> str:
 
 @blueprint.get("/web/<game>/contests/<name>/events")
 def contest_events(game: str, name: str) -> Response:
-    """The ranking and the sections of a contest's page, as they change."""
+    """The stream of a contest's page: its ranking and sections when they change."""
     return event_stream(keys.contest_events(game, name), lambda: contest_snapshot(game, name))
 
 
 @blueprint.get("/web/<game>/matches/<match_id>")
 def match_page(game: str, match_id: str) -> str:
-    """A match, finished or being played: its board, its turns, its verdict."""
+    """A match's page, running or finished: its board, its turns, its verdict."""
     return page(lambda: _match(game, match_id))
 
 
@@ -136,19 +136,22 @@ def _match(game: str, match_id: str) -> str:
 
 @blueprint.get("/web/<game>/matches/<match_id>/events")
 def match_events(game: str, match_id: str) -> Response:
-    """The sections of a match's page, as they change; the stream ends with the match's record."""
+    """The stream of a match's page: its sections when they change; ends with the stored match."""
     return event_stream(keys.match_events(match_id), lambda: match_snapshot(game, match_id))
 
 
 def has_viewer(game: str) -> bool:
-    """Whether there is a script that draws this game's matches: static/boards/<game>.js."""
+    """Whether a script draws this game's matches: static/boards/<game>.js."""
     assert blueprint.static_folder is not None
     return (Path(blueprint.static_folder) / "boards" / f"{game}.js").is_file()
 
 
 @blueprint.get("/web/<game>/matches/<match_id>/story")
 def match_story(game: str, match_id: str) -> Response:
-    """All events of a finished match, of a game whose states tell them: a line of JSON each, as they happened."""
+    """All events of a finished match in order, one JSON line each, if the game's states hold events.
+
+    Raises UnknownMatch.
+    """
     record = stored_match(game, match_id)
     if not has_a_story(record):
         raise UnknownMatch("There are no events of this match.")
@@ -159,7 +162,7 @@ def match_story(game: str, match_id: str) -> Response:
 def _lines(told: Iterator[list[Any]], dumps: Callable[[Any], str]) -> Iterator[bytes]:
     for number, events in enumerate(told):
         if not number % AT_ONCE:
-            # a replay is work: the node's bots come first
+            # a replay takes CPU time: let the node's bots go first
             time.sleep(0)
         if events:
             yield "".join(f"{dumps(event)}\n" for event in events).encode()
@@ -167,7 +170,7 @@ def _lines(told: Iterator[list[Any]], dumps: Callable[[Any], str]) -> Iterator[b
 
 @blueprint.get("/web/<game>/matches/<match_id>/turns/<int:turn>")
 def turn_page(game: str, match_id: str, turn: int) -> str:
-    """The board of a finished match after so many turns."""
+    """The page with the board of a finished match after `turn` turns."""
     return page(lambda: _turn(game, match_id, turn), all_stored=True)
 
 
@@ -186,7 +189,7 @@ def _turn(game: str, match_id: str, turn: int) -> str:
 
 @blueprint.get("/web/<game>/live")
 def boards_page(game: str) -> str:
-    """The boards of a game that are being played."""
+    """The page with the boards of a game's running matches."""
     return render_template(
         "live.html",
         game=current_context().registry[game],
@@ -197,5 +200,5 @@ def boards_page(game: str) -> str:
 
 @blueprint.get("/web/<game>/live/events")
 def boards_events(game: str) -> Response:
-    """The boards being played, as they change."""
+    """The stream of the page of boards: the boards when they change."""
     return event_stream(keys.game_events(game), lambda: boards_snapshot(game))

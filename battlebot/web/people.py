@@ -12,17 +12,17 @@ from battlebot.errors import UnknownPlayer
 from battlebot.web.snapshots import section
 from battlebot.web.stale import page
 
-MOST_PLAYERS = 200  # in the page; the JSON lists all
+MOST_PLAYERS = 200  # on the page; the JSON lists all
 MOST_MATCHES = 100
 MOST_ONLINE = 100
-AGAIN_S = 5.0  # who comes and goes is announced by nobody
+AGAIN_S = 5.0  # polled, because arrivals and departures are not announced
 
 people = Blueprint("people", __name__)
 
 
 @people.get("/web/<game>/players")
 def players_page(game: str) -> str:
-    """The table of results, and who is online."""
+    """The page with the table of results, and who is online."""
     return page(lambda: _players(game), all_stored=True)
 
 
@@ -37,13 +37,13 @@ def _players(game: str) -> str:
 
 @people.get("/web/<game>/players/events")
 def players_events(game: str) -> Response:
-    """The table, as it changes."""
+    """The stream of the table's page: its sections when they change."""
     return event_stream(keys.game_events(game), lambda: _snapshot(game))
 
 
 @people.get("/web/<game>/player")
 def player_page(game: str) -> str:
-    """A player's numbers and its matches; `?name=` says whose."""
+    """The page of the player `?name=`: its numbers and its matches. Raises UnknownPlayer."""
     name = request.args.get("name", "")
     if not name:
         raise UnknownPlayer("Which player? The address must end with ?name=...")

@@ -1,4 +1,4 @@
-"""What the live pages show, gathered from storage and arena and rendered section by section.
+"""The content of the live pages: read from storage and arena, rendered section by section.
 
 A page's template places the sections; its stream sends them again when they change.
 """
@@ -30,20 +30,20 @@ MOST_LIVE = 12
 MOST_TURNS = 500  # in a match's table
 MOST_CONTESTS = 50
 
-LIVE_AGAIN_S = 5.0  # begun matches are announced by nobody
-BOARDS_AGAIN_S = 1.0  # their turns are announced to those only who watch one match
-ENDED_AGAIN_S = 0.5  # until the archive has the match
+LIVE_AGAIN_S = 5.0  # polled, because the beginning of a match is not announced
+BOARDS_AGAIN_S = 1.0  # polled, because turns are announced only to those who watch the match
+ENDED_AGAIN_S = 0.5  # polled until the archive has the match
 
 log = structlog.get_logger(__name__)
 
 
 def section(name: str, **values: Any) -> Markup:
-    """One part of a page, as HTML."""
-    return Markup(render_template(f"_{name}.html", **values))  # noqa: S704 - templates escape what they are given
+    """A section of a page as HTML."""
+    return Markup(render_template(f"_{name}.html", **values))  # noqa: S704 - templates escape their values
 
 
 def live_matches(game: str | None = None, contest: str | None = None) -> list[dict[str, Any]] | None:
-    """The matches being played that can be shown; None while Redis does not answer."""
+    """The running matches that can be shown; None while Redis does not answer."""
     if is_away("redis"):
         return None
     try:
@@ -54,13 +54,13 @@ def live_matches(game: str | None = None, contest: str | None = None) -> list[di
 
 
 def live_section(live: list[dict[str, Any]] | None, with_contest: bool) -> Markup:
-    """The list of matches being played."""
+    """The section with the list of running matches."""
     count = len(live or ())
     return section("live", live=None if live is None else live[:MOST_LIVE], count=count, with_contest=with_contest)
 
 
 def contest_snapshot(game: str, name: str) -> Snapshot:
-    """A contest's page. Raises UnknownContest, Unavailable."""
+    """The content of a contest's page. Raises UnknownContest, Unavailable."""
     context = current_context()
     contest = stored_contest(game, name)
     rows = context.lookout.ranking(contest)
@@ -80,14 +80,14 @@ def contest_snapshot(game: str, name: str) -> Snapshot:
         "live": live_section(live, with_contest=False),
         "recent": section("recent", games=context.storage.games.of_contest(game, name, RECENT), with_contest=False),
     }
-    # the number of live meetings changes with each match, and is seen in the section
+    # the number of live meetings changes with each match, and the section shows it
     shown = {key: value for key, value in progress.items() if key != "live"}
     data = {"contest": head, "bots": rows, "progress": shown, "sections": sections}
     return Snapshot(data, again_s=LIVE_AGAIN_S if contest["state"] == "running" else 15.0)
 
 
 def shown_columns(rows: list[dict[str, Any]]) -> dict[str, bool]:
-    """Which columns of the standings say anything: absences and byes where there are any, tie-breaks where needed."""
+    """Which optional columns of the standings are shown: absences and byes if there are any, tie-breaks if needed."""
     if scored := any("scored" in row for row in rows):
         return {"scored": scored, "absences": any(row["absent"] for row in rows)}
     return {
@@ -100,7 +100,7 @@ def shown_columns(rows: list[dict[str, Any]]) -> dict[str, bool]:
 
 
 def game_snapshot(game: str) -> Snapshot:
-    """A game's page. Raises Unavailable."""
+    """The content of a game's page. Raises Unavailable."""
     storage = current_context().storage
     contests = stored(lambda: storage.contests.of_game(game, MOST_CONTESTS))
     recent = stored(lambda: storage.games.recent(game, RECENT))
@@ -113,7 +113,7 @@ def game_snapshot(game: str) -> Snapshot:
 
 
 def match_snapshot(game: str, match_id: str) -> Snapshot:
-    """A match's page, be it finished or being played. Raises UnknownMatch, Unavailable."""
+    """The content of a match's page, running or finished. Raises UnknownMatch, Unavailable."""
     record = stored(lambda: current_context().storage.games.find(match_id))
     if record is not None and record["game"] == game:
         return _finished(record)
@@ -172,14 +172,14 @@ def _live(match: dict[str, Any]) -> Snapshot:
 def board_section(
     facts: Mapping[str, Any], state: dict[str, Any], place: Place | None, fresh_since: Any = None, tables: bool = True
 ) -> Markup:
-    """The board in a state; with the way through the match where `place` says that it can be replayed."""
+    """The section with the board in a state; with links through the match if `place` is given: it can be replayed."""
     picture = board.picture(current_context().registry[facts["game"]], state, fresh_since)
     shown = picture if tables else replace(picture, tables=())
     return section("board", picture=shown, place=place, match=facts)
 
 
 def boards_snapshot(game: str) -> Snapshot:
-    """The boards of a game that are being played. Raises Unavailable."""
+    """The content of the page with the boards of a game's running matches."""
     live = live_matches(game)
     shown = [
         {**match, "board": board_section(match, match["state"], None, tables=False)}
@@ -202,7 +202,7 @@ def _match(facts: dict[str, Any], state: dict[str, Any], turns: Any, place: Plac
 def _turn_rows(match: dict[str, Any]) -> list[dict[str, Any]]:
     """`[{"n", "player", "seat", "turn" (its own keys), "after", "thought_ms", "server_ms"}]` of the last turns.
 
-    Where the match was set up anew between turns `player` is None, and `turn` has the options.
+    For a change of the match's options between turns, `player` is None and `turn` holds the options.
     """
     turns, ours = match["turns"], match.get("match") or {}
     times = [ours.get(name) or [] for name in ("clocks", "serverMs")]

@@ -1,4 +1,4 @@
-"""Pages while MongoDB is away: shown as they were last seen, or without what it keeps, with a note that says so."""
+"""Pages while MongoDB is away: the last version shown, or a page without stored data, with a note that says so."""
 
 from __future__ import annotations
 
@@ -17,26 +17,25 @@ from battlebot.errors import Unavailable
 Seen = TypeVar("Seen")
 Kept = OrderedDict[tuple[str, str, str], tuple[float, str]]
 
-MOST_KEPT = 100  # pages of a node, the latest
-MOST_CHARACTERS = 200_000  # of a page that is kept
-NOTE = '<div id="stale"></div>'  # where base.html has room for the note
+MOST_KEPT = 100  # pages per node, the most recent
+MOST_CHARACTERS = 200_000  # of a kept page
+NOTE = '<div id="stale"></div>'  # base.html's placeholder for the note
 
 log = structlog.get_logger(__name__)
 
 
 def page(render: Callable[[], str], all_stored: bool = False, about: str = "") -> str:
-    """The page that `render` makes; without MongoDB as it was last seen, else without what MongoDB keeps.
+    """The page that `render` returns; while MongoDB is away, the version shown last, else one without stored data.
 
-    `about`: what the page is about, where its path does not say so.
-    Raises Unavailable where nothing can be shown: nobody has seen it, and it is `all_stored`, or `render` needs
-    something that it does not ask for by `stored`.
+    `about` distinguishes pages that share a path. Raises Unavailable if no version was kept and the page is
+    `all_stored`, or `render` needs something that it does not read by `stored`.
     """
     kept: Kept = current_app.extensions.setdefault("battlebot.pages", OrderedDict())
-    # a page may name the host by which it was asked for
+    # a page may contain the host name of its request
     key = (request.host, request.path, about)
     try:
         if is_away("mongodb"):
-            # asking would take seconds, and hold up what can be shown
+            # a query would take seconds and delay what can be shown
             raise Unavailable("MongoDB does not answer now.")
         html = render()
     except Unavailable as error:
@@ -60,17 +59,17 @@ def page(render: Callable[[], str], all_stored: bool = False, about: str = "") -
 
 
 def stored(look: Callable[[], Seen]) -> Seen | None:
-    """What `look` reads from MongoDB; None on a page that is made without it. Raises Unavailable."""
+    """What `look` reads from MongoDB; None on a page without stored data. Raises Unavailable."""
     return None if without_stored() else look()
 
 
 def without_stored() -> bool:
-    """Whether the page is made without what MongoDB keeps."""
+    """Whether the page is being rendered without stored data."""
     return bool(g.get("without_stored"))
 
 
 def is_away(part: str) -> bool:
-    """Whether the node knows already that a part ("mongodb", "redis") does not answer."""
+    """Whether the node already knows that a part ("mongodb", "redis") does not answer."""
     return part in current_context().away()
 
 
