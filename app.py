@@ -68,7 +68,7 @@ log = structlog.get_logger()
 
 @dataclass
 class House:
-    """What every node is made of, whatever its doors. `release` is called when a player's match is over."""
+    """The parts of a node that all doors share. `release` is called when a player's match is over."""
 
     settings: Settings
     registry: Mapping[str, Game]
@@ -88,7 +88,7 @@ class House:
     release: Callable[[Player], None] = lambda player: None
 
     def start(self, *ticks: Callable[[], None]) -> None:
-        """Starts the node's threads; `ticks` are called every second."""
+        """Start the node's threads; `ticks` are called every second."""
 
         def tick() -> None:
             for one in ticks:
@@ -102,7 +102,10 @@ class House:
 
 
 def build_house(settings: Settings) -> House:
-    """The parts of one node. `settings` must name a Redis, a MongoDB and a secret key. Raises SettingError, BadGame."""
+    """Build the parts of one node. `settings` must name a Redis, a MongoDB and a secret key.
+
+    Raises SettingError, BadGame.
+    """
     if not (settings.redis_url and settings.mongodb_uri):
         raise SettingError("A node needs REDIS_URL and MONGODB_URI; `battlebot serve` starts its own.")
     registry = discover()
@@ -153,7 +156,7 @@ def build_house(settings: Settings) -> House:
 
 
 def create_app(settings: Settings) -> Flask:
-    """The Flask application of one web node, its background threads running. Raises SettingError, BadGame."""
+    """The Flask application of one web node, with its background threads started. Raises SettingError, BadGame."""
     app = Flask("battlebot", static_folder=None)
     house = build_house(settings)
     health = _health(house.client, house.storage, house.celery)
@@ -180,7 +183,7 @@ def create_app(settings: Settings) -> Flask:
 
 
 def _doorway(settings: Settings) -> Flask:
-    """The application of bots' connections: refuses as the other one does, and limits nothing itself."""
+    """The application for bots' connections: answers errors and refuses origins like the main one; has no limits."""
     doorway = Flask("battlebot.door", static_folder=None)
     doorway.before_request(lambda: read_body(settings))
     handle_errors(doorway)
@@ -190,7 +193,7 @@ def _doorway(settings: Settings) -> Flask:
 
 
 def _viewers(house: House) -> SocketIoDoor:
-    """The door of those who begin games of bots behind HTTP, and watch them."""
+    """The socket.io door, for viewers who begin games of HTTP bots and watch them."""
     settings, requests = house.settings, house.requests
     conductor = Conductor(house.registry, house.store, "", requests.archive, ask_bots=requests.bots)
     askers, archived = make_askers(settings, keeps=False), house.storage.games.find
@@ -199,7 +202,10 @@ def _viewers(house: House) -> SocketIoDoor:
 
 
 def create_tcp_door(settings: Settings) -> TcpDoor:
-    """The TCP door of a node of its own, whose background threads run; to be opened. Raises SettingError, BadGame."""
+    """The TCP door of a separate node, with its background threads started. The caller opens the door by `serve`.
+
+    Raises SettingError, BadGame.
+    """
     house = build_house(settings)
     presence = Presence(house.client, house.scripts)
     attendance = house.storage.players.was_online
@@ -215,7 +221,7 @@ def _context(house: House, health: Health) -> Context:
     organiser = Organiser(
         house.registry,
         house.storage,
-        # as if of no node: this node's own players are told by its mailbox, like all others
+        # a conductor without a node: this node's own players are told by its mailbox, like all others
         Conductor(house.registry, house.store, "", requests.archive, ask_bots=requests.bots),
         house.bus,
         ask_pairing=requests.pairing,
@@ -264,6 +270,6 @@ def _health(client: redis.Redis, storage: Storage, celery: Celery) -> Health:
 
 
 def answering_workers(settings: Settings) -> list[str]:
-    """The names of the Celery workers that answer a ping within a second. Raises what Celery raises for no broker."""
+    """The names of the Celery workers that answer a ping within a second. Raises Celery's error without a broker."""
     answers = make_celery(settings).control.broadcast("ping", reply=True, timeout=1.0)
     return sorted(name for answer in answers or () for name in answer)

@@ -1,4 +1,4 @@
-"""What gunicorn and Celery load: `application` (a web node), `celery` (for worker and beat); made when asked for."""
+"""The entry points for gunicorn (`application`, a web node) and Celery (`celery`, for worker and beat), made lazily."""
 
 from __future__ import annotations
 
