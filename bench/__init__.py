@@ -1,4 +1,4 @@
-"""Benchmarks: real servers on one core, a load generator of our own on another, every figure a ratio to a plain echo.
+"""Benchmarks: real servers on one core, our load generator on another; rates and times also as ratios to a plain echo.
 
-`python -m bench` runs them; docs/performance.md says what they mean. Nothing of battlebot imports this.
+`python -m bench` runs them; docs/performance.md explains the results. Nothing in battlebot imports this package.
 """

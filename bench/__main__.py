@@ -1,4 +1,4 @@
-"""`python -m bench`: runs scenarios, prints a JSON line each to stdout and a table to stderr."""
+"""`python -m bench`: runs scenarios, prints one JSON line per scenario to stdout and a table to stderr."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`python -m bench.cube_bots COUNT`: so many bots of battlecube behind HTTP, each at a port of its own, and cheap.
+"""`python -m bench.cube_bots COUNT`: COUNT cheap HTTP bots for battlecube, each at its own port.
 
-They move and place bombs by chance, as the original's example bots do. The ports are printed, one line.
+They move and place bombs at random, like the original's example bots. It prints the ports on one line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ STEPS = ("+X", "-X", "+Y", "-Y", "+Z", "-Z")
 
 
 class CubeBot(asyncio.Protocol):
-    """One connection; a question comes in one piece or in several, never two at once."""
+    """One connection. A question arrives in one or several pieces; the next comes only after its answer."""
 
     def __init__(self) -> None:
         self.data = b""
@@ -35,7 +35,10 @@ class CubeBot(asyncio.Protocol):
 
 
 def task(question: dict) -> dict:
-    """One step in seven leaves the edge or not, one bomb in twenty, else nothing: a battle lasts about 55 ticks."""
+    """A random step in 15 % of the ticks, which may leave the cube, a bomb in 20 %, else nothing.
+
+    So a battle lasts about 55 ticks.
+    """
     chance, edge = random.random(), question["gameInfo"]["edgeLength"]
     if chance < 0.15:
         return {"task": "MOVE", "direction": random.choice(STEPS)}
@@ -45,7 +48,7 @@ def task(question: dict) -> dict:
 
 
 async def main(count: int) -> None:
-    """Serves until the parent goes."""
+    """Serve until the parent closes our stdin."""
     loop = asyncio.get_running_loop()
     servers = [await loop.create_server(CubeBot, "127.0.0.1", 0, backlog=500) for _ in range(count)]
     print(*(server.sockets[0].getsockname()[1] for server in servers), flush=True)

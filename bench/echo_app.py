@@ -1,4 +1,4 @@
-"""The measure of all figures: a plain flask-sock echo, with nothing of Battlebot in it."""
+"""The yardstick for all figures: a plain flask-sock echo without any of Battlebot's code."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ sock = Sock(application)
 
 @sock.route("/")
 def echo(ws: Any) -> None:
-    """Sends each message back until the peer leaves, which raises."""
+    """Send each message back, until the peer leaves and `receive` raises."""
     while True:
         ws.send(ws.receive())

@@ -1,4 +1,4 @@
-"""The servers that are measured: a whole Battlebot on fresh stores, and the echo; their processes on their cores."""
+"""The servers to measure, a whole Battlebot on fresh stores and the echo, with their processes pinned to cores."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from battlebot.embedded.server import Server, running
 from bench.machine import family, pin, rss_kb, two_cores
 
 READY_S = 30.0
-DOORS = ("web", "tcp")  # what is measured
+DOORS = ("web", "tcp")  # the parts that get the first core
 PARTS = ("web", "valkey", "mongod", "worker", "bots", "beat")
 
-# Everything comes from one address, and registers and logs in as often as it can
+# All load comes from one address, which registers and logs in as often as it can
 LIMITS = {
     "registrations_per_hour": 1_000_000,
     "max_connections_per_address": 1_000_000,
@@ -56,22 +56,25 @@ class House:
                 pin(pids, cores[0] if part in DOORS else cores[1])
 
     def keep_journal(self, appendfsync: str) -> None:
-        """Has Valkey's journal synced to the disk `always`, before any reply, or `everysec`."""
+        """Make Valkey fsync its journal `always`, before each reply, or `everysec`."""
         with connect(self.server.settings.redis_url) as client:
             client.config_set("appendfsync", appendfsync)
 
     def close_pairing(self) -> None:
-        """Stops the worker and beat: whoever waits in a contest goes on waiting."""
+        """Stop beat and the workers, so that bots waiting in a contest stay waiting."""
         self.stop("beat", "worker", "bots")
 
     def stop(self, *parts: str) -> None:
-        """Stops parts for good."""
+        """Stop parts for good."""
         for part in parts:
             self.server.supervisor.stop_one(part)
             del self.parts[part]
 
     def second_node(self, core: int) -> str:
-        """Starts another web node, for the house's time, on the first (0) or second (1) core: its address for bots."""
+        """Start another web node on the first (0) or second (1) core; return its address for bots.
+
+        It runs as long as the house.
+        """
         settings = replace(self.server.settings, port=free_port())
         program = Program(
             name="second",
@@ -88,7 +91,7 @@ class House:
         return server_url(settings.host, settings.port).replace("http", "ws", 1) + "/"
 
     def register(self, count: int, game: str) -> list[dict[str, str]]:
-        """Registers bots through the REST API; their credentials."""
+        """Register bots through the REST API; return their credentials."""
 
         def register_one(number: int) -> dict[str, str]:
             status, answer = self.request(f"/bots/{game}", {"bot_id": f"bot{number:06}"})
@@ -99,7 +102,7 @@ class House:
             return list(pool.map(register_one, range(count)))
 
     def request(self, path: str, body: Any = None) -> tuple[int, Any]:
-        """Status and decoded body of a REST request; a `body` makes it a POST."""
+        """Send a REST request, a POST if there is a `body`; return the status and the decoded answer."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"})
         try:
@@ -109,7 +112,7 @@ class House:
             return error.code, json.loads(error.read())
 
     def not_archived(self, game: str, turns: dict[str, int], limit_s: float = READY_S) -> list[str]:
-        """Sentences about the matches (id -> number of turns) that are not in the archive as they were played."""
+        """Sentences about those of the matches (id -> number of turns) that are not archived as they were played."""
         missing, until_s = list(turns), time.monotonic() + limit_s
         sentences: list[str] = []
         while missing:
@@ -129,7 +132,7 @@ class House:
         return rss_kb(self.parts[part])
 
     def complaints(self) -> list[str]:
-        """Lines of level warning and worse in the logs of Battlebot's own parts."""
+        """The lines of level warning or above in the logs of Battlebot's own parts."""
         found = []
         for part in ("web", "worker", "bots", "beat"):
             log = self.server.settings.data / "logs" / f"{part}.log"
@@ -142,7 +145,10 @@ class House:
 
 @contextmanager
 def house(journal: str | None = None, **changes: Any) -> Iterator[House]:
-    """A whole Battlebot on fresh stores, ready; `journal` as in `keep_journal`, `changes` are settings of its own."""
+    """A whole, ready Battlebot on fresh stores. `journal` as in `keep_journal`; `changes` override settings.
+
+    Raises RuntimeError if it does not get ready, or at the end if a part was restarted.
+    """
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         settings = load_settings(
             {}, None, data=Path(folder), port=free_port(), log_format="json", worker_concurrency=1, **LIMITS | changes
@@ -150,7 +156,7 @@ def house(journal: str | None = None, **changes: Any) -> Iterator[House]:
         with running(settings, logs_in_files=True) as server:
             made = House(server)
             _wait_until(lambda: made.request("/readyz")[0] == 200, "the server is not ready")
-            # the worker has forked since
+            # the workers have forked since: pin their children too
             made = House(server)
             if journal is not None:
                 made.keep_journal(journal)
@@ -162,13 +168,13 @@ def house(journal: str | None = None, **changes: Any) -> Iterator[House]:
 
 @contextmanager
 def echo_server() -> Iterator[tuple[str, list[int]]]:
-    """The echo under gunicorn with one gevent worker, on the core of what is measured: its address, its processes."""
+    """Run the echo under gunicorn with one gevent worker, on the core for what is measured; yield its URL and pids."""
     port = free_port()
     command = [sys.executable, "-m", "gunicorn", "-k", "gevent", "-w", "1", "-b", f"127.0.0.1:{port}"]
     command += ["--graceful-timeout", "1", "--no-control-socket", "--log-level", "warning", "bench.echo_app"]
     child = Child(Program(name="echo", command=command))
     try:
-        # the worker, which does the work, is forked after the port is open
+        # the worker is forked after the port is open
         child.wait_until(lambda: _listens(port) and len(family(child.pid)) > 1, READY_S)
         cores = two_cores()
         if cores is not None:

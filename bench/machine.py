@@ -1,4 +1,4 @@
-"""Cores, CPU time and memory of processes, from Linux's /proc. Elsewhere nothing is pinned and nothing is known."""
+"""Cores, CPU time and memory of processes, from Linux's /proc. Elsewhere nothing is pinned or measured."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GONE = (FileNotFoundError, ProcessLookupError)
 
 
 def two_cores() -> tuple[int, int] | None:
-    """The core for what is measured and the core for all else; None where processes cannot be pinned to two cores."""
+    """The core for what is measured and the core for all else; None if processes cannot be pinned to two cores."""
     if not hasattr(os, "sched_getaffinity"):
         return None
     cores = sorted(os.sched_getaffinity(0))
@@ -20,7 +20,7 @@ def two_cores() -> tuple[int, int] | None:
 
 
 def family(pid: int) -> list[int]:
-    """The process and all its descendants that live now."""
+    """The process and all its living descendants."""
     found, unseen = [], [pid]
     while unseen:
         member = unseen.pop()
@@ -32,7 +32,7 @@ def family(pid: int) -> list[int]:
 
 
 def pin(pids: Iterable[int], core: int) -> None:
-    """Keeps the processes on one core: all their threads, and what these start later."""
+    """Pin the processes to one core: all their threads, and what these start later."""
     for pid in pids:
         for task in (PROC / str(pid) / "task").glob("*"):
             with suppress(*GONE):
@@ -40,11 +40,11 @@ def pin(pids: Iterable[int], core: int) -> None:
 
 
 def cpu_s(pids: Iterable[int]) -> float:
-    """Seconds of CPU that the processes have used so far, in user and kernel mode; 0 for those that are gone."""
+    """CPU seconds used so far by the processes, in user and kernel mode; 0 for those that are gone."""
     ticks = 0
     for pid in pids:
         with suppress(*GONE):
-            # what follows the name, which may hold spaces; user and system time are fields 14 and 15 of the line
+            # split after the name, which may contain spaces; user and system time are fields 14 and 15 of the line
             fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
             ticks += int(fields[11]) + int(fields[12])
     return ticks / os.sysconf("SC_CLK_TCK")

@@ -1,4 +1,4 @@
-"""The ratios by CPU that were reached before (`recorded.json`), and which of them have been lost."""
+"""The recorded ratios by CPU (`recorded.json`), and which scenarios have fallen far below them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from bench.runner import Row
 
 FILE = Path(__file__).with_name("recorded.json")
-LOST = 0.5  # of the recorded ratio: less is no noise any more
+LOST = 0.5  # of the recorded ratio: less cannot be noise
 
 
 def record(rows: Sequence[Row]) -> None:
-    """Writes the ratios of the rows over those recorded for their scenarios."""
+    """Record the ratios of the rows, replacing those of their scenarios."""
     FILE.write_text(json.dumps(_known() | _ratios(rows), indent=4, sort_keys=True) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""The table of all scenarios for people, beside what the original did and what is aimed at."""
+"""The table of results for people, with the original's figures and the aims beside them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.table import Table
 
 from bench.runner import Row
 
-# In the same surroundings: the original server, and the aim. Ratios; of `idle` KB, of `pairing` seconds.
+# (the original server in the same environment, the aim), as ratios where no unit is given
 REFERENCE = {
     "endless": ("0.77-0.84", "0.60"),
     "alone": ("", "at most 3"),
@@ -31,7 +31,7 @@ REFERENCE = {
 
 
 def show(rows: Sequence[Row]) -> None:
-    """Prints the table to stderr."""
+    """Print the table to stderr."""
     table = Table(title="Ratios to the echo of the same run")
     for heading in (
         "scenario",

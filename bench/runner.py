@@ -1,4 +1,4 @@
-"""Runs scenarios: each between two measurements of the echo, as often as asked, the median of them answered."""
+"""Runs scenarios, each run between two measurements of the echo, and returns the median of the runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Row = dict[str, Any]
 ROOT = Path(__file__).parent.parent
 ECHO_S = 3.0
 ECHO_MESSAGE = '{"n":0}'  # a turn of numberwang
-SLACK_S = 180.0  # what a job may take beyond its window
+SLACK_S = 180.0  # how long to wait for the profiler at the end of a job
 
 
 class LoadFailed(Exception):
@@ -35,7 +35,7 @@ class LoadFailed(Exception):
 
 @dataclass(frozen=True)
 class Bench:
-    """What a scenario is given: how long and how large to be, a house, and the load generator."""
+    """What a scenario uses: its duration and size, a house, and the load generator."""
 
     quick: bool = False
     seconds_asked: float | None = None
@@ -45,28 +45,31 @@ class Bench:
     journal: str | None = None
 
     def seconds(self, full: float, quick: float) -> float:
-        """How long the window is."""
+        """The length of the measured window in seconds."""
         return self.seconds_asked or (quick if self.quick else full)
 
     def size(self, full: int, quick: int) -> int:
-        """How many matches, bots or connections there are."""
+        """The number of matches, bots or connections."""
         return self.size_asked or (quick if self.quick else full)
 
     @contextmanager
     def house(self, **changes: Any) -> Iterator[House]:
-        """A whole Battlebot on fresh stores. What its parts complain about in their logs goes to stderr."""
+        """A whole Battlebot on fresh stores. Warnings and errors from its logs go to stderr at the end."""
         with house(self.journal, **changes) as made:
             yield made
             for line in made.complaints()[:20]:
                 print(line[:1000], file=sys.stderr)
 
     def load(self, house: House, job: str, **arguments: Any) -> Row:
-        """The result of a job of the load generator against the house, with the profiler beside it if asked."""
+        """Run a job of the load generator against the house, with the profiler if requested; return its result.
+
+        Raises LoadFailed.
+        """
         return _load(job, house.ws, house.parts, self.profile, **arguments)
 
 
 def scenario_names() -> list[str]:
-    """The scenarios, in the order of the alphabet."""
+    """The names of the scenarios, sorted."""
     return sorted(module.name for module in pkgutil.iter_modules(scenarios.__path__))
 
 
@@ -112,10 +115,11 @@ def _run_once(name: str, scenario: ModuleType, bench: Bench) -> Row:
 
 
 def _ratios(row: Row, echo: Row) -> Row:
-    """`ratio`: of a rate to the echo's rate, or of a time to its round trip.
+    """`ratio`: a rate divided by the echo's rate, or a time divided by its round trip.
 
-    `cpu_ratio`: what the echo's message costs over what one unit costs the part that does the work (`works`, else the
-    web node): of a rate, what the ratio were if both had all of their core. Neighbours on the machine hardly move it.
+    `cpu_ratio`: the CPU time of an echoed message divided by that of one unit in the part that does the work (`works`,
+    else the web node). For a rate, it is the ratio that both would reach with a whole core each. Other load on the
+    machine hardly changes it.
     """
     unit, ratio = row["unit"], None
     if unit == "ms":

@@ -1,4 +1,4 @@
-"""Matches of noughts and crosses that nobody played: put where a scenario wants them, in the shape of real ones."""
+"""Makes up matches of noughts and crosses for scenarios, in the form of real ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MEETINGS = 5
 
 
 def played(contest: str, bots: Sequence[str], count: int) -> Iterator[Ended]:
-    """So many matches of a contest, each of seven turns and won by the first: pair after pair, five meetings each."""
+    """`count` matches of a contest, seven turns each, won by the first player: pair after pair, five meetings each."""
     game = discover()[GAME]
     pairs = cycle(pair for pair in combinations(bots, 2) for _ in range(MEETINGS))
     begun = new_match(game, [("a", "nowhere/1"), ("b", "nowhere/2")], Settings(), BEGAN_S, contest)
@@ -31,7 +31,7 @@ def played(contest: str, bots: Sequence[str], count: int) -> Iterator[Ended]:
 
 
 def documents(contest: str, bots: Sequence[str], count: int) -> Iterator[dict[str, Any]]:
-    """The same as the archive stores them."""
+    """The matches of `played` as the archive stores them."""
     return map(game_document, played(contest, bots, count))
 
 

@@ -1,4 +1,4 @@
-"""`python -m bench.stacks FILE`: where the time of a profile went, by function. FILE: what `--profile FILE` wrote."""
+"""`python -m bench.stacks FILE`: the time in a profile by function. FILE is the output of `--profile FILE`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-LINE = re.compile(r":\d+\)$")  # a frame ends with its file and line: what counts here is the function
+LINE = re.compile(r":\d+\)$")  # the line number at the end of a frame, dropped to sum up by function
 
 
 def shares(stacks: str) -> tuple[dict[str, float], dict[str, float]]:
-    """Percent of the samples in each function itself, and with its calls. `stacks`: lines of `frame;frame count`."""
+    """Percent of the samples in each function itself, and including its calls. `stacks`: lines `frame;frame count`."""
     own, inclusive = Counter[str](), Counter[str]()
     for line in stacks.splitlines():
         stack, _, count = line.rpartition(" ")

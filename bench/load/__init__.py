@@ -1,5 +1,5 @@
-"""The load generator: a process of its own that plays many bots, times their turns and checks all they are told.
+"""The load generator: a separate process that plays many bots, times their turns and checks all messages to them.
 
 Reads one job as JSON from stdin; writes `{"window": "open"}` when the measured time begins, then its result, to stdout.
-It shares no code with the server, so that an error in the rules cannot hide in both.
+It shares no code with the server, so that both cannot share an error in the rules.
 """

@@ -1,4 +1,4 @@
-"""`python -m bench.load`: one job from stdin, its result to stdout."""
+"""`python -m bench.load`: reads one job from stdin, writes its result to stdout."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from bench.machine import pin
 
 
 def main() -> None:
-    """Runs the job: `{"job", "core", ...arguments}`; `core` None: not pinned."""
+    """Run the job `{"job", "core", ...arguments}`; if `core` is None, the process is not pinned."""
     order = orjson.loads(sys.stdin.buffer.read())
     core = order.pop("core")
     if core is not None:
         pin([os.getpid()], core)
-    # what picows logs about broken connections is counted by the players themselves
+    # the players themselves count the broken connections that picows logs
     logging.disable(logging.WARNING)
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""What the load generator can do: each job is a coroutine over its arguments that answers a result."""
+"""The jobs of the load generator: each is a coroutine function that returns a result."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Result = dict[str, Any]
 Job = Callable[..., Coroutine[Any, Any, Result]]
 
 WARM_UP_S = 1.0
-LIMIT_S = 30.0  # for what should take moments: all being seated, all having left
+LIMIT_S = 30.0  # for what should take moments, such as all players being seated or gone
 
 
 class _Echo(WSListener):
-    """Sends a message and sends it again whenever it comes back."""
+    """Sends a message, and again whenever it comes back."""
 
     def __init__(self, tally: Tally, message: bytes) -> None:
         self._tally, self._message = tally, message
@@ -74,10 +74,10 @@ async def matches(
     apart: bool = True,
     pause_s: float = 0.0,
 ) -> Result:
-    """Two bots a match, one endless match each; at the end of the window all are brought to an end.
+    """Play one endless match per pair of bots; after the window all matches are ended.
 
-    With `other_url` the second bot of each match is at that node; not `apart`: every second match is. Bots wait before
-    each turn, `pause_s` in the mean.
+    With `other_url` the second bot of each match connects to that node; unless `apart`: then both bots of every second
+    match do. Bots pause before each turn, for `pause_s` on average.
     """
     tally, rules = Tally(), rules_of(bots[0]["game"])
     window = Window(tally, watch)
@@ -87,7 +87,7 @@ async def matches(
         at_other = number % 2 if apart else number // 2 % 2
         await player.connect(other_url if other_url is not None and at_other else url)
         if other_url is not None and number % 2:
-            # at two nodes a later bot may be let in first
+            # with two nodes a later bot could be seated first
             await _all(tally, "seated", players[number - 1 : number + 1])
     await _all(tally, "seated", players)
     await asyncio.sleep(WARM_UP_S)
@@ -106,7 +106,7 @@ async def games(
     keep: bool = False,
     rounds: int | None = None,
 ) -> Result:
-    """Match after match, each with a connection and login of its own unless `keep`; `rounds` a bot, or no end."""
+    """Play match after match, each with its own connection and login unless `keep`; `rounds` per bot, or endlessly."""
     tally, rules, over = Tally(), rules_of(bots[0]["game"]), asyncio.Event()
     window = Window(tally, watch)
     lives = [_Life(tally, rules, bot, contest, keep, rounds) for bot in bots]
@@ -143,11 +143,11 @@ class _Life:
 
     @property
     def finals(self) -> int:
-        """How many matches it has played to their end."""
+        """The number of matches that it has played to the end."""
         return self._before + (self._player.finals if self._player is not None else 0)
 
     async def live(self, url: str, over: asyncio.Event) -> None:
-        """Plays until it has played enough, or all is over."""
+        """Play until it has played its `rounds` or `over` is set."""
         while not over.is_set() and (self._rounds is None or self.finals < self._rounds):
             self._before = self.finals
             self._player = self._new()
@@ -159,7 +159,7 @@ class _Life:
             await self._player.gone.wait()
 
     def part(self) -> None:
-        """Leaves, unless it is in the middle of a match."""
+        """Close the connection unless it is in a match."""
         if self._player is not None and not self._player.playing:
             self._player.leave()
 
@@ -176,7 +176,7 @@ class _Life:
 async def logins(
     url: str, watch: dict[str, list[int]], seconds: float, bots: Bots, contest: str, at_once: int
 ) -> Result:
-    """Connects, logs in and leaves, `at_once` at a time, one bot after another."""
+    """Connect, log in and leave, one bot after another, `at_once` at a time."""
     tally, rules, over = Tally(), rules_of(bots[0]["game"]), asyncio.Event()
     window = Window(tally, watch)
     line = itertools.cycle(bots)
@@ -199,7 +199,7 @@ async def logins(
 
 
 async def idle(url: str, watch: dict[str, list[int]], seconds: float, bots: Bots, contest: str, at_once: int) -> Result:
-    """Logs all bots in, `at_once` at a time, then waits with them. The window is the waiting alone."""
+    """Log all bots in, `at_once` at a time, then wait. The window covers only the wait."""
     tally, rules = Tally(), rules_of(bots[0]["game"])
     window = Window(tally, watch)
     players = [Player(tally, rules, bot, contest) for bot in bots]
@@ -233,7 +233,7 @@ JOBS: dict[str, Job] = {
 
 
 async def _all(tally: Tally, what: str, players: list[Player]) -> None:
-    """Waits until something has happened to all players; what takes too long is wrong."""
+    """Wait for the event named `what` of all players; report those that take longer than LIMIT_S as wrong."""
     waits = [asyncio.create_task(getattr(player, what).wait()) for player in players]
     _, late = await asyncio.wait(waits, timeout=LIMIT_S)
     for task in late:

@@ -1,4 +1,4 @@
-"""One connection of a bot: logs in, plays, and checks that every message is the one that must come now."""
+"""One connection of a bot: logs in, plays, and checks that every message is the expected one."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ CONNECT_S = 60.0
 
 
 class Player(WSListener):
-    """Plays one match as an original client does, or match after match with `keep`. Times go to the tally."""
+    """Plays one match like an original client, or match after match with `keep`. Reports times to the tally."""
 
     def __init__(
         self, tally: Tally, rules: Rules, auth: dict[str, str], contest: str | None = None, keep: bool = False
     ) -> None:
         self.logged_in, self.seated, self.gone = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self.finals = 0
-        self.pause_s = 0.0  # before each turn, in the mean
+        self.pause_s = 0.0  # average pause before each turn
         self._thinking = random.Random(auth["bot_id"])
         self._tally, self._rules, self._auth, self._contest, self._keep = tally, rules, auth, contest, keep
         self._me = auth["bot_id"]
@@ -39,19 +39,19 @@ class Player(WSListener):
         self._take = self._on_salt
 
     async def connect(self, url: str) -> None:
-        """Connects; the rest happens by itself. Raises OSError and what picows raises."""
+        """Connect; callbacks do the rest. Raises OSError and what picows raises."""
         self._began_s = time.perf_counter()
         await ws_connect(lambda: self, url, websocket_handshake_timeout=CONNECT_S)
 
     def leave(self) -> None:
-        """Says goodbye."""
+        """Send a close frame."""
         self._leaving = True
         if self._transport is not None and not self.gone.is_set():
             self._transport.send_close(WSCloseCode.OK)
 
     @property
     def playing(self) -> bool:
-        """Whether it sits in a match that is not over."""
+        """Whether it is in a match that is not over."""
         return self._state is not None and not self._complete
 
     def on_ws_connected(self, transport: WSTransport) -> None:
@@ -59,7 +59,7 @@ class Player(WSListener):
         self._transport = transport
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
-        """Called by picows for each frame; it answers pings itself."""
+        """Called by picows for each frame; picows answers pings itself."""
         if frame.msg_type == WSMsgType.TEXT:
             try:
                 self._take(orjson.loads(frame.get_payload_as_memoryview()))
@@ -71,7 +71,7 @@ class Player(WSListener):
             transport.disconnect()
 
     def on_ws_disconnected(self, transport: WSTransport) -> None:
-        """Called by picows at the end, however it came."""
+        """Called by picows when the connection has ended, for whatever reason."""
         if not (self._complete or self._leaving):
             self._wrong("the connection ended before the match did")
         self.gone.set()
@@ -117,14 +117,14 @@ class Player(WSListener):
             self._on_final(state, about)
         elif state["nextPlayer"] == self._me:
             if self.pause_s:
-                # exponential: pauses all alike would bring the turns of one group of commits back together, for ever
+                # exponential: with equal pauses the turns of one group commit would stay together for ever
                 pause_s = self._thinking.expovariate(1 / self.pause_s)
                 asyncio.get_running_loop().call_later(pause_s, self._play)
             else:
                 self._play()
 
     def _is_told_again(self, message: dict[str, Any]) -> bool:
-        """A server that was held up may tell a bot once more how its match stands; it has answered that already."""
+        """Whether the message repeats the current state, as a delayed server may do; the bot has answered already."""
         about = message["match"]
         same = (about["id"], about["version"], message["state"]) == (self._match_id, self._version, self._state)
         return same and "turn" not in message and not self._complete
@@ -146,7 +146,7 @@ class Player(WSListener):
         before = self._state
         assert before is not None
         if self._rules.ending and state.get("reason") == "disconnect":
-            # its opponent left with the load generator's own end
+            # the opponent left because the load generator is ending
             self._complete = self._leaving = True
             return
         if self._complete or turn is None or not turn["valid"] or turn["player"] != before["nextPlayer"]:

@@ -1,4 +1,4 @@
-"""Gomoku at either door, board after board: how long a ply takes, from one player's move to the other's question."""
+"""Gomoku at either door, board after board: measures a ply, from one player's move to the other's question."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SETTLE_S = 2.0
 
 
 def _script() -> list[list[int]]:
-    """All 225 moves of a board that nobody wins: never more than two in a line but where the colours are evened out."""
+    """All 225 moves of a drawn board: at most two marks in a row, except where the two colours are made equal."""
     spaces = [[x, y] for y in range(SIZE) for x in range(SIZE)]
     first = [space for space in spaces if (space[0] + 2 * space[1]) % 4 < 2]
     second = [space for space in spaces if space not in first]
@@ -36,7 +36,7 @@ SCRIPT = _script()
 
 
 class Plies:
-    """When each move was sent, until its answer is asked for."""
+    """The time at which each move was sent, until the opponent is asked for the next."""
 
     def __init__(self, tally: Tally) -> None:
         self.over = False
@@ -44,7 +44,7 @@ class Plies:
         self._sent_s: dict[tuple[str, int], float] = {}
 
     def asked(self, me: str, board: str, moves: list[list[int]]) -> list[int]:
-        """A player is asked for a move on the board: the move to send."""
+        """Record that a player is asked for a move on the board; return the move to send."""
         number = len(moves)
         if moves != SCRIPT[:number]:
             self._tally.say_wrong(f"{me} was shown other moves than were made: {moves}")
@@ -56,11 +56,11 @@ class Plies:
         return SCRIPT[number]
 
     def sends(self, board: str, number: int) -> None:
-        """The `number`-th move of the board, from 1, goes out now."""
+        """Record that the `number`-th move of the board, from 1, is sent now."""
         self._sent_s[board, number] = time.perf_counter()
 
     def wrong(self, sentence: str) -> None:
-        """Something was not as the protocol page has it."""
+        """Record a violation of the protocol page, unless the run is over."""
         if not self.over:
             self._tally.say_wrong(sentence)
 
@@ -74,8 +74,8 @@ class TcpPlayer(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Called by asyncio, which switches TCP_NODELAY on."""
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's is no subclass
+        """Called by asyncio, which sets TCP_NODELAY."""
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transport is not a subclass
         self._send({"username": self._me})
 
     def data_received(self, data: bytes) -> None:
@@ -91,7 +91,7 @@ class TcpPlayer(asyncio.Protocol):
         self._plies.wrong(f"the connection of {self._me} ended: {exc}")
 
     def leave(self) -> None:
-        """Closes."""
+        """Close the connection."""
         assert self._transport is not None
         self._transport.close()
 
@@ -114,7 +114,7 @@ class TcpPlayer(asyncio.Protocol):
 
 
 class WebSocketPlayer(WSListener):
-    """A bot of the WebSocket door that keeps its session."""
+    """A bot at the WebSocket door that keeps its session."""
 
     def __init__(self, plies: Plies, auth: dict[str, str]) -> None:
         self._plies, self._auth = plies, auth
@@ -125,7 +125,7 @@ class WebSocketPlayer(WSListener):
         self._transport = transport
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
-        """Called by picows for each frame; it answers pings itself."""
+        """Called by picows for each frame; picows answers pings itself."""
         if frame.msg_type == WSMsgType.TEXT:
             self._take(orjson.loads(frame.get_payload_as_memoryview()))
         elif frame.msg_type == WSMsgType.CLOSE:
@@ -133,7 +133,7 @@ class WebSocketPlayer(WSListener):
             transport.disconnect()
 
     def leave(self) -> None:
-        """Says goodbye."""
+        """Send a close frame and disconnect."""
         assert self._transport is not None
         self._transport.send_close(WSCloseCode.OK)
         self._transport.disconnect()
@@ -165,7 +165,7 @@ async def plies(
     bots: list[dict[str, str]],
     tcp: tuple[str, int] | None = None,
 ) -> dict[str, Any]:
-    """All bots play gomoku against one another: at the TCP door of that address by their names alone, else at `url`."""
+    """All bots play gomoku against each other: at the TCP door at `tcp`, by name only, or else at `url`."""
     tally = Tally()
     window, made = Window(tally, watch), Plies(tally)
     players: list[TcpPlayer | WebSocketPlayer] = []

@@ -1,4 +1,4 @@
-"""The two games as the protocol page describes them: what to play, and what each turn must lead to."""
+"""Two games as described on the protocol page: which turns to play, and the state after each turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINES = [
 
 
 class Rules(Protocol):
-    """A game as the load generator plays it. `ending`: matches are to end soon."""
+    """A game as the load generator plays it. `ending`: matches should end soon."""
 
     ending: bool
 
@@ -25,14 +25,14 @@ class Rules(Protocol):
         """The state before the first turn."""
 
     def choose(self, state: State) -> Turn:
-        """A valid turn of the player who is next."""
+        """A valid turn for the next player."""
 
     def after(self, state: State, turn: Turn) -> State:
-        """What the state must be after a valid turn."""
+        """The required state after a valid turn."""
 
 
 class Numberwang:
-    """Zeros without end, until `ending`: then one turn that wins for the first player."""
+    """Plays zeros until `ending`; then one turn by which the first player wins."""
 
     def __init__(self) -> None:
         self.ending = False
@@ -53,7 +53,7 @@ class Numberwang:
 
 
 class NoughtsAndCrosses:
-    """Any empty space, by a seeded choice."""
+    """Plays a random empty space, from a seed."""
 
     def __init__(self, seed: int = 1) -> None:
         self.ending = False
@@ -83,6 +83,6 @@ class NoughtsAndCrosses:
 
 
 def rules_of(game: str) -> Rules:
-    """The rules by the game's name. Raises KeyError."""
+    """The rules of a game by its name. Raises KeyError."""
     rules: Rules = {"numberwang": Numberwang, "noughtsandcrosses": NoughtsAndCrosses}[game]()
     return rules

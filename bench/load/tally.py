@@ -1,4 +1,4 @@
-"""What a run of the load generator counts, and the window of time in which it counts."""
+"""The counts of a run of the load generator, and the window of time in which it counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TENTHS = 10
 
 
 class Tally:
-    """Counts and times, taken only while `open`; what was wrong is kept always."""
+    """Counts and times, recorded only while `open`; errors are always recorded."""
 
     def __init__(self) -> None:
         self.open = False
@@ -28,25 +28,25 @@ class Tally:
         self.ends: dict[str, tuple[int, Any]] = {}
 
     def say_wrong(self, sentence: str) -> None:
-        """Something was not as the protocol page has it."""
+        """Record a violation of the protocol page."""
         self.wrong += 1
         if len(self.examples) < EXAMPLES:
             self.examples.append(sentence)
 
     def turned(self, took_s: float) -> None:
-        """A turn was acknowledged, so long after it was sent."""
+        """Record that a turn was acknowledged, `took_s` after it was sent."""
         if self.open:
             self.turns += 1
             self.turn_s.append(took_s)
 
     def logged_in(self, took_s: float) -> None:
-        """A bot was let in, so long after it began to connect."""
+        """Record that a bot was logged in, `took_s` after it began to connect."""
         if self.open:
             self.logins += 1
             self.login_s.append(took_s)
 
     def ended(self, match_id: str, version: int, state: Any) -> None:
-        """One of a match's two bots was told its end; the other must be told the same."""
+        """Record that one of a match's bots was told its end; the other must be told the same."""
         if match_id in self.ends:
             if self.ends[match_id] != (version, state):
                 self.say_wrong(f"{match_id}: its bots saw two ends: {self.ends[match_id]} and {(version, state)}")
@@ -58,7 +58,7 @@ class Tally:
 
 
 class Window:
-    """The measured time. `watch`: the processes whose CPU time is of interest, by part."""
+    """The measured time. `watch`: the processes whose CPU time is measured, by part."""
 
     def __init__(self, tally: Tally, watch: dict[str, list[int]]) -> None:
         self._tally = tally
@@ -68,7 +68,7 @@ class Window:
         self.cpu_s: dict[str, float] = {}
 
     async def keep_open(self, limit_s: float, done: asyncio.Event | None = None) -> None:
-        """Counts for `limit_s` seconds, or until `done`; notes the turns of each tenth of the limit."""
+        """Count for `limit_s` seconds or until `done`; record the turns in each tenth of the limit."""
         before_s, own_s = self._cpu(), time.process_time()
         begin_s = self._tally.opened_s = time.perf_counter()
         self._tally.open = True
@@ -87,7 +87,7 @@ class Window:
         self.cpu_s["load"] = time.process_time() - own_s
 
     def result(self) -> dict[str, Any]:
-        """What was counted, as the result of a job; times of turns and logins as percentiles in ms."""
+        """The counts as the result of a job; times of turns and logins as percentiles in ms."""
         tally = self._tally
         return {
             "seconds": self.seconds,
@@ -110,7 +110,7 @@ class Window:
 
 
 def percentiles_ms(times_s: array[float]) -> dict[str, float]:
-    """`{"p50", "p99", "max"}` in ms; empty where there are no times."""
+    """`{"p50", "p99", "max"}` in ms; empty without times."""
     if not times_s:
         return {}
     ordered = sorted(times_s)

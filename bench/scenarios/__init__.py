@@ -1,1 +1,1 @@
-"""One scenario a file: `ECHO_CONNECTIONS` of the echo it is compared with, and `run(bench)` -> its row."""
+"""One scenario per file: `ECHO_CONNECTIONS`, the connections of the echo for comparison, and `run(bench)` -> row."""

@@ -1,4 +1,4 @@
-"""One endless match of numberwang, alone on the node: how long a turn takes from being sent to being acknowledged."""
+"""One endless match of numberwang, alone on the node: the time from sending a turn to its acknowledgement."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ GAME = "numberwang"
 
 
 def run(bench: Bench) -> Row:
-    """Median ms of a turn; its ratio is to the median round trip of the echo."""
+    """Median ms of a turn; the ratio is to the median round trip of the echo."""
     with bench.house() as house:
         bots = house.register(2, GAME)
         got = bench.load(house, "matches", seconds=bench.seconds(full=15, quick=3), bots=bots)

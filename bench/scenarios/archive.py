@@ -1,4 +1,4 @@
-"""A worker's archive: short matches of a contest that have ended, from Redis into MongoDB with all they move there."""
+"""A worker's archive: finished short matches of a contest go from Redis into MongoDB, with all updates they cause."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LIMIT_S = 120.0
 
 
 def run(bench: Bench) -> Row:
-    """games/s of one worker process, of `--size` (5,000) matches of seven turns."""
+    """games/s of one worker process, for `--size` (5,000) matches of seven turns."""
     size = bench.size(full=5000, quick=1000)
     with bench.house() as house:
         house.stop("beat")
@@ -67,7 +67,7 @@ def _end(house: House, contest: str, count: int) -> None:
 
 
 def _archive(house: House, count: int) -> float:
-    """Seconds from asking for the archive until nothing is left."""
+    """Seconds from requesting the archive until the finished list is empty. Raises RuntimeError after LIMIT_S."""
     client = connect(house.server.settings.redis_url)
     make_celery(house.server.settings).send_task("tasks.matches.archive")
     begin_s = time.perf_counter()

@@ -30,7 +30,7 @@ OPTIONS = {"edgeLength": 8, "maxNumOfTicks": 200, "speed": 0}
 
 
 def run(bench: Bench) -> Row:
-    """ticks/s with ten battles at once, of `--size` (100); `alone` says what one at a time made."""
+    """ticks/s over `--size` (100) battles, ten at once; `alone`: the same for one battle at a time."""
     size = bench.size(full=100, quick=30)
     with bench.house() as house, _bots() as urls:
         if (cores := two_cores()) is not None:
@@ -57,7 +57,7 @@ def run(bench: Bench) -> Row:
 
 
 class _Ground:
-    """Begins battles in a house and waits for their ends."""
+    """Begins battles in a house and waits until they end."""
 
     def __init__(self, house: House, urls: list[str]) -> None:
         settings = house.server.settings
@@ -76,7 +76,7 @@ class _Ground:
         self._played: dict[str, int] = {}
 
     def play(self, count: int, at_once: int) -> Row:
-        """So many battles, so many of them at a time."""
+        """Play `count` battles, `at_once` at a time; return their rates. Raises RuntimeError after LIMIT_S."""
         left, live, ticks = count, set[str](), 0
         begin_s = time.perf_counter()
         while left or live:
@@ -102,7 +102,7 @@ class _Ground:
         }
 
     def _over(self, live: set[str]) -> list[str]:
-        """Those of these battles that are over; one question to Valkey, which shares its core with the bots."""
+        """Which of the battles are over; asks Valkey once for all, because it shares its core with the bots."""
         asked = sorted(live)
         with self._client.pipeline(transaction=False) as pipeline:
             for match_id in asked:
@@ -110,7 +110,7 @@ class _Ground:
             return [match_id for match_id, ended in zip(asked, pipeline.execute(), strict=True) if ended]
 
     def wrong(self) -> list[str]:
-        """What is not in the archive as it was played."""
+        """Sentences about the battles that are not archived as they were played."""
         return self._house.not_archived("battlecube", self._played)
 
 

@@ -1,4 +1,4 @@
-"""A contest as original clients play it: noughts and crosses, five meetings a pair, a connection and login a match."""
+"""A contest as original clients play it: noughts and crosses, five meetings per pair, one connection per match."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SETTLED_S = 10.0
 
 
 def run(bench: Bench) -> Row:
-    """games/s from the first login to the last end; `--keep`: by protocol 2, without new connections.
+    """games/s until the end of the last match; `--keep`: protocol 2, without new connections.
 
-    `archived_after_s`: from the last end to complete rankings.
+    `archived_after_s`: from the end of the load to complete rankings.
     """
     with bench.house() as house:
         bots = house.register(bench.size(full=20, quick=20), GAME)
@@ -26,7 +26,7 @@ def run(bench: Bench) -> Row:
         arguments = {"contest": CONTEST, "keep": bench.keep, "rounds": rounds}
         got = bench.load(house, "games", seconds=limit_s, bots=bots, **arguments)
         begin_s = time.monotonic()
-        # a contest that stands still must be noticed, one that was given less time need not be over
+        # a stalled contest must be noticed; with less time than usual it need not be over
         unfinished = [] if bench.quick or bench.seconds_asked else [f"not finished in {limit_s:g} s"]
         lost = _check_rankings(house, got["rounds"]) if got["finished"] else unfinished
         archived_after_s = time.monotonic() - begin_s
@@ -47,7 +47,7 @@ def run(bench: Bench) -> Row:
 
 
 def _check_rankings(house: House, rounds: list[int]) -> list[str]:
-    """Waits until the rankings hold all matches; what is wrong with them."""
+    """Wait until the rankings contain all matches; return what is wrong with them."""
     until_s = time.monotonic() + SETTLED_S
     while True:
         _, answer = house.request(f"/games/{GAME}/contest/{CONTEST}")

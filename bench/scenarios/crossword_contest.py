@@ -1,4 +1,4 @@
-"""A contest of greedy bots at crossword: each a process of the sample, all at one web node, to the last meeting."""
+"""A contest of greedy crossword bots to its last meeting: one process of the sample per bot, all at one web node."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAMPLE = "battlebot.client.samples.crossword.greedy"
 
 
 def run(bench: Bench) -> Row:
-    """games/s of `--size` (8) bots from their start to the last end; five meetings a pair, quick: one."""
+    """games/s of `--size` (8) bots from their start to the last end; five meetings per pair, with `--quick` one."""
     size, meetings = bench.size(full=8, quick=4), 1 if bench.quick else 5
     wanted = size * (size - 1) // 2 * meetings
     with bench.house() as house, tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""The rules of crossword alone: how long a turn is validated and a word looked up; the move generator of the sample."""
+"""The rules of crossword alone: the time to validate a turn and to look up a word; the sample's move generator."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from bench.runner import ROOT, Bench, Row
 
 ECHO_CONNECTIONS = 1
 GAME = "crossword"
-ROUNDS = 20  # of each turn, the quickest counts: others are the machine's
+ROUNDS = 20  # per turn; the fastest counts, because the others include noise of the machine
 
-# in a process of its own: what a list costs that has only just been loaded
+# run in a separate process, to measure the memory of a freshly loaded list
 MEMORY = """
 import os
 from bench.machine import rss_kb
@@ -34,7 +34,7 @@ print(rss_kb([os.getpid()]) - before)
 
 
 def run(bench: Bench) -> Row:
-    """Median microseconds in which a play is validated, of the turns of greedy matches under VOID (words looked up)."""
+    """Median microseconds to validate a play, from greedy matches under VOID (which looks the words up)."""
     game = discover()[GAME]
     steps, move_s = [], []
     for seed in range(bench.size(full=10, quick=2)):
@@ -79,7 +79,7 @@ def _quickest_us(function: Any, *arguments: Any) -> float:
 
 
 def _lookup_us() -> float:
-    """A look-up of a word, found or not, within a million of them."""
+    """Microseconds to look up a word, for present and mostly absent words in equal parts."""
     from games.crossword import lexicon
 
     graph = lexicon.load("enable1")
@@ -93,7 +93,7 @@ def _lookup_us() -> float:
 
 
 def _plays_per_s(states: list[dict[str, Any]]) -> int:
-    """Plays that the generator finds a second, on the boards of the matches with the racks of who was to move."""
+    """Plays that the generator finds per second, on the matches' boards with the racks of the players on turn."""
     graph, found, began_s = graph_of("enable1"), 0, time.perf_counter()
     for state in states:
         rack = state["racks"][state["players"].index(state["nextPlayer"])]

@@ -1,4 +1,4 @@
-"""Two hundred bots outside contests, each with a connection and login a match: noughts and crosses without a pause."""
+"""Two hundred bots outside contests, each with a new connection per match: noughts and crosses without a pause."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from bench.runner import Bench, Row, costs
 
 ECHO_CONNECTIONS = 50
 GAME = "noughtsandcrosses"
-CHECKED = 200  # so many of the matches are looked up in the archive
+CHECKED = 200  # matches that are looked up in the archive
 
 
 def run(bench: Bench) -> Row:
-    """games/s; `--keep`: by protocol 2, without new connections."""
+    """games/s; `--keep`: protocol 2, without new connections."""
     with bench.house() as house:
         bots = house.register(bench.size(full=200, quick=200), GAME)
         got = bench.load(house, "games", seconds=bench.seconds(full=20, quick=5), bots=bots, keep=bench.keep)

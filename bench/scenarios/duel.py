@@ -1,4 +1,4 @@
-"""Gomoku at the TCP door and at the WebSocket door, 1 pair and 50: plies a second, and the time that a ply costs."""
+"""Gomoku at the TCP door and at the WebSocket door, with 1 pair and with 50: plies per second, and a ply's time."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ GAME = "gomoku"
 def run(bench: Bench) -> Row:
     """Median ms of a ply at the TCP door, one pair alone; `pairs`: both doors, and the TCP door's ratios to the other.
 
-    A ply is from one player's move to the other's question. The doors take turns, so that a busy neighbour slows both;
-    the medians of the rounds count. `--size`: pairs beside the one.
+    A ply lasts from one player's move to the other's question. The doors are measured alternately, so that other load
+    on the machine slows both; the medians of the rounds count. `--size`: the larger number of pairs.
     """
     many, seconds, rounds = bench.size(full=50, quick=10), bench.seconds(full=4, quick=1), 3 if bench.quick else 5
     port = free_port()
@@ -42,7 +42,7 @@ def run(bench: Bench) -> Row:
 
 
 def _doors(bench: Bench, house: House, bots: list[dict[str, str]], port: int, seconds: float) -> dict[str, Row]:
-    # registered names are not free at the TCP door
+    # registered names need a login at the TCP door
     guests = [{"bot_id": f"{bot['bot_id']} as a guest"} for bot in bots]
     return {
         "websocket": bench.load(house, "plies", seconds=seconds, bots=bots),
@@ -71,7 +71,7 @@ def _compared(played: list[dict[str, Row]]) -> Row:
 
 
 def _ratios(tcp: Row, websocket: Row) -> Row:
-    """The TCP door's figures over the WebSocket door's, of one round."""
+    """The TCP door's figures divided by the WebSocket door's, for one round."""
     rates = [max(1, got["turns"]) / got["seconds"] for got in (tcp, websocket)]
     costs_s = [got["cpu_s"][part] / max(1, got["turns"]) for got, part in ((tcp, "tcp"), (websocket, "web"))]
     return {

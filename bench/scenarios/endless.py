@@ -1,4 +1,4 @@
-"""Fifty endless matches of numberwang: turns a second, and whether the last are as fast as the first."""
+"""Fifty endless matches of numberwang: turns per second, and whether the last turns are as fast as the first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GAME = "numberwang"
 
 
 def run(bench: Bench) -> Row:
-    """turns/s. `last_to_first`: turns in the last tenth of the time over those in the first."""
+    """turns/s. `last_to_first`: turns in the last tenth of the time divided by those in the first."""
     with bench.house() as house:
         bots = house.register(2 * bench.size(full=50, quick=50), GAME)
         before_kb = house.rss_kb()

@@ -1,6 +1,6 @@
-"""Bots that are logged in and wait: what each costs the web node in memory, and all of them in CPU.
+"""Bots that are logged in and wait: the web node's memory per bot, and its CPU time for all of them.
 
-They wait in a contest whose pairing is stopped, as they do in one in which everybody has met.
+They wait in a contest whose pairing is stopped, like bots that have already met everybody.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ AT_ONCE = 50
 
 
 def run(bench: Bench) -> Row:
-    """KB of resident memory a connection, of `--size` connections (2,000)."""
+    """KB of resident memory per connection, with `--size` connections (2,000)."""
     with bench.house() as house:
         bots = house.register(bench.size(full=2000, quick=500), GAME)
         house.close_pairing()
-        # what the first logins load stays loaded, and is no connection's share
+        # what the first logins load stays in memory, and must not count for the connections
         bench.load(house, "idle", seconds=0.1, bots=bots[:50], contest="before", at_once=AT_ONCE)
         before_kb = house.rss_kb()
         seconds = bench.seconds(full=30, quick=3)

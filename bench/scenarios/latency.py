@@ -1,4 +1,4 @@
-"""How long a turn takes while the node is half as busy as it can be: all bots at one node, then each pair at two."""
+"""The time of a turn at half of the node's load limit: all bots at one node, then each pair at two nodes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ GAME = "numberwang"
 
 
 def run(bench: Bench) -> Row:
-    """p99 in ms at half of the rate that `--size` (200) endless matches reach; `two_nodes`: their two bots apart.
+    """p99 in ms at half of the rate that `--size` (200) endless matches reach; `two_nodes`: each pair at two nodes.
 
-    Each at half of its own rate: at two nodes, all else on the second one's core, fewer turns a second are reached.
+    Each measurement uses half of its own maximum: two nodes, which share the first core, reach fewer turns per second.
     """
     size = bench.size(full=200, quick=50)
     with bench.house() as house:
@@ -41,7 +41,7 @@ def run(bench: Bench) -> Row:
 
 
 def _at_half(bench: Bench, house: House, bots: list[dict[str, str]], **where: Any) -> tuple[Row, float]:
-    """What half of the bots measure at half of the rate that the other half reaches; and that rate."""
+    """The result of half of the bots at half of the maximum rate that the other half reaches, and that maximum."""
     half, seconds = len(bots) // 2, bench.seconds(full=10, quick=3)
     flood = bench.load(house, "matches", seconds=seconds, bots=bots[:half], **where)
     reached = flood["turns"] / flood["seconds"]

@@ -1,6 +1,6 @@
-"""Logins: connect, log in, leave, fifty at a time: fifty of all registered bots in turn, then each other bot once.
+"""Logins: connect, log in, leave, fifty at a time: about fifty of the registered bots in turn, then other bots once.
 
-They log in to a contest whose pairing is stopped, since outside contests they would be given matches.
+They log in to a contest whose pairing is stopped, because outside contests they would be given matches.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from bench.runner import Bench, Row, costs
 ECHO_CONNECTIONS = 50
 GAME = "noughtsandcrosses"
 AT_ONCE = 50
-MOST_A_SECOND = 4000  # above what a node can do, so that no bot's turn comes twice
+MOST_A_SECOND = 4000  # more than a node can do, so that no bot logs in twice
 
 
 def run(bench: Bench) -> Row:
-    """logins/s with `--size` registered bots (50); `first`: of bots that the node has not seen, nor the contest."""
+    """logins/s with `--size` registered bots (50); `first`: for bots that are new to the node and to the contest."""
     size, seconds = bench.size(full=50, quick=50), bench.seconds(full=15, quick=3)
     with bench.house() as house:
         bots = house.register(size, GAME)
@@ -25,7 +25,7 @@ def run(bench: Bench) -> Row:
         def log_in(these: list[dict[str, str]], seconds: float) -> dict[str, Any]:
             return bench.load(house, "logins", seconds=seconds, bots=these, contest="waiting", at_once=AT_ONCE)
 
-        # from all over the collection
+        # spread over the whole collection
         step = max(1, size // AT_ONCE)
         got = log_in(bots[::step], seconds)
         others = [bot for number, bot in enumerate(bots) if number % step]

@@ -1,6 +1,6 @@
-"""A worker's whole pairing of an open contest: reading who waits and who has met, reserving meetings, making matches.
+"""A worker's whole pairing of an open contest: reads who waits and who has met, reserves meetings, makes matches.
 
-No bot is connected: their tickets are put into the queue, each as a login does. All of them have met others before.
+No bot is connected: their tickets are put into the queue as a login does. All of them have met others before.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from tasks.celeryapp import make_celery
 ECHO_CONNECTIONS = 50
 GAME = "noughtsandcrosses"
 MEETINGS = 5
-MET = 10  # others that each bot has met, once
+MET = 10  # opponents that each bot has already met, once
 LIMIT_S = 120.0
 PARTS = ("worker", "valkey", "mongod")
 
 
 def run(bench: Bench) -> Row:
-    """Seconds from asking for the pairing until all are paired, of the most bots; `--size`, or 1,000 and 10,000."""
+    """Seconds from requesting the pairing until all are paired, for the largest of `--size`, or 1,000 and 10,000."""
     sizes = [bench.size_asked] if bench.size_asked else [1000] if bench.quick else [1000, 10_000]
     with bench.house() as house:
-        # who asks for pairings is this scenario alone
+        # only this scenario requests pairings
         house.stop("beat")
         with _hall(house) as hall:
             hall.paired("warm", 2)
@@ -59,7 +59,7 @@ class _Hall:
         self.queues, self.matches = Queues(self.client), MatchStore(self.client)
 
     def paired(self, contest: str, size: int) -> Row:
-        """One pairing of so many bots that wait, its time, its cost and what is wrong with what it made."""
+        """Run one pairing of `size` waiting bots; return its time, its CPU time and what is wrong with the result."""
         bots = [f"bot{number:06}" for number in range(size)]
         self.storage.contests.open(GAME, contest, MEETINGS)
         met = self._let_them_have_met(contest, bots)

@@ -1,4 +1,4 @@
-"""The default answer about a contest of very many stored matches: its ranking and its most recent thousand."""
+"""The default answer about a contest with very many stored matches: its ranking and its most recent thousand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LISTED = 1000
 
 
 def run(bench: Bench) -> Row:
-    """p99 in ms of `--size` (1,000,000) stored matches; the first answer apart, and those of the page after it."""
+    """p99 in ms with `--size` (1,000,000) stored matches; separately the first answer, and those for the next page."""
     size = bench.size(full=1_000_000, quick=20_000)
     with bench.house() as house:
         house.stop("beat", "worker")

@@ -1,7 +1,7 @@
-"""What a second node brings: endless matches at one node, then half of them at another one, on the core of all else.
+"""The gain of a second node: endless matches at one node, then half of them at a second one on the core of all else.
 
-The load generator is no part of a server, and has to share the second core. So beside the rates there is what two
-cores would carry without it: their time over what a turn costs all parts of the server together.
+The load generator is not part of a server, but shares the second core. So besides the rates there is what two cores
+would carry without it: their time divided by the cost of a turn in all parts of the server.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ GAME = "numberwang"
 
 
 def run(bench: Bench) -> Row:
-    """turns/s of two nodes with `--size` (100) endless matches, each match at one of them; `one_node`: of one."""
+    """turns/s of two nodes with `--size` (100) endless matches, each match at one of them; `one_node`: for one node."""
     size, seconds = bench.size(full=100, quick=50), bench.seconds(full=15, quick=3)
     with bench.house() as house:
         bots = house.register(4 * size, GAME)
@@ -35,7 +35,7 @@ def run(bench: Bench) -> Row:
 
 
 def _carried(got: dict[str, Any]) -> Row:
-    """Costs of a turn, and `two_cores_carry`: turns/s of two cores that the server has to itself."""
+    """Costs of a turn, and `two_cores_carry`: the turns/s of a server with two cores to itself."""
     of_turn = costs(got, got["turns"])
     of_server = sum(used_us for part, used_us in of_turn["cpu_us"].items() if part != "load")
     return {**of_turn, "two_cores_carry": round(2e6 / max(1.0, of_server))}
