@@ -1,9 +1,9 @@
-// Keeps a page's sections as they are on the server: its stream sends them as HTML, made and escaped there.
+// Keeps a page's sections up to date: its stream sends them as HTML, rendered and escaped on the server.
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30000;
 
-// for a script that draws what the page shows: the last message, and an event `match` of the document for each
+// for scripts that draw the page's content: the last message; each message also fires the document's event `match`
 export const latest = { data: null };
 
 const address = document.body.dataset.events;
@@ -20,7 +20,7 @@ function say(text, state) {
 
 function show(sections) {
   for (const [id, html] of Object.entries(sections ?? {})) {
-    // what has not changed is left alone: it may be selected, or scrolled
+    // leave unchanged sections alone: text may be selected or scrolled there
     if (shown.get(id) === html) continue;
     shown.set(id, html);
     const template = document.createElement("template");
@@ -51,7 +51,7 @@ function listen() {
   source.addEventListener("unavailable", () => say("waiting for the server", "off"));
   source.onerror = () => {
     say("connection lost, trying again", "off");
-    // a browser tries again by itself, unless the answer was an error
+    // the browser reconnects by itself unless the response was an error
     if (source.readyState !== EventSource.CLOSED) return;
     setTimeout(listen, pauseMs);
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);

@@ -1,5 +1,5 @@
-// Steps through a finished match without leaving the page, by links or keys, and plays it. Without it the links lead from
-// page to page.
+// Steps through a finished match by links or keys, or plays it, without leaving the page. Without this script the links
+// lead from page to page.
 
 const PAUSE_MS = 400;
 
@@ -53,7 +53,7 @@ document.addEventListener("click", (event) => {
     return;
   }
   const anchor = event.target.closest(".replay a[href]");
-  // a click that asks for a new tab is the browser's
+  // leave clicks that open a new tab to the browser
   if (!anchor || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
   stop();
@@ -61,7 +61,7 @@ document.addEventListener("click", (event) => {
 });
 
 document.addEventListener("keydown", (event) => {
-  // a key that is typed somewhere, or belongs to the browser, is not ours
+  // ignore keys typed into a control and the browser's shortcuts
   if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.target.closest("input, select, textarea, button")) return;
   const anchor = document.querySelector(`.replay a[href][aria-keyshortcuts="${CSS.escape(event.key)}"]`);
   if (event.key === " " && document.querySelector(".replay [data-play]")) {

@@ -1,4 +1,4 @@
-// The viewer of a battlecube match: a cube to be turned, stepped through and played, live and as a replay.
+// The viewer of a battlecube match, live and as a replay: the cube can be turned, stepped through and played.
 
 import { latest } from "../live.js";
 import { Colors } from "./battlecube/colors.js";
@@ -21,10 +21,10 @@ class Viewer {
     this.root = root;
     this.story = new Story();
     this.colors = new Colors();
-    this.at = 0; // which frame, and how much of its tick has gone
+    this.at = 0; // the frame's number, plus the elapsed fraction of its tick
     this.speed = 1;
     this.playing = false;
-    this.following = true; // shows what comes as it comes
+    this.following = true; // shows new frames as they arrive
     this.flat = !canDraw();
     this.build();
   }
@@ -76,14 +76,14 @@ class Viewer {
     this.show();
   }
 
-  /** A live match's state. */
+  /** Takes a live match's state. */
   follow(state) {
     this.story.follow(state);
     this.grown();
     if (this.following && !this.playing) this.glide(Math.max(0, this.story.frames.length - 1));
   }
 
-  /** The whole story, in the place of what was seen of it. */
+  /** Loads the whole story, which replaces what was seen live. */
   async load(address) {
     const answer = await fetch(address);
     if (!answer.ok) return;
@@ -142,7 +142,7 @@ class Viewer {
     this.player.textContent = "Play";
   }
 
-  /** Moves on to a frame, a tick after the other; what is far away is shown at once. */
+  /** Moves on to a frame tick by tick; jumps if it is far away. */
   glide(index) {
     if (calm.matches || index - this.at > 3 || index < this.at) this.at = index;
     this.following = index === this.end;

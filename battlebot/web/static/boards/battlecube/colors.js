@@ -1,4 +1,4 @@
-// A color and a number for each player, in the order of the match; far apart for those that are next to each other.
+// A color and a number for each player, in the order of the match; neighbors get very different colors.
 
 const GOLDEN = 137.508; // degrees of hue from one player to the next
 
@@ -7,7 +7,7 @@ export class Colors {
     this.known = new Map();
   }
 
-  /** {number (from 1), css, rgb (from 0 to 1)} of the player of that name. */
+  /** {number (from 1), css, rgb (from 0 to 1)} for a player's name. */
   of(name) {
     if (!this.known.has(name)) {
       const number = this.known.size + 1;

@@ -1,10 +1,10 @@
-// The cube in three dimensions: players as cubes with a line to the floor, bombs as balls, what is hit as a flash.
-// X goes to the right, Y down, Z back, as the bots have it.
+// The cube in three dimensions: players are cubes with a line to the floor, bombs are balls, hits are flashes.
+// X goes to the right, Y down and Z back, as in the bots' coordinates.
 
 import { Box, Camera, Geometry, Mesh, Program, Renderer, Sphere, Transform, Vec3 } from "../../vendor/ogl.js";
 
-const MOST = 8192; // things of a kind that are drawn
-const MOST_NAMED = 16; // players whose names stand beside them
+const MOST = 8192; // things drawn of each kind
+const MOST_NAMED = 16; // players with their names beside them
 const CONTEXT = { antialias: true, alpha: true, premultipliedAlpha: true };
 const SCARLET = [0.94, 0.24, 0.2];
 const SOOT = [0.34, 0.36, 0.44];
@@ -47,13 +47,13 @@ const LINES = {
     void main() { gl_FragColor = vec4(vTint, 1.0) * uAlpha; }`,
 };
 
-/** Whether this browser draws in three dimensions. */
+/** Whether this browser can draw in three dimensions. */
 export function canDraw() {
   const canvas = document.createElement("canvas");
   return Boolean(canvas.getContext("webgl2", CONTEXT) ?? canvas.getContext("webgl", CONTEXT));
 }
 
-/** Many things of one shape, drawn in one go. */
+/** Many things of one shape, drawn by one call. */
 class Swarm {
   constructor(gl, scene, geometry, alpha = 1) {
     this.data = { offset: new Float32Array(3 * MOST), tint: new Float32Array(3 * MOST), size: new Float32Array(MOST) };
@@ -81,7 +81,7 @@ class Swarm {
   }
 }
 
-/** Lines of one transparency, made anew when they change. */
+/** Lines of one transparency, rebuilt when they change. */
 class Wires {
   constructor(gl, scene, alpha) {
     this.gl = gl;
@@ -103,7 +103,7 @@ class Wires {
   }
 }
 
-/** Draws frames into `element`. Call `close` before another view takes its place; `onLost` is called if it must. */
+/** Draws frames into `element`. Call `close` before another view replaces it; calls `onLost` if it must be replaced. */
 export class Cube {
   constructor(element, colors, onLost) {
     this.colors = colors;
@@ -139,7 +139,7 @@ export class Cube {
     this.renderer.gl.getExtension("WEBGL_lose_context")?.loseContext();
   }
 
-  /** The frame, `progress` (0 to 1) of its tick gone. */
+  /** Draws the frame at `progress` (0 to 1) of its tick. */
   draw(frame, progress) {
     this.frame = frame;
     this.progress = progress;
@@ -148,7 +148,7 @@ export class Cube {
     this.render();
   }
 
-  /** Moves the eye: closer by a factor. */
+  /** Moves the camera closer by a factor. */
   zoom(factor) {
     this.near = Math.min(3, Math.max(0.5, this.near * factor));
     this.render();
@@ -186,7 +186,7 @@ export class Cube {
     this.render();
   }
 
-  /** A cell's middle in the scene: the cube's own middle is the origin, Y goes up there, and Z to the front. */
+  /** A cell's center in the scene, where the cube's center is the origin, Y goes up and Z to the front. */
   at({ x, y, z }) {
     const middle = (this.edge - 1) / 2;
     return [x - middle, middle - y, middle - z];
@@ -272,7 +272,7 @@ export class Cube {
   }
 }
 
-/** The color of text at an element, as numbers from 0 to 1. */
+/** The text color of an element, as numbers from 0 to 1. */
 function inkOf(element) {
   const [r, g, b] = getComputedStyle(element).color.match(/[\d.]+/g).map(Number);
   return [r / 255, g / 255, b / 255];

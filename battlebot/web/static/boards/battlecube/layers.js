@@ -1,8 +1,8 @@
-// The cube as tables, a layer each from the front to the back; of a large one, a list of what is where.
+// The cube as tables, one per layer from front to back; for a large cube, a list of things and their cells.
 
 const LARGEST = 16; // cells along an edge of a table
 
-/** Draws frames into `element` where there is no drawing in three dimensions, or where it is not wanted. */
+/** Draws frames into `element` if drawing in three dimensions is not possible or not wanted. */
 export class Layers {
   constructor(element, colors) {
     this.element = element;
@@ -15,7 +15,7 @@ export class Layers {
 
   zoom() {}
 
-  /** The frame as it is before its tick. */
+  /** Draws the frame as it is before its tick. */
   draw(frame) {
     if (this.frame === frame) return;
     this.frame = frame;

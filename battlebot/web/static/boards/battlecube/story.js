@@ -1,11 +1,11 @@
-// A battle as frames, one a tick, made from its events as they happen. No drawing here.
+// A battle as frames, one per tick, made from its events in order. No drawing here.
 
-// what is said of a player that met a bomb; others that have lost met no explosion
+// the cause of a loss that is shown as an explosion; other losers were not blown up
 const ON_A_BOMB = "Player stepped on a BOMB";
 
 const cell = ({ x, y, z }) => `${x},${y},${z}`;
 
-/** Where everybody is before a tick, and what each does in it. */
+/** The players' cells before a tick, and what each does in it. */
 export class Frame {
   constructor({ gameInfo, players, items }) {
     this.tick = gameInfo.currentTick;
@@ -33,12 +33,12 @@ export class Frame {
     return [x, y, z].every((place) => place >= 0 && place < this.edge);
   }
 
-  /** Whether the player, which has lost, was blown up rather than crashed, walked out or fell silent. */
+  /** Whether a player that has lost was blown up, rather than crashed, left the cube or fell silent. */
   explodes(player) {
     return this.lost.get(player.name) === ON_A_BOMB;
   }
 
-  /** What is left when the tick is over and no other follows. */
+  /** The last frame: what is left after the tick. */
   end() {
     const hit = new Set(this.players.filter((player) => this.isInside(this.after(player))).map((p) => cell(this.after(p))));
     const left = this.players.filter((player) => !this.lost.has(player.name));
@@ -52,7 +52,7 @@ export class Frame {
   }
 }
 
-/** The frames so far. `players`: all names, in the order in which they were first seen. */
+/** The frames so far. `players`: all names in order of first appearance. */
 export class Story {
   constructor() {
     this.frames = [];
@@ -64,16 +64,16 @@ export class Story {
     return this.frames.at(-1);
   }
 
-  /** An event, in its turn. */
+  /** Takes the next event. */
   take([kind, data]) {
     if (kind !== "NEXT_TICK") return this.last?.take(kind, data);
-    // told again: another setup before anybody was asked
+    // told again: the setup changed before any bot was asked
     if (this.last?.tick === data.gameInfo.currentTick) this.frames.pop();
     this.frames.push(new Frame(data));
     for (const { name } of data.players) if (!this.players.includes(name)) this.players.push(name);
   }
 
-  /** Nothing more comes. */
+  /** Marks the end of the events. */
   finish() {
     if (this.over || !this.last) return;
     this.over = true;
@@ -81,13 +81,13 @@ export class Story {
   }
 
   /**
-   * The state of a battle that goes on: what of its events is not known yet, for it is told again whenever a bot has
-   * answered. Ticks that nobody saw are left out.
+   * Takes the new events of a running battle's state; a state repeats its events whenever a bot has answered. Ticks
+   * between the states seen are left out.
    */
   follow(state) {
     if (this.over || !Array.isArray(state.events)) return;
     const asked = state.events.filter(([kind]) => kind === "NEXT_TICK").length;
-    // the events before the first NEXT_TICK are of this tick
+    // the events before the first NEXT_TICK belong to this tick
     let tick = state.currentTick - asked - (state.complete ? 1 : 0);
     for (const event of state.events) {
       if (event[0] === "NEXT_TICK") {
