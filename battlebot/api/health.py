@@ -1,4 +1,4 @@
-"""Liveness and readiness of the process, for whoever runs it."""
+"""Liveness and readiness of the process, for operators and load balancers."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def parse_address(host: str) -> Address:
     scheme, marker, _ = text.partition("://")
     try:
         url = urlsplit(text if marker else f"//{text}")
-        name, _ = url.hostname, url.port  # a port that is no number raises only when it is read
+        name, _ = url.hostname, url.port  # a port that is not a number raises only when it is read
     except ValueError as error:
         raise BadAddress(f"{host!r} is not an address: {error}.") from None
     if marker and scheme.lower() not in _SECURE:

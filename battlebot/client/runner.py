@@ -44,7 +44,7 @@ def run(
     or with `matches`, one per connection. `idle_timeout_s` is how long to go without a match. `credentials` may be the
     auth file's path. `protocol=1` speaks like the original clients. `tls` replaces the system's certificates, for a
     server with its own. Raises what `choose` raises, ClientError if going on is of no use (see
-    `battlebot.client.errors`), and ValueError for any other protocol.
+    `battlebot.client.errors`), and ValueError for any other `protocol`.
     """
     if not isinstance(credentials, Credentials):
         credentials = Credentials.load(credentials)

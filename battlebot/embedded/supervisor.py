@@ -1,4 +1,4 @@
-"""Keeps children running: notices deaths, restarts with back-off, gives up, stops in order. Agnostic of their kind."""
+"""Keeps children running: notices deaths, restarts with back-off, gives up, stops in order. Knows only processes."""
 
 from __future__ import annotations
 

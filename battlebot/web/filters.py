@@ -32,13 +32,13 @@ def as_datetime(value: Any) -> datetime | None:
 
 
 def moment(value: Any) -> str:
-    """Format like `2026-11-21 10:25:03`, in UTC; `unknown` for what is no time."""
+    """Format like `2026-11-21 10:25:03`, in UTC; `unknown` if the value is not a time."""
     at = as_datetime(value)
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}" if at else "unknown"
 
 
 def machine_moment(value: Any) -> str:
-    """ISO 8601 for HTML's `datetime` attribute; empty for what is no time."""
+    """ISO 8601 for HTML's `datetime` attribute; empty if the value is not a time."""
     at = as_datetime(value)
     return iso(at) if at else ""
 
