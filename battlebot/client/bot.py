@@ -12,7 +12,7 @@ Turn = dict[str, Any]
 
 @dataclass(frozen=True)
 class Match:
-    """The bot's current match as of the last update; times in milliseconds, None for what the server did not tell."""
+    """The bot's current match as of the last update; times in milliseconds, None for what the server did not send."""
 
     id: str = ""
     version: int | None = None
@@ -35,7 +35,7 @@ class Match:
         )
 
     def time_left_s(self) -> float | None:
-        """Seconds left for this turn; None if the server told no limit. Plan to use less."""
+        """Seconds left for this turn; None if the server sent no limit. Plan to use less."""
         if not self.remaining_ms:
             return None
         return self.remaining_ms / 1000 - (time.monotonic() - self.received_at_s)

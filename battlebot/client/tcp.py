@@ -160,7 +160,7 @@ class _Player:
         new = self._board is None or self._board["_id"] != board["_id"]
         if new:
             self._end(None, "draw")
-            self._first = not self._first  # a guess, until a question tells
+            self._first = not self._first  # a guess until the next `get_move` shows who moves first
         self._busy_at_s, self._board = time.monotonic(), board
         return new
 

@@ -1,4 +1,4 @@
-"""The private nats-server. It always runs, because a bot over NATS must listen before it can be registered."""
+"""The private nats-server, started with the server: a bot over NATS must listen before it can be registered."""
 
 from __future__ import annotations
 
