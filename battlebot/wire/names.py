@@ -78,11 +78,7 @@ def _shapes_nothing(name: str) -> bool:
     for before, char in zip(" " + name, name, strict=False):
         if char == EMOJI_STYLE and unicodedata.category(before) == "So":
             continue
-        if (
-            "\ufe00" <= char <= EMOJI_STYLE
-            or "\U000e0100" <= char <= "\U000e01ef"
-            or char in "\u180b\u180c\u180d\u180f"
-        ):
+        if any(first <= char <= last for first, last in SELECTORS):
             return True
     return False
 
