@@ -16,7 +16,7 @@ from battlebot.arena.connection import connect
 from battlebot.config import Settings, load_settings
 from battlebot.embedded.stores import embedded_stores
 from battlebot.storage import Storage
-from battlebot.storage.connection import INDEXES
+from battlebot.storage.indexes import INDEXES
 
 SLOWER_THAN_NEW = 5_000  # documents, to delete them
 

@@ -13,8 +13,8 @@ from pymongo import InsertOne, MongoClient, ReplaceOne, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from battlebot.storage.connection import mongo_errors, session_of
 from battlebot.storage.games import PER_TURN
+from battlebot.storage.mongo import mongo_errors, session_of
 from battlebot.storage.moves import pair_moves, standing_moves
 from battlebot.storage.voids import SERVER, Voids, Why
 

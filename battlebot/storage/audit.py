@@ -10,7 +10,7 @@ from typing import Any
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from battlebot.storage.connection import mongo_errors
+from battlebot.storage.mongo import mongo_errors
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
 from battlebot.errors import NameTaken
-from battlebot.storage.connection import mongo_errors
+from battlebot.storage.mongo import mongo_errors
 from battlebot.storage.room import Room
 
 

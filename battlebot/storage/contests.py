@@ -14,7 +14,7 @@ from pymongo.errors import DuplicateKeyError
 
 from battlebot.errors import NameTaken
 from battlebot.storage.audit import Audit, Note
-from battlebot.storage.connection import mongo_errors, session_of
+from battlebot.storage.mongo import mongo_errors, session_of
 from battlebot.storage.room import Room
 from battlebot.storage.voids import Voids, Why
 

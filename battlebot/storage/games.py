@@ -14,7 +14,7 @@ from typing import Any
 
 from pymongo.database import Database
 
-from battlebot.storage.connection import mongo_errors
+from battlebot.storage.mongo import mongo_errors
 
 # fields under `match` with one value per turn: ms that its bot was charged, ms that the server took
 PER_TURN = ("clocks", "serverMs")

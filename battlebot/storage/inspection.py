@@ -10,7 +10,8 @@ from pymongo import MongoClient
 from pymongo.database import Database
 from pymongo.errors import OperationFailure
 
-from battlebot.storage.connection import INDEXES, mongo_errors
+from battlebot.storage.indexes import INDEXES
+from battlebot.storage.mongo import mongo_errors
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
 from battlebot.storage.audit import Note
-from battlebot.storage.connection import session_of
 from battlebot.storage.contests import Change, Changed, Contests
 from battlebot.storage.meetings import pair_key, reservations
+from battlebot.storage.mongo import session_of
 from battlebot.storage.moves import COUNTS, SCORED, counted, counted_by_pair, pair_moves, standing_moves
 from battlebot.storage.voids import Voids, Why
 

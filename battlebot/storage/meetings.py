@@ -10,7 +10,7 @@ from typing import Any
 from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
-from battlebot.storage.connection import mongo_errors
+from battlebot.storage.mongo import mongo_errors
 from battlebot.storage.voids import SERVER, Voids, Why
 
 DUPLICATE_KEY = 11000

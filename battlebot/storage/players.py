@@ -8,7 +8,7 @@ from typing import Any
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
-from battlebot.storage.connection import mongo_errors
+from battlebot.storage.mongo import mongo_errors
 
 
 class Players:

@@ -12,7 +12,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 from pymongo.read_concern import ReadConcern
 
-from battlebot.storage.connection import mongo_errors, session_of
+from battlebot.storage.mongo import mongo_errors, session_of
 
 # a transaction left open by a killed process blocks others until MongoDB ends it: they do not wait for that
 MOVE_S = 3.0

@@ -9,7 +9,7 @@ from typing import Any
 from pymongo.database import Database
 
 from battlebot.errors import DiskFull
-from battlebot.storage.connection import mongo_errors
+from battlebot.storage.mongo import mongo_errors
 
 KNOWN_FOR_S = 5.0
 MEGABYTE = 1_000_000

@@ -8,7 +8,7 @@ from typing import Any
 from pymongo import UpdateOne
 from pymongo.database import Database
 
-from battlebot.storage.connection import mongo_errors
+from battlebot.storage.mongo import mongo_errors
 from battlebot.storage.moves import COUNTS
 
 Entry = tuple[str, str, str]  # game, contest, bot

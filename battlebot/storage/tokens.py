@@ -13,7 +13,7 @@ from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
 from battlebot.errors import NameTaken
-from battlebot.storage.connection import mongo_errors
+from battlebot.storage.mongo import mongo_errors
 
 TOKEN_BYTES = 32
 LONGEST = 256  # characters of a text that is looked up; a token has 43

@@ -11,7 +11,7 @@ from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from battlebot.storage.connection import mongo_errors
+from battlebot.storage.mongo import mongo_errors
 
 SERVER = "server"  # takes back matches that ended by the server's own fault or were lost with Redis
 

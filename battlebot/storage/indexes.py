@@ -1,0 +1,83 @@
+"""All indexes, by collection: they make the cap of meetings, and every frequent query has one."""
+
+from __future__ import annotations
+
+from pymongo import ASCENDING, DESCENDING, IndexModel
+
+INDEXES = {
+    "bots": [
+        # few bots have a url
+        IndexModel([("url", ASCENDING)], partialFilterExpression={"url": {"$type": "string"}}),
+        IndexModel([("game", ASCENDING), ("date_registered", ASCENDING)]),
+        # sparse: bots registered before the field existed have no likeness
+        IndexModel([("likeness", ASCENDING)], unique=True, sparse=True),
+    ],
+    "games": [
+        IndexModel([("game", ASCENDING), ("match.seq", DESCENDING)]),
+        IndexModel([("game", ASCENDING), ("players", ASCENDING), ("match.seq", DESCENDING)]),
+        IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("match.void", ASCENDING), ("match.seq", DESCENDING)]),
+        # few, and counted whenever ratings are brought up to date
+        IndexModel([("game", ASCENDING), ("match.seq", ASCENDING)], partialFilterExpression={"match.void": True}),
+        # few as well: matches that ended by somebody's fault
+        IndexModel(
+            [("game", ASCENDING), ("match.fault", ASCENDING), ("match.seq", DESCENDING)],
+            partialFilterExpression={"match.fault": {"$in": ["bot", "network", "server"]}},
+        ),
+    ],
+    "contests": [
+        IndexModel([("game", ASCENDING), ("name", ASCENDING)], unique=True),
+        IndexModel([("state", ASCENDING)]),
+        IndexModel([("game", ASCENDING), ("createdAt", DESCENDING), ("_id", DESCENDING)]),
+    ],
+    "meetings": [
+        # The cap of five meetings is this index: inserting a meeting is reserving it.
+        IndexModel(
+            [("game", ASCENDING), ("contest", ASCENDING), ("pair", ASCENDING), ("n", ASCENDING)],
+            unique=True,
+            name="one_meeting_a_number",
+        ),
+        # ordered by time, so that a bot's latest meeting is found without reading the others
+        IndexModel(
+            [
+                ("game", ASCENDING),
+                ("contest", ASCENDING),
+                ("bots", ASCENDING),
+                ("at", ASCENDING),
+                ("_id", ASCENDING),
+            ]
+        ),
+        IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("state", ASCENDING), ("round", ASCENDING)]),
+        IndexModel([("state", ASCENDING), ("at", ASCENDING)]),
+        # few, and counted whenever somebody asks for a contest's progress
+        IndexModel([("game", ASCENDING), ("contest", ASCENDING)], partialFilterExpression={"counts": "void"}),
+    ],
+    "voids": [
+        IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("bots", ASCENDING)]),
+        # few, and asked for with each sweep
+        IndexModel([("playing", ASCENDING)], partialFilterExpression={"playing": True}),
+    ],
+    "standings": [IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("bot_id", ASCENDING)], unique=True)],
+    "pairs": [
+        IndexModel(
+            [("game", ASCENDING), ("contest", ASCENDING), ("bot_id", ASCENDING), ("opponent", ASCENDING)], unique=True
+        )
+    ],
+    "ratings": [
+        IndexModel([("game", ASCENDING), ("bot_id", ASCENDING)], unique=True),
+        IndexModel([("game", ASCENDING), ("ordinal", DESCENDING), ("bot_id", ASCENDING)]),
+        IndexModel([("game", ASCENDING), ("elo", DESCENDING), ("bot_id", ASCENDING)]),
+    ],
+    "audit": [
+        IndexModel(
+            [
+                ("game", ASCENDING),
+                ("contest", ASCENDING),
+                ("revision", ASCENDING),
+                ("at", ASCENDING),
+                ("_id", ASCENDING),
+            ]
+        )
+    ],
+    "tokens": [IndexModel([("name", ASCENDING)], unique=True)],
+    "turns": [IndexModel([("match", ASCENDING), ("part", ASCENDING)], unique=True)],
+}
