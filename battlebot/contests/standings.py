@@ -1,20 +1,49 @@
-"""A contest's ranking from counts that are kept with each result. `tiebreaks` makes the same from the results. Pure."""
+"""A contest's ranking from counts that are kept with each result. Pure."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NotRequired, TypedDict
 
-from battlebot.contests.tiebreaks import NO_BYES
-
+NO_BYES: Mapping[str, int] = MappingProxyType({})
 EVERYBODY = 100  # in a contest of more bots, Sonneborn-Berger is made only where somebody is level with another
 
 COUNTS = ("wins", "draws", "losses", "played", "absent")
 
 Pairs = Callable[[Sequence[str]], Iterable[Mapping[str, Any]]]
-Row = dict[str, Any]
+
+
+class TieBreaks(TypedDict):
+    """`sonnebornBerger`: points of beaten opponents and half of the points of those drawn with, each meeting counting.
+
+    None where it was not needed. `headToHead`: points from the meetings among those it was level with; where that
+    parted them, from those among the ones it was still level with, and so on. Empty where nobody was level.
+    """
+
+    sonnebornBerger: float | None
+    headToHead: list[int]
+
+
+class Row(TypedDict):
+    """A standing. `played` = wins + draws + losses. `losses` include the `absent` ones; byes are in `score` only.
+
+    `scored`, the sum of the scores that the bot has reached, is there where the ranking asks for it.
+    """
+
+    rank: int
+    bot_id: str
+    score: int
+    wins: int
+    draws: int
+    losses: int
+    played: int
+    absent: int
+    byes: int
+    tieBreaks: TieBreaks
+    scored: NotRequired[int]
 
 
 def ranking(
@@ -24,11 +53,12 @@ def ranking(
     points: tuple[int, int, int] = (3, 1, 0),
     byes: Mapping[str, int] = NO_BYES,
 ) -> list[Row]:
-    """The rows of all entrants and of whoever has one, best first, with `rank`, `score`, `byes` and `tieBreaks`.
+    """The rows of all entrants and of whoever has one, best first.
 
     `rows`: `{bot_id, wins, draws, losses, played, absent}`; `pairs(bots)`: `{bot_id, opponent, wins, draws, losses}` of
-    these bots against all others. The order is that of `tiebreaks.table`: points, wins, losses, Sonneborn-Berger,
-    head-to-head; who is level then shares a rank (1, 2, 2, 4). `sonnebornBerger` is None where it was not needed.
+    these bots against all others; `points`: of a win, a draw, a loss. Most points first, then most wins, then fewest
+    losses (seed 002); then Sonneborn-Berger, then head-to-head. Those still level share a rank (1, 2, 2, 4), in the
+    order of names.
     """
     kept = {row["bot_id"]: row for row in rows}
     table = {
@@ -48,15 +78,10 @@ def ranking(
     return _ranked(table, groups, between, points)
 
 
-def ranking_by(
-    merit: Callable[[Mapping[str, Any]], Any], entrants: Iterable[str], rows: Iterable[Mapping[str, Any]]
-) -> list[Row]:
-    """As `ranking`, ordered by `merit` alone, the greatest first; `score` is the number of wins.
-
-    Each row has `scored` as well: the sum of the scores that the bot has reached.
-    """
+def ranking_by(merit: Callable[[Row], Any], entrants: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> list[Row]:
+    """As `ranking`, with `scored`, and ordered by `merit` alone, the greatest first; `score` is the number of wins."""
     kept = {row["bot_id"]: row for row in rows}
-    table = []
+    table: list[Row] = []
     for bot in dict.fromkeys([*entrants, *kept]):
         counts = kept.get(bot, {})
         table.append({**_row(bot, counts, 0, (1, 0, 0)), "scored": int(counts.get("scored", 0))})
@@ -70,10 +95,19 @@ def ranking_by(
 
 def _row(bot: str, kept: Mapping[str, Any], byes: int, points: tuple[int, int, int]) -> Row:
     win, draw, loss = points
-    counts = {name: int(kept.get(name, 0)) for name in COUNTS}
-    score = win * (counts["wins"] + byes) + draw * counts["draws"] + loss * counts["losses"]
-    breaks: dict[str, Any] = {"sonnebornBerger": None, "headToHead": []}
-    return {"rank": 0, "bot_id": bot, "score": score, **counts, "byes": byes, "tieBreaks": breaks}
+    wins, draws, losses, played, absent = (int(kept.get(name, 0)) for name in COUNTS)
+    return Row(
+        rank=0,
+        bot_id=bot,
+        score=win * (wins + byes) + draw * draws + loss * losses,
+        wins=wins,
+        draws=draws,
+        losses=losses,
+        played=played,
+        absent=absent,
+        byes=byes,
+        tieBreaks=TieBreaks(sonnebornBerger=None, headToHead=[]),
+    )
 
 
 def _merit(row: Row) -> tuple[int, int, int]:

@@ -4,35 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from itertools import combinations, permutations
+from itertools import combinations
 from typing import Any
 
 import pytest
+from tiebreaks import Result, counts, table
 
 from battlebot.contests import standings
 from battlebot.contests.standings import ranking, ranking_by
-from battlebot.contests.tiebreaks import Result, table
 
 POINTS = [(3, 1, 0), (2, 1, 0), (1, 0, 0), (3, 3, 3)]
-
-
-def counts(results: Sequence[Result]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The rows of standings and of pairs, as the storage keeps them."""
-    rows: dict[str, dict[str, Any]] = {}
-    pairs: dict[tuple[str, str], dict[str, Any]] = {}
-    for result in results:
-        for bot, other in permutations((result.first, result.second)):
-            row = rows.setdefault(bot, {"bot_id": bot, "played": 0, "wins": 0, "draws": 0, "losses": 0, "absent": 0})
-            pair = pairs.setdefault(
-                (bot, other), {"bot_id": bot, "opponent": other, "wins": 0, "draws": 0, "losses": 0}
-            )
-            drawn = result.victor is None and not result.absent
-            came = "draws" if drawn else "wins" if result.victor == bot else "losses"
-            row["played"] += 1
-            row["absent"] += result.absent and result.victor != bot
-            row[came] += 1
-            pair[came] += 1
-    return list(rows.values()), list(pairs.values())
 
 
 def results_of(dice: random.Random, bots: Sequence[str]) -> list[Result]:

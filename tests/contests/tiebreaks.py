@@ -1,15 +1,14 @@
-"""A contest's table from its results, ranked with all tie-breaks. Pure; which results count is the caller's to say."""
+"""The ranking made a second time, from the results rather than from counts: what `standings` is compared with."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from types import MappingProxyType
-from typing import TypedDict
+from itertools import groupby, permutations
+from typing import Any
 
-NO_BYES: Mapping[str, int] = MappingProxyType({})
+from battlebot.contests.standings import NO_BYES, Row, TieBreaks
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,30 +21,23 @@ class Result:
     absent: bool = False
 
 
-class TieBreaks(TypedDict):
-    """`sonnebornBerger`: points of beaten opponents and half of the points of those drawn with, each meeting counting.
-
-    `headToHead`: points from the meetings among those it was level with; where that parted them, from those among the
-    ones it was still level with, and so on. Empty where nobody was level.
-    """
-
-    sonnebornBerger: float
-    headToHead: list[int]
-
-
-class Row(TypedDict):
-    """A standing. `played` = wins + draws + losses. `losses` include the `absent` ones; byes are in `score` only."""
-
-    rank: int
-    bot_id: str
-    score: int
-    wins: int
-    draws: int
-    losses: int
-    played: int
-    absent: int
-    byes: int
-    tieBreaks: TieBreaks
+def counts(results: Sequence[Result]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rows of standings and of pairs, as the storage keeps them: what `ranking` is made from."""
+    rows: dict[str, dict[str, Any]] = {}
+    pairs: dict[tuple[str, str], dict[str, Any]] = {}
+    for result in results:
+        for bot, other in permutations((result.first, result.second)):
+            row = rows.setdefault(bot, {"bot_id": bot, "played": 0, "wins": 0, "draws": 0, "losses": 0, "absent": 0})
+            pair = pairs.setdefault(
+                (bot, other), {"bot_id": bot, "opponent": other, "wins": 0, "draws": 0, "losses": 0}
+            )
+            drawn = result.victor is None and not result.absent
+            came = "draws" if drawn else "wins" if result.victor == bot else "losses"
+            row["played"] += 1
+            row["absent"] += result.absent and result.victor != bot
+            row[came] += 1
+            pair[came] += 1
+    return list(rows.values()), list(pairs.values())
 
 
 def table(
@@ -57,8 +49,7 @@ def table(
     """The rows of all entrants and of whoever has a result or a bye, best first.
 
     `points`: of a win, a draw, a loss. Most points first, then most wins, then fewest losses (seed 002); then
-    Sonneborn-Berger, then head-to-head. Those still level share a rank (1, 2, 2, 4), in the order of names. Raises
-    ValueError for a victor that did not play.
+    Sonneborn-Berger, then head-to-head. Those still level share a rank (1, 2, 2, 4), in the order of names.
     """
     played = list(results)
     rows = {bot: _empty(bot) for bot in [*entrants, *byes]}
@@ -91,8 +82,6 @@ def _empty(bot: str) -> Row:
 
 
 def _count(rows: dict[str, Row], result: Result) -> None:
-    if result.victor not in (None, result.first, result.second):
-        raise ValueError(f"{result.victor} won a meeting of {result.first} and {result.second}")
     for bot in (result.first, result.second):
         row = rows.setdefault(bot, _empty(bot))
         if result.victor == bot:
@@ -116,7 +105,7 @@ def _sonneborn_berger_twice(rows: Mapping[str, Row], results: Iterable[Result]) 
 
 
 def _merit(row: Row) -> tuple[float, ...]:
-    return -row["score"], -row["wins"], row["losses"], -row["tieBreaks"]["sonnebornBerger"]
+    return -row["score"], -row["wins"], row["losses"], -(row["tieBreaks"]["sonnebornBerger"] or 0)
 
 
 def _ranked(rows: Mapping[str, Row], results: Sequence[Result], points: tuple[int, int, int]) -> list[Row]:
