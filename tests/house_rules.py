@@ -90,9 +90,8 @@ LAYERS = {
         never=PURE,
     ),
     "battlebot.contests.formats": layer(
-        "a format is pure: it is handed the record and answers pairings",
-        "contests.formats",
-        "errors",
+        "a format is pure: it is handed the record and answers pairings, and the ranking from counts",
+        *("contests.formats", "contests.standings", "errors"),
         theirs=("rustworkx",),
         never=PURE - MODULES,
     ),
@@ -167,6 +166,12 @@ LAYERS = {
     "battlebot.cli": layer(
         "the command line starts, shows and plays; it has no rules",
         *("cli", "client", "embedded", "config", "errors", "logs", "app"),
+    ),
+    "battlebot.cli.contest_fields": layer(
+        "what an organiser types names the formats, which are pure",
+        "contests.formats",
+        theirs=("click",),
+        never=SOCKETS | PROCESSES,
     ),
     "battlebot.cli.ratings": layer(
         "the ratings' commands stand on storage and the ratings",

@@ -6,6 +6,7 @@ from marshmallow import EXCLUDE, Schema, fields
 
 from battlebot.api.contestfields import Bots, Choice, Entrants, Moment, Points, Table, Text, Whole
 from battlebot.api.schemas import Count, Name, OfFault
+from battlebot.contests.formats import format_names
 from battlebot.wire.names import MAX_NAME_LENGTH
 
 LONGEST_REASON = 500
@@ -26,7 +27,7 @@ class ContestChanges(Strict):
     """What of a contest may be changed; most of it before the start only."""
 
     title = Text(100, metadata={"description": "For people; by default the name."})
-    format = Text(64, metadata={"description": "open (by default), round-robin, swiss, knockout, gauntlet, champion."})
+    format = Text(64, metadata={"description": f"One of {', '.join(format_names())}; by default open."})
     config = Table(metadata={"type": "object", "description": "The format's own settings, such as swiss's rounds."})
     startsAt = Moment(metadata={"description": "null: the contest waits for `start`."})  # noqa: N815
     endsAt = Moment(metadata={"description": "null: it ends when all is played, or by `finish`."})  # noqa: N815

@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from battlebot.contests.formats import format_names
+
 _AHEAD = re.compile(r"\+(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?")
 _WHEN = "2026-12-01T10:00Z, 2026-12-01T10:00+01:00, now, or from now on +90s, +10m, +1h30m, +2d"
 
@@ -128,7 +130,7 @@ _POINTS = Converted("win,draw,loss", points)
 
 _FIELDS = (
     click.option("--title", help="For people; the name is for programs."),
-    click.option("--format", "format_name", help="open, round-robin, swiss, knockout, gauntlet, champion."),
+    click.option("--format", "format_name", help=f"{', '.join(format_names())}. Default: open."),
     click.option(
         "--config", type=_KEYED, multiple=True, metavar="KEY=VALUE", help="A setting of the format. Repeatable."
     ),

@@ -13,6 +13,5 @@ CAP = 5  # the seeds' rule for two, whatever a contest says
 def cap_of(contest: Mapping[str, Any]) -> int:
     """The highest number that a meeting of the contest can have: of a pair's, or, where all meet together, of all."""
     kind, meetings = format_named(contest["format"]), min(int(contest["meetings"]), CAP)
-    if not kind.TOGETHER:
-        return meetings
-    return int(kind.checked_config(contest["config"], (), meetings)["battles"])
+    most = kind.most_meetings(contest["config"], meetings)
+    return most if kind.TOGETHER else min(most, meetings)

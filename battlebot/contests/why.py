@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from battlebot.contests.formats.situation import Due, Format, Met, Situation
+from battlebot.contests.formats.contract import Format
+from battlebot.contests.formats.situation import Due, Met, Situation
 
 MOST_NAMED = 3
 MOST_STEPS = 50  # to look ahead; a format that has nothing for a bot by then has nothing for it soon

@@ -94,6 +94,12 @@ class Meetings:
             query = {"_id": {"$in": list(match_ids)}, "state": "open"}
             self._voids.take_back(query, Why(SERVER, "the match was lost"))
 
+    def find(self, game: str, contest: str, match_id: str) -> dict[str, Any] | None:
+        """The meeting of the contest that is this match, as `among` has it, or None. Raises Unavailable."""
+        with mongo_errors():
+            query = {"_id": match_id, "game": game, "contest": contest}
+            return self._meetings.find_one(query, {"_id": 0, **dict.fromkeys(TOLD, 1)})
+
     def among(self, game: str, contest: str, bots: Sequence[str]) -> list[dict[str, Any]]:
         """`[{"n", "round", "bots", "state", "victor", "counts"?}]` of meetings of any of these bots, oldest first.
 

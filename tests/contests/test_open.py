@@ -11,9 +11,11 @@ from cpu import least_cpu_s
 from hypothesis import given
 from hypothesis import strategies as st
 
-from battlebot.contests.formats.open import complete, due, pair, planned
+from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import Record, Waiter, pair_of
 from battlebot.contests.formats.situation import Due, Met, Situation
+
+FORM = format_named("open")
 
 
 def waiters(names: str) -> list[Waiter]:
@@ -57,7 +59,7 @@ CASES = [
 @pytest.mark.parametrize(("met", "waiting", "expected"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
 def test_who_meets_whom(met: list[str], waiting: str, expected: list[str]) -> None:
     """Each row: the meetings so far, who waits, who meets. The bot x has withdrawn."""
-    pairings = pair(situation(played(met), withdrawn="x"), waiters(waiting))
+    pairings = FORM.pair(situation(played(met), withdrawn="x"), waiters(waiting))
     assert ["".join(sorted(p.first.bot + p.second.bot)) for p in pairings] == ["".join(sorted(row)) for row in expected]
 
 
@@ -65,7 +67,7 @@ def test_the_first_mover_alternates_within_a_pair() -> None:
     """Five meetings: 3 to 2, in turn."""
     met: list[Met] = []
     for _ in range(5):
-        (pairing,) = pair(situation(met), waiters("ab"))
+        (pairing,) = FORM.pair(situation(met), waiters("ab"))
         met.append(Met(0, pairing.n, pairing.first.bot, pairing.second.bot, "open", None))
     assert [one.first for one in met] in (list("ababa"), list("babab"))
     assert [one.n for one in met] == [1, 2, 3, 4, 5]
@@ -74,7 +76,7 @@ def test_the_first_mover_alternates_within_a_pair() -> None:
 def test_a_void_meetings_number_is_played_again_with_the_same_first_mover() -> None:
     """Number 2 of 3 is missing: it comes next, and who moved first in it before does so again."""
     met = [Met(0, n, "a", "b", "played", None) for n in (1, 3)]
-    (pairing,) = pair(situation(met), waiters("ab"))
+    (pairing,) = FORM.pair(situation(met), waiters("ab"))
     assert (pairing.n, pairing.first.bot, pairing.round) == (2, "b", 0)
 
 
@@ -82,11 +84,11 @@ def test_a_pairs_only_meeting_is_played_again_with_the_same_first_mover() -> Non
     """Whoever has moved first less often by then; the next one alternates from it."""
     met = played(["ab", "ca", "da", "be", "bf"])
     now = situation(met[1:], entrants="abcdef")
-    (balanced,) = pair(now, waiters("ab"))
-    (again,) = pair(replace(now, void=(Due(0, 1, "b", "a"),)), waiters("ab"))
+    (balanced,) = FORM.pair(now, waiters("ab"))
+    (again,) = FORM.pair(replace(now, void=(Due(0, 1, "b", "a"),)), waiters("ab"))
     assert [(one.n, one.first.bot) for one in (balanced, again)] == [(1, "a"), (1, "b")]
     follows = replace(situation(met[1:]), void=(Due(0, 2, "a", "b"), Due(0, 1, "b", "a")))
-    (again,) = pair(follows, waiters("ab"))
+    (again,) = FORM.pair(follows, waiters("ab"))
     assert (again.n, again.first.bot) == (1, "b")
 
 
@@ -96,11 +98,11 @@ def test_whatever_is_void_is_played_again_as_it_was(seed: int) -> None:
     dice = random.Random(seed)
     met: list[Met] = []
     for _ in range(dice.randint(1, 12)):
-        for one in pair(situation(met), waiters("".join(dice.sample("abcde", 2)))):
+        for one in FORM.pair(situation(met), waiters("".join(dice.sample("abcde", 2)))):
             met.append(Met(0, one.n, one.first.bot, one.second.bot, "played", None))
     for gone in met:
         now = situation([one for one in met if one != gone])
-        (again,) = pair(
+        (again,) = FORM.pair(
             replace(now, void=(Due(0, gone.n, gone.first, gone.second),)), waiters(gone.second + gone.first)
         )
         assert (again.n, again.first.bot) == (gone.n, gone.first)
@@ -109,14 +111,14 @@ def test_whatever_is_void_is_played_again_as_it_was(seed: int) -> None:
 def test_due_is_every_pairs_next_meeting_fewest_meetings_first() -> None:
     """Not of those who withdrew, nor of those who have met often enough."""
     met = played(["ab", "ba", "ac", "xc"])
-    rows = due(situation(met, 2, "abcx", withdrawn="x"))
+    rows = FORM.due(situation(met, 2, "abcx", withdrawn="x"))
     assert [(one.round, one.n, one.first + one.second) for one in rows] == [(0, 1, "cb"), (0, 2, "ca")]
 
 
 def test_it_is_never_complete_by_itself_nor_planned() -> None:
     """Someone new may come."""
     for now in (situation([]), situation(played(["ab"]), 1, "ab")):
-        assert (complete(now), planned(now)) == (False, None)
+        assert (FORM.complete(now), FORM.planned(now)) == (False, None)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 5), st.integers(2, 9))
@@ -128,7 +130,7 @@ def test_random_comings_and_goings_end_with_every_pair_met_exactly(seed: int, me
     firsts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     while len(met) < meetings * bots * (bots - 1) // 2:
         present = names if dice.random() < 0.3 else dice.sample(names, dice.randint(2, bots))
-        made = pair(situation(met, meetings), waiters("".join(present)))
+        made = FORM.pair(situation(met, meetings), waiters("".join(present)))
         left = [(a, b) for a in present for b in present if a < b and firsts[pair_of(a, b)].total() < meetings]
         assert bool(made) == bool(left)
         busy = [waiter.bot for pairing in made for waiter in (pairing.first, pairing.second)]
@@ -170,7 +172,7 @@ def test_the_short_way_finds_what_looking_at_everyone_finds(seed: int, meetings:
     past = [word for word in ("".join(dice.sample(names, 2)) for _ in range(30)) if dice.random() < 0.6]
     met = [one for one in played(past) if one.n <= meetings]
     waiting = waiters("".join(dice.choices(names, k=dice.randint(0, 12))))
-    found = [{one.first.ticket, one.second.ticket} for one in pair(situation(met, meetings), waiting)]
+    found = [{one.first.ticket, one.second.ticket} for one in FORM.pair(situation(met, meetings), waiting)]
     assert found == [set(two) for two in by_looking_at_everyone(situation(met, meetings), waiting)]
 
 
@@ -184,8 +186,8 @@ def test_pairing_costs_a_few_times_what_reading_the_meetings_does(bots: int, rou
         for index in range(bots)
     ]
     waiting = [Waiter(name, name) for name in names]
-    assert len(pair(situation(met), waiting)) == bots // 2
-    assert least_cpu_s(lambda: pair(situation(met), waiting), 2) < 30 * least_cpu_s(lambda: who_met(met))
+    assert len(FORM.pair(situation(met), waiting)) == bots // 2
+    assert least_cpu_s(lambda: FORM.pair(situation(met), waiting), 2) < 30 * least_cpu_s(lambda: who_met(met))
 
 
 def test_pairing_a_queue_whose_bots_have_all_met_costs_no_more() -> None:
@@ -193,8 +195,8 @@ def test_pairing_a_queue_whose_bots_have_all_met_costs_no_more() -> None:
     names = [f"bot{index}" for index in range(1_000)]
     met = [Met(0, 1, one, other, "played", None) for index, one in enumerate(names) for other in names[:index]]
     waiting = [Waiter(name, name) for name in names]
-    assert len(pair(situation(met), waiting)) == 500
-    assert least_cpu_s(lambda: pair(situation(met), waiting), 2) < 30 * least_cpu_s(lambda: who_met(met), 2)
+    assert len(FORM.pair(situation(met), waiting)) == 500
+    assert least_cpu_s(lambda: FORM.pair(situation(met), waiting), 2) < 30 * least_cpu_s(lambda: who_met(met), 2)
 
 
 def who_met(meetings: list[Met]) -> set[tuple[str, str]]:

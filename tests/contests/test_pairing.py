@@ -18,7 +18,8 @@ from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
-from battlebot.contests.formats.round_robin import due, schedule_of
+from battlebot.contests.formats import format_named
+from battlebot.contests.formats.round_robin import schedule_of
 from battlebot.contests.formats.situation import Situation
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.pairer import Pairer
@@ -29,6 +30,8 @@ from battlebot.rules.registry import discover
 from battlebot.storage import Storage
 from battlebot.storage.contests import Change
 from battlebot.storage.voids import Why
+
+FORM = format_named("round-robin")
 
 BOTS = [f"bot{index}" for index in range(6)]
 QUEUE = "numberwang/cup"
@@ -294,14 +297,14 @@ def test_a_round_robin_reads_only_what_is_not_over_and_pairs_the_same(pairer: Pa
     first, second = look(), look()
     assert (len(first.met), first.settled) == (60 * 23, 0)
     assert (len(second.met), second.settled) == (0, 60)
-    assert due(first) == due(second)
-    assert {one.round for one in due(second)[:23]} == {61}
+    assert FORM.due(first) == FORM.due(second)
+    assert {one.round for one in FORM.due(second)[:23]} == {61}
     storage.database["games"].insert_one(
         {"_id": "m0", "game": "numberwang", "contest": "robin", "players": wanted[0]["bots"], "victor": None}
         | {"match": {"void": False, "seq": 1}}
     )
     assert storage.ledger.void("numberwang", "robin", "m0", Why("ann", "a cable"), lambda _: Change({}, []))
-    assert due(look())[0] == schedule.meetings[0]
+    assert FORM.due(look())[0] == schedule.meetings[0]
 
 
 def cancel(hall: Hall) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -224,18 +224,18 @@ def semifinals(hall: Hall) -> tuple[list[str], str]:
 def test_of_a_void_and_the_next_round_at_once_the_round_that_is_reserved_first_stands(hall: Hall) -> None:
     """It begins after the organiser has seen that it has not."""
     matches, ahead = semifinals(hall)
-    real, begun = hall.storage.meetings.of_contest, list[Match]()
+    real, begun = hall.storage.meetings.among, list[Match]()
 
-    def of_contest(game: str, contest: str) -> list[dict[str, Any]]:
-        rows = real(game, contest)
+    def among(game: str, contest: str, bots: Sequence[str]) -> list[dict[str, Any]]:
+        rows = real(game, contest, bots)
         if not begun:
             begun.extend(hall.pair())
         return rows
 
-    hall.storage.meetings.of_contest = of_contest  # type: ignore[method-assign]
+    hall.storage.meetings.among = among  # type: ignore[method-assign]
     with pytest.raises(TooLate):
         hall.void(matches[0])
-    hall.storage.meetings.of_contest = real  # type: ignore[method-assign]
+    hall.storage.meetings.among = real  # type: ignore[method-assign]
     assert ["".join(sorted(seat.bot for seat in match.seats)) for match in begun] == [ahead]
     assert (len(hall.meetings()), hall.audit().count("void")) == (3, 0)
 

@@ -5,72 +5,63 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from battlebot.contests.formats.record import Pairing, Record, Waiter
-from battlebot.contests.formats.seating import check_fields, seated
+from battlebot.contests.formats.contract import Format
+from battlebot.contests.formats.record import Record
+from battlebot.contests.formats.seating import check_fields
 from battlebot.contests.formats.situation import Due, Situation
 from battlebot.errors import Refused
 
-NAME = "gauntlet"
-TITLE = "Gauntlet: one bot meets all the others"
-CLOSED = True
-TOGETHER = False
 
+class Gauntlet(Format):
+    """The pairs of the champion and another; none waits for another pair."""
 
-def checked_config(given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
-    """`champion`: one of the entrants, the first by default (None while there is none). Raises Refused."""
-    check_fields(given, ("champion",), entrants)
-    champion = given.get("champion")
-    if champion is None:
-        champion = entrants[0] if entrants else None
-    elif champion not in entrants:
-        raise Refused(f"The champion {champion!r} is not among the entrants.", field="champion")
-    return {"champion": champion}
+    NAME = "gauntlet"
+    TITLE = "Gauntlet: one bot meets all the others"
+    CLOSED = True
+    TOGETHER = False
 
+    def checked_config(self, given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
+        """`champion`: one of the entrants, the first by default (None while there is none). Raises Refused."""
+        check_fields(given, ("champion",), entrants)
+        champion = given.get("champion")
+        if champion is None:
+            champion = entrants[0] if entrants else None
+        elif champion not in entrants:
+            raise Refused(f"The champion {champion!r} is not among the entrants.", field="champion")
+        return {"champion": champion}
 
-def due(situation: Situation) -> list[Due]:
-    """The next meeting with each challenger that has none open; fewer meetings first, then in the order of seeding.
+    def due(self, situation: Situation) -> list[Due]:
+        """The next meeting with each challenger that has none open; fewer meetings first, then in the order of seeding.
 
-    `round` is `n`: in each the champion meets everyone once. First moves alternate within a pair, and from one
-    challenger to the next, so that they are balanced to within one for everybody.
-    """
-    champion, challengers = _sides(situation)
-    record = Record.of((met.first, met.second, met.n) for met in situation.met)
-    busy = {bot for met in situation.met if met.state == "open" for bot in (met.first, met.second)}
-    found = []
-    for index, challenger in enumerate(challengers):
-        if challenger in situation.withdrawn or champion in situation.withdrawn or challenger in busy:
-            continue
-        n = record.next_number(champion, challenger)
-        if n <= situation.meetings:
-            two = (champion, challenger) if (index + n) % 2 else (challenger, champion)
-            found.append(Due(n, n, *two))
-    return sorted(found, key=lambda meeting: meeting.n)
+        `round` is `n`: in each the champion meets everyone once. First moves alternate within a pair, and from one
+        challenger to the next, so that they are balanced to within one for everybody.
+        """
+        champion, challengers = _sides(situation)
+        record = Record.of((met.first, met.second, met.n) for met in situation.met)
+        busy = {bot for met in situation.met if met.state == "open" for bot in (met.first, met.second)}
+        found = []
+        for index, challenger in enumerate(challengers):
+            if challenger in situation.withdrawn or champion in situation.withdrawn or challenger in busy:
+                continue
+            n = record.next_number(champion, challenger)
+            if n <= situation.meetings:
+                two = (champion, challenger) if (index + n) % 2 else (challenger, champion)
+                found.append(Due(n, n, *two))
+        return sorted(found, key=lambda meeting: meeting.n)
 
+    def planned(self, situation: Situation) -> int | None:
+        """So many for each challenger, without what those who withdrew left unplayed."""
+        champion, challengers = _sides(situation)
+        if champion in situation.withdrawn:
+            return len(situation.met)
+        staying = sum(bot not in situation.withdrawn for bot in challengers)
+        of_the_gone = sum(not situation.withdrawn.isdisjoint((met.first, met.second)) for met in situation.met)
+        return situation.meetings * staying + of_the_gone
 
-def pair(situation: Situation, waiting: Sequence[Waiter]) -> list[Pairing]:
-    """The champion's waiters meet the challengers that are due."""
-    return seated(due(situation), waiting)
-
-
-def complete(situation: Situation) -> bool:
-    """Whether the champion has met everybody that stayed, or has withdrawn, and nothing is open."""
-    return not due(situation) and all(met.state != "open" for met in situation.met)
-
-
-def planned(situation: Situation) -> int | None:
-    """So many for each challenger, without what those who withdrew left unplayed."""
-    champion, challengers = _sides(situation)
-    if champion in situation.withdrawn:
-        return len(situation.met)
-    staying = sum(bot not in situation.withdrawn for bot in challengers)
-    of_the_gone = sum(not situation.withdrawn.isdisjoint((met.first, met.second)) for met in situation.met)
-    return situation.meetings * staying + of_the_gone
-
-
-def may_meet(situation: Situation) -> Callable[[str, str], bool]:
-    """Whether one of the two is the champion."""
-    champion, _ = _sides(situation)
-    return lambda a, b: champion in (a, b)
+    def may_meet(self, situation: Situation) -> Callable[[str, str], bool]:
+        """Whether one of the two is the champion."""
+        champion, _ = _sides(situation)
+        return lambda a, b: champion in (a, b)
 
 
 def _sides(situation: Situation) -> tuple[str, list[str]]:

@@ -7,15 +7,70 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from battlebot.contests.formats.record import Pairing, Waiter, pair_of
-from battlebot.contests.formats.seating import check_fields, seated
+from battlebot.contests.formats.contract import Format
+from battlebot.contests.formats.record import pair_of
+from battlebot.contests.formats.seating import check_fields
 from battlebot.contests.formats.situation import Due, Met, Situation
 from battlebot.errors import Refused
 
-NAME = "knockout"
-TITLE = "Knockout: best of so many, the loser is out"
-CLOSED = True
-TOGETHER = False
+
+class Knockout(Format):
+    """The pairs of a bracket as they come to be known, each decided by its meetings."""
+
+    NAME = "knockout"
+    TITLE = "Knockout: best of so many, the loser is out"
+    CLOSED = True
+    TOGETHER = False
+    NAMES_WINNER = True
+
+    def checked_config(self, given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
+        """It has no settings; `meetings` is the n of best of n, and must be odd. Raises Refused."""
+        check_fields(given, (), entrants)
+        if meetings % 2 == 0:
+            raise Refused(f"A knockout is best of an odd number of meetings, not of {meetings}.", field="meetings")
+        return {}
+
+    def due(self, situation: Situation) -> list[Due]:
+        """The next meeting of each pair that is known, undecided and not playing; earlier rounds first.
+
+        First moves alternate within a pair; the higher seed begins.
+        """
+        found = []
+        record = _by_pair(situation)
+        for pair in bracket(situation):
+            met = record[pair_of(pair.higher, pair.lower)]
+            if pair.winner is None and all(one.state != "open" for one in met):
+                numbers = {one.n for one in met}
+                n = next(n for n in range(1, situation.meetings + 1) if n not in numbers)
+                two = (pair.higher, pair.lower) if n % 2 else (pair.lower, pair.higher)
+                found.append(Due(pair.round, n, *two))
+        return found
+
+    def complete(self, situation: Situation) -> bool:
+        """Whether the last pair is decided and nothing is open."""
+        decided = len(situation.entrants) < 2 or self.winner(situation) is not None
+        return decided and all(met.state != "open" for met in situation.met)
+
+    def planned(self, situation: Situation) -> int | None:
+        """Known once it is complete: how long a pair takes depends on its games."""
+        return len(situation.met) if self.complete(situation) else None
+
+    def winner(self, situation: Situation) -> str | None:
+        """Who won the contest; None while that is open, or where nobody entered."""
+        if len(situation.entrants) < 2:
+            return next(iter(situation.entrants), None)
+        last = bracket(situation)[-1]
+        return last.winner if 2**last.round >= len(situation.entrants) else None
+
+    def built_upon(self, situation: Situation, met: Met) -> bool:
+        """Whether a bot of it has begun a later round: its pair is decided for good, whatever becomes of that."""
+        two = {met.first, met.second}
+        return any(one.round > met.round and not two.isdisjoint((one.first, one.second)) for one in situation.met)
+
+    def may_meet(self, situation: Situation) -> Callable[[str, str], bool]:
+        """Whether neither of the two is out: no more meetings for them, against whomever."""
+        out = knocked_out(situation)
+        return lambda a, b: a not in out and b not in out
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,71 +83,10 @@ class Pair:
     winner: str | None
 
 
-def checked_config(given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
-    """It has no settings; `meetings` is the n of best of n, and must be odd. Raises Refused."""
-    check_fields(given, (), entrants)
-    if meetings % 2 == 0:
-        raise Refused(f"A knockout is best of an odd number of meetings, not of {meetings}.", field="meetings")
-    return {}
-
-
-def due(situation: Situation) -> list[Due]:
-    """The next meeting of each pair that is known, undecided and not playing; earlier rounds first.
-
-    First moves alternate within a pair; the higher seed begins.
-    """
-    found = []
-    record = _by_pair(situation)
-    for pair in bracket(situation):
-        met = record[pair_of(pair.higher, pair.lower)]
-        if pair.winner is None and all(one.state != "open" for one in met):
-            numbers = {one.n for one in met}
-            n = next(n for n in range(1, situation.meetings + 1) if n not in numbers)
-            two = (pair.higher, pair.lower) if n % 2 else (pair.lower, pair.higher)
-            found.append(Due(pair.round, n, *two))
-    return found
-
-
-def pair(situation: Situation, waiting: Sequence[Waiter]) -> list[Pairing]:
-    """Who of the waiting is due to meet."""
-    return seated(due(situation), waiting)
-
-
-def complete(situation: Situation) -> bool:
-    """Whether the last pair is decided and nothing is open."""
-    decided = len(situation.entrants) < 2 or winner(situation) is not None
-    return decided and all(met.state != "open" for met in situation.met)
-
-
-def planned(situation: Situation) -> int | None:
-    """Known once it is complete: how long a pair takes depends on its games."""
-    return len(situation.met) if complete(situation) else None
-
-
-def winner(situation: Situation) -> str | None:
-    """Who won the contest; None while that is open, or where nobody entered."""
-    if len(situation.entrants) < 2:
-        return next(iter(situation.entrants), None)
-    last = bracket(situation)[-1]
-    return last.winner if 2**last.round >= len(situation.entrants) else None
-
-
 def knocked_out(situation: Situation) -> dict[str, int]:
     """Bot -> the round in which it was knocked out, of those that were."""
     decided = [pair for pair in bracket(situation) if pair.winner is not None]
     return {pair.lower if pair.winner == pair.higher else pair.higher: pair.round for pair in decided}
-
-
-def built_upon(situation: Situation, met: Met) -> bool:
-    """Whether a bot of that meeting has begun a later round: its pair is decided for good, whatever becomes of it."""
-    two = {met.first, met.second}
-    return any(later.round > met.round and not two.isdisjoint((later.first, later.second)) for later in situation.met)
-
-
-def may_meet(situation: Situation) -> Callable[[str, str], bool]:
-    """Whether neither of the two is out: no more meetings for them, against whomever."""
-    out = knocked_out(situation)
-    return lambda a, b: a not in out and b not in out
 
 
 def bracket(situation: Situation) -> list[Pair]:

@@ -6,63 +6,63 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+from battlebot.contests.formats.contract import Format
 from battlebot.contests.formats.record import Pairing, Record, Waiter
 from battlebot.contests.formats.seating import check_fields
 from battlebot.contests.formats.situation import Due, Situation
 
-NAME = "open"
-TITLE = "Open: everyone who comes meets everyone who comes"
-CLOSED = False
-TOGETHER = False
 
+class Open(Format):
+    """Of those who wait whoever has met least; it needs no list."""
 
-def checked_config(given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
-    """It has no settings. Raises Refused."""
-    check_fields(given, (), entrants)
-    return {}
+    NAME = "open"
+    TITLE = "Open: everyone who comes meets everyone who comes"
+    CLOSED = False
+    TOGETHER = False
 
+    def checked_config(self, given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
+        """It has no settings. Raises Refused."""
+        check_fields(given, (), entrants)
+        return {}
 
-def due(situation: Situation) -> list[Due]:
-    """Every pair's next meeting, fewest meetings first; as many as there are pairs."""
-    record = _record(situation)
-    present = [bot for bot in situation.entrants if bot not in situation.withdrawn]
-    left = [pair for pair in combinations(present, 2) if record.met(*pair) < situation.meetings]
-    return [_next(record, *pair) for pair in sorted(left, key=lambda pair: record.met(*pair))]
+    def due(self, situation: Situation) -> list[Due]:
+        """Every pair's next meeting, fewest meetings first; as many as there are pairs."""
+        record = _record(situation)
+        present = [bot for bot in situation.entrants if bot not in situation.withdrawn]
+        left = [pair for pair in combinations(present, 2) if record.met(*pair) < situation.meetings]
+        return [_next(record, *pair) for pair in sorted(left, key=lambda pair: record.met(*pair))]
 
+    def pair(self, situation: Situation, waiting: Sequence[Waiter]) -> list[Pairing]:
+        """Pairs the longest waiting first, with whom it has met least; among those with who waits longest.
 
-def pair(situation: Situation, waiting: Sequence[Waiter]) -> list[Pairing]:
-    """Pairs the longest waiting first, with whom it has met least; among those with who waits longest.
+        An immediate rematch only where nobody else waits whom it may meet. It takes as many steps as there are waiters
+        and pairs that have met, not as there are pairs of waiters.
+        """
+        record, waiting = _record(situation), [waiter for waiter in waiting if waiter.bot not in situation.withdrawn]
+        pairings = []
+        line = _Line(len(waiting))
+        for index, waiter in enumerate(waiting):
+            if index not in line:
+                continue
+            line.leave(index)
+            found = _best(waiter.bot, line, waiting, record, situation.meetings)
+            if found is None:
+                continue
+            line.leave(found)
+            opponent = waiting[found]
+            meeting = _next(record, waiter.bot, opponent.bot)
+            record.add(meeting.first, meeting.second, meeting.n)
+            begins, follows = (waiter, opponent) if meeting.first == waiter.bot else (opponent, waiter)
+            pairings.append(Pairing(begins, follows, meeting.n))
+        return pairings
 
-    An immediate rematch only where nobody else waits whom it may meet. It takes as many steps as there are waiters and
-    pairs that have met, not as there are pairs of waiters.
-    """
-    record, waiting = _record(situation), [waiter for waiter in waiting if waiter.bot not in situation.withdrawn]
-    pairings = []
-    line = _Line(len(waiting))
-    for index, waiter in enumerate(waiting):
-        if index not in line:
-            continue
-        line.leave(index)
-        found = _best(waiter.bot, line, waiting, record, situation.meetings)
-        if found is None:
-            continue
-        line.leave(found)
-        opponent = waiting[found]
-        meeting = _next(record, waiter.bot, opponent.bot)
-        record.add(meeting.first, meeting.second, meeting.n)
-        begins, follows = (waiter, opponent) if meeting.first == waiter.bot else (opponent, waiter)
-        pairings.append(Pairing(begins, follows, meeting.n))
-    return pairings
+    def complete(self, situation: Situation) -> bool:
+        """Never: someone new may come."""
+        return False
 
-
-def complete(situation: Situation) -> bool:
-    """Never: someone new may come."""
-    return False
-
-
-def planned(situation: Situation) -> int | None:
-    """Unknown: someone new may come."""
-    return None
+    def planned(self, situation: Situation) -> int | None:
+        """Unknown: someone new may come."""
+        return None
 
 
 def _record(situation: Situation) -> Record:

@@ -6,14 +6,56 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from battlebot.contests.formats.record import Pairing, Waiter
-from battlebot.contests.formats.seating import check_fields, seated
+from battlebot.contests.formats.contract import Format
+from battlebot.contests.formats.seating import check_fields
 from battlebot.contests.formats.situation import Due, Situation
 
-NAME = "round-robin"
-TITLE = "Round-robin: everyone on the list meets everyone, in rounds"
-CLOSED = True
-TOGETHER = False
+
+class RoundRobin(Format):
+    """A schedule laid down at the start, of which each bot plays what it can."""
+
+    NAME = "round-robin"
+    TITLE = "Round-robin: everyone on the list meets everyone, in rounds"
+    CLOSED = True
+    TOGETHER = False
+
+    def checked_config(self, given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
+        """It has no settings. Raises Refused."""
+        check_fields(given, (), entrants)
+        return {}
+
+    def due(self, situation: Situation) -> list[Due]:
+        """Of each bot the next meetings with opponents in the order of the rounds, but not past too many of them.
+
+        A bot whose opponent is not free goes on to the next, so that nobody waits for a round to end; yet it leaves at
+        most a quarter of the field behind, or one, so that it does not run through later rounds ahead of everyone. A
+        meeting is due when that lets either of its bots come to it. A pair plays one meeting at a time, in order.
+        """
+        schedule, left, busy = _standing(situation)
+        reach = 1 + max(1, len(situation.entrants) // 4)
+        found: set[int] = set()
+        for pairs in schedule.of_bot.values():
+            found.update(sorted([left[pair] for pair in pairs if pair in left])[:reach])
+        found.difference_update(left[pair] for pair in busy if pair in left)
+        return [schedule.meetings[place] for place in sorted(found)]
+
+    def complete(self, situation: Situation) -> bool:
+        """Whether every pair of bots that stayed has met so often, and nothing is open."""
+        _, left, busy = _standing(situation)
+        return not left and not busy
+
+    def settled(self, situation: Situation) -> int:
+        """The last round up to which everything is over that is not left to who withdrew; all of them, if so."""
+        schedule, left, _ = _standing(situation)
+        if left:
+            return schedule.meetings[min(left.values())].round - 1
+        return schedule.meetings[-1].round if schedule.meetings else 0
+
+    def planned(self, situation: Situation) -> int | None:
+        """All of the schedule, without what those who withdrew left unplayed; `met` must have all of theirs."""
+        staying = sum(bot not in situation.withdrawn for bot in situation.entrants)
+        of_the_gone = sum(not situation.withdrawn.isdisjoint((met.first, met.second)) for met in situation.met)
+        return situation.meetings * staying * (staying - 1) // 2 + of_the_gone
 
 
 class Schedule(NamedTuple):
@@ -27,54 +69,6 @@ class Schedule(NamedTuple):
     pairs: dict[tuple[str, str], int]
     places: list[list[int]]
     of_bot: dict[str, list[int]]
-
-
-def checked_config(given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
-    """It has no settings. Raises Refused."""
-    check_fields(given, (), entrants)
-    return {}
-
-
-def due(situation: Situation) -> list[Due]:
-    """Of each bot the next meetings with opponents in the order of the rounds, but not past too many of them.
-
-    A bot whose opponent is not free goes on to the next, so that nobody waits for a round to end; yet it leaves at
-    most a quarter of the field behind, or one, so that it does not run through later rounds ahead of everyone. A
-    meeting is due when that lets either of its bots come to it. A pair plays one meeting at a time, in order.
-    """
-    schedule, left, busy = _standing(situation)
-    reach = 1 + max(1, len(situation.entrants) // 4)
-    found: set[int] = set()
-    for pairs in schedule.of_bot.values():
-        found.update(sorted([left[pair] for pair in pairs if pair in left])[:reach])
-    found.difference_update(left[pair] for pair in busy if pair in left)
-    return [schedule.meetings[place] for place in sorted(found)]
-
-
-def pair(situation: Situation, waiting: Sequence[Waiter]) -> list[Pairing]:
-    """Who of the waiting is due to meet, earlier rounds first."""
-    return seated(due(situation), waiting)
-
-
-def complete(situation: Situation) -> bool:
-    """Whether every pair of bots that stayed has met so often, and nothing is open."""
-    _, left, busy = _standing(situation)
-    return not left and not busy
-
-
-def settled(situation: Situation) -> int:
-    """The last round up to which everything is over that is not left to who withdrew; all of them, if so."""
-    schedule, left, _ = _standing(situation)
-    if left:
-        return schedule.meetings[min(left.values())].round - 1
-    return schedule.meetings[-1].round if schedule.meetings else 0
-
-
-def planned(situation: Situation) -> int | None:
-    """All of the schedule, without what those who withdrew left unplayed; `met` must have all of theirs."""
-    staying = sum(bot not in situation.withdrawn for bot in situation.entrants)
-    of_the_gone = sum(not situation.withdrawn.isdisjoint((met.first, met.second)) for met in situation.met)
-    return situation.meetings * staying * (staying - 1) // 2 + of_the_gone
 
 
 def _standing(situation: Situation) -> tuple[Schedule, dict[int, int], set[int]]:

@@ -1,12 +1,10 @@
-"""What a contest's format is told, and what it answers. Values only; the formats are other modules of this folder."""
+"""What a contest's format is told, and what it answers. Values only; what a format is stands in `contract`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-from battlebot.contests.formats.record import Pairing, Waiter
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,36 +72,3 @@ class Situation:
     void: tuple[Due, ...] = ()
     settled: int = 0
     gone: frozenset[str] = frozenset()
-
-
-class Format(Protocol):
-    """What a module of this folder defines, to be found as a format by its NAME. Its functions are pure.
-
-    Some define more: `byes`, `winner`; `settled(situation)`, where `due`, `pair` and `complete` need not be told what
-    lies behind; `built_upon(situation, met)`, where a result cannot be taken back at any time; `may_meet(situation)`,
-    where not every two bots may: a function of two bots, whether they still may meet; `merit(row)`, by which the
-    ranking's rows are ordered, the greatest first, where points and tie-breaks do not.
-    """
-
-    NAME: str
-    TITLE: str
-    CLOSED: bool  # whether it needs a list of entrants
-    TOGETHER: bool  # whether all entrants meet in one match, rather than two
-
-    def checked_config(self, given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
-        """The format's settings with its defaults filled in. Raises Refused with the `field` that is not acceptable.
-
-        Defaults may depend on the entrants: ask again with what was given whenever these change before the start.
-        """
-
-    def due(self, situation: Situation) -> list[Due]:
-        """All meetings that may be played now and are neither open nor over; those to be preferred first."""
-
-    def pair(self, situation: Situation, waiting: Sequence[Waiter]) -> list[Pairing]:
-        """Who of those waiting, longest waiting first, meets now. Each waiter once, no bot against itself."""
-
-    def complete(self, situation: Situation) -> bool:
-        """Whether nothing is open and nothing will ever be due again, unless a meeting becomes void."""
-
-    def planned(self, situation: Situation) -> int | None:
-        """How many meetings the whole contest has, where that is known. Equals those so far once it is complete."""

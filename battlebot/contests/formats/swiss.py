@@ -7,88 +7,79 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, combinations
 from typing import Any
 
+from battlebot.contests.formats.contract import Format
 from battlebot.contests.formats.matching import Player, matching
-from battlebot.contests.formats.record import Pairing, Record, Waiter, pair_of
-from battlebot.contests.formats.seating import check_fields, seated
+from battlebot.contests.formats.record import Record, pair_of
+from battlebot.contests.formats.seating import check_fields
 from battlebot.contests.formats.situation import Due, Met, Situation
 from battlebot.errors import Refused
-
-NAME = "swiss"
-TITLE = "Swiss: a number of rounds, equals meet equals"
-CLOSED = True
-TOGETHER = False
-
 
 MOST_ENTRANTS = 500  # a round of so many is paired in about a second, one of twice as many in half a minute
 
 
-def checked_config(given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
-    """`rounds`: by default one more than it takes to halve the field down to one. Raises Refused.
+class Swiss(Format):
+    """Rounds that are paired one after the other, each when all before it is over."""
 
-    No more of them than there can be with so many meetings a pair, and, of an odd field, one bye each.
-    """
-    check_fields(given, ("rounds",), entrants)
-    if len(entrants) > MOST_ENTRANTS:
-        raise Refused(f"A Swiss contest takes {MOST_ENTRANTS} entrants at most.", field="entrants")
-    size, rounds = len(entrants), given.get("rounds")
-    most = size if size % 2 else (size - 1) * meetings
-    if rounds is None:
-        return {"rounds": max(1, min(_default_rounds(size), most))}
-    if type(rounds) is not int or rounds < 1:
-        raise Refused("rounds must be a whole number from 1.", field="rounds")
-    if size > 1 and rounds > most:
-        raise Refused(f"{size} bots with {meetings} meetings a pair can play {most} rounds at most.", field="rounds")
-    return {"rounds": rounds}
+    NAME = "swiss"
+    TITLE = "Swiss: a number of rounds, equals meet equals"
+    CLOSED = True
+    TOGETHER = False
 
+    def checked_config(self, given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
+        """`rounds`: by default one more than it takes to halve the field down to one. Raises Refused.
 
-def due(situation: Situation) -> list[Due]:
-    """What is left to play of the rounds that have begun; when they are over, all of the next round."""
-    book = _Book(situation)
-    found: dict[tuple[str, str], Due] = {}
-    for meeting in chain.from_iterable(book.left):
-        found.setdefault(pair_of(meeting.first, meeting.second), meeting)
-    if found or any(met.state == "open" for met in situation.met) or len(book.rounds) >= _rounds(situation):
-        return list(found.values())
-    return book.left_in(len(book.rounds) + 1)
+        No more of them than there can be with so many meetings a pair, and, of an odd field, one bye each.
+        """
+        check_fields(given, ("rounds",), entrants)
+        if len(entrants) > MOST_ENTRANTS:
+            raise Refused(f"A Swiss contest takes {MOST_ENTRANTS} entrants at most.", field="entrants")
+        size, rounds = len(entrants), given.get("rounds")
+        most = size if size % 2 else (size - 1) * meetings
+        if rounds is None:
+            return {"rounds": max(1, min(_default_rounds(size), most))}
+        if type(rounds) is not int or rounds < 1:
+            raise Refused("rounds must be a whole number from 1.", field="rounds")
+        if size > 1 and rounds > most:
+            what = f"{size} bots with {meetings} meetings a pair can play {most} rounds at most."
+            raise Refused(what, field="rounds")
+        return {"rounds": rounds}
 
+    def due(self, situation: Situation) -> list[Due]:
+        """What is left to play of the rounds that have begun; when they are over, all of the next round."""
+        book = _Book(situation)
+        found: dict[tuple[str, str], Due] = {}
+        for meeting in chain.from_iterable(book.left):
+            found.setdefault(pair_of(meeting.first, meeting.second), meeting)
+        if found or any(met.state == "open" for met in situation.met) or len(book.rounds) >= _rounds(situation):
+            return list(found.values())
+        return book.left_in(len(book.rounds) + 1)
 
-def pair(situation: Situation, waiting: Sequence[Waiter]) -> list[Pairing]:
-    """Who of the waiting is due to meet."""
-    return seated(due(situation), waiting)
+    def planned(self, situation: Situation) -> int | None:
+        """Half of the field in each round that has not begun; a guess where some pairs cannot meet once more."""
+        ahead = self.due(situation)
+        if not ahead and all(met.state != "open" for met in situation.met):
+            return len(situation.met)
+        staying = sum(bot not in situation.withdrawn for bot in situation.entrants)
+        rounds = [met.round for met in situation.met] + [meeting.round for meeting in ahead]
+        begun = max(rounds, default=0)
+        return len(situation.met) + len(ahead) + max(0, _rounds(situation) - begun) * (staying // 2)
 
+    def may_meet(self, situation: Situation) -> Callable[[str, str], bool]:
+        """Whether there is a round left in which the two may meet."""
+        ahead = self.due(situation)
+        rounds = [met.round for met in situation.met] + [meeting.round for meeting in ahead]
+        if max(rounds, default=0) < _rounds(situation):
+            return lambda a, b: True
+        pairs = {pair_of(one.first, one.second) for one in ahead}
+        return lambda a, b: pair_of(a, b) in pairs
 
-def complete(situation: Situation) -> bool:
-    """Whether the last round is over, or nobody is left who may meet another."""
-    return all(met.state != "open" for met in situation.met) and not due(situation)
+    def byes(self, situation: Situation) -> dict[str, int]:
+        """Bot -> 1, of those that had a bye: from the beginning of the first round that it sits out.
 
-
-def planned(situation: Situation) -> int | None:
-    """Half of the field in each round that has not begun; a guess where some pairs cannot meet once more."""
-    ahead = due(situation)
-    if not ahead and all(met.state != "open" for met in situation.met):
-        return len(situation.met)
-    staying = sum(bot not in situation.withdrawn for bot in situation.entrants)
-    rounds = [met.round for met in situation.met] + [meeting.round for meeting in ahead]
-    begun = max(rounds, default=0)
-    return len(situation.met) + len(ahead) + max(0, _rounds(situation) - begun) * (staying // 2)
-
-
-def may_meet(situation: Situation) -> Callable[[str, str], bool]:
-    """Whether there is a round left in which the two may meet."""
-    ahead = due(situation)
-    rounds = [met.round for met in situation.met] + [meeting.round for meeting in ahead]
-    if max(rounds, default=0) < _rounds(situation):
-        return lambda a, b: True
-    pairs = {pair_of(one.first, one.second) for one in ahead}
-    return lambda a, b: pair_of(a, b) in pairs
-
-
-def byes(situation: Situation) -> dict[str, int]:
-    """Bot -> 1, of those that had a bye, which scores a win: from the beginning of the first round that it sits out.
-
-    A round is sat out by those in no pairing of it, played or due; a bot that withdrew counts up to its last meeting.
-    """
-    return dict.fromkeys(chain.from_iterable(_Book(situation).resting), 1)
+        A round is sat out by those in no pairing of it, played or due; a bot that withdrew counts up to its last
+        meeting.
+        """
+        return dict.fromkeys(chain.from_iterable(_Book(situation).resting), 1)
 
 
 def _default_rounds(size: int) -> int:

@@ -14,7 +14,6 @@ from battlebot.contests.formats import format_named
 from battlebot.contests.formats.situation import Due, Situation
 from battlebot.contests.matrix import by_pairs, by_rounds
 from battlebot.contests.service.pairer import run_of, situation_of
-from battlebot.contests.standings import ranking, ranking_by
 from battlebot.contests.why import Look, comes_later, why
 from battlebot.errors import Refused
 from battlebot.matchmaking.queue import Queues
@@ -36,20 +35,19 @@ class Lookout:
     _remembered: dict[Any, tuple[float, Any, dict[str, Any]]] = field(default_factory=dict)
 
     def ranking(self, contest: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The rows of `contests.standings.ranking`, best first."""
+        """The rows of the format's `ranking`, best first."""
         game, name = contest["game"], contest["name"]
         points, kind = contest["points"], format_named(contest["format"])
         rows = self.storage.standings.of_contest(game, name)
         entrants = () if contest["entrants"] == "open" else contest["entrants"]
-        if hasattr(kind, "merit"):
-            return ranking_by(kind.merit, entrants, rows)
-        return ranking(
+        ranked = kind.ranking(
             entrants,
             rows,
             lambda bots: self.storage.standings.pairs(game, name, bots),
             (points["win"], points["draw"], points["loss"]),
             self._foreseen(contest, rows)["byes"],
         )
+        return [{**row} for row in ranked]
 
     def progress(self, contest: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """`{"played", "planned", "live"}`, and where the format names one a `winner`; `rows` are the ranking's.
@@ -63,10 +61,10 @@ class Lookout:
         else:
             played = _played(rows) + self.storage.meetings.uncounted(*where)
         progress = {"played": played, "planned": foreseen["planned"], "live": self.storage.meetings.open_count(*where)}
-        if hasattr(kind, "merit"):
+        if kind.NAMES_WINNER:
             over = not progress["live"] and played == progress["planned"]
-            return {**progress, "winner": _alone_at_the_top(rows) if over else None}
-        return {**progress, "winner": foreseen["winner"]} if "winner" in foreseen else progress
+            progress["winner"] = foreseen["winner"] or (_alone_at_the_top(rows) if over else None)
+        return progress
 
     def meetings(self, contest: Mapping[str, Any], bot: str | None = None) -> dict[str, Any]:
         """`{"pairs", "rounds"}` as `contests.matrix` has them: of all, or of one bot.
@@ -163,21 +161,17 @@ class Lookout:
         return kind.due(situation) if kind.CLOSED and contest["state"] in ("running", "paused") else []
 
     def _foreseen(self, contest: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """`planned`, `byes`, and `winner` where the format has one: what only all meetings together tell."""
+        """`planned`, `byes`, and `winner`: what only all meetings together tell."""
         kind = format_named(contest["format"])
         if not kind.CLOSED:
-            return {"planned": self._planned_of_open(contest, rows), "byes": {}}
+            return {"planned": self._planned_of_open(contest, rows), "byes": {}, "winner": None}
         key = (contest["game"], contest["name"])
         stamp = (contest["_id"], contest["state"], list(contest["withdrawn"]), list(contest["entrants"]), _played(rows))
         at_s, known, foreseen = self._remembered.get(key, (0.0, None, {}))
         if known == stamp and time.monotonic() - at_s < REMEMBERED_S:
             return foreseen
         situation, _ = self._situation(contest)
-        foreseen = {"planned": kind.planned(situation), "byes": {}}
-        if hasattr(kind, "byes"):
-            foreseen["byes"] = kind.byes(situation)
-        if hasattr(kind, "winner"):
-            foreseen["winner"] = kind.winner(situation)
+        foreseen = {"planned": kind.planned(situation), "byes": kind.byes(situation), "winner": kind.winner(situation)}
         if len(self._remembered) >= MOST_REMEMBERED:
             self._remembered.clear()
         self._remembered[key] = (time.monotonic(), stamp, foreseen)
@@ -199,8 +193,7 @@ def _may_meet(contest: Mapping[str, Any], situation: Situation) -> Callable[[str
     """Whether two bots that have not met often enough may meet once more, now or later."""
     if contest["state"] in ("finished", "cancelled"):
         return lambda a, b: False
-    kind: Any = format_named(contest["format"])
-    return kind.may_meet(situation) if hasattr(kind, "may_meet") else lambda a, b: True
+    return format_named(contest["format"]).may_meet(situation)
 
 
 def _alone_at_the_top(rows: Sequence[Mapping[str, Any]]) -> str | None:

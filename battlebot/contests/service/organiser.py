@@ -208,12 +208,12 @@ class Organiser:
         return True
 
     def _check_not_built_upon(self, contest: Mapping[str, Any], match_id: str) -> None:
-        kind = format_named(contest["format"])
-        if not hasattr(kind, "built_upon"):
+        where = (contest["game"], contest["name"])
+        row = self.storage.meetings.find(*where, match_id)
+        if row is None:
             return
-        rows = self.storage.meetings.of_contest(contest["game"], contest["name"])
-        row = next((row for row in rows if row["_id"] == match_id), None)
-        if row is not None and kind.built_upon(situation_of(contest, rows, ()), met_of(row)):
+        situation = situation_of(contest, self.storage.meetings.among(*where, row["bots"]), row["bots"])
+        if format_named(contest["format"]).built_upon(situation, met_of(row)):
             raise TooLate(
                 "The next round of its bots has begun: the match would not be played again, so it stands.",
                 match=match_id,

@@ -140,11 +140,10 @@ class Pairer:
             # the void ones last: what is taken back meanwhile must not be missing in both
             rows = self.storage.meetings.among(*where, waiting)
             return situation_of(contest, rows, waiting, self.storage.voids.of_contest(*where, waiting))
-        settled = getattr(kind, "settled", None)
-        before = contest["settled"] if settled else 0
+        before = contest["settled"]
         rows = self.storage.meetings.unsettled(*where, before)
         situation = situation_of(contest, rows, waiting, self.storage.voids.of_contest(*where), before)
-        if settled and len(rows) >= WORTH_FORGETTING and (now := settled(situation)) > before:
+        if len(rows) >= WORTH_FORGETTING and (now := kind.settled(situation)) > before:
             self.storage.contests.settle(contest, now)
         return situation
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from battlebot.contests.formats import format_named
-from battlebot.contests.formats.situation import Format
+from battlebot.contests.formats.contract import Format
 from battlebot.errors import Refused
 from battlebot.rules.contract import Game
 from battlebot.storage import Storage

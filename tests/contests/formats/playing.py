@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from battlebot.contests.formats.contract import Format
 from battlebot.contests.formats.record import Waiter, pair_of
-from battlebot.contests.formats.situation import Due, Format, Met, Situation
+from battlebot.contests.formats.situation import Due, Met, Situation
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,9 @@ class Playing:
 
     def check_without_what_is_settled(self, due: list[Due]) -> None:
         """A format that may forget rounds answers the same without them, those that were over earlier and by now."""
-        if not hasattr(self.form, "settled"):
-            return
         now = self.form.settled(self.situation)
+        if not now and not self.settled:
+            return
         for rounds in {self.settled, now}:
             met = tuple(met for met in self.situation.met if met.state == "open" or met.round > rounds)
             cut = replace(self.situation, met=met, settled=rounds)
@@ -146,6 +147,40 @@ class Playing:
         for met in self.open_ones():
             if bot in (met.first, met.second):
                 self.drop(met)
+
+
+def battles_to_the_end(form: Format, now: Situation, dice: random.Random) -> Situation:
+    """Plays a contest of all together, with ends, voids, withdrawals, and bots that are gone; fails where it stalls.
+
+    Each number is one battle's, from 1 to the last that there can be.
+    """
+    most = form.most_meetings(now.config, now.meetings)
+    for _ in range(200 + 50 * most):
+        if form.complete(now):
+            assert form.planned(now) == len(now.met)
+            return now
+        live = [one for one in now.met if one.state == "open"]
+        choice = dice.random()
+        if live and choice < 0.4:
+            over = dice.choice(live)
+            kept = () if dice.random() < 0.2 else (replace(over, state="played", victor=dice.choice(over.bots)),)
+            now = replace(now, met=(*(one for one in now.met if one is not over), *kept))
+        elif choice < 0.42:
+            gone = now.withdrawn | {dice.choice(now.entrants)}
+            staying = tuple(one for one in now.met if one.state != "open" or gone.isdisjoint(one.bots))
+            now = replace(now, withdrawn=gone, met=staying)
+        else:
+            now = replace(now, gone=frozenset(bot for bot in now.entrants if dice.random() < 0.1))
+            waiting = [Waiter(bot, f"{bot}{n}") for bot in now.entrants for n in range(dice.randint(0, 3))]
+            for pairing in form.pair(now, waiting):
+                first, second, *others = [waiter.bot for waiter in pairing.waiters]
+                assert (now.withdrawn | now.gone).isdisjoint((first, second, *others))
+                begun = Met(pairing.round, pairing.n, first, second, "open", None, others=tuple(others))
+                now = replace(now, met=(*now.met, begun))
+        numbers = [one.n for one in now.met]
+        assert len(set(numbers)) == len(numbers)
+        assert set(numbers) <= set(range(1, most + 1))
+    raise AssertionError("no end")
 
 
 def contest(form: Format, size: int, meetings: int, given: Mapping[str, Any] | None = None) -> Situation:

@@ -7,12 +7,11 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from playing import contest
+from playing import battles_to_the_end, contest
 
 from battlebot.contests.formats import format_named
-from battlebot.contests.formats.champion import complete, due, merit, pair, planned
 from battlebot.contests.formats.record import Waiter
-from battlebot.contests.formats.situation import Met, Situation
+from battlebot.contests.formats.situation import Met
 
 FORM = format_named("champion")
 
@@ -43,27 +42,27 @@ def test_what_is_due(so_far: list[Met], left: str, gone: str, expected: list[str
     """Each row: the battles so far, who withdrew, who is gone, what is due."""
     now = contest(FORM, 4, 5, {"battles": 3})
     now = replace(now, met=tuple(so_far), withdrawn=frozenset(left), gone=frozenset(gone))
-    assert [f"{one.n}{''.join(one.bots)}" for one in due(now)] == expected
-    assert all(one.round == one.n for one in due(now))
+    assert [f"{one.n}{''.join(one.bots)}" for one in FORM.due(now)] == expected
+    assert all(one.round == one.n for one in FORM.due(now))
 
 
 def test_who_is_gone_keeps_no_contest_from_its_end() -> None:
     """Complete when every battle is over; not while one is being played."""
     now = contest(FORM, 3, 5, {"battles": 2})
-    assert (complete(now), planned(now)) == (False, 2)
+    assert (FORM.complete(now), FORM.planned(now)) == (False, 2)
     over = replace(now, met=(met(1, "abc"), met(2, "ab", "open")))
-    assert not complete(over)
-    assert complete(replace(now, met=(met(1, "abc"), met(2, "ab"))))
+    assert not FORM.complete(over)
+    assert FORM.complete(replace(now, met=(met(1, "abc"), met(2, "ab"))))
     left = replace(now, met=(met(1, "abc"),), withdrawn=frozenset("bc"))
-    assert (complete(left), planned(left)) == (True, 1)
+    assert (FORM.complete(left), FORM.planned(left)) == (True, 1)
 
 
 def test_a_battle_begins_when_all_wait_and_several_where_all_wait_on_several_connections() -> None:
     """Nobody sits down twice with one ticket."""
     now = contest(FORM, 3, 5, {"battles": 5})
     tickets = [Waiter(bot, f"{bot}{index}") for index, bot in enumerate("abacbbca")]
-    assert pair(now, tickets[:3]) == []
-    pairings = pair(now, tickets)
+    assert FORM.pair(now, tickets[:3]) == []
+    pairings = FORM.pair(now, tickets)
     assert [(one.n, [waiter.bot for waiter in one.waiters]) for one in pairings] == [
         (1, ["a", "b", "c"]),
         (2, ["b", "c", "a"]),
@@ -75,7 +74,7 @@ def test_a_battle_begins_when_all_wait_and_several_where_all_wait_on_several_con
 def test_first_seats_are_balanced() -> None:
     """Over as many battles as there are bots each sits everywhere once."""
     now = contest(FORM, 7, 5, {"battles": 70})
-    seats = Counter((bot, seat) for one in due(now) for seat, bot in enumerate(one.bots))
+    seats = Counter((bot, seat) for one in FORM.due(now) for seat, bot in enumerate(one.bots))
     assert set(seats.values()) == {10}
     assert len(seats) == 49
 
@@ -83,40 +82,21 @@ def test_first_seats_are_balanced() -> None:
 def test_most_wins_then_most_ticks() -> None:
     """Nothing else counts."""
     rows = [
-        {"bot_id": "a", "wins": 2, "scored": 5},
-        {"bot_id": "b", "wins": 2, "scored": 9},
-        {"bot_id": "c", "wins": 3, "scored": 1},
+        {"bot_id": "a", "wins": 2, "losses": 0, "scored": 5},
+        {"bot_id": "b", "wins": 2, "losses": 7, "scored": 9},
+        {"bot_id": "c", "wins": 3, "losses": 1, "scored": 1},
     ]
-    assert [row["bot_id"] for row in sorted(rows, key=merit, reverse=True)] == ["c", "b", "a"]
+    ranked = FORM.ranking("abcd", rows, lambda bots: [], (3, 1, 0), {})
+    assert [(row["rank"], row["bot_id"], row["score"]) for row in ranked] == [
+        (1, "c", 3),
+        (2, "b", 2),
+        (3, "a", 2),
+        (4, "d", 0),
+    ]
 
 
 @pytest.mark.parametrize("seed", range(200))
 def test_every_battle_is_fought_once_whatever_happens(seed: int) -> None:
-    """Dice for ends, voids, withdrawals and who is gone: numbers 1 to the last, each once, and an end."""
+    """Few bots, few battles, so that who leaves is often the last."""
     dice = random.Random(seed)
-    now: Situation = contest(FORM, dice.randint(2, 6), 5, {"battles": dice.randint(1, 12)})
-    for _ in range(2000):
-        if complete(now):
-            break
-        live = [one for one in now.met if one.state == "open"]
-        choice = dice.random()
-        if live and choice < 0.4:
-            over = dice.choice(live)
-            kept = () if dice.random() < 0.2 else (replace(over, state="played", victor=dice.choice(over.bots)),)
-            now = replace(now, met=(*(one for one in now.met if one is not over), *kept))
-        elif choice < 0.42:
-            now = replace(now, withdrawn=now.withdrawn | {dice.choice(now.entrants)})
-            now = replace(
-                now, met=tuple(one for one in now.met if one.state != "open" or not now.withdrawn & {*one.bots})
-            )
-        else:
-            now = replace(now, gone=frozenset(bot for bot in now.entrants if dice.random() < 0.1))
-            waiting = [Waiter(bot, f"{bot}{n}") for bot in now.entrants for n in range(dice.randint(0, 3))]
-            for pairing in pair(now, waiting):
-                bots = "".join(waiter.bot for waiter in pairing.waiters)
-                assert not {*bots} & (now.withdrawn | now.gone)
-                now = replace(now, met=(*now.met, met(pairing.n, bots, "open")))
-        numbers = [one.n for one in now.met]
-        assert len(set(numbers)) == len(numbers)
-    assert complete(now)
-    assert planned(now) == len(now.met)
+    battles_to_the_end(FORM, contest(FORM, dice.randint(2, 6), 5, {"battles": dice.randint(1, 12)}), dice)

@@ -9,7 +9,6 @@ import pytest
 from playing import CALM, Playing, Trouble, contest, first_moves, results, times_met
 
 from battlebot.contests.formats import format_named
-from battlebot.contests.formats.gauntlet import complete, due, may_meet, planned
 
 FORM = format_named("gauntlet")
 
@@ -30,22 +29,22 @@ CASES = [
 def test_what_is_due(met: str, gone: str, expected: list[str]) -> None:
     """Each row: the meetings so far, who withdrew, what is due."""
     now = replace(contest(FORM, 4, 2), met=results(met), withdrawn=frozenset(gone))
-    assert [f"{one.n}{one.first}{one.second}" for one in due(now)] == expected
-    assert all(one.round == one.n for one in due(now))
-    assert complete(now) == (not expected)
+    assert [f"{one.n}{one.first}{one.second}" for one in FORM.due(now)] == expected
+    assert all(one.round == one.n for one in FORM.due(now))
+    assert FORM.complete(now) == (not expected)
 
 
 def test_challengers_may_not_meet() -> None:
     """Only the champion and one of them."""
     now = contest(FORM, 3, 2, {"champion": "b"})
-    assert [two for two in ("ab", "ac", "bc") if may_meet(now)(*two)] == ["ab", "bc"]
+    assert [two for two in ("ab", "ac", "bc") if FORM.may_meet(now)(*two)] == ["ab", "bc"]
 
 
 def test_a_void_number_comes_again() -> None:
     """Number 1 is missing, 2 has been played: 1 is due, as it was."""
     now = contest(FORM, 2, 3)
     now = replace(now, met=results("ab+ ba+")[1:])
-    assert [(one.n, one.first) for one in due(now)] == [(1, "a")]
+    assert [(one.n, one.first) for one in FORM.due(now)] == [(1, "a")]
 
 
 @pytest.mark.parametrize("champion", ["a", "c", "f"])
@@ -54,7 +53,7 @@ def test_only_the_champion_meets_everyone_exactly_so_often(champion: str) -> Non
     for seed in range(20):
         trouble = CALM if seed % 2 else Trouble(absent=0.2, voids=5)
         now = contest(FORM, 6, 1 + seed % 5, {"champion": champion})
-        assert planned(now) == 5 * now.meetings
+        assert FORM.planned(now) == 5 * now.meetings
         end = Playing(FORM, now, random.Random(seed), trouble).to_the_end()
         assert set(times_met(end).values()) == {now.meetings}
         assert all(champion in pair for pair in times_met(end))

@@ -9,7 +9,7 @@ import pytest
 from playing import CALM, STORMY, Playing, Trouble, contest, results
 
 from battlebot.contests.formats import format_named
-from battlebot.contests.formats.knockout import bracket, complete, due, knocked_out, may_meet, planned, winner
+from battlebot.contests.formats.knockout import bracket, knocked_out
 from battlebot.contests.formats.situation import Due, Situation
 
 FORM = format_named("knockout")
@@ -37,7 +37,7 @@ def test_the_highest_seeds_pass_the_first_round_of_an_uneven_field(size: int, ex
     """The best meets the last; where a place is empty, there is no pair. Of five b and c have passed, and meet."""
     pairs = bracket(contest(FORM, size, 1))
     assert [f"{pair.round}{pair.higher}{pair.lower}" for pair in pairs] == expected
-    assert [f"{one.round}{one.first}{one.second}" for one in due(contest(FORM, size, 1))] == expected
+    assert [f"{one.round}{one.first}{one.second}" for one in FORM.due(contest(FORM, size, 1))] == expected
 
 
 # best of three: meetings of a and b (see `results`), who withdrew, what is due or who has won
@@ -68,11 +68,12 @@ def test_who_goes_on(met: str, gone: str, expected: str) -> None:
     """Each row: the meetings of two bots, best of three; who has withdrawn; the winner, or what is due."""
     now = replace(contest(FORM, 2, 3), met=results(met, 1), withdrawn=frozenset(gone))
     if len(expected) == 1:
-        assert (winner(now), due(now), complete(now), planned(now)) == (expected, [], True, len(now.met))
+        assert (FORM.winner(now), FORM.due(now)) == (expected, [])
+        assert (FORM.complete(now), FORM.planned(now)) == (True, len(now.met))
         assert knocked_out(now) == {({"a", "b"} - {expected}).pop(): 1}
     else:
-        assert words(due(now)) == ([expected] if expected else [])
-        assert (winner(now), complete(now), planned(now)) == (None, False, None)
+        assert words(FORM.due(now)) == ([expected] if expected else [])
+        assert (FORM.winner(now), FORM.complete(now), FORM.planned(now)) == (None, False, None)
         assert knocked_out(now) == {}
 
 
@@ -85,40 +86,40 @@ def four(first_round: str, last_round: str = "", gone: str = "") -> Situation:
 def test_a_round_does_not_wait_for_the_other_half_of_the_bracket() -> None:
     """Of eight, the winners of one quarter meet while the others still play."""
     now = replace(contest(FORM, 8, 1), met=results("ah+ de- bg?", 1))
-    assert words(due(now)) == ["11cf", "21ae"]
+    assert words(FORM.due(now)) == ["11cf", "21ae"]
 
 
 def test_who_withdraws_before_its_next_pair_leaves_it_to_the_opponent() -> None:
     """Nobody whom it has beaten comes back."""
-    assert winner(four("ad+ bc+", gone="a")) == "b"
+    assert FORM.winner(four("ad+ bc+", gone="a")) == "b"
     assert knocked_out(four("ad+ bc+", gone="a")) == {"d": 1, "c": 1, "a": 2}
 
 
 def test_who_is_out_may_meet_nobody() -> None:
     """Neither the one that knocked it out, nor another that is out."""
     now = replace(contest(FORM, 4, 1), met=results("ad+", 1))
-    assert [two for two in ("ab", "ac", "ad", "bc", "bd", "cd") if may_meet(now)(*two)] == ["ab", "ac", "bc"]
+    assert [two for two in ("ab", "ac", "ad", "bc", "bd", "cd") if FORM.may_meet(now)(*two)] == ["ab", "ac", "bc"]
 
 
 def test_one_that_went_on_stays_on() -> None:
     """Whatever is withdrawn or void of its earlier pairs: it has begun the next, and nobody takes its place."""
     beaten_by_default = four("bc+", "db+", gone="ad")
-    assert (winner(beaten_by_default), complete(beaten_by_default)) == ("d", True)
+    assert (FORM.winner(beaten_by_default), FORM.complete(beaten_by_default)) == ("d", True)
     void_since = four("bc+", "ab?")
-    assert (due(void_since), winner(void_since)) == ([], None)
-    assert winner(four("bc+", "ab-")) == "b"
+    assert (FORM.due(void_since), FORM.winner(void_since)) == ([], None)
+    assert FORM.winner(four("bc+", "ab-")) == "b"
 
 
 def test_a_void_meeting_before_the_next_pair_has_begun_is_played_again() -> None:
     """And decides."""
-    assert words(due(four("bc+"))) == ["11ad"]
-    assert words(due(four("ad- bc+"))) == ["21bd"]
+    assert words(FORM.due(four("bc+"))) == ["11ad"]
+    assert words(FORM.due(four("ad- bc+"))) == ["21bd"]
 
 
 def test_those_who_left_fill_the_bracket_in_name_only() -> None:
     """One is left of eight: it wins without a meeting."""
     now = replace(contest(FORM, 8, 3), withdrawn=frozenset("abcdefh"))
-    assert (winner(now), due(now), complete(now)) == ("g", [], True)
+    assert (FORM.winner(now), FORM.due(now), FORM.complete(now)) == ("g", [], True)
 
 
 @pytest.mark.parametrize("trouble", [CALM, STORMY], ids=["calm", "stormy"])
@@ -128,10 +129,10 @@ def test_one_wins_and_all_others_are_knocked_out_once(trouble: Trouble) -> None:
         dice = random.Random(seed)
         size = dice.randint(2, 17)
         end = Playing(FORM, contest(FORM, size, dice.choice([1, 3, 5])), dice, trouble).to_the_end()
-        assert set(knocked_out(end)) == set(end.entrants) - {winner(end)}
+        assert set(knocked_out(end)) == set(end.entrants) - {FORM.winner(end)}
         pairs = bracket(end)
         assert len(pairs) == size - 1
         assert all(pair.winner in (pair.higher, pair.lower) for pair in pairs)
-        assert pairs[-1].winner == winner(end)
+        assert pairs[-1].winner == FORM.winner(end)
         if trouble is CALM:
             assert min(sum(bot in (met.first, met.second) for met in end.met) for bot in end.entrants) >= 1

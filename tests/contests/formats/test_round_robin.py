@@ -14,7 +14,7 @@ from playing import CALM, Playing, Trouble, contest, first_moves, results, times
 
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import Waiter, pair_of
-from battlebot.contests.formats.round_robin import complete, due, pair, planned, schedule_of
+from battlebot.contests.formats.round_robin import schedule_of
 from battlebot.contests.formats.situation import Due, Met
 
 FORM = format_named("round-robin")
@@ -33,7 +33,7 @@ def test_every_pair_meets_so_often_once_a_cycle_and_every_bot_once_a_round(size:
     now = contest(FORM, size, meetings)
     schedule = schedule_of(now.entrants, meetings).meetings
     cycle = size if size % 2 else size - 1
-    assert len(schedule) == planned(now) == meetings * size * (size - 1) // 2
+    assert len(schedule) == FORM.planned(now) == meetings * size * (size - 1) // 2
     assert {one.round for one in schedule} == set(range(1, cycle * meetings + 1))
     assert len({(pair_of(one.first, one.second), one.n) for one in schedule}) == len(schedule)
     assert all(one.n == (one.round - 1) // cycle + 1 for one in schedule)
@@ -79,12 +79,12 @@ def test_whoever_is_free_goes_on_while_another_still_plays() -> None:
     one, two, three = schedule_of(now.entrants, 2).meetings[:3]
     now = replace(now, met=(met_of(one), met_of(two, "open"), met_of(three, "open")))
     rematch = pair_of(one.first, one.second)
-    assert due(now)
-    assert rematch not in {pair_of(row.first, row.second) for row in due(now)}
-    assert pair(now, [Waiter(bot, bot) for bot in rematch]) == []
+    assert FORM.due(now)
+    assert rematch not in {pair_of(row.first, row.second) for row in FORM.due(now)}
+    assert FORM.pair(now, [Waiter(bot, bot) for bot in rematch]) == []
     now = replace(now, met=(met_of(one), met_of(two), met_of(three, "open")))
     free = [bot for row in (one, two) for bot in (row.first, row.second)]
-    assert [one.round for one in pair(now, [Waiter(bot, bot) for bot in free])] == [2]
+    assert [one.round for one in FORM.pair(now, [Waiter(bot, bot) for bot in free])] == [2]
 
 
 @pytest.mark.parametrize("size", [3, 4, 5, 8, 13])
@@ -94,17 +94,17 @@ def test_one_bot_that_is_slow_or_gone_keeps_the_others_from_nothing(size: int, p
     now = contest(FORM, size, 5)
     slow = now.entrants[size // 2]
     if plays:
-        one = next(row for row in due(now) if slow in (row.first, row.second))
+        one = next(row for row in FORM.due(now) if slow in (row.first, row.second))
         now = replace(now, met=(met_of(one, "open"),))
     others = [Waiter(bot, bot) for bot in now.entrants if bot != slow]
     for _ in range(5 * size * size):
-        made = pair(now, others)
+        made = FORM.pair(now, others)
         met = [Met(p.round, p.n, p.first.bot, p.second.bot, "played", None) for p in made]
         now = replace(now, met=(*now.met, *met))
     of_others = {two: times for two, times in times_met(now).items() if slow not in two}
     assert set(of_others.values()) == {5}
     assert len(of_others) == (size - 1) * (size - 2) // 2
-    assert not complete(now)
+    assert not FORM.complete(now)
 
 
 @pytest.mark.parametrize("size", [2, 3, 6, 9])
@@ -122,8 +122,8 @@ def test_who_withdraws_leaves_the_others_all_their_meetings() -> None:
     """What it has played stays; what it has not is not due, and not planned."""
     now = contest(FORM, 4, 2)
     now = replace(now, met=results("da+ bc=", 1), withdrawn=frozenset("d"))
-    assert planned(now) == 1 + 2 * 3
-    assert all("d" not in (row.first, row.second) for row in due(now))
+    assert FORM.planned(now) == 1 + 2 * 3
+    assert all("d" not in (row.first, row.second) for row in FORM.due(now))
     end = Playing(FORM, now, random.Random(1)).to_the_end()
     assert times_met(end) == {("a", "d"): 1, ("a", "b"): 2, ("a", "c"): 2, ("b", "c"): 2}
 
@@ -133,7 +133,7 @@ def test_a_void_meeting_is_due_again_as_it_was() -> None:
     now = contest(FORM, 2, 3)
     schedule = schedule_of(now.entrants, 3).meetings
     now = replace(now, met=(met_of(schedule[0]), met_of(schedule[2])))
-    assert due(now) == [schedule[1]]
+    assert FORM.due(now) == [schedule[1]]
 
 
 def test_what_is_due_costs_about_as_much_as_reading_the_schedule_once() -> None:
@@ -143,4 +143,4 @@ def test_what_is_due_costs_about_as_much_as_reading_the_schedule_once() -> None:
     reading_s = least_cpu_s(lambda: set(schedule))
     for done in (0, len(schedule) // 2, len(schedule) - 100):
         later = replace(now, met=tuple(met_of(one) for one in schedule[:done]))
-        assert least_cpu_s(partial(due, later)) < 10 * reading_s
+        assert least_cpu_s(partial(FORM.due, later)) < 10 * reading_s

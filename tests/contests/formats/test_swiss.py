@@ -12,7 +12,6 @@ from playing import CALM, STORMY, Playing, Trouble, contest, first_moves, result
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import pair_of
 from battlebot.contests.formats.situation import Due, Met, Situation
-from battlebot.contests.formats.swiss import byes, complete, due, may_meet, planned
 
 FORM = format_named("swiss")
 
@@ -56,45 +55,45 @@ CASES = [
 def test_what_is_due(size: int, rounds: list[str], gone: str, expected: list[str]) -> None:
     """Each row: how many bots, the rounds so far, who withdrew, what is due. One meeting a pair."""
     now = after(size, *rounds, gone=gone)
-    assert [f"{one.round}{min(one.first, one.second)}{max(one.first, one.second)}" for one in due(now)] == expected
+    assert [f"{one.round}{min(one.first, one.second)}{max(one.first, one.second)}" for one in FORM.due(now)] == expected
     if not expected and all(met.state != "open" for met in now.met):
-        assert complete(now)
+        assert FORM.complete(now)
 
 
 def test_what_counts_for_nobody_scores_nothing_in_the_pairing() -> None:
     """Of six, d is absent in the first round: as a loss its opponent a has won, as void it has not."""
     counts = after(6, "ad! be- cf-")
-    assert words(due(counts)) == ["2ea", "2fb", "2dc"]
+    assert words(FORM.due(counts)) == ["2ea", "2fb", "2dc"]
     void = replace(counts, met=tuple(replace(one, counts=one.state != "absent") for one in counts.met))
-    assert words(due(void)) == ["2ef", "2ac", "2db"]
+    assert words(FORM.due(void)) == ["2ef", "2ac", "2db"]
 
 
 def test_pairs_may_meet_as_long_as_there_are_rounds() -> None:
     """In the last round only those that are due."""
     first = after(4, "ac+ bd?", number=2)
-    assert may_meet(first)("a", "b")
+    assert FORM.may_meet(first)("a", "b")
     last = after(4, "ac+ bd+", "ab?", number=2)
-    assert [two for two in ("ab", "cd", "ad", "bc") if may_meet(last)(*two)] == ["cd"]
+    assert [two for two in ("ab", "cd", "ad", "bc") if FORM.may_meet(last)(*two)] == ["cd"]
 
 
 def test_a_void_first_meeting_is_played_again_with_its_first_mover() -> None:
     """Though by the balance, or the seeds, the other would be due to move first; in another round it would."""
     now = after(4, "bd+")
-    (again,) = due(replace(now, void=(Due(1, 1, "c", "a"),)))
+    (again,) = FORM.due(replace(now, void=(Due(1, 1, "c", "a"),)))
     assert (again.round, again.n, again.first) == (1, 1, "c")
-    (other,) = due(replace(now, void=(Due(2, 1, "c", "a"),)))
+    (other,) = FORM.due(replace(now, void=(Due(2, 1, "c", "a"),)))
     assert other.first == "a"
 
 
 def test_the_first_move_goes_to_who_had_it_less_often() -> None:
     """In round 1 to the higher seed; in a rematch to the other."""
-    assert words(due(after(4))) == ["1ac", "1bd"]
+    assert words(FORM.due(after(4))) == ["1ac", "1bd"]
     # a and d have won, b and c lost; c and d moved second
-    assert words(due(after(4, "ac+ bd-"))) == ["2da", "2cb"]
+    assert words(FORM.due(after(4, "ac+ bd-"))) == ["2da", "2cb"]
     # a meeting that was missed was nobody's first move
-    assert words(due(after(4, "ac+ bd!"))) == ["2ba", "2cd"]
+    assert words(FORM.due(after(4, "ac+ bd!"))) == ["2ba", "2cd"]
     rematch = after(2, "ab+", meetings=3)
-    assert [(one.n, one.first) for one in due(rematch)] == [(2, "b")]
+    assert [(one.n, one.first) for one in FORM.due(rematch)] == [(2, "b")]
 
 
 @pytest.mark.parametrize("size", [5, 7, 8, 9])
@@ -103,46 +102,46 @@ def test_a_rounds_pairings_stay_while_some_are_reserved_or_void(size: int) -> No
     for seed in range(30):
         dice = random.Random(seed)
         now = contest(FORM, size, 5)
-        while not complete(now):
-            rows = [(one, dice.choice([one.first, one.second, None])) for one in due(now)]
+        while not FORM.complete(now):
+            rows = [(one, dice.choice([one.first, one.second, None])) for one in FORM.due(now)]
             met = tuple(Met(one.round, one.n, one.first, one.second, "played", victor) for one, victor in rows)
             for void, (one, _) in zip(met, rows, strict=True):
                 others = tuple(other for other in met if other != void)
-                assert due(replace(now, met=(*now.met, *others))) == [one]
+                assert FORM.due(replace(now, met=(*now.met, *others))) == [one]
             begun = dice.sample(range(len(met)), dice.randint(1, len(met) - 1)) if len(met) > 1 else []
             if begun:
                 part = replace(now, met=(*now.met, *(met[index] for index in begun)))
-                assert due(part) == [one for index, (one, _) in enumerate(rows) if index not in begun]
+                assert FORM.due(part) == [one for index, (one, _) in enumerate(rows) if index not in begun]
             now = replace(now, met=(*now.met, *met))
 
 
 def test_a_void_meeting_of_an_earlier_round_is_due_beside_the_later() -> None:
     """The round after that waits for both."""
     now = after(4, "ac+", "ab+ cd?")
-    assert words(due(now)) == ["1bd"]
-    assert due(after(4, "ac+ bd?", "ab+ cd+")) == []
-    assert len(due(after(4, "ac+ bd+", "ab+ cd+"))) == 2
+    assert words(FORM.due(now)) == ["1bd"]
+    assert FORM.due(after(4, "ac+ bd?", "ab+ cd+")) == []
+    assert len(FORM.due(after(4, "ac+ bd+", "ab+ cd+"))) == 2
 
 
 def test_a_bye_counts_from_the_beginning_of_its_round_and_once() -> None:
     """It is who sits the round out; a second time counts for nothing."""
-    assert byes(after(5)) == {}
-    assert byes(after(5, "ac?")) == {"e": 1}
-    assert byes(after(5, "ac+ bd+")) == {"e": 1}
-    assert byes(after(5, "ac+ bd+", "ab+ de+")) == {"e": 1, "c": 1}
-    assert byes(after(3, "ab+", "ab+", meetings=2)) == {"c": 1}
+    assert FORM.byes(after(5)) == {}
+    assert FORM.byes(after(5, "ac?")) == {"e": 1}
+    assert FORM.byes(after(5, "ac+ bd+")) == {"e": 1}
+    assert FORM.byes(after(5, "ac+ bd+", "ab+ de+")) == {"e": 1, "c": 1}
+    assert FORM.byes(after(3, "ab+", "ab+", meetings=2)) == {"c": 1}
 
 
 def test_a_bye_scores_a_win_in_the_pairing() -> None:
     """After round 1 of seven with one winner, g has as many points as that one: they meet."""
-    assert ("a", "g") in {pair_of(one.first, one.second) for one in due(after(7, "ad+ be= cf="))}
+    assert ("a", "g") in {pair_of(one.first, one.second) for one in FORM.due(after(7, "ad+ be= cf="))}
 
 
 def test_a_bot_that_left_had_no_bye_in_the_rounds_after_that() -> None:
     """Nor before, unless it sat a round out and played again."""
-    assert byes(after(5, "ac+ bd+", "ab+", gone="e")) == {}
-    assert byes(after(5, "ac+ bd+", "ab+ de+", gone="e")) == {"e": 1, "c": 1}
-    assert byes(after(5, "ac+ bd+", "ab+ de+", "ae+ cd+", gone="b")) == {"e": 1, "c": 1}
+    assert FORM.byes(after(5, "ac+ bd+", "ab+", gone="e")) == {}
+    assert FORM.byes(after(5, "ac+ bd+", "ab+ de+", gone="e")) == {"e": 1, "c": 1}
+    assert FORM.byes(after(5, "ac+ bd+", "ab+ de+", "ae+ cd+", gone="b")) == {"e": 1, "c": 1}
 
 
 @pytest.mark.parametrize("trouble", [CALM, Trouble(absent=0.2, voids=3)], ids=["calm", "absences"])
@@ -155,10 +154,10 @@ def test_without_withdrawals_everyone_plays_every_round_or_has_a_bye(trouble: Tr
         end = Playing(FORM, now, random.Random(seed), trouble).to_the_end()
         rounds = Counter(met.round for met in end.met)
         assert rounds == dict.fromkeys(range(1, now.config["rounds"] + 1), size // 2)
-        assert planned(now) == len(end.met)
+        assert FORM.planned(now) == len(end.met)
         each = Counter(bot for met in end.met for bot in (met.first, met.second))
-        assert all(each[bot] + byes(end).get(bot, 0) == now.config["rounds"] for bot in end.entrants)
-        assert sum(byes(end).values()) == (now.config["rounds"] if size % 2 else 0)
+        assert all(each[bot] + FORM.byes(end).get(bot, 0) == now.config["rounds"] for bot in end.entrants)
+        assert sum(FORM.byes(end).values()) == (now.config["rounds"] if size % 2 else 0)
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5])
@@ -183,14 +182,14 @@ class Watched(Playing):
         now = self.situation
         seats = [(one.round, bot) for one in (*now.met, *due) for bot in (one.first, one.second)]
         assert len(set(seats)) == len(seats)
-        assert set(byes(now).values()) <= {1}
+        assert set(FORM.byes(now).values()) <= {1}
         begun = max((met.round for met in now.met), default=0)
         if due and due[0].round > begun and self.paired < due[0].round:
             self.paired = due[0].round
             met = times_met(now)
             active = [bot for bot in now.entrants if bot not in now.withdrawn]
             again = sum(met[pair_of(one.first, one.second)] for one in due)
-            rested = frozenset(byes(now))
+            rested = frozenset(FORM.byes(now))
             out = set(active) - {bot for one in due for bot in (one.first, one.second)}
             assert (-len(due), len(out & rested), again) == fewest(tuple(active), met, now.meetings, rested)
 
@@ -243,8 +242,8 @@ def test_the_better_bot_wins_a_contest_in_which_the_better_always_wins(size: int
         victor = one.first if strength[one.first] > strength[one.second] else one.second
         return Met(one.round, one.n, one.first, one.second, "played", victor)
 
-    while not complete(now):
-        now = replace(now, met=(*now.met, *map(played, due(now))))
+    while not FORM.complete(now):
+        now = replace(now, met=(*now.met, *map(played, FORM.due(now))))
     lost = Counter(met.first if met.victor == met.second else met.second for met in now.met)
     assert [bot for bot in now.entrants if not lost[bot]] == [bot for bot in strength if strength[bot] == size - 1]
     assert set(times_met(now).values()) == {1}
