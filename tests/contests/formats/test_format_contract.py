@@ -64,6 +64,12 @@ def test_a_file_in_the_folder_is_a_format_without_any_other_edit(tmp_path: Path)
     assert caps == "[100, 7]"
 
 
+def test_no_format_lets_a_pair_meet_more_often_than_it_may(tmp_path: Path) -> None:
+    """Only battles of all together may be more."""
+    done = asked(tmp_path, MARATHON.replace("TOGETHER = True", "TOGETHER = False"))
+    assert done.stdout.splitlines()[-1:] == ["[5, 5]"], done.stderr
+
+
 def test_one_that_is_not_whole_cannot_be_imported(tmp_path: Path) -> None:
     """Nothing starts with it."""
     done = asked(tmp_path, MARATHON.replace("def planned", "def foreseen"))
