@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from marshmallow import fields
 
-from battlebot.api.contestschemas import STATES
 from battlebot.api.schemas import AsItIs, StandingRow
+from battlebot.storage.contests import STATES
 
 
 class Progress(AsItIs):

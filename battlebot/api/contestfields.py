@@ -9,11 +9,11 @@ from typing import Any
 
 from marshmallow import ValidationError, fields
 
+from battlebot.storage.contests import SEED_POINTS
 from battlebot.wire.names import checked_name
 
 MOST_ENTRANTS = 10_000
 MOST_POINTS = 1000
-SEED_POINTS = {"win": 3, "draw": 1, "loss": 0}
 
 # a date, a time and a zone; what Python takes beyond that (weeks, ordinals, no separators) few others do
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?(Z|[+-]\d\d:\d\d)", re.IGNORECASE | re.ASCII)

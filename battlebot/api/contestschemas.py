@@ -7,12 +7,12 @@ from marshmallow import EXCLUDE, Schema, fields
 from battlebot.api.contestfields import Bots, Choice, Entrants, Moment, Points, Table, Text, Whole
 from battlebot.api.schemas import Count, Name, OfFault
 from battlebot.contests.formats import format_names
+from battlebot.storage.contests import STATES
 from battlebot.wire.names import MAX_NAME_LENGTH
 
 LONGEST_REASON = 500
 MOST_LISTED = 1000
 LISTED = 100
-STATES = ("scheduled", "running", "paused", "finished", "cancelled")
 
 
 class Strict(Schema):

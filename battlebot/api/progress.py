@@ -13,9 +13,9 @@ from battlebot.api.parsing import Described
 from battlebot.api.schemas import ErrorBody
 from battlebot.api.streams import Snapshot, event_stream
 from battlebot.arena import keys
+from battlebot.storage.contests import OVER
 
 AGAIN_S = 2.0  # polled, because the beginning of a match is not announced
-OVER = ("finished", "cancelled")
 
 progress = Described("progress", __name__, description="Contests as they go on")
 progress.url_value_preprocessor(check_game)

@@ -7,6 +7,7 @@ from typing import Any
 from marshmallow import EXCLUDE, INCLUDE, Schema, ValidationError, fields
 from marshmallow.validate import OneOf
 
+from battlebot.storage.contests import STATES
 from battlebot.wire.names import MAX_NAME_LENGTH, checked_name
 
 ANONYMOUS = "Anonymous"
@@ -192,7 +193,7 @@ class ContestHead(AsItIs):
 
     name = fields.String(required=True)
     title = fields.String(required=True)
-    state = fields.String(required=True, metadata={"enum": ["scheduled", "running", "paused", "finished", "cancelled"]})
+    state = fields.String(required=True, metadata={"enum": list(STATES)})
     format = fields.String(required=True)
     meetings = fields.Integer(required=True, metadata={"description": "of each pair, at most; or of all together"})
     together = fields.Boolean(required=True, metadata={"description": "whether all entrants meet in one match"})

@@ -14,6 +14,7 @@ from battlebot.cli.rest import plain
 if TYPE_CHECKING:
     from rich.table import Table
 
+OVER = ("finished", "cancelled")
 STANDING = ("rank", "bot_id", "score", "played", "wins", "draws", "losses")
 LISTED = ("name", "title", "state", "format", "meetings", "startsAt", "endsAt")
 TEXTS = frozenset({"bot_id", "name", "title", "state", "format", "startsAt", "endsAt"})
@@ -26,7 +27,7 @@ def summary(contest: Row) -> str:
     said = [f"{contest['name']}: {contest['state']}", str(contest["format"])]
     if contest["state"] == "scheduled":
         said.append(f"starts {contest['startsAt']}" if contest.get("startsAt") else "starts when you say so")
-    if contest["state"] in ("scheduled", "running", "paused") and contest.get("endsAt"):
+    if contest["state"] not in OVER and contest.get("endsAt"):
         said.append(f"ends {contest['endsAt']} at the latest")
     said.append(_count(contest["meetings"], "meeting") + (" of all" if contest.get("together") else " a pair"))
     entrants = contest.get("entrants", "open")

@@ -15,10 +15,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from battlebot.cli.contest_shown import print_standings, standing_columns, table
+from battlebot.cli.contest_shown import OVER, print_standings, standing_columns, table
 from battlebot.cli.rest import RefusedByServer, Rest, Unreachable, plain
 
-OVER = ("finished", "cancelled")
 POLL_S = 2.0
 
 # the data of an event: {"contest": name, "state", "bots": rows, "played", "planned", "live", "winner"?};

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
-from types import MappingProxyType
 from typing import Any, NotRequired, TypedDict
 
-NO_BYES: Mapping[str, int] = MappingProxyType({})
 EVERYBODY = 100  # in a contest of more bots, Sonneborn-Berger is made only where somebody is level with another
 
 COUNTS = ("wins", "draws", "losses", "played", "absent")
@@ -50,8 +48,8 @@ def ranking(
     entrants: Iterable[str],
     rows: Iterable[Mapping[str, Any]],
     pairs: Pairs,
-    points: tuple[int, int, int] = (3, 1, 0),
-    byes: Mapping[str, int] = NO_BYES,
+    points: tuple[int, int, int],
+    byes: Mapping[str, int],
 ) -> list[Row]:
     """The rows of all entrants and of whoever has one, best first.
 

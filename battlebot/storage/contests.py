@@ -18,7 +18,11 @@ from battlebot.storage.mongo import mongo_errors, session_of
 from battlebot.storage.room import Room
 from battlebot.storage.voids import Voids, Why
 
-STATES = ("scheduled", "running", "paused", "finished", "cancelled")
+OPEN_STATES = ("scheduled", "running", "paused")
+OVER = ("finished", "cancelled")
+STATES = (*OPEN_STATES, *OVER)
+
+SEED_POINTS = {"win": 3, "draw": 1, "loss": 0}
 
 # the fields' values unless somebody sets others; the seeds' contests, opened by a login, have just these
 DEFAULTS: Mapping[str, Any] = {
@@ -28,7 +32,7 @@ DEFAULTS: Mapping[str, Any] = {
     "withdrawn": [],
     "options": {},
     "turnTimeoutMs": None,
-    "points": {"win": 3, "draw": 1, "loss": 0},
+    "points": SEED_POINTS,
     "absentAfterS": 60,
     "absentCounts": "loss",
     "startsAt": None,
@@ -237,7 +241,7 @@ class Contests:
         query = {
             "$or": [
                 {"state": "scheduled", "startsAt": {"$lte": now}},
-                {"state": {"$in": ["scheduled", "running", "paused"]}, "endsAt": {"$lte": now}},
+                {"state": {"$in": OPEN_STATES}, "endsAt": {"$lte": now}},
             ]
         }
         with mongo_errors():

@@ -55,7 +55,8 @@ def test_a_pair_that_was_taken_back_counts_nothing() -> None:
     """Its row of zeroes stays behind in the storage."""
     rows = [{"bot_id": bot, "played": 0, "wins": 0, "draws": 0, "losses": 0} for bot in ("b", "a")]
     zeroes = [{"bot_id": "a", "opponent": "b", "wins": 0, "draws": 0, "losses": 0}]
-    assert [(row["rank"], row["bot_id"], row["absent"]) for row in ranking([], rows, lambda bots: zeroes)] == [
+    ranked = ranking([], rows, lambda bots: zeroes, (3, 1, 0), {})
+    assert [(row["rank"], row["bot_id"], row["absent"]) for row in ranked] == [
         (1, "a", 0),
         (1, "b", 0),
     ]

@@ -12,19 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiebreaks import Result, counts
 
-from battlebot.contests.standings import NO_BYES, Row, ranking
+from battlebot.contests.standings import Row, ranking
 
 
 def table(
     entrants: Iterable[str],
     results: Sequence[Result],
     points: tuple[int, int, int] = (3, 1, 0),
-    byes: Mapping[str, int] = NO_BYES,
+    byes: Mapping[str, int] | None = None,
 ) -> list[Row]:
     """The ranking from counts, which is the one from the results."""
     rows, pairs = counts(results)
-    made = ranking(entrants, rows, lambda bots: [pair for pair in pairs if pair["bot_id"] in bots], points, byes)
-    assert made == tiebreaks.table(entrants, results, points, byes)
+    made = ranking(entrants, rows, lambda bots: [pair for pair in pairs if pair["bot_id"] in bots], points, byes or {})
+    assert made == tiebreaks.table(entrants, results, points, byes or {})
     return made
 
 

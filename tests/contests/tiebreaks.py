@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby, permutations
 from typing import Any
 
-from battlebot.contests.standings import NO_BYES, Row, TieBreaks
+from battlebot.contests.standings import Row, TieBreaks
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ def counts(results: Sequence[Result]) -> tuple[list[dict[str, Any]], list[dict[s
 def table(
     entrants: Iterable[str],
     results: Iterable[Result],
-    points: tuple[int, int, int] = (3, 1, 0),
-    byes: Mapping[str, int] = NO_BYES,
+    points: tuple[int, int, int],
+    byes: Mapping[str, int],
 ) -> list[Row]:
     """The rows of all entrants and of whoever has a result or a bye, best first.
 

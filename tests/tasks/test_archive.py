@@ -46,7 +46,9 @@ def meet(storage: Storage, *numbers: int) -> None:
 def standings(storage: Storage) -> dict[str, tuple[int, ...]]:
     """bot -> (score, wins, draws, losses)."""
     where = ("numberwang", "cup")
-    rows = ranking([], storage.standings.of_contest(*where), lambda bots: storage.standings.pairs(*where, bots))
+    rows = ranking(
+        [], storage.standings.of_contest(*where), lambda bots: storage.standings.pairs(*where, bots), (3, 1, 0), {}
+    )
     return {row["bot_id"]: tuple(row[key] for key in ("score", "wins", "draws", "losses")) for row in rows}
 
 

@@ -11,12 +11,11 @@ from typing import Any
 
 from battlebot.errors import Refused, WrongState
 from battlebot.storage.audit import Note
-from battlebot.storage.contests import Change, Stop
+from battlebot.storage.contests import OPEN_STATES, OVER, Change, Stop
 from battlebot.storage.voids import Why
 
 CLOCK = "clock"  # who starts and ends contests at their time, in the audit
 
-OPEN_STATES = ("scheduled", "running", "paused")
 # action -> (the states in which it may be taken, the state after it)
 TRANSITIONS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "start": (("scheduled",), "running"),
@@ -43,7 +42,7 @@ def moved(contest: Contest, action: str, by: str, now: datetime) -> Change:
         fields["startedAt"] = now
     if after == "running":
         fields |= {"runsSince": now, "endedAt": None}
-    if after in ("finished", "cancelled"):
+    if after in OVER:
         fields["endedAt"] = now
     stop = Stop(Why(by, "the contest was cancelled")) if action == "cancel" else None
     return Change(fields, [Note(by, action)], stop)

@@ -16,12 +16,12 @@ from battlebot.arena.together import Together
 from battlebot.config import Settings
 from battlebot.errors import ContestClosed, TooMany, Unavailable
 from battlebot.storage import Storage
+from battlebot.storage.contests import OVER
 from battlebot.storage.standings import Entry
 
 log = structlog.get_logger()
 
 KNOWN_FOR_S = 2.0  # how long a contest's state may be old at a login
-OVER = ("finished", "cancelled")
 OPENING_S = 5.0  # for so long a login waits for another that opens the same contest
 DOORS = 64
 REMEMBERED = 50_000  # contests, and bots in contests; then all are looked up again

@@ -18,6 +18,7 @@ from battlebot.contests.why import Look, comes_later, why
 from battlebot.errors import Refused
 from battlebot.matchmaking.queue import Queues
 from battlebot.storage import Storage
+from battlebot.storage.contests import OVER
 
 MOST_BOTS = 200  # whose meetings are all shown at once
 REMEMBERED_S = 2.0  # how long what is made from all meetings of a contest may stand, unless results came
@@ -191,7 +192,7 @@ class Lookout:
 
 def _may_meet(contest: Mapping[str, Any], situation: Situation) -> Callable[[str, str], bool]:
     """Whether two bots that have not met often enough may meet once more, now or later."""
-    if contest["state"] in ("finished", "cancelled"):
+    if contest["state"] in OVER:
         return lambda a, b: False
     return format_named(contest["format"]).may_meet(situation)
 
