@@ -101,6 +101,17 @@ def test_a_knockout_names_its_winner(home: House) -> None:
     assert home.client.get(f"{CONTESTS}/cup").json["progress"] == {"played": 1, "planned": 1, "live": 0, "winner": "b"}
 
 
+def test_a_knockouts_winner_need_not_lead_its_ranking(home: House) -> None:
+    """Of three, best of three: who passed the first round without a pair has won less often than who lost the last."""
+    closed(home, "a", "b", "c", format="knockout", meetings=3)
+    rounds = [(1, "b", "c", "b", 1), (1, "c", "b", "b", 2), (2, "a", "b", "a", 1), (2, "b", "a", "b", 2)]
+    for number, first, second, victor, n in [*rounds, (2, "a", "b", "a", 3)]:
+        document = home.play(first, second, victor, "cup", n=n)
+        home.storage.database["meetings"].update_one({"_id": document}, {"$set": {"round": number}})
+    assert home.client.get(f"/games/{GAME}/contest/cup").json["bots"][0]["bot_id"] == "b"
+    assert home.client.get(f"{CONTESTS}/cup").json["progress"]["winner"] == "a"
+
+
 def test_void_matches_are_shown_on_demand(home: House) -> None:
     """Page by page too; anything else than true or false is refused."""
     home.contest("cup", bots=("a", "b"))
