@@ -30,8 +30,9 @@ def test_a_setting_that_the_page_does_not_know_is_found() -> None:
 
 
 def test_the_settings_that_are_named_exist() -> None:
-    """In the text as in the table; the first is the Compose file's own."""
-    known = set(re.findall(r"^\| `(\w+)`", table(), re.M)) | {"BATTLEBOT_PUBLISH", "BATTLEBOT_IMAGE"}
+    """In the text as in the table; some are the Compose file's own."""
+    of_compose = {"BATTLEBOT_PUBLISH", "BATTLEBOT_TCP_PUBLISH", "BATTLEBOT_IMAGE"}
+    known = set(re.findall(r"^\| `(\w+)`", table(), re.M)) | of_compose
     assert set(re.findall(r"\bBATTLEBOT_\w+", TEXT)) <= known
 
 
@@ -57,3 +58,14 @@ def test_the_files_that_are_named_exist() -> None:
     named = set(re.findall(r"`((?:docker|battlebot|docs)/[\w./-]+\.\w+)`", TEXT))
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_a_restore_stops_every_part_of_ours_and_an_upgrade_replaces_it() -> None:
+    """All services of the Compose file but those of other programs."""
+    compose = (ROOT / "docker" / "compose.yml").read_text()
+    services = re.findall(r"^  (\w+):", compose[compose.index("\nservices:") : compose.index("\nnetworks:")], re.M)
+    ours = set(services) - {"nginx", "valkey", "mongo"}
+    stopped = re.findall(r"^docker compose stop (.+)$", TEXT, re.M)
+    replaced = re.findall(r"^docker compose up -d --no-deps (?:--wait )?(.+)$", TEXT, re.M)
+    assert set(" ".join(stopped).split()) == ours | {"nginx"}
+    assert set(" ".join(replaced).split()) == ours
