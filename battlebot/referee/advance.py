@@ -1,7 +1,7 @@
-"""How a match goes on: a valid turn, a seat that is out, other options. Each is one entry of the match's record.
+"""The steps that move a match on: a valid turn, a forfeit, changed options. Each is one entry of the match's record.
 
-An entry is `{"turn", "thinkingMs", "serverMs"}`; of a seat that is out it has `forfeit` true, of other options
-`reconfigured` true.
+An entry is `{"turn", "thinkingMs", "serverMs"}`, with `forfeit` true for a forfeit and `reconfigured` true for changed
+options.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ MARKS = ("forfeit", "reconfigured")
 
 
 class Step(msgspec.Struct, frozen=True):
-    """The answer: the new match, the updates in the order of sending, the valid turn to append to the record.
+    """What `step` returns: the new match, the updates in the order of sending, and the entry to append to the record.
 
-    `match` is the very same object where the event changed nothing that must be kept; what is told then is a `reply`,
-    due to the bot although it has seen that revision. `then` is the beginning of the board that follows, if one does.
-    `failure` is what was raised where the match ended by it, for the operator's log alone.
+    `match` is the same object as before if nothing has to be committed. `reply`: the updates answer the bot and must be
+    sent although it has seen that revision. `then` is the beginning of the next board of a series, if one follows.
+    `failure` is the exception that ended the match, for the operator's log only.
     """
 
     match: Match
@@ -38,7 +38,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Answer(NamedTuple):
-    """A bot's turn as its seat keeps it: the version that it is for, its JSON, the bytes of all turns with this one."""
+    """A bot's turn as its seat keeps it: its version, its JSON, and the bytes of all the bot's turns up to this one."""
 
     version: int
     text: str
@@ -48,7 +48,7 @@ class Answer(NamedTuple):
 def applied(
     game: Game, match: Match, seat: Seat, offered: dict[str, Any], answer: Answer, event: Turned, now_s: float
 ) -> Step:
-    """The answer to a valid turn; `offered` is the turn with the server's keys, `answer` what its seat keeps of it."""
+    """Applies a valid turn. `offered` is the turn with the server's keys, `answer` what its seat keeps of it."""
     received_s = now_s if event.received_s is None else event.received_s
     recorded = {"turn": offered, **times(match, seat, event.thinking_s, received_s)}
     answered = replace(
@@ -65,9 +65,9 @@ def applied(
 
 
 def version_of(turn: dict[str, Any], match: Match, at: int | None) -> int:
-    """The version that a turn says it is for, else the one `at` which it came; None: the match's.
+    """Returns the version that a turn names; else `at`, the version at which it arrived; else (None) the match's.
 
-    A version that is no integer is the bot's own business.
+    A `version` that is not an integer is a field of the bot's own and is ignored.
     """
     version = turn.get("version")
     if isinstance(version, int) and not isinstance(version, bool):
@@ -76,7 +76,7 @@ def version_of(turn: dict[str, Any], match: Match, at: int | None) -> int:
 
 
 def forfeited(game: Game, match: Match, seat: Seat, cause: Any, thinking_s: float, now_s: float) -> Step:
-    """The seat is out, and the match goes on without it. `cause` is JSON: a sentence, or what the game's door says."""
+    """Puts a seat out; the match goes on without it. `cause` is JSON: a sentence, or an error as its door puts it."""
     turn = {"player": seat.bot, "time": int(now_s * 1000), "forfeit": cause}
     recorded = {"turn": turn, "forfeit": True, **times(match, seat, thinking_s, now_s)}
     state = game.forfeit(match.state, seat.bot, cause)
@@ -86,9 +86,9 @@ def forfeited(game: Game, match: Match, seat: Seat, cause: Any, thinking_s: floa
 
 
 def reconfigured(game: Game, match: Match, options: dict[str, Any], now_s: float) -> Step:
-    """The match goes on under other options; as it was where the game refuses them.
+    """Changes the options of a match; returns it unchanged if the game refuses them.
 
-    In the pause before they are asked, bots have another question by it: an answer to the one before is none.
+    A change in the pause before the bots are asked gives them a new question: answers to the one before do not count.
     """
     asked = not _is_pause(game, match, now_s)
     turn = {"player": None, "time": int(now_s * 1000), "options": options, "asked": asked}
@@ -106,7 +106,7 @@ def reconfigured(game: Game, match: Match, options: dict[str, Any], now_s: float
 
 
 def asked_from_s(game: Game, match: Match) -> float:
-    """From when on (epoch) stateless bots are asked what they have to be asked; 0 where the game wants no pause."""
+    """Returns when (epoch) the stateless bots may be asked, or 0 if the game wants no pause."""
     pause_s = game.pause_ms(match.state) / 1000
     if not pause_s:
         return 0.0
@@ -116,7 +116,10 @@ def asked_from_s(game: Game, match: Match) -> float:
 
 
 def _is_pause(game: Game, match: Match, now_s: float) -> bool:
-    """Whether nobody can know yet what is asked next: connected bots do, and who was asked before others answered."""
+    """Returns whether no awaited bot can have seen its question yet.
+
+    Connected bots see it at once; a stateless bot may have seen it if it was asked at an earlier version.
+    """
     if now_s >= asked_from_s(game, match):
         return False
     awaited = game.awaited(match.state)
@@ -125,7 +128,7 @@ def _is_pause(game: Game, match: Match, now_s: float) -> bool:
 
 
 def _advanced(game: Game, match: Match, mover: Seat, state: State, now_s: float, due_s: float) -> Match:
-    """The match in its next state: who is asked now and was not before has a full clock since `due_s`."""
+    """Returns the match in its next state. Newly asked seats get a full clock; their turn is due since `due_s`."""
     before, after = game.awaited(match.state), game.awaited(state)
     version, limit_s = match.version + 1, match.limits.turn_timeout_s
     seats = []
@@ -143,15 +146,15 @@ def _advanced(game: Game, match: Match, mover: Seat, state: State, now_s: float,
 
 
 def _asked(seat: Seat, limit_s: float, version: int, now_s: float, due_s: float) -> Seat:
-    # an empty seat for which no time ran: where all move at once, it starts with the question
+    # an empty seat has no deadline if the game goes on without it: it gets one with the question
     back_by_s = now_s + limit_s if seat.place is None and seat.back_by_s is None else seat.back_by_s
     return replace(seat, remaining_s=limit_s, asked_s=now_s, since_s=due_s, question=version, back_by_s=back_by_s)
 
 
 def times(match: Match, seat: Seat, thinking_s: float, received_s: float) -> dict[str, float]:
-    """What the record says of a turn's time, in ms: all that its bot was charged for it, and what the server took.
+    """Returns the times that the record keeps for a turn, in ms: those charged to its bot, and those the server took.
 
-    Together they are the time from the arrival of what made the turn due to the arrival of the turn itself.
+    Their sum is the time from the arrival of what made the turn due to the arrival of the turn itself.
     """
     charged_s = match.limits.turn_timeout_s - seat.remaining_s + thinking_s
     passed_s = 0.0 if seat.since_s is None else received_s - seat.since_s
@@ -159,12 +162,12 @@ def times(match: Match, seat: Seat, thinking_s: float, received_s: float) -> dic
 
 
 def _ms(seconds: float) -> float:
-    """Milliseconds with three decimals; `round` to decimals goes by way of text, and takes five times as long."""
+    """Returns milliseconds with three decimals. `round` to decimals goes through text and takes five times as long."""
     return round(seconds * 1_000_000) / 1000
 
 
 def entered(game: Game, state: State, turn: dict[str, Any], mark: str | None) -> State:
-    """The state after an entry of a record: its turn, and `forfeit` or `reconfigured` where it is no turn of a bot."""
+    """Returns the state after an entry of a record. `mark` is one of `MARKS`, or None for a bot's turn."""
     if mark == "forfeit":
         return game.forfeit(state, turn["player"], turn["forfeit"])
     if mark == "reconfigured":

@@ -1,4 +1,4 @@
-"""Verdicts: how a match can end other than by its game's own rules, and whose fault each end is."""
+"""Verdicts: how a match can end, by its game's own rules or otherwise, and whose fault each end is."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ SAME_TIME_S = 1.0  # both gone "at about the same time" is a draw (seed 000)
 
 
 def with_verdict(match: Match, verdict: Verdict) -> Match:
-    """The match with its end written into the state, as bots see it (`complete`, `victor`, `reason`)."""
+    """Returns the match with its verdict, also in the state, where bots see it (`complete`, `victor`, `reason`)."""
     state = {**match.state, "complete": True, "victor": verdict.victor, "reason": verdict.reason.value}
     return replace(match, state=state, verdict=verdict)
 
 
 def complete(game: Game, match: Match) -> Verdict:
-    """The game's own end: nobody's fault."""
+    """Returns the verdict for the game's own end: nobody's fault."""
     return Verdict(game.victor(match.state), Reason.COMPLETE, Fault.NONE, {"turns": match.version})
 
 
 def timeout(match: Match, seat: Seat, thinking_s: float, unread: bool = False) -> Verdict:
-    """The seat's clock ran out while the bot was connected and asked.
+    """Returns the verdict for a seat whose clock ran out while its bot was connected and asked.
 
-    `leftMs` is what it had of `limitMs` when it was asked, or asked again.
+    `leftMs` is what was left of `limitMs` when the bot was asked, or asked again.
     """
     evidence: dict[str, Any] = {
         "bot": seat.bot,
@@ -43,14 +43,14 @@ def timeout(match: Match, seat: Seat, thinking_s: float, unread: bool = False) -
 
 
 def strikes(match: Match, seat: Seat, problem: tuple[str, str]) -> Verdict:
-    """The seat sent its last allowed invalid turn; `problem` is that turn's code and sentence."""
+    """Returns the verdict for a seat that sent its last allowed invalid turn; `problem` is its code and sentence."""
     code, sentence = problem
     evidence = {"bot": seat.bot, "version": match.version, "strikes": seat.strikes, "code": code, "sentence": sentence}
     return Verdict(_other(match, [seat]), Reason.INVALID, Fault.BOT, evidence)
 
 
 def gave_up(match: Match, seat: Seat, event: GaveUp) -> Verdict:
-    """The seat's bot, asked by the server, gave no answer that counts."""
+    """Returns the verdict for a stateless bot that gave no valid answer."""
     evidence = {
         "bot": seat.bot,
         "version": match.version,
@@ -63,7 +63,7 @@ def gave_up(match: Match, seat: Seat, event: GaveUp) -> Verdict:
 
 
 def cause(verdict: Verdict) -> str:
-    """Why a seat is out of a match that goes on, in a sentence."""
+    """Returns why a seat is out of a match that goes on, as a sentence."""
     evidence = verdict.evidence
     if verdict.reason is Reason.TIMEOUT:
         return f"The bot did not answer within {evidence['limitMs']} ms."
@@ -73,10 +73,11 @@ def cause(verdict: Verdict) -> str:
 
 
 def absence(match: Match, late: Sequence[Seat], now_s: float) -> Verdict:
-    """Seats stayed empty too long. Where the server emptied one of them, nobody loses.
+    """Returns the verdict for seats that stayed empty too long: void if the server emptied one of `late`.
 
-    Where every other seat was left by its own bot as well, nobody wins: both were gone at about the same time. Who left
-    later than that did not leave the match to the other, and may be on its way back.
+    Each bot that left within `SAME_TIME_S` of the first of `late` loses. If no other bot remains, nobody wins: all were
+    gone at about the same time. A bot that left later does not lose: it outlasted the first, and may be on its way
+    back.
     """
     empty = [seat for seat in match.seats if seat.place is None]
     times = [(seat, seat.left_s, seat.back_by_s) for seat in empty]
@@ -101,12 +102,12 @@ def absence(match: Match, late: Sequence[Seat], now_s: float) -> Verdict:
 
 
 def server_fault(evidence: dict[str, Any]) -> Verdict:
-    """The server cannot go on: a draw that counts for nobody (seed 000: "recorded as a draw")."""
+    """Returns the verdict if the server cannot go on: a draw, counting for nobody (seed 000: "recorded as a draw")."""
     return Verdict(None, Reason.ERROR, Fault.SERVER, evidence)
 
 
 def failure(error: Exception, event: Event) -> Verdict:
-    """The game's own code failed at an event, or ours did: only of the game's is it said at which."""
+    """Returns the verdict for an exception at an event; names the event only if the game's code raised it."""
     name = type(error).__name__
     if _came_through(Game.__module__, error):
         return server_fault({"error": name, "event": type(event).__name__})
@@ -114,7 +115,7 @@ def failure(error: Exception, event: Event) -> Verdict:
 
 
 def _came_through(module: str, error: Exception) -> bool:
-    """Whether the error was raised in a module, or in what it called: asked of the traceback, no turn pays for it."""
+    """Returns whether an error was raised in a module or in what it called. Reads the traceback: turns cost nothing."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_globals.get("__name__") != module:
         trace = trace.tb_next
@@ -122,7 +123,7 @@ def _came_through(module: str, error: Exception) -> bool:
 
 
 def _other(match: Match, losers: Sequence[Seat]) -> str | None:
-    """The one bot that is not among the losers; None unless it is exactly one."""
+    """Returns the one bot that is not among the losers, or None unless there is exactly one."""
     lost = {seat.bot for seat in losers}
     others = [seat.bot for seat in match.seats if seat.bot not in lost]
     return others[0] if len(others) == 1 else None

@@ -1,4 +1,4 @@
-"""What can happen to a match. Each event is a value that the arena makes and `step` answers."""
+"""What can happen to a match. The arena makes the events; `step` answers them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import msgspec
 
 
 class Turned(msgspec.Struct, frozen=True):
-    """A bot sent something. `turn` is None where it could not be read; `refusal` is a sentence that says why.
+    """A bot sent something. `turn` is None if it could not be read; `refusal` is a sentence that says why.
 
-    `thinking_s` is the bot's own time: from its update written to its socket until the turn's bytes arrived, which was
-    at `received_s` (epoch; None: just now). It answers the question of that `version`, where that is known: at any
-    other it is an old one. `question`: it answers what was asked at that version, and counts only while that is asked.
-    `unforgiving`: if it is not valid the match is lost, whatever strikes are left.
-    `at`: the version that the match had when the turn came, where somebody has moved it on since; it is for that one,
-    unless it says another itself.
+    `thinking_s` is the bot's own time: from when its update had been written to its socket until the turn's bytes
+    arrived, at `received_s` (epoch; None: now). `version`: the turn counts only while the match is at this version.
+    `question`: it answers what was asked at that version, and counts only while that question is open.
+    `unforgiving`: if it is invalid the match is lost, whatever strikes are left.
+    `at`: the version of the match when the turn arrived, if the match has moved on since; the turn is for that version
+    unless it names another.
     """
 
     bot: str
@@ -32,7 +32,7 @@ class Turned(msgspec.Struct, frozen=True):
 class TimedOut(msgspec.Struct, frozen=True):
     """The bot's clock for the question of this version ran out on the node that holds its connection.
 
-    `unread`: it has not read what it was sent before, so that the question itself could not be written to its socket.
+    `unread`: the bot did not read earlier messages, so the question itself could not be written to its socket.
     """
 
     bot: str
@@ -42,10 +42,11 @@ class TimedOut(msgspec.Struct, frozen=True):
 
 
 class GaveUp(msgspec.Struct, frozen=True):
-    """A bot that is asked by the server gave no answer that counts to the question of this version.
+    """A stateless bot gave no valid answer to the question of this version.
 
-    `reason` is `timeout` or `invalid`, `sentence` says more; `cause` (JSON) is what a game that goes on without the bot
-    is told, where that is something else. `code`: `invalid-turn` where an answer was read, and is no valid turn.
+    `reason` is `timeout` or `invalid`, `sentence` says more. `cause` (JSON) is what a game that goes on without the bot
+    is told; None: a sentence made from the verdict. `code` is `invalid-turn` if an answer was read but is not a valid
+    turn.
     """
 
     bot: str
@@ -58,17 +59,17 @@ class GaveUp(msgspec.Struct, frozen=True):
 
 
 class Reconfigured(msgspec.Struct, frozen=True):
-    """Whoever began the match changes its options."""
+    """The options are changed by whoever began the match."""
 
     options: dict[str, Any]
 
 
 class Joined(msgspec.Struct, frozen=True):
-    """A bot took its seat, after its return or over the head of another connection of its own.
+    """A bot took its seat: it came back, or replaced an earlier connection of its own.
 
-    Its clock ran `thinking_s` longer where the other connection is at hand to be asked; else until `until_s` (epoch;
-    None: now): when the bot was back, or for how long the other connection is known to have lived.
-    `again`: the connection that sat there takes its seat again, which was emptied wrongly; who sits there now keeps it.
+    Its clock is charged `thinking_s` if the earlier connection is at hand to tell its time; else it ran until `until_s`
+    (epoch; None: now): when the bot came back, or as long as the earlier connection is known to have lived.
+    `again`: a connection takes back its seat, which was emptied wrongly; if another one sits there now, that keeps it.
     """
 
     bot: str
@@ -79,10 +80,10 @@ class Joined(msgspec.Struct, frozen=True):
 
 
 class Left(msgspec.Struct, frozen=True):
-    """The connection at `place` is gone by the bot's own doing (`clean`), else the network broke it.
+    """The connection at `place` ended: closed by the bot (`clean`), or broken by the network.
 
-    `how` is a slug that says more: `goodbye`, `broken`, or that of the close frame by which it was closed. `at_s`
-    (epoch) is when it ended; None: just now.
+    `how` is a slug that says more: `goodbye`, `broken`, or the slug of the close frame by which it was closed. `at_s`
+    (epoch; None: now) is when it ended.
     """
 
     bot: str
@@ -94,7 +95,7 @@ class Left(msgspec.Struct, frozen=True):
 
 
 class Orphaned(msgspec.Struct, frozen=True):
-    """The server ended the connection at `place`, or lost it with its node: not the bot's doing. `how` is a slug."""
+    """The server closed the connection at `place`, or lost it with its node: not the bot's fault. `how` is a slug."""
 
     bot: str
     place: str
@@ -102,7 +103,7 @@ class Orphaned(msgspec.Struct, frozen=True):
 
 
 class Overdue(msgspec.Struct, frozen=True):
-    """`due_s` has passed."""
+    """The match's `due_s` has passed."""
 
 
 class Failed(msgspec.Struct, frozen=True):

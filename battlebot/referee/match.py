@@ -9,7 +9,7 @@ import msgspec
 
 
 class Fault(StrEnum):
-    """Whose doing the end of a match was."""
+    """Who caused the end of a match."""
 
     NONE = "none"
     BOT = "bot"
@@ -30,9 +30,10 @@ class Reason(StrEnum):
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """What a match is played under; kept in the match, so that a change of settings changes no running match.
+    """The limits of a match; kept in the match, so that changed settings do not affect a running one.
 
-    Of the time for a turn, bots are not told the last `leeway_s`. Of each bot `max_record_bytes` of turns are kept.
+    Bots are told a turn's time less `leeway_s`. At most `max_record_bytes` of each bot's turns are recorded; a turn
+    beyond that is invalid.
     """
 
     turn_timeout_s: float = 3.0
@@ -46,14 +47,14 @@ class Limits(msgspec.Struct, frozen=True):
 class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
     """A bot's place in a match.
 
-    `place` is where its updates go (a node's name and a connection's), None while the seat is empty. `remaining_s` is
-    what is left of the clock of the turn that is asked of it, and `asked_s` (epoch) since when nothing has been charged
-    to that clock. `since_s` (epoch) is when that turn became due: when the bytes arrived that made it this seat's.
-    A seat is empty from `left_s` on and kept until `back_by_s` (epoch); `emptied_by` says whose doing its emptiness
-    is, and `how` how the connection ended.
-    `question` is the version at which it was asked last; `answered` the version and the text of its last valid turn;
-    `recorded_bytes` how long the texts of all its valid turns are together.
-    `address` is where its bot is asked, if the bot is stateless: then nothing is sent to it but questions.
+    `place` is where its updates go (the names of a node and a connection), None while the seat is empty. `remaining_s`
+    is what is left of the clock of the turn that is asked of it; time up to `asked_s` (epoch) has already been charged.
+    `since_s` (epoch) is when that turn became due: when the bytes arrived that put this seat on turn.
+    An empty seat has been empty since `left_s` and is kept until `back_by_s` (epoch); `emptied_by` says whose doing
+    that is, and `how` how the connection ended.
+    `question` is the version at which it was last asked; `answered` the version and the text of its last valid turn;
+    `recorded_bytes` the total length of the texts of its valid turns.
+    `address` is where its bot is asked, if the bot is stateless: then only questions are sent to it.
     """
 
     bot: str
@@ -82,16 +83,17 @@ class Verdict(msgspec.Struct, frozen=True):
 
     @property
     def void(self) -> bool:
-        """Whether the match counts for nobody: by a server's fault, or because its organiser took it back."""
+        """Returns whether the match counts for nobody: by the server's fault, or because its organiser took it back."""
         return self.fault is Fault.SERVER or self.reason is Reason.VOID
 
 
 class Series(msgspec.Struct, frozen=True):
-    """Matches, boards, that the same two play one after the other, the first mover changed each time (duel-arena).
+    """Matches, called boards, that the same two bots play one after another, taking turns to move first (duel-arena).
 
-    `board` is which of the `boards` this match is, from 1; `number` an integer that grows from each board to the next,
-    whoever plays it. The series goes on while all its bots are `staying`: their sessions outlast a board. `by_name` are
-    those whose live match is found by their name alone; `passwordless` those whose name anybody could have used.
+    `board` is the number of this match among the `boards`, from 1. `number` is an integer that grows from each board to
+    the next, whoever plays it. The series goes on while all its bots are `staying`: their sessions outlast a board.
+    `by_name` are the bots whose live match is found by their name alone; `passwordless` those whose name anybody could
+    have used.
     """
 
     id: str
@@ -107,9 +109,9 @@ class Match(msgspec.Struct, frozen=True):
     """One play of a game.
 
     `version` counts the valid turns and is what bots see; `revision` counts the commits and is what the store
-    compares. `due_s` (epoch) is when somebody must look after the match, whatever happens to its nodes: it is there
-    exactly as long as there is no verdict. `nudges` counts how often nobody did anything until then. Of one that is not
-    `rated`, anybody could have named the bots as he liked.
+    compares. `due_s` (epoch) is when somebody must look after the match, even if its nodes have died; it is set
+    exactly as long as there is no verdict. `nudges` counts how often that moment has passed without effect since the
+    last turn. If the match is not `rated`, anybody could have named its bots as they liked.
     """
 
     id: str
@@ -130,24 +132,24 @@ class Match(msgspec.Struct, frozen=True):
     rated: bool = True
 
     def seat_of(self, bot: str) -> Seat | None:
-        """The bot's seat, or None if it plays no part in this match."""
+        """Returns the bot's seat, or None if it is not in this match."""
         for seat in self.seats:
             if seat.bot == bot:
                 return seat
         return None
 
     def as_document(self) -> dict[str, Any]:
-        """A dict of JSON values from which `from_document` makes an equal match."""
+        """Returns a dict of JSON values from which `from_document` makes an equal match."""
         document: dict[str, Any] = msgspec.to_builtins(self)
         return document
 
     @property
     def goes_on(self) -> bool:
-        """Whether the same bots play another board when this one is over."""
+        """Returns whether the same bots play another board after this one."""
         series = self.series
         return series is not None and series.board < series.boards and len(series.staying) == len(self.seats)
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Match:
-        """The match that `as_document` described."""
+        """Returns the match that `as_document` described."""
         return msgspec.convert(document, cls)

@@ -1,4 +1,4 @@
-"""In which order the players of a match finished: by what the game says of it, else by who lost. Pure."""
+"""The order in which the players of a match finished: as its game states it, else by who lost. Pure."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ Ranks = Iterable[Iterable[str]]
 
 
 def places_of(match: Match) -> dict[str, int]:
-    """bot -> place from 1, equal ones share it (1, 2, 2, 4), of a match that is over.
+    """Returns bot -> place, from 1, for a match that is over; equal bots share a place (1, 2, 2, 4).
 
-    Whom the game's `places` leave out comes last. A match that did not end by its rules has a first and a last place:
-    who ran out of time, or was gone, has lost.
+    Players missing from the game's `places` come last. A match without `places`, or that did not end by its rules, has
+    a first and a last place: all but the victor are last, or, if nobody won, the bots that ran out of time or were
+    gone.
     """
     verdict, players = match.verdict, [seat.bot for seat in match.seats]
     assert verdict is not None
@@ -30,7 +31,7 @@ def places_of(match: Match) -> dict[str, int]:
 
 
 def stated_ranks(state: Mapping[str, Any], players: Sequence[str]) -> list[list[str]] | None:
-    """The `places` of a final state, as games/README.md has them, whoever is missing last; None if there are none."""
+    """Returns the `places` of a final state (games/README.md), missing players last; None if absent or malformed."""
     stated = state.get("places")
     if stated is None or problem_of_places(stated, players):
         return None
@@ -39,7 +40,7 @@ def stated_ranks(state: Mapping[str, Any], players: Sequence[str]) -> list[list[
 
 
 def stated_scores(state: Mapping[str, Any], players: Sequence[str]) -> dict[str, int] | None:
-    """bot -> score of the `scores` of a final state, `[{"name", "score"}]`; None if there are none."""
+    """Returns bot -> score from the `scores` of a final state, `[{"name", "score"}]`; None if absent or malformed."""
     stated = state.get("scores")
     if stated is None or problem_of_scores(stated, players):
         return None
@@ -48,7 +49,7 @@ def stated_scores(state: Mapping[str, Any], players: Sequence[str]) -> dict[str,
 
 
 def numbered(ranks: Ranks) -> dict[str, int]:
-    """bot -> its place: one more than how many stand before its rank."""
+    """Returns bot -> its place: one more than the number of bots in the ranks before its own."""
     places: dict[str, int] = {}
     for rank in ranks:
         place = len(places) + 1

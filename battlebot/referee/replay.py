@@ -1,6 +1,6 @@
-"""Replays a stored match through its game's rules and says what of the record does not follow from its turns. Pure.
+"""Replays a stored match by its game's rules and reports what in the record does not follow from its turns. Pure.
 
-A finding is `{"code", "sentence"}`; no finding means that the record is what its turns make.
+A finding is `{"code", "sentence"}`; no findings means that the record is what its turns make.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ Record = Mapping[str, Any]
 NOT_OF_THE_STATE = RESERVED_OF_A_STATE | {"complete", "nextPlayer"}
 END = frozenset(("victor", "reason"))
 ROUNDING_MS = 1.0
-CLOCKS_APART_MS = 2000  # turns that follow one another may have been stamped on two machines
+CLOCKS_APART_MS = 2000  # successive turns may have been stamped by two machines
 KINDS: Mapping[str, type] = {"players": list, "turns": list, "match": dict}
 KINDS_ABOUT: Mapping[str, type] = {"seq": int, "void": bool, "version": int, "evidence": dict, "strikes": dict}
 
 
 def check_match(game: Game, record: Record) -> list[Finding]:
-    """What of a stored match, with all its turns, does not follow from its players, seed, options and turns.
+    """Returns what in a stored match, with all its turns, does not follow from its players, seed, options and turns.
 
-    The randomness of a game comes from the seed alone, so that equal turns make equal states.
+    All randomness of a game comes from the seed, so equal turns make equal states.
     """
     try:
         return [*_kinds(record), *_counts(record), *_replayed(game, record)]
@@ -37,7 +37,7 @@ def check_match(game: Game, record: Record) -> list[Finding]:
 
 
 def states(game: Game, record: Record) -> Iterator[dict[str, Any]]:
-    """The state before the first turn of a stored match, and after each of its turns. Raises what the game raises."""
+    """Yields the state before the first turn of a stored match and after each turn. Raises what the game raises."""
     about = record["match"]
     state = game.initial_state(record["players"], about["seed"], about["options"])
     marks = {number: mark for mark in MARKS for number in about.get(mark, ())}
@@ -48,7 +48,7 @@ def states(game: Game, record: Record) -> Iterator[dict[str, Any]]:
 
 
 def finding(code: str, sentence: str) -> Finding:
-    """What is wrong: a stable slug and a sentence."""
+    """Returns a finding: a stable slug and a sentence."""
     return {"code": code, "sentence": sentence}
 
 
@@ -60,7 +60,7 @@ def _kinds(record: Record) -> Iterator[Finding]:
 
 
 def _is(value: object, kind: type) -> bool:
-    # MongoDB's long integers are a kind of int; so are, for Python, booleans
+    # not type(): MongoDB's long integers are a subclass of int; but so are booleans
     return isinstance(value, kind) and isinstance(value, bool) is (kind is bool)
 
 
@@ -81,7 +81,7 @@ def _counts(record: Record) -> Iterator[Finding]:
         before_ms = turn["time"]
     limit_ms, out = about["turnTimeoutMs"], about.get("forfeit", ())
     for number, charged_ms in enumerate(about["clocks"], start=1):
-        # who was out by its clock had taken more
+        # a forfeit by time took longer than the clock
         if charged_ms < 0 or (charged_ms > limit_ms + ROUNDING_MS and number not in out):
             yield finding("clock", f"Turn {number} took {charged_ms:g} ms of a clock of {limit_ms} ms.")
 
@@ -150,7 +150,7 @@ def _of_a_timeout(game: Game, state: Mapping[str, Any], record: Record) -> Itera
     proof = record["match"]["evidence"]
     if proof["bot"] not in game.awaited(dict(state)):
         yield finding("evidence", "The bot that ran out of time was not to move.")
-    # who was asked by the server, and gave up by itself, is not said to have had anything left
+    # the evidence for a stateless bot's time-out has no `leftMs`
     if "leftMs" in proof and not proof["leftMs"] <= min(proof["thinkingMs"], proof["limitMs"]):
         yield finding("evidence", f"{proof['thinkingMs']} ms of {proof['leftMs']} ms are no time-out.")
     if record["victor"] == proof["bot"]:

@@ -1,4 +1,4 @@
-"""How a seat is taken and left: who sits there, until when an empty one waits, and what it costs on the clock."""
+"""How a seat is taken and left: its place, the deadline of an empty seat, and what is charged to the clock."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from battlebot.rules.contract import Game
 
 
 def charged(seat: Seat, thinking_s: float, now_s: float) -> Seat:
-    """The seat with so much less on its clock: what does not answer the question does not restart the clock."""
+    """Returns the seat with `thinking_s` less on its clock: a message that is no answer must not restart the clock."""
     return replace(seat, remaining_s=max(0.0, seat.remaining_s - thinking_s), asked_s=now_s)
 
 
 def joined(game: Game, match: Match, event: Joined, now_s: float) -> Step:
-    """The bot takes a place: the seat's old one, or another."""
+    """Gives the bot's seat a new place, and charges its clock unless the server had emptied the seat."""
     seat = match.seat_of(event.bot)
     if seat is None or (event.again and seat.place is not None):
         return Step(match)
@@ -28,7 +28,7 @@ def joined(game: Game, match: Match, event: Joined, now_s: float) -> Step:
         elif event.thinking_s is not None:
             back = charged(back, event.thinking_s, now_s)
         elif seat.asked_s is not None:
-            # the clock went on meanwhile; were it not so, a second connection would be worth a second clock
+            # the clock went on meanwhile; otherwise a second connection would gain a bot a second clock
             until_s = max(seat.asked_s, now_s if event.until_s is None else min(now_s, event.until_s))
             back = charged(back, until_s - seat.asked_s, until_s)
     match = with_seat(match, back)
@@ -36,7 +36,7 @@ def joined(game: Game, match: Match, event: Joined, now_s: float) -> Step:
 
 
 def left(game: Game, match: Match, event: Left, now_s: float) -> Step:
-    """The connection at a place is gone, by the bot's or the network's doing."""
+    """Empties the seat of a connection that the bot closed or the network broke."""
     seat = match.seat_of(event.bot)
     if seat is None or seat.place != event.place:
         return Step(match)
@@ -46,13 +46,13 @@ def left(game: Game, match: Match, event: Left, now_s: float) -> Step:
     fault = Fault.BOT if event.clean else Fault.NETWORK
     in_s: float | None = seat.remaining_s if on_turn else match.limits.turn_timeout_s
     if not on_turn and game.goes_on_without:
-        in_s = None  # nobody waits for it before it is asked again
+        in_s = None  # no deadline until it is asked again
     seat = _emptied(seat, fault, event.how, in_s, now_s)
     return Step(with_seat(match, seat if event.at_s is None else replace(seat, left_s=event.at_s)))
 
 
 def orphaned(game: Game, match: Match, event: Orphaned, now_s: float) -> Step:
-    """The connection at a place was ended by the server: its clock stands."""
+    """Empties the seat of a connection that the server ended; its clock stops."""
     seat = match.seat_of(event.bot)
     if seat is None or seat.place != event.place:
         return Step(match)
@@ -60,11 +60,11 @@ def orphaned(game: Game, match: Match, event: Orphaned, now_s: float) -> Step:
 
 
 def _emptied(seat: Seat, fault: Fault, how: str | None, in_s: float | None, now_s: float) -> Seat:
-    """The seat without its bot, which may be back within so many seconds; None: until it is asked again."""
+    """Returns the seat without its bot, which may be back within `in_s` seconds; None: no deadline until asked."""
     back_by_s = None if in_s is None else now_s + in_s
     return replace(seat, place=None, left_s=now_s, back_by_s=back_by_s, emptied_by=fault, how=how)
 
 
 def with_seat(match: Match, seat: Seat) -> Match:
-    """The match with that bot's seat as it is here."""
+    """Returns the match with its seat of the same bot replaced by this one."""
     return replace(match, seats=tuple(seat if other.bot == seat.bot else other for other in match.seats))

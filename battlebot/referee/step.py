@@ -1,7 +1,7 @@
 """The referee: `step(game, match, event, now_s)` answers an event with a new match and what the bots are told.
 
-Pure: no I/O, no clock, no randomness. Which event is answered how is the table `ANSWERS`; a match with a verdict
-answers nothing any more. Rules are those of seed 000 and of docs/bots.md.
+Pure: no I/O, no clock, no randomness. The table `ANSWERS` maps events to functions; a match with a verdict does not
+change any more. Rules are those of seed 000 and of docs/bots.md.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from battlebot.wire.jsontext import encode
 
 __all__ = ["Step", "seen_by", "step", "update_for", "with_first_due"]
 
-NUDGE_AFTER_S = 5.0  # beyond a clock's end, before a match that stands still is looked at
-MAX_NUDGES = 6  # looks without any effect, after which the server gives the match up
+NUDGE_AFTER_S = 5.0  # from the end of the longest clock until a match without events is looked at
+MAX_NUDGES = 6  # looks without effect, after which the server gives the match up
 
 
 def step(game: Game, match: Match, event: Event, now_s: float) -> Step:
     """Answers one event at the time `now_s` (epoch seconds).
 
-    An exception, from the game's own code or from ours, ends the match as a draw by the server's fault, and is the
-    answer's `failure`; none is raised.
+    Raises nothing: an exception, from the game's own code or from ours, ends the match as a draw by the server's fault,
+    and is the answer's `failure`.
     """
     if match.verdict is not None:
         return _after_the_end(game, match, event)
@@ -50,7 +50,7 @@ def step(game: Game, match: Match, event: Event, now_s: float) -> Step:
     try:
         answer = ANSWERS[type(event)](game, next_match, event, now_s)
         if answer.match is next_match:
-            # there will be no commit: what is told is the match as it stands
+            # there will be no commit: the updates carry the match's present revision
             updates = tuple(replace(update, revision=match.revision) for update in answer.updates)
             return Step(match, updates, reply=True)
         return replace(answer, match=replace(answer.match, due_s=_due(game, answer.match, now_s)))
@@ -60,7 +60,7 @@ def step(game: Game, match: Match, event: Event, now_s: float) -> Step:
 
 
 def with_first_due(game: Game, match: Match, now_s: float) -> Match:
-    """The match with its first `due_s` and the first clocks set, before it is stored for the first time."""
+    """Returns the match with its first `due_s` and clocks set. Call it before the match is first stored."""
     awaited = game.awaited(match.state)
     seats = tuple(replace(seat, asked_s=now_s, since_s=now_s) if seat.bot in awaited else seat for seat in match.seats)
     return replace(match, seats=seats, due_s=_due(game, match, now_s))
@@ -94,7 +94,7 @@ def _turned(game: Game, match: Match, event: Turned, now_s: float) -> Step:
 
 
 def _problem(game: Game, match: Match, event: Turned, offered: dict[str, Any]) -> tuple[str, str] | None:
-    """Why the turn is not valid, as a code and a sentence; None where it is."""
+    """Returns why the turn is invalid, as a code and a sentence, or None if it is valid."""
     if event.turn is None:
         return "bad-message", event.refusal or "A turn must be one JSON object."
     version = offered.get("version")
@@ -106,7 +106,7 @@ def _problem(game: Game, match: Match, event: Turned, offered: dict[str, Any]) -
 
 
 def _too_much(match: Match, answer: Answer) -> tuple[str, str] | None:
-    """As `_problem`: whether the match would keep more of this bot than it may."""
+    """Like `_problem`: whether the record would hold more of this bot's turns than it may."""
     most = match.limits.max_record_bytes
     if answer.recorded_bytes <= most:
         return None
@@ -116,9 +116,9 @@ def _too_much(match: Match, answer: Answer) -> tuple[str, str] | None:
 def _repeated(
     game: Game, match: Match, seat: Seat, turn: dict[str, Any], answer: Answer, on_turn: bool, now_s: float
 ) -> Step | None:
-    """The answer to a turn for a question that has passed: acknowledged again, or stale; None for any other turn.
+    """Returns the reply to a turn for an earlier question or another match: acknowledged again, or stale. Else None.
 
-    Where all move at once the others' turns leave a bot's question as it is, and a second answer comes too late.
+    In a simultaneous game others' turns do not change a bot's question, and a second answer to it comes too late.
     """
     version = answer.version
     if "match" in turn and _is_for_another(turn, match):
@@ -139,7 +139,7 @@ def _repeated(
 
 
 def _is_for_another(turn: dict[str, Any], match: Match) -> bool:
-    """Whether a turn with a version was under way when the match that it names ended; else the key is the bot's own."""
+    """Returns whether a turn names another match, ended meanwhile; without a version the key is the bot's own."""
     version = turn.get("version")
     return isinstance(turn["match"], str) and type(version) is int and turn["match"] != match.id
 
@@ -178,7 +178,7 @@ def _gave_up(game: Game, match: Match, event: GaveUp, now_s: float) -> Step:
     answer = _out(game, match, seat, ending.gave_up(match, seat, event), now_s, event.cause)
     if answer.match.verdict is None or game.goes_on_without:
         return answer
-    # whoever plays it has seen no turn by which it lost
+    # its opponents have seen no turn by which it lost
     sentence = f"{seat.bot} was asked, and gave no answer that counts: the match is over, and it has lost."
     told = (
         update if update.bot == seat.bot else replace(update, code="opponent-failed", error=sentence)
@@ -188,10 +188,10 @@ def _gave_up(game: Game, match: Match, event: GaveUp, now_s: float) -> Step:
 
 
 def _out(game: Game, match: Match, seat: Seat, verdict: Verdict, now_s: float, cause: Any = None) -> Step:
-    """The seat has lost by that verdict: the match is over, or goes on without it where the game has a `forfeit`."""
+    """Applies the verdict by which a seat lost: the match ends, or goes on without it if the game has a `forfeit`."""
     if not game.goes_on_without or seat.bot not in game.awaited(match.state):
         return _ended(game, match, verdict)
-    # who was away was so for all that it had left
+    # an absent bot used up all that it had left
     away = verdict.reason is Reason.DISCONNECT
     thinking_s = seat.remaining_s if away else verdict.evidence.get("thinkingMs", 0) / 1000
     return forfeited(game, match, seat, cause or ending.cause(verdict), thinking_s, now_s)
@@ -207,7 +207,7 @@ def _overdue(game: Game, match: Match, event: Overdue, now_s: float) -> Step:
     late = [seat for seat in match.seats if seat.back_by_s is not None and seat.back_by_s <= now_s]
     if late:
         verdict = ending.absence(match, late, now_s)
-        # the next of them, if the match goes on, is found by the next look: its time has passed as well
+        # if the match goes on, the next look finds the next late seat
         return _ended(game, match, verdict) if verdict.void else _out(game, match, late[0], verdict, now_s)
     if match.nudges >= MAX_NUDGES:
         return _ended(game, match, ending.server_fault({"nudges": match.nudges}))
@@ -237,7 +237,7 @@ ANSWERS: Mapping[type, Callable[[Game, Match, Any, float], Step]] = {
 
 
 def _after_the_end(game: Game, match: Match, event: Event) -> Step:
-    # a bot that comes back, or asks again, after the end is told how it ended
+    # a bot that comes back or sends a turn after the end is told how the match ended
     if isinstance(event, Joined | Turned):
         seat = match.seat_of(event.bot)
         if seat is not None:

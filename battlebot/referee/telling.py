@@ -1,4 +1,4 @@
-"""What a seat is told: the state as it may see it, in an update. Nothing is decided here."""
+"""What a seat is told: the state as it may see it, in an update. Decides nothing."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from battlebot.referee.match import Match, Seat, Series
 from battlebot.rules.contract import Game
 from battlebot.wire.updates import Update
 
-END = ("complete", "victor", "reason")  # the keys of the state that tell how a match ended
+END = ("complete", "victor", "reason")  # the keys of the state that say how a match ended
 
 
 def update_for(game: Game, match: Match, seat: Seat) -> Update:
-    """The current state as this seat may see it."""
+    """Returns an update with the current state as this seat may see it."""
     return _update(match, seat, game.awaited(match.state), seen_by(game, match, seat.bot))
 
 
 def beginning_for(game: Game, match: Match, bot: str) -> Update | None:
-    """What a bot was to be told when the match began; None where a turn of it was waited for then.
+    """Returns the update that a bot was due when the match began, or None if it was to move then.
 
-    Who is told it later must not answer it: the match has gone on.
+    A bot that is told this late must not answer it: the match has gone on.
     """
     state = game.initial_state([seat.bot for seat in match.seats], match.seed, match.options)
     if bot in game.awaited(state):
@@ -40,9 +40,9 @@ def told(
     code: str | None = None,
     error: str | None = None,
 ) -> Update:
-    """As `update_for`, with a turn, and while the match goes on an error of the game's `view` is raised.
+    """Like `update_for`, with the turn. While the match is running, errors from the game's `view` propagate.
 
-    Nobody plays blind.
+    A bot must not play without seeing the board.
     """
     return _told(game, match, seat, game.awaited(match.state), turn, code, error)
 
@@ -50,7 +50,7 @@ def told(
 def told_all(
     game: Game, match: Match, turn: dict[str, Any] | None = None, only: str | None = None
 ) -> tuple[Update, ...]:
-    """As `told`, of all seats that are told anything; of the turn, if it is `only` for one bot, that one alone."""
+    """Like `told`, for all seats but those of stateless bots. With `only`, the turn is shown to that bot alone."""
     awaited = game.awaited(match.state)
     updates = [
         _told(game, match, seat, awaited, turn if only is None or only == seat.bot else None)
@@ -115,9 +115,9 @@ def _about(series: Series) -> dict[str, Any]:
 
 
 def seen_by(game: Game, match: Match, bot: str | None) -> dict[str, Any]:
-    """The state as a bot, or a viewer (None), may see it. If the game's `view` fails, only what is no secret.
+    """Returns the state as a bot, or a viewer (None), may see it; only what is never secret if the game's `view` fails.
 
-    The end is always in it, whatever the game's `view` leaves out: original clients index `victor`.
+    The end is always included, even if the game's `view` leaves it out: original clients index `victor`.
     """
     try:
         seen = game.view(match.state, bot)
