@@ -1,6 +1,6 @@
-"""What a game is: `Game`, made from a module in games/ that knows nothing of us.
+"""What a game is: `Game`, made from a module in games/, which does not know the server.
 
-Pure. Here is what can be read off a module without playing it; `probe` plays it, `registry` finds it.
+Pure. This module checks what can be checked without playing the game; `probe` plays it, `registry` finds it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Turn = dict[str, Any]
 DEFAULT_TURN_TIMEOUT_MS = 3000
 MAX_TURN_TIMEOUT_MS = 3_600_000
 
-# names that are taken, as games/README.md tells whoever writes a game
-SERVERS_KEYS = frozenset({"player", "time", "valid"})  # of a turn: a bot cannot forge them
+# reserved names; games/README.md lists them for authors of games
+SERVERS_KEYS = frozenset({"player", "time", "valid"})  # of a turn; a bot cannot forge them
 RESERVED_OF_A_TURN = SERVERS_KEYS | {"version", "match"}  # the server reads these two
-RESERVED_OF_A_STATE = frozenset({"_id", "game", "contest", "startTime", "turns", "match"})  # stored with the last one
+RESERVED_OF_A_STATE = frozenset({"_id", "game", "contest", "startTime", "turns", "match"})  # stored with the last state
 
 _A_TURN = f"a dict of a turn's own fields, none of them {listed(sorted(RESERVED_OF_A_TURN))}"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -38,7 +38,7 @@ _OPTIONAL = ("turnTimeoutMs", "leewayMs", "simultaneous", "options", "exampleTur
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """The functions of a game's module, as the module has them; an optional one that is absent is None."""
+    """The functions of a game's module, unchanged; an optional one that is absent is None."""
 
     initial_state: Callable[[list[str], int, dict[str, Any]], State]
     validate: Callable[[State, Turn], bool]
@@ -57,7 +57,7 @@ class Rules:
     pause_ms: Callable[[State], int] | None = None
 
 
-# what each function is called with: positional arguments, in this order
+# the positional arguments of each function, in this order
 _ARGUMENTS = {
     "initial_state": ("players", "seed", "options"),
     "validate": ("state", "turn"),
@@ -80,11 +80,11 @@ _OBLIGATORY = ("initial_state", "validate", "reducer")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Game:
-    """A set of rules. Stateless: every method takes the state and leaves it as it was.
+    """A set of rules. Stateless: every method takes the state and leaves it unchanged.
 
     A turn is the bot's JSON object in which the caller has set "player" to the id of the bot that sent it, and "time".
     `doc` is the first paragraph of the module's docstring; `example_turn` a legal first turn, if the module gives one.
-    A turn may come `leeway_ms` later than bots are told.
+    Turns are accepted up to `leeway_ms` later than bots are told.
     """
 
     name: str
@@ -100,20 +100,21 @@ class Game:
     rules: Rules = field(repr=False)
 
     def initial_state(self, players: Sequence[str], seed: int, options: Mapping[str, Any]) -> State:
-        """The state before the first turn; equal arguments give equal states. Options not given take their defaults.
+        """Returns the state before the first turn; equal arguments give equal states. Missing options take defaults.
 
-        Raises ValueError for a number of players the game is not for, BadMessage as `options_with_defaults`.
+        Raises ValueError if the game is not for that number of players or two are equal, BadMessage as
+        `options_with_defaults`.
         """
         if not self.min_players <= len(players) <= self.max_players or len(set(players)) != len(players):
             raise ValueError(f"{self.name} is for {self.min_players} to {self.max_players} different bots")
         return self.rules.initial_state(list(players), seed, self.options_with_defaults(options))
 
     def validate(self, state: State, turn: Turn) -> bool:
-        """Whether the turn may be made now by the bot that made it."""
+        """Returns whether the turn may be made now by the bot that made it."""
         return self.rules.validate(state, turn)
 
     def explain(self, state: State, turn: Turn) -> str:
-        """Why a turn that is not valid is not, as a sentence for the bot's author."""
+        """Returns why an invalid turn is invalid, as a sentence for the bot's author."""
         if state["complete"]:
             return "The match is over."
         awaited = self.awaited(state)
@@ -124,31 +125,31 @@ class Game:
         return self.rules.explain(state, turn)
 
     def reducer(self, state: State, turn: Turn) -> State:
-        """The state after a valid turn; a new one. The caller must have asked `validate`."""
+        """Returns the state after a valid turn; a new object. Call `validate` first."""
         return self.rules.reducer(state, turn)
 
     def view(self, state: State, player: str | None) -> State:
-        """What that player may see of the state; None is a viewer. May be the state itself: do not change it."""
+        """Returns what a player or viewer (None) may see of the state. May be the state itself: do not change it."""
         return state if self.rules.view is None else self.rules.view(state, player)
 
     def view_turn(self, turn: Turn, player: str) -> Turn:
-        """What that player may see of a valid turn while the match goes on: all of its own, and what is no secret."""
+        """Returns what the player may see of a valid turn while the match is running: all of its own, no secrets."""
         if self.rules.view_turn is None or turn.get("player") == player:
             return turn
         return self.rules.view_turn(turn, player)
 
     def render(self, state: State) -> str:
-        """The state as text, for logs and terminals."""
+        """Returns the state as text, for logs and terminals."""
         if self.rules.render is None:
             return json.dumps(state, indent=2, ensure_ascii=False)
         return self.rules.render(state)
 
     def show(self, state: State) -> dict[str, Any] | None:
-        """What pages show of a state, as games/README.md describes it; None where the game leaves that to them."""
+        """Returns what pages show of a state (see games/README.md), or None if the game leaves that to them."""
         return None if self.rules.show is None else self.rules.show(state)
 
     def objection(self, players: Sequence[str], options: Mapping[str, Any]) -> str | None:
-        """Why these players cannot start under these options (with defaults), in a sentence; None if they can."""
+        """Returns why these players cannot start under these options (with defaults), a sentence; None if they can."""
         if len(set(players)) != len(players):
             return "All player names must be unique"
         if not self.min_players <= len(players) <= self.max_players:
@@ -157,57 +158,57 @@ class Game:
 
     @property
     def usual_players(self) -> int:
-        """How many play where nobody says how many: nobody is looked for who plays alone."""
+        """The number of players if none is given: the fewest, but at least two, so that there is an opponent."""
         return max(2, self.min_players)
 
     @property
     def goes_on_without(self) -> bool:
-        """Whether a match goes on when one of its players gives up or is out: the game has a `forfeit`."""
+        """Returns whether a match goes on when a player gives up or is out: whether the game has a `forfeit`."""
         return self.rules.forfeit is not None
 
     def forfeit(self, state: State, player: str, cause: Any) -> State:
-        """The state after a player that is awaited gave no answer that counts; `cause` is JSON, and kept."""
+        """Returns the state after an awaited player gave no valid answer; `cause` is JSON, and kept."""
         assert self.rules.forfeit is not None
         return self.rules.forfeit(state, player, cause)
 
     def configure(self, state: State, options: Mapping[str, Any], asked: bool) -> State:
-        """The state with other options from now on. Raises ValueError, with a sentence, where that cannot be.
+        """Returns the state with other options from now on. Raises ValueError, with a sentence, if they cannot change.
 
-        `asked`: the bots that are waited for know the state and may have answered; else nobody does, in a pause.
+        `asked`: the awaited bots know the state and may have answered; False in a pause, when nobody knows it yet.
         """
         if self.rules.configure is None:
             raise ValueError(f"The options of {self.title} cannot be changed during a match")
         return self.rules.configure(state, dict(options), asked)
 
     def question(self, state: State, player: str, about: Mapping[str, Any]) -> Any:
-        """What a stateless bot is asked, as JSON; None where the game leaves it to the server, as a bot's update is.
+        """Returns what a stateless bot is asked, as JSON, or None if the game leaves it to the server: an update.
 
         `state` is what the player may see; `about` has `address`, `match`, `version` and `remainingMs`.
         """
         return None if self.rules.question is None else self.rules.question(state, player, dict(about))
 
     def turn_from(self, answer: Any) -> Turn | None:
-        """The turn that a stateless bot's answer (JSON) stands for; None where it is no object."""
+        """Returns the turn that a stateless bot's answer (JSON) stands for, or None if it is not an object."""
         turn = answer if self.rules.turn_from is None else self.rules.turn_from(answer)
         return turn if isinstance(turn, dict) else None
 
     def pause_ms(self, state: State) -> int:
-        """For how long nobody is asked what is to be asked now, so that viewers can follow."""
+        """Returns for how many milliseconds the bots are not asked yet, so that viewers can follow."""
         return 0 if self.rules.pause_ms is None or state["complete"] else self.rules.pause_ms(state)
 
     def awaited(self, state: State) -> tuple[str, ...]:
-        """The ids of the bots that a turn is waited for; none when the match is complete."""
+        """Returns the ids of the bots whose turn is awaited; none if the match is complete."""
         if state["complete"]:
             return ()
         return tuple(state["waitingFor"]) if self.simultaneous else (state["nextPlayer"],)
 
     def victor(self, state: State) -> str | None:
-        """Who has won a match that is complete; None for a draw."""
+        """Returns the winner of a complete match, or None for a draw."""
         victor: str | None = state["victor"]
         return victor
 
     def options_with_defaults(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """All options with their values: those given, else their defaults.
+        """Returns all options with their values: those given, else their defaults.
 
         Raises BadMessage, with the detail `option`, for an option that is unknown, out of bounds or of another type, or
         if the game says that the options do not go together.
@@ -227,7 +228,7 @@ class Game:
 
 
 def game_from_module(module: ModuleType) -> Game:
-    """The game that a module defines. Raises BadGame: the file, what is wrong there, what is expected."""
+    """Returns the game that a module defines. Raises BadGame: the file, what is wrong there, what is expected."""
     file = str(getattr(module, "__file__", None) or module.__name__)
     table = getattr(module, "GAME", None)
     if not isinstance(table, dict):

@@ -1,4 +1,4 @@
-"""What an organiser may set about a game: `Option`, and how a module's table of options is read."""
+"""The options of a game that an organiser may set: `Option`, and how a module's table of options is read."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _KINDS = {int: "a whole number", str: "a text", bool: "true or false", list: "a 
 
 @dataclass(frozen=True)
 class Option:
-    """One thing an organiser may set about a game. The type of `default` is the type of the option.
+    """One option of a game that an organiser may set. The type of `default` is the type of the option.
 
-    `low` and `high` are inclusive: of a number its value, of a text or a list its length. `choices` are all that is
-    allowed: of a list, all that its items may be. A default of None means that the option may be left unset.
+    `low` and `high` are inclusive bounds of a number, or of the length of a text or a list. `choices` are the allowed
+    values, for a list the allowed items. A default of None means that the option may be left unset.
     """
 
     default: int | str | bool | list[Any] | None
@@ -28,7 +28,7 @@ class Option:
     doc: str = ""
 
     def problem(self, value: Any) -> str | None:
-        """What is wrong with `value`, to be read after the option's name ("must be ..."); None if nothing is."""
+        """Returns what is wrong with `value`, to be read after the option's name ("must be ..."); None if nothing."""
         if value is None and self.default is None:
             return None
         if self.default is not None and type(value) is not type(self.default):
@@ -51,17 +51,17 @@ class Option:
 
 
 def bad_game(file: str, wrong: str, expected: str) -> BadGame:
-    """The error for a broken game, in the one form they all have."""
+    """Returns the error for a broken game, in the form common to all of them."""
     return BadGame(f"{file}: {wrong}; expected: {expected}.", file=file)
 
 
 def listed(items: Sequence[Any]) -> str:
-    """The items as JSON, with commas between them."""
+    """Returns the items as JSON, with commas between them."""
     return ", ".join(json.dumps(item, ensure_ascii=False) for item in items)
 
 
 def options_from_table(file: str, table: Any) -> Mapping[str, Option]:
-    """The options of a game from `GAME["options"]`. Raises BadGame."""
+    """Returns the options of a game from `GAME["options"]`. Raises BadGame."""
     if not isinstance(table, dict):
         raise bad_game(file, f"GAME['options'] is {table!r}", 'a dict of {"default", "low", "high", "choices", "doc"}')
     return MappingProxyType({name: _option(file, name, row) for name, row in table.items()})

@@ -1,4 +1,4 @@
-"""In which order the players of a match finished, as a game says it: what is wrong with `places` and `scores`. Pure."""
+"""Checks `places` and `scores`, by which a game says in which order its players finished. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def problem_of_places(places: Any, players: Sequence[str]) -> str | None:
-    """What is wrong with the `places` of a state, to be read after "state"; None if nothing is."""
+    """Returns what is wrong with the `places` of a state, to be read after "state"; None if nothing is."""
     if not isinstance(places, list) or not all(isinstance(rank, list) for rank in places):
         return "has 'places' that are not a list of lists"
     named = [player for rank in places for player in rank]
@@ -17,7 +17,7 @@ def problem_of_places(places: Any, players: Sequence[str]) -> str | None:
 
 
 def problem_of_scores(scores: Any, players: Sequence[str]) -> str | None:
-    """As `problem_of_places`, of `scores`."""
+    """Like `problem_of_places`, for `scores`."""
     if not isinstance(scores, list) or not all(isinstance(row, dict) for row in scores):
         return "has 'scores' that are not a list of objects"
     if not all(row.get("name") in players and type(row.get("score")) is int for row in scores):

@@ -1,4 +1,4 @@
-"""Plays the first turn of a game before it is let in, to find what breaks the contract. Pure; keeps nothing."""
+"""Plays the first turn of a game before it is admitted, to find what breaks the contract. Pure."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from battlebot.rules.option import bad_game
 from battlebot.rules.order import problem_of_places, problem_of_scores
 
 _STRANGER = "nobody"
-_TIME_MS = 1_700_000_000_000  # every turn has one
+_TIME_MS = 1_700_000_000_000  # the `time` of every turn
 _HOSTILE: tuple[Any, ...] = (None, True, -1, 1.5, 10**400, "", "x", [], [[]], {}, {"x": []})
 
 
 def probe(game: Game, file: str) -> None:
-    """Plays a little of the game with its fewest and its most players. Raises BadGame: the file, what is wrong."""
+    """Plays the game's first turn with its fewest and its most players. Raises BadGame: the file, what is wrong."""
     for count in {game.min_players, game.max_players}:
         _Probe(game, file, [f"bot {n}" for n in range(1, count + 1)]).run()
 
 
 def problem_of_state(game: Game, state: Any, players: Sequence[str]) -> str | None:
-    """What is wrong with a state, to be read after "state"; None if nothing is."""
+    """Returns what is wrong with a state, to be read after "state"; None if nothing is."""
     if not isinstance(state, dict):
         return "is not a dict"
     for key in ("players", "nextPlayer", "complete"):
@@ -70,7 +70,7 @@ def _problem_of_json(state: State) -> str | None:
 
 
 class _Probe:
-    """One play with given players. Every call of the game's goes through `call`, which finds what it changed."""
+    """One play with given players. Calls the game only through `call`, which checks that no argument was changed."""
 
     def __init__(self, game: Game, file: str, players: list[str]) -> None:
         self.game, self.file, self.players = game, file, players
@@ -92,7 +92,7 @@ class _Probe:
             self.play(state, {**example, "player": mover, "time": _TIME_MS})
 
     def check_refusals(self, state: State, mover: str, example: Turn) -> None:
-        """Turns that may not be made, or that hold nonsense, get a bool and, where it is False, a sentence."""
+        """Checks that forbidden and nonsensical turns get a bool from `validate` and, if False, a sentence."""
         turns = [{**example, "player": _STRANGER}, {"player": mover}]
         turns += [{**example, key: value, "player": mover} for key in example for value in _HOSTILE]
         for turn in turns:
@@ -105,14 +105,14 @@ class _Probe:
                 raise self.bad(f"explain returns {sentence!r} for an invalid turn", "a sentence")
 
     def check_sights(self, state: State) -> None:
-        """What players and viewers may see is a state too, and the board can be written as text."""
+        """Checks that what players and viewers see is a valid state, and that `render` returns text."""
         for player in (None, *self.players):
             self.check_state("view", self.call("view", self.game.view, state, player))
         if not isinstance(self.call("render", self.game.render, state), str):
             raise self.bad("render does not return a text", "the board as str")
 
     def try_reducer(self, state: State, turn: Turn) -> None:
-        """Without a turn known to be legal a reducer may raise, but not change its input."""
+        """Checks that the reducer does not change its input. It may raise, since the turn is not known to be legal."""
         before = deepcopy(state)
         try:
             self.game.reducer(state, turn)

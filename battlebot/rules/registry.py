@@ -1,4 +1,4 @@
-"""Finds the games: every file or folder in games/ whose name does not begin with "_". A broken one stops the start."""
+"""Finds the games: every file or folder in games/ whose name does not begin with "_". A broken game stops the start."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Registry(Mapping[str, Game]):
         return name in self._games
 
     def get(self, name: str, default: Any = None, /) -> Any:
-        """As of a dict: the inherited one waits for a KeyError, which is never raised here."""
+        """Like `dict.get`; the inherited method relies on a KeyError, which is never raised here."""
         return self._games.get(name, default)
 
 
@@ -51,7 +51,7 @@ def discover(package: str = "games") -> Registry:
         raise bad_game(package, "it is a module", "a package (a folder) of games")
     folders = [folder for folder in home.__path__ if Path(folder).is_dir()]
     if len(folders) > 1:
-        # without an __init__.py Python joins all folders of one name: whose games would these be?
+        # without an __init__.py Python merges all folders of that name, so games might come from any of them
         raise bad_game(package, f"it is {len(folders)} folders: {', '.join(folders)}", "one, with an __init__.py")
     games = {}
     for found in pkgutil.iter_modules(home.__path__):
