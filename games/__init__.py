@@ -1,1 +1,1 @@
-"""The games: one file or folder each, found by itself; they know nothing of the server. README.md: how to write one."""
+"""The games: one file or folder each, found automatically; they do not know the server. README.md: how to write one."""

@@ -19,7 +19,7 @@ DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
 
 def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> State:
-    """An empty board, rows from the top; the first player is X and moves first. Nothing depends on the seed."""
+    """An empty board, rows from the top; the first player is X and moves first. The seed has no effect."""
     return {
         "players": players,
         "nextPlayer": players[0],
@@ -30,21 +30,21 @@ def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> Sta
 
 
 def validate(state: State, turn: Turn) -> bool:
-    """`column` is an integer of 0 to 6, and its topmost space is empty."""
+    """`column` must be an integer from 0 to 6, with its topmost space empty."""
     if state["complete"] or turn.get("player") != state["nextPlayer"]:
         return False
     return _is_column(turn) and not state["board"][0][turn["column"]]
 
 
 def explain(state: State, turn: Turn) -> str:
-    """Why the mover's turn is not valid."""
+    """Returns why the mover's turn is not valid."""
     if not _is_column(turn):
         return f'"column" must be an integer from 0 to {COLUMNS - 1}.'
     return f"Column {turn['column']} is full."
 
 
 def reducer(state: State, turn: Turn) -> State:
-    """Drops the mover's mark. The other bot is next, also after the last turn."""
+    """Drops the mover's mark. The other bot is next, even after the last turn."""
     first, second = state["players"]
     mark, other = ("X", second) if turn["player"] == first else ("O", first)
     column = turn["column"]
@@ -67,13 +67,13 @@ def render(state: State) -> str:
 
 
 def _is_column(turn: Turn) -> bool:
-    # type() and not isinstance(): True is no index, nor is 1.0
+    # type(), not isinstance(): neither True nor 1.0 is an index
     column = turn.get("column")
     return type(column) is int and 0 <= column < COLUMNS
 
 
 def _wins(board: list[list[str]], row: int, column: int) -> bool:
-    """Whether the mark at that place is one of four in a line."""
+    """Returns whether the mark at that place is one of four in a line."""
     for down, right in DIRECTIONS:
         run = _run(board, row, column, down, right) + _run(board, row, column, -down, -right) - 1
         if run >= FOUR:
@@ -82,7 +82,7 @@ def _wins(board: list[list[str]], row: int, column: int) -> bool:
 
 
 def _run(board: list[list[str]], row: int, column: int, down: int, right: int) -> int:
-    """How many equal marks there are from that place on in one direction, itself included."""
+    """Counts the equal marks from that place on in one direction, including itself."""
     mark, length = board[row][column], 0
     while 0 <= row < ROWS and 0 <= column < COLUMNS and board[row][column] == mark:
         length += 1

@@ -32,17 +32,17 @@ DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))
 
 
 def check_options(options: dict[str, Any]) -> str | None:
-    """No line is longer than the board."""
+    """The line that wins must fit on the board."""
     if options["winLength"] > options["size"]:
         return f"winLength must be at most the size, {options['size']}."
     return None
 
 
 def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> State:
-    """An empty board; the first player is X and moves first. Nothing depends on the seed.
+    """An empty board; the first player is X and moves first. The seed has no effect.
 
-    `moves` has every move as [x, y], the first player's first. `board` says the same in rows, `board[y][x]`, so that
-    nobody need go through the moves to know whether a space is free.
+    `moves` has every move as [x, y], in order. `board` says the same in rows, `board[y][x]`, so that nobody has to go
+    through the moves to know whether a space is free.
     """
     size = options["size"]
     return {
@@ -58,21 +58,21 @@ def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> Sta
 
 
 def validate(state: State, turn: Turn) -> bool:
-    """`x` and `y` are integers from 0 to size - 1, and the space is empty."""
+    """`x` and `y` must be integers from 0 to size - 1, and the space empty."""
     if state["complete"] or turn.get("player") != state["nextPlayer"]:
         return False
     return _is_on_board(state, turn) and not state["board"][turn["y"]][turn["x"]]
 
 
 def explain(state: State, turn: Turn) -> str:
-    """Why the mover's turn is not valid."""
+    """Returns why the mover's turn is not valid."""
     if not _is_on_board(state, turn):
         return f'"x" and "y" must be integers from 0 to {state["size"] - 1}.'
     return f"The space [{turn['x']}, {turn['y']}] is taken."
 
 
 def reducer(state: State, turn: Turn) -> State:
-    """Places the mover's mark. The other bot is next, also after the last turn."""
+    """Places the mover's mark. The other bot is next, even after the last turn."""
     first, second = state["players"]
     mark, other = ("X", second) if turn["player"] == first else ("O", first)
     x, y = turn["x"], turn["y"]
@@ -95,12 +95,12 @@ def render(state: State) -> str:
 
 
 def _is_on_board(state: State, turn: Turn) -> bool:
-    # type() and not isinstance(): True is no index, nor is 1.0
+    # type(), not isinstance(): neither True nor 1.0 is an index
     return all(type(turn.get(axis)) is int and 0 <= turn[axis] < state["size"] for axis in ("x", "y"))
 
 
 def _wins(board: list[list[str]], x: int, y: int, length: int) -> bool:
-    """Whether the mark at that space is one of `length` or more in a line: looks no further than that from it."""
+    """Returns whether the mark at that space is one of `length` or more in a line."""
     for right, down in DIRECTIONS:
         run = 1 + _run(board, x, y, right, down, length) + _run(board, x, y, -right, -down, length)
         if run >= length:
@@ -109,7 +109,7 @@ def _wins(board: list[list[str]], x: int, y: int, length: int) -> bool:
 
 
 def _run(board: list[list[str]], x: int, y: int, right: int, down: int, length: int) -> int:
-    """How many equal marks follow that space in one direction; `length` - 1 are enough to know."""
+    """Counts the equal marks that follow that space in one direction, up to `length` - 1, which are enough to know."""
     mark, size = board[y][x], len(board)
     for steps in range(1, length):
         column, row = x + steps * right, y + steps * down

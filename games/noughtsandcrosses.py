@@ -27,12 +27,12 @@ def _lines_through(row: int, column: int) -> tuple[tuple[tuple[int, int], ...], 
     return tuple(lines)
 
 
-# only a line through the space just marked can have become full
+# only a line through the space just marked can have been completed
 LINES = {(row, column): _lines_through(row, column) for row in range(SIZE) for column in range(SIZE)}
 
 
 def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> State:
-    """An empty board; the first player is X and moves first. Nothing depends on the seed."""
+    """An empty board; the first player is X and moves first. The seed has no effect."""
     return {
         "players": players,
         "nextPlayer": players[0],
@@ -43,14 +43,14 @@ def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> Sta
 
 
 def validate(state: State, turn: Turn) -> bool:
-    """`mark` is the mover's own; `space` is [row, column], two integers of 0 to 2, and empty."""
+    """`mark` must be the mover's own; `space` must be [row, column], two integers from 0 to 2, and empty."""
     if state["complete"] or turn.get("player") != state["nextPlayer"]:
         return False
     return _is_own_mark(state, turn) and _is_space(turn.get("space")) and _is_empty(state, turn["space"])
 
 
 def explain(state: State, turn: Turn) -> str:
-    """Why the mover's turn is not valid."""
+    """Returns why the mover's turn is not valid."""
     if not _is_own_mark(state, turn):
         own = "X" if state["marks"]["X"] == turn["player"] else "O"
         return f'"mark" must be your own mark, "{own}".'
@@ -60,7 +60,7 @@ def explain(state: State, turn: Turn) -> str:
 
 
 def reducer(state: State, turn: Turn) -> State:
-    """Places the mark. The other bot is next, also after the last turn, as in the original's messages."""
+    """Places the mark. The other bot is next, even after the last turn, as in the original's messages."""
     mark, (row, column) = turn["mark"], turn["space"]
     first, second = state["players"]
     board = [*state["board"]]
@@ -85,7 +85,7 @@ def _is_own_mark(state: State, turn: Turn) -> bool:
 
 
 def _is_space(space: Any) -> bool:
-    # type() and not isinstance(): True is no index, nor is 1.0
+    # type(), not isinstance(): neither True nor 1.0 is an index
     return isinstance(space, list) and len(space) == 2 and all(type(i) is int and 0 <= i < SIZE for i in space)
 
 

@@ -1,6 +1,7 @@
 """Numberwang: each turn adds its number to the board's. The first player wins at 10 or more, the second at -10 or less.
 
-It is not much of a game. It exercises the protocol: a turn is a number, and zeros make a match as long as one likes.
+It is not much of a game; it exercises the protocol: a turn is a number, and with zeros a match can last as long as
+wanted.
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ LARGEST = 2**53 - 1
 
 
 def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> State:
-    """The board's number is 0. Nothing depends on the seed."""
+    """The board's number is 0. The seed has no effect."""
     return {"players": players, "nextPlayer": players[0], "complete": False, "board": {"n": 0}}
 
 
 def validate(state: State, turn: Turn) -> bool:
-    """The mover's `n` is an int or a float, from -LARGEST to LARGEST; booleans and texts are no numbers."""
+    """The mover's `n` must be an int or a float from -LARGEST to LARGEST; booleans and texts are not numbers."""
     if state["complete"] or turn.get("player") != state["nextPlayer"]:
         return False
     n = turn.get("n")
-    # NaN is in no range; an int of any size compares with a float's bound
+    # NaN fails any comparison; ints of any size compare exactly
     return (type(n) is int or type(n) is float) and -LARGEST <= n <= LARGEST
 
 
 def explain(state: State, turn: Turn) -> str:
-    """Why the mover's turn is not valid."""
+    """Returns why the mover's turn is not valid."""
     if "n" not in turn:
         return 'A turn needs the key "n", a number.'
     if type(turn["n"]) not in (int, float):
@@ -46,7 +47,7 @@ def explain(state: State, turn: Turn) -> str:
 
 
 def reducer(state: State, turn: Turn) -> State:
-    """Adds the number; at the goal on either side the match is over."""
+    """Adds the number; the match is over when it reaches the goal on either side."""
     first, second = state["players"]
     n = state["board"]["n"] + turn["n"]
     after = {**state, "board": {"n": n}, "nextPlayer": second if turn["player"] == first else first}

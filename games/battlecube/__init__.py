@@ -40,7 +40,7 @@ GAME = {
 
 
 def objection(players: list[str], options: dict[str, Any]) -> str | None:
-    """Why these players cannot start under these options; None if they can."""
+    """Returns why these players cannot start under these options; None if they can."""
     edge, positions = options["edgeLength"], options["playerStartPositions"]
     if edge**3 < len(players):
         return "Too many players for the selected game area size"
@@ -56,7 +56,7 @@ def objection(players: list[str], options: dict[str, Any]) -> str | None:
 
 
 def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> State:
-    """All players in their cells, no bomb, everybody asked. Raises ValueError as `objection` says."""
+    """All players in their cells, no bombs, all bots asked. Raises ValueError with the sentence of `objection`."""
     problem = objection(players, options)
     if problem:
         raise ValueError(problem)
@@ -85,33 +85,33 @@ def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> Sta
 
 
 def validate(state: State, turn: Turn) -> bool:
-    """`tasks` are as many as a sequence has ticks, each well formed; the bot has not answered yet."""
+    """`tasks` must be as many as a sequence has ticks, each well formed; the bot must not have answered yet."""
     if state["complete"] or turn.get("player") not in state["waitingFor"]:
         return False
     return problem_of(turn.get("tasks"), state["numOfTasksPerTick"]) is None
 
 
 def explain(state: State, turn: Turn) -> str:
-    """What is wrong with the tasks."""
+    """Returns what is wrong with the tasks."""
     return problem_of(turn.get("tasks"), state["numOfTasksPerTick"]) or "This bot is not asked now."
 
 
 def reducer(state: State, turn: Turn) -> State:
-    """Keeps the bot's tasks; the last answer of a sequence lets its ticks pass."""
+    """Keeps the bot's tasks; the last answer of a sequence runs its ticks."""
     tasks = [dict(task) for task in turn["tasks"]]
     return _answered(state, turn["player"], {"tasks": tasks})
 
 
 def forfeit(state: State, player: str, cause: Any) -> State:
-    """The bot gave no answer that counts: it loses on the first tick of the sequence, for that cause (JSON)."""
+    """The bot gave no valid answer: it loses on the first tick of the sequence, for that cause (JSON)."""
     return _answered(state, player, {"cause": cause})
 
 
 def configure(state: State, options: dict[str, Any], asked: bool) -> State:
-    """Another size, speed or number of tasks, from the next sequence on: all are placed anew, the bombs are gone.
+    """Changes size, speed or number of tasks from the next sequence on: players are placed anew, bombs are removed.
 
-    Until its bots are `asked`, the next sequence is the one that is about to begin; its tick is told once more.
-    Raises ValueError where those still in play have no room.
+    As long as its bots are not `asked`, the next sequence is the one about to begin; its first tick is told once more.
+    Raises ValueError if those still in play do not fit.
     """
     setup = {key: options[key] for key in ("edgeLength", "numOfTasksPerTick", "speed") if key in options}
     setup = {**(state["nextSetup"] or {}), **setup}
@@ -123,7 +123,7 @@ def configure(state: State, options: dict[str, Any], asked: bool) -> State:
 
 
 def question(state: State, player: str, about: dict[str, Any]) -> dict[str, Any]:
-    """What a bot behind HTTP is asked, in the words of the seed."""
+    """Returns what a bot behind HTTP is asked, in the seed's format."""
     info = {key: state[key] for key in ("edgeLength", "currentTick", "numOfTasksPerTick")}
     return {
         "currentPlayer": {"name": player, "url": about["address"]},
@@ -134,24 +134,24 @@ def question(state: State, player: str, about: dict[str, Any]) -> dict[str, Any]
 
 
 def turn_from(answer: Any) -> Turn:
-    """The turn that such a bot's answer, an array of tasks, stands for."""
+    """Returns the turn for such a bot's answer, an array of tasks."""
     return {"tasks": answer}
 
 
 def pause_ms(state: State) -> int:
-    """`speed` for each tick of the sequence that has passed; none before the first."""
+    """`speed` for each tick of the sequence that has just run; 0 before the first."""
     pause: int = state["pauseMs"]
     return pause
 
 
 def view(state: State, player: str | None) -> State:
-    """Nobody sees the seed, nor what others plan."""
+    """Hides the seed, and the tasks that others have planned."""
     own = {name: answer for name, answer in state["answers"].items() if name == player}
     return {key: value for key, value in state.items() if key != "seed"} | {"answers": own}
 
 
 def render(state: State) -> str:
-    """The tick, and who and what is where."""
+    """The tick, and the positions of players and bombs; then who has lost."""
     lines = [f"tick {state['currentTick']} of {state['maxNumOfTicks']}, edge {state['edgeLength']}"]
     lines += [f"{row['name']} at {row['x']},{row['y']},{row['z']}" for row in state["positions"]]
     lines += [f"bomb at {row['x']},{row['y']},{row['z']}" for row in state["items"]]

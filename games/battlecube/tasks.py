@@ -1,4 +1,4 @@
-"""What a bot may ask of a tick, and what is wrong with a list of tasks."""
+"""What a bot may do in a tick, and what is wrong with a list of tasks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ STEPS = {
 }
 BOMBS = ("PLACE_BOMB", "BOMB")
 AXES = ("x", "y", "z")
-TOO_LARGE = 2.0**63  # an integer from here on, which no 64 bits hold, has come in as a float
+TOO_LARGE = 2.0**63  # integers from here on do not fit into 64 bits and arrive as floats
 
 
 def problem_of(tasks: Any, count: int) -> str | None:
-    """What is wrong with a bot's tasks, as a sentence; None if nothing is."""
+    """Returns what is wrong with a bot's tasks, as a sentence; None if nothing is."""
     if not isinstance(tasks, list) or len(tasks) != count:
         return f'"tasks" must be an array of exactly {count} {"task" if count == 1 else "tasks"}.'
     for number, task in enumerate(tasks):

@@ -11,7 +11,7 @@ from games.battlecube.tasks import AXES, BOMBS, STEPS
 State = dict[str, Any]
 Cell = tuple[int, int, int]
 
-# a cube with an edge of 16, full; beyond, each state, which tells of all bombs at each of its ticks, would be huge
+# as many as fill a cube with an edge of 16; each state lists all bombs for each of its ticks, so more would be huge
 MOST_BOMBS = 4096
 
 OUT_OF_BOUNDS = "Player moved out of bounds"
@@ -20,10 +20,10 @@ ON_A_BOMB = "Player stepped on a BOMB"
 
 
 def sequence(before: State) -> State:
-    """The ticks of a sequence, then the question for the next, or the end."""
+    """Runs the ticks of a sequence; then asks for the next, unless the match is over."""
     state = {**before, "answers": {}, "events": [], "items": list(before["items"]), "lost": list(before["lost"])}
     state["positions"] = [dict(row) for row in before["positions"]]
-    # of a setup that changes meanwhile, the speed is that of the next sequence
+    # a speed changed meanwhile counts from the next sequence on
     answers, state["pauseMs"] = before["answers"], before["speed"] * before["numOfTasksPerTick"]
     for number in range(state["numOfTasksPerTick"]):
         if number:
@@ -40,13 +40,13 @@ def sequence(before: State) -> State:
 
 
 def _tick(state: State, answers: dict[str, Any], number: int) -> None:
-    """One tick: who did not answer loses, tasks are done in the order of the players, collisions are looked for."""
+    """Runs one tick: bots without an answer lose, tasks are done in the order of players, then collisions are found."""
     silent = [row for row in state["positions"] if "tasks" not in answers[row["name"]]]
     _lose(state, [(row, answers[row["name"]]["cause"]) for row in silent])
     bombs = {cell_of(item) for item in state["items"]}
     for row in list(state["positions"]):
         _do(state, row, answers[row["name"]]["tasks"][number], bombs)
-    # who lost by its answer still stands in its cell during this tick
+    # a bot that lost by its answer still occupies its cell during this tick
     crowd = Counter(cell_of(row) for row in [*state["positions"], *silent])
     hit = [row for row in state["positions"] if crowd[cell_of(row)] > 1 or cell_of(row) in bombs]
     _lose(state, [(row, ON_A_BOMB if cell_of(row) in bombs else CRASHED) for row in hit])
@@ -58,7 +58,7 @@ def _tick(state: State, answers: dict[str, Any], number: int) -> None:
 
 
 def _do(state: State, row: dict[str, Any], task: dict[str, Any], bombs: set[Cell]) -> None:
-    """One bot's task; `bombs` are the cells of all bombs, and of what it places. One too many has no effect."""
+    """Does one bot's task; `bombs` are the cells of all bombs, and gets new ones. A bomb too many has no effect."""
     if task["task"] == "MOVE":
         for axis, step in zip(AXES, STEPS[task["direction"]], strict=True):
             row[axis] += step
@@ -85,7 +85,7 @@ def _lose(state: State, losers: list[tuple[dict[str, Any], Any]]) -> None:
 
 
 def _finish(state: State) -> None:
-    """`scores` in the order of losing, survivors last; `places` are the ranks, best first, equal ones together."""
+    """Ends the match. `scores` are in the order of losing, survivors last; `places` are ranks, the best first."""
     left = [row["name"] for row in state["positions"]]
     scores = [{"name": row["name"], "score": row["score"]} for row in state["lost"]]
     scores += [{"name": name, "score": state["currentTick"]} for name in left]
@@ -101,7 +101,7 @@ def _finish(state: State) -> None:
 
 
 def resettled(before: State) -> State:
-    """The state under its next setup, before its next tick: all are placed anew, the bombs are gone."""
+    """Returns the state under its next setup, before its next tick: players are placed anew, bombs are removed."""
     state = {**before, **before["nextSetup"], "nextSetup": None, "items": []}
     names = [row["name"] for row in state["positions"]]
     cells = scattered(len(names), state["edgeLength"], state["seed"], state["placements"])
@@ -112,13 +112,13 @@ def resettled(before: State) -> State:
 
 
 def scattered(count: int, edge: int, seed: int, placement: int) -> list[Cell]:
-    """Different cells at random; the n-th placement of a match depends on its seed and n alone."""
+    """Returns different random cells; the n-th placement of a match depends only on its seed and n."""
     chosen = Random(f"{seed}/{placement}").sample(range(edge**3), count)  # noqa: S311 - it must repeat itself
     return [(number // edge**2, number // edge % edge, number % edge) for number in chosen]
 
 
 def next_tick(state: State) -> list[Any]:
-    """The event that shows where all are before a tick; the match's id is added by whoever tells it."""
+    """Returns the event that shows all positions before a tick; whoever sends it adds the match's id."""
     info = {key: state[key] for key in ("edgeLength", "numOfTasksPerTick", "currentTick")}
     info["numOfBotsInPlay"] = len(state["positions"])
     rows = {"players": [dict(row) for row in state["positions"]], "items": list(state["items"])}
@@ -126,12 +126,12 @@ def next_tick(state: State) -> list[Any]:
 
 
 def cell_of(row: dict[str, Any]) -> Cell:
-    """The cell of a player's row, or a bomb's."""
+    """Returns the cell of a player's or a bomb's row."""
     return row["x"], row["y"], row["z"]
 
 
 def placed(name: str, cell: Cell) -> dict[str, Any]:
-    """A player's row in `positions`."""
+    """Returns a player's row for `positions`."""
     return {"name": name, **dict(zip(AXES, cell, strict=True))}
 
 

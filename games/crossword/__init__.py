@@ -54,7 +54,7 @@ CHALLENGE_POINTS = {"SINGLE": 0, "FIVE_POINT": 5, "TEN_POINT": 10}
 
 
 def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> State:
-    """An empty board, two racks drawn from a bag whose order the seed decides; the first player is on turn."""
+    """An empty board, two racks drawn from a bag shuffled by the seed; the first player is on turn."""
     bag = list(ALL_TILES)
     Random(seed).shuffle(bag)  # noqa: S311 - the order must repeat itself for a seed
     state = {
@@ -78,19 +78,19 @@ def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> Sta
 
 
 def validate(state: State, turn: Turn) -> bool:
-    """Whether the turn is one of its four kinds and may be made now."""
+    """Returns whether the turn is of one of the four kinds and may be made now."""
     if state["complete"] or turn.get("player") != state["nextPlayer"]:
         return False
     return _problem(state, turn) is None
 
 
 def explain(state: State, turn: Turn) -> str:
-    """Why the mover's turn is not valid."""
+    """Returns why the mover's turn is not valid."""
     return _problem(state, turn) or "This is not a turn."
 
 
 def reducer(state: State, turn: Turn) -> State:
-    """The state after the turn, with its events; the bag is drawn from at once."""
+    """Returns the state after the turn, with its events; tiles are drawn from the bag at once."""
     mover = _mover(state)
     kind = turn["type"]
     if kind == "CHALLENGE":
@@ -106,17 +106,17 @@ def reducer(state: State, turn: Turn) -> State:
 
 
 def view(state: State, player: str | None) -> State:
-    """One's own rack; nobody's bag; all of it once the match is over."""
+    """A player sees its own rack and not the bag; once the match is over, everybody sees everything."""
     return seen_by(state, player)
 
 
 def view_turn(turn: Turn, player: str) -> Turn:
-    """Another's turn without the tiles that it holds or has put back."""
+    """Another player's turn without its rack and the tiles that it exchanged."""
     return without_secrets(turn)
 
 
 def render(state: State) -> str:
-    """The board with its rows and columns, the scores, the number of tiles in the bag."""
+    """The board with its rows and columns, the scores, and the number of tiles in the bag."""
     lines = [f"   {' '.join(chr(ord('A') + n) for n in range(SIZE))}"]
     lines += [f"{number:2} {' '.join(row)}" for number, row in enumerate(state["board"], 1)]
     pairs = zip(state["players"], state["scores"], strict=True)
@@ -134,7 +134,7 @@ def _mover(state: State) -> int:
 
 
 def _problem(state: State, turn: Turn) -> str | None:
-    """What is wrong with the mover's turn, as a sentence; None if nothing is."""
+    """Returns what is wrong with the mover's turn, as a sentence; None if nothing is."""
     kind = turn.get("type")
     if not isinstance(kind, str) or kind not in TYPES:
         return f'"type" must be one of {", ".join(TYPES)}.'
@@ -185,7 +185,7 @@ def _phonies(state: State, words: tuple[str, ...] | list[str]) -> list[str]:
 
 
 def _next(state: State, player: int, scoreless: bool) -> State:
-    """That player's turn, or the end after six scoreless turns in a row."""
+    """Gives the turn to a player, or ends the match after six scoreless turns in a row."""
     count = state["scorelessTurns"] + 1 if scoreless else 0
     after = {**state, "scorelessTurns": count, "nextPlayer": state["players"][player]}
     return after_scoreless(after) if count >= SCORELESS_TURNS else after
@@ -237,7 +237,7 @@ def _laid(state: State, mover: int, play: Play, played_tiles: str) -> State:
 
 
 def _challenged(state: State, challenger: int) -> State:
-    """The last play's words are looked up. Either way it cannot be challenged again."""
+    """Looks up the words of the last play. Either way it cannot be challenged again."""
     last = state["lastPlay"]
     if _phonies(state, last["words"]):
         return _returned({**state, "lastPlay": None}, challenger, last)
@@ -255,7 +255,7 @@ def _challenged(state: State, challenger: int) -> State:
 
 
 def _returned(state: State, challenger: int, last: dict[str, Any]) -> State:
-    """The tiles go back to the rack, what was drawn for them to the bag; the play was a scoreless turn."""
+    """Returns the tiles to the rack, and those drawn for them to the bag; the play counts as a scoreless turn."""
     phony = state["events"][-1]
     told = event(
         state,

@@ -1,4 +1,4 @@
-"""`python -m games.crossword NAME`: writes the word graph of a list beside it, so that processes load it at once."""
+"""`python -m games.crossword NAME`: writes the word graph of a list beside it, so that processes load it faster."""
 
 from __future__ import annotations
 

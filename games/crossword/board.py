@@ -1,4 +1,4 @@
-"""The board, its premium squares, the tiles and what they count. Cells are (row, column) from 0; positions are texts.
+"""The board, its premium squares, the tiles and their points. Cells are (row, column) from 0; positions are texts.
 
 A board is a list of 15 texts: a capital is a tile, a small letter a blank that stands for it, a dot an empty square.
 """
@@ -18,8 +18,8 @@ BONUS = 50
 BLANK = "?"
 EMPTY = "."
 
-# one quarter of the board with its middle row and column, the rest is its mirror image:
-# T and D: the word counts three and two times, t and d: the letter does
+# one quarter of the board, with the middle row and column; the rest mirrors it.
+# T and D: the word counts three times and twice; t and d: the letter does
 _QUARTER = (
     "T..d...T",
     ".D...t..",
@@ -35,7 +35,7 @@ LAYOUT = tuple(_HALF + _HALF[-2::-1])
 LETTER_TIMES = {"t": 3, "d": 2}
 WORD_TIMES = {"T": 3, "D": 2}
 
-# letters of so many points: each with how many tiles there are of it
+# points -> letters with so many points, each with its number of tiles
 _TILES = {
     0: {"?": 2},
     1: {"A": 9, "E": 12, "I": 9, "L": 4, "N": 6, "O": 8, "R": 6, "S": 4, "T": 6, "U": 4},
@@ -55,17 +55,17 @@ _DOWN = re.compile(r"([A-Oa-o])([0-9]{1,2})")
 
 
 def points(tiles: str) -> int:
-    """What tiles of a rack or a board count; a blank, also one that stands for a letter, counts nothing."""
+    """Returns the points of tiles of a rack or a board; blanks, even those that stand for a letter, have none."""
     return sum(POINTS.get(tile, 0) for tile in tiles)
 
 
 def as_rack(tiles: str) -> str:
-    """Tiles of a board as they lie on a rack: a blank is `?` again."""
+    """Returns tiles of a board as they lie on a rack: a blank is `?` again."""
     return "".join(BLANK if tile.islower() else tile for tile in tiles)
 
 
 def without(rack: str, tiles: str) -> str | None:
-    """The rack without those tiles; None if it does not hold them all."""
+    """Returns the rack without those tiles; None if it does not hold them all."""
     for tile in tiles:
         if tile not in rack:
             return None
@@ -74,7 +74,7 @@ def without(rack: str, tiles: str) -> str | None:
 
 
 def parse_position(text: str) -> tuple[Cell, bool] | None:
-    """`8D` (the row first) is across, `D8` down: the cell, and whether it is down. None for anything else."""
+    """Returns the cell and whether it is down: `8D` (row first) is across, `D8` down. None if it is no position."""
     across, down = _ACROSS.fullmatch(text), _DOWN.fullmatch(text)
     found = across or down
     if found is None:
@@ -85,25 +85,25 @@ def parse_position(text: str) -> tuple[Cell, bool] | None:
 
 
 def position(cell: Cell, down: bool) -> str:
-    """The text of a position, as `parse_position` reads it."""
+    """Returns the text of a position, as `parse_position` reads it."""
     row, column = str(cell[0] + 1), chr(ord("A") + cell[1])
     return column + row if down else row + column
 
 
 def at(board: Board, cell: Cell) -> str:
-    """What lies in a cell; a dot also beyond the board's edge."""
+    """Returns what lies in a cell; a dot also beyond the board's edge."""
     row, column = cell
     return board[row][column] if 0 <= row < SIZE and 0 <= column < SIZE else EMPTY
 
 
 def neighbours(cell: Cell) -> Iterator[Cell]:
-    """The four cells beside a cell, also beyond the edge."""
+    """Yields the four cells beside a cell, including those beyond the edge."""
     row, column = cell
     yield from ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1))
 
 
 def with_tiles(board: Board, tiles: dict[Cell, str]) -> Board:
-    """A new board with those tiles laid; a dot takes one away."""
+    """Returns a new board with those tiles laid; a dot removes one."""
     rows = list(board)
     for (row, column), tile in tiles.items():
         rows[row] = rows[row][:column] + tile + rows[row][column + 1 :]

@@ -1,4 +1,4 @@
-"""The words that count, by the name of their list: files of lexica/, each loaded once a process as a word graph."""
+"""The lists of allowed words: files in lexica/, each loaded once per process as a word graph."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ WORD = re.compile(r"[A-Z]{2,15}")
 
 
 def names() -> list[str]:
-    """The lists that there are."""
+    """Returns the names of the lists."""
     return sorted({path.name.split(".")[0] for path in FOLDER.glob("*.txt*")})
 
 
 @cache
 def load(name: str) -> dawg.DAWG:
-    """The word graph of a list: `word in graph`, for a word in capitals.
+    """Returns the word graph of a list: `word in graph`, for a word in capitals.
 
     Raises FileNotFoundError if there is no such list.
     """
@@ -32,7 +32,7 @@ def load(name: str) -> dawg.DAWG:
 
 
 def words(name: str) -> Iterator[str]:
-    """The words of a list, in capitals and in the order of the file. Raises FileNotFoundError."""
+    """Yields the words of a list, in capitals and in the order of the file. Raises FileNotFoundError."""
     plain, packed = FOLDER / f"{name}.txt", FOLDER / f"{name}.txt.gz"
     with gzip.open(packed, "rt") if packed.exists() else plain.open() as file:
         for line in file:

@@ -1,4 +1,4 @@
-"""A state as people look at it: the board with its premium squares, racks, the score sheet, all events in words."""
+"""A state in a form to show: the board with its premium squares, racks, the score sheet, all events in words."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Event = dict[str, Any]
 Row = list[str]
 
 KINDS = {"T": "word3", "D": "word2", "t": "letter3", "d": "letter2", EMPTY: "empty"}
-# what premium squares say as long as they are empty
+# the texts of empty premium squares
 SIGNS = {"word3": "3W", "word2": "2W", "letter3": "3L", "letter2": "2L", "empty": ""}
 
 
 def picture(state: State) -> dict[str, Any]:
-    """The board's squares and the tables beside it; what the state does not tell is not shown."""
+    """Returns the board's squares and the tables beside it; shows only what the state contains."""
     return {
         "columns": [chr(ord("A") + column) for column in range(SIZE)],
         "rows": [str(row + 1) for row in range(SIZE)],
@@ -49,7 +49,7 @@ def _racks(state: State) -> dict[str, Any]:
 
 
 def _score_sheet(state: State) -> dict[str, Any]:
-    """A line for each turn of both; what a challenge brings stands in a line of its own where that turn is taken."""
+    """One line for a turn of each player; a challenge's effect gets its own line if the player's turn is there."""
     lines: list[dict[int, Row]] = []
     for event in state["events"]:
         player = event["player_index"]

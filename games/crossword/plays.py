@@ -1,4 +1,4 @@
-"""A play, tiles laid in a line: what is wrong with it, which words it forms, its score. Not whose turn it is."""
+"""A play, tiles laid in a line: whether it is legal, the words it forms, its score. Not whose turn it is."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from games.crossword.board import (
 
 
 class IllegalPlay(ValueError):
-    """A play that the rules do not know; the sentence says why."""
+    """A play that the rules do not allow; the sentence says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """A legal play: the new tiles by cell, the words in capitals (the main one first) and what all of it scores."""
+    """A legal play: the new tiles by cell, the words in capitals (the main one first) and the score of all of them."""
 
     start: Cell
     down: bool
@@ -45,7 +45,7 @@ class Play:
 
 
 def read_play(board: Board, rack: str, position: str, played_tiles: str) -> Play:
-    """The play that a turn describes: a tile a letter, a dot for one that lies there already. Raises IllegalPlay."""
+    """Returns the play of a turn: a letter for each tile, a dot for one already on the board. Raises IllegalPlay."""
     where = parse_position(position)
     if where is None:
         raise IllegalPlay('The position must be like "8D" (across) or "D8" (down), rows 1 to 15, columns A to O.')
@@ -58,7 +58,7 @@ def read_play(board: Board, rack: str, position: str, played_tiles: str) -> Play
 
 
 def score_play(board: Board, start: Cell, down: bool, tiles: dict[Cell, str]) -> Play:
-    """The words and the score of new tiles in one line, whose main word begins at `start`. Nothing is checked."""
+    """Returns the words and the score of new tiles in one line whose main word begins at `start`. Checks nothing."""
     words: list[str] = []
     total = BONUS if len(tiles) == RACK else 0
     for word, score in [_word(board, start, down, tiles), *(_cross(board, cell, down, tiles) for cell in tiles)]:
@@ -106,7 +106,7 @@ def _line(start: Cell, down: bool, count: int, first: int = 0) -> list[Cell]:
 
 
 def _cross(board: Board, cell: Cell, down: bool, tiles: dict[Cell, str]) -> tuple[str, int]:
-    """The word that one new tile forms across the play's line, and its score."""
+    """Returns the word that one new tile forms across the play's line, and its score."""
     step = (0, -1) if down else (-1, 0)
     start = cell
     while at(board, (start[0] + step[0], start[1] + step[1])) != EMPTY:
@@ -115,7 +115,7 @@ def _cross(board: Board, cell: Cell, down: bool, tiles: dict[Cell, str]) -> tupl
 
 
 def _word(board: Board, start: Cell, down: bool, tiles: dict[Cell, str]) -> tuple[str, int]:
-    """The word from `start` on, and its score: premium squares count for new tiles only."""
+    """Returns the word from `start` on and its score; premium squares count for new tiles only."""
     letters, total, times = [], 0, 1
     (row, column), cell = start, start
     while (tile := tiles.get(cell) or at(board, cell)) != EMPTY:

@@ -1,4 +1,4 @@
-"""A list of events played again by the rules, from empty board and no points: of our matches, or of others' files."""
+"""Replays a list of events by the rules, from an empty board and no points: of our matches, or from others' files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Event = Mapping[str, Any]
 
 
 class Replayed(NamedTuple):
-    """Where the events lead: the board, both scores, and the score after each event by whoever it concerns."""
+    """The result of the events: the board, both scores, and for each event its player's score after it."""
 
     board: Board
     scores: tuple[int, int]
@@ -20,10 +20,10 @@ class Replayed(NamedTuple):
 
 
 def replay(events: list[dict[str, Any]]) -> Replayed:
-    """What the events of a GameHistory make, each worth what the rules say, whatever the event says itself.
+    """Returns the result of a GameHistory's events; their points follow from the rules, not from what the events say.
 
-    Of bonuses and of penalties for time the event is believed. A rack that is not told may hold anything. Raises
-    ValueError for an event that cannot be, with its number from 1.
+    Only bonuses and time penalties are taken from the events. A rack that is not given may hold anything. Raises
+    ValueError for an impossible event, with its number from 1.
     """
     table = _Table()
     cumulative = []
@@ -52,7 +52,7 @@ class _Table:
         return play.score
 
     def not_there(self, event: Event) -> str:
-        """The played tiles with a dot for each that lies there: some programs write its letter."""
+        """Returns the played tiles with a dot for each tile already on the board: some programs write its letter."""
         tiles: str = event["played_tiles"]
         where = parse_position(event["position"])
         if where is None:

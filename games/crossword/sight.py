@@ -11,7 +11,7 @@ SECRETS = ("rack", "exchanged")
 
 
 def seen_by(state: State, player: str | None) -> State:
-    """The state as a player, or a viewer (None), may see it; `rackCounts` says how many tiles each holds."""
+    """Returns the state as a player or viewer (None) may see it; `rackCounts` says how many tiles each player holds."""
     counts = [len(rack) for rack in state["racks"]]
     if state["complete"]:
         return {**state, "rackCounts": counts}
@@ -25,5 +25,5 @@ def seen_by(state: State, player: str | None) -> State:
 
 
 def without_secrets(told: dict[str, Any]) -> dict[str, Any]:
-    """An event or a turn without the tiles that only its player knows."""
+    """Returns an event or a turn without the tiles that only its player knows."""
     return {name: value for name, value in told.items() if name not in SECRETS}

@@ -1,4 +1,4 @@
-"""Racks and the bag. All chance comes from the match's seed and the number of its events."""
+"""Racks and the bag. All randomness comes from the match's seed and the number of its events."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ State = dict[str, Any]
 
 
 def with_rack(state: State, player: int, rack: str) -> State:
-    """The state with another rack for a player (0 or 1)."""
+    """Returns the state with another rack for a player (0 or 1)."""
     racks = list(state["racks"])
     racks[player] = rack
     return {**state, "racks": racks}
 
 
 def drawn(state: State, player: int) -> State:
-    """The player's rack filled up to seven from the front of the bag, as far as that goes."""
+    """Fills the player's rack up to seven tiles from the front of the bag, as far as it lasts."""
     rack, bag = state["racks"][player], state["bag"]
     missing = RACK - len(rack)
     after = with_rack(state, player, rack + bag[:missing])
@@ -26,7 +26,7 @@ def drawn(state: State, player: int) -> State:
 
 
 def put_back(state: State, tiles: str) -> State:
-    """The bag with those tiles in it again, shuffled."""
+    """Puts those tiles back into the bag and shuffles it."""
     bag = list(state["bag"] + tiles)
     Random(f"{state['seed']}/{len(state['events'])}").shuffle(bag)  # noqa: S311 - it must repeat itself
     return {**state, "bag": "".join(bag), "bagCount": len(bag)}
