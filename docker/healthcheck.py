@@ -1,6 +1,6 @@
-"""The container's health check: exit status 0 where the part named on the command line works, else 1 and a sentence.
+"""The container's health check: exit status 0 if the part named on the command line works, else 1 and a sentence.
 
-It asks this container's part alone; whether the stores and the other parts answer is what `/readyz` says.
+It checks only this container's part; `/readyz` says whether the stores and the other parts answer.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import time
 from battlebot.config import Settings, load_settings
 
 TIMEOUT_S = 3.0
-# beat saves its schedule every three minutes while it turns
+# beat saves its schedule every three minutes while it runs
 SCHEDULE_AGE_S = 400.0
 
 
 def web(settings: Settings) -> str:
-    """What is wrong with the web node, or nothing: `GET /healthz` must answer 200."""
+    """Returns what is wrong with the web node, or "": `GET /healthz` must answer 200."""
     from battlebot.embedded.address import reachable_host
 
-    # http.client, since urllib would ask a proxy that the environment names
+    # not urllib, which would use a proxy from the environment
     connection = http.client.HTTPConnection(reachable_host(settings.host), settings.port, timeout=TIMEOUT_S)
     try:
         connection.request("GET", "/healthz")
@@ -34,7 +34,7 @@ def web(settings: Settings) -> str:
 
 
 def tcp(settings: Settings) -> str:
-    """What is wrong with the TCP door, or nothing: it must take a connection."""
+    """Returns what is wrong with the TCP door, or "": it must accept a connection."""
     from battlebot.embedded.address import reachable_host
 
     try:
@@ -45,7 +45,7 @@ def tcp(settings: Settings) -> str:
 
 
 def worker(settings: Settings) -> str:
-    """What is wrong with this host's worker, or nothing: it must answer a ping that comes through the broker."""
+    """Returns what is wrong with this host's worker, or "": it must answer a ping sent through the broker."""
     from tasks.celeryapp import make_celery
 
     celery = make_celery(settings)
@@ -58,8 +58,8 @@ def worker(settings: Settings) -> str:
 
 
 def beat(settings: Settings) -> str:
-    """What is wrong with beat, or nothing: its schedule must have been saved not long ago."""
-    # Of the several files that some databases are, each is written at another time
+    """Returns what is wrong with beat, or "": its schedule must have been saved recently."""
+    # some databases consist of several files, written at different times: the newest counts
     saved_s = [path.stat().st_mtime for path in settings.data.glob("celerybeat-schedule*")]
     if not saved_s:
         return "there is no schedule"

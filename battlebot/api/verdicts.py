@@ -1,4 +1,4 @@
-"""How a match ended, in a sentence or two: who won and why, whose fault it was and what proves it. Pure."""
+"""How a match ended, in a few sentences: who won and why, whose fault it was and what proves it. Pure."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-MOST_NAMED = 8  # players in a sentence
+MOST_NAMED = 8  # players named in a sentence
 
-# reason -> (where somebody won, where nobody did); the reasons are the referee's, a game may have its own
+# reason -> (sentence if somebody won, if nobody did); the reasons are the referee's, a game may have its own
 SENTENCES = {
     "complete": ("{victor} won by the rules of the game.", "A draw by the rules of the game."),
     "timeout": ("{victor} won: {losers} did not answer in time.", "A draw: no answer came in time."),
@@ -19,7 +19,7 @@ SENTENCES = {
     "void": ("{victor} won, but the match was taken back.", "The match was taken back{why}."),
     "length": ("{victor} won when the match grew too long.", "A draw: the match grew too long."),
 }
-# where several of more than two are first, and others are not
+# if several, but not all, of more than two players are first
 SHARED = {
     "complete": "{first} share the first place by the rules of the game.",
     "timeout": "{first} share the first place: the others did not answer in time.",
@@ -32,7 +32,7 @@ FAULTS = {
     "network": "The fault lies with the network",
     "server": "The fault lies with the server",
 }
-# how a connection ended; the slugs are those of close frames, and the referee's and the arena's own
+# how a connection ended; the slugs are those of close frames, the referee and the arena
 WAYS = {
     "goodbye": "it said goodbye",
     "broken": "its connection broke without a goodbye",
@@ -50,18 +50,18 @@ WAYS = {
 
 
 def explained(game: Mapping[str, Any]) -> dict[str, Any]:
-    """The stored match as JSON shows it: with `match.sentence`, which is its `verdict`."""
+    """Returns the stored match as JSON shows it: with its `verdict` as `match.sentence`."""
     return {**game, "match": {**game["match"], "sentence": verdict(game)}}
 
 
 def verdict(game: Mapping[str, Any]) -> str:
-    """What the stored match's verdict says: who won and why, whose fault it was and by what, whether it counts."""
+    """Returns the stored match's verdict in words: who won and why, whose fault and by what, whether it counts."""
     victor, ours = game.get("victor"), game.get("match") or {}
     evidence = ours.get("evidence") or {}
     reason = _reason(game, evidence)
     won, drawn = SENTENCES.get(reason, ("{victor} won ({reason}).", "A draw ({reason})."))
     losers = named([player for player in game["players"] if player != victor])
-    # one pass, so that a name with braces in it stays what it is
+    # one call of format, so that a name with braces in it is not read as a field
     why = f": {evidence['sentence']}".rstrip(".") if evidence.get("sentence") else ""
     sentences = [(drawn if victor is None else won).format(victor=victor, losers=losers, reason=reason, why=why)]
     if order := finish(game):
@@ -77,7 +77,7 @@ def verdict(game: Mapping[str, Any]) -> str:
 
 
 def finish(game: Mapping[str, Any]) -> list[tuple[int, list[str]]]:
-    """The places of a match that not two have played, with who has them, best first; empty where all are equal."""
+    """Returns (place, the bots at it), best first, for a match of other than two players; empty if all are equal."""
     places = (game.get("match") or {}).get("places") or {}
     ranks: dict[int, list[str]] = defaultdict(list)
     for bot in game["players"]:
@@ -87,20 +87,20 @@ def finish(game: Mapping[str, Any]) -> list[tuple[int, list[str]]]:
 
 
 def named(bots: Sequence[str]) -> str:
-    """The names as a clause: `a`, `a and b`, `a, b and c`; of many the first."""
+    """Returns the names as a clause: `a`, `a and b`, `a, b and c`; of many only the first `MOST_NAMED`."""
     if len(bots) > MOST_NAMED:
         return f"{', '.join(bots[:MOST_NAMED])} and {len(bots) - MOST_NAMED} more"
     return " and ".join(filter(None, (", ".join(bots[:-1]), *bots[-1:])))
 
 
 def _reason(game: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:
-    """The reason, with one of our own: who is asked by the server has no strikes, but one answer to a question."""
+    """Returns the reason; `unanswered` for `invalid` if the bot is stateless, as it has one answer and no strikes."""
     reason = str(game.get("reason"))
     return "unanswered" if reason == "invalid" and "limitMs" in evidence else reason
 
 
 def _proof(reason: str, evidence: Mapping[str, Any]) -> str:
-    """The evidence as a clause; "" where there is none that this version knows."""
+    """Returns the evidence as a clause, or "" if there is none that this version knows."""
     if "absent" in evidence:
         return " and ".join(_absence(bot, evidence) for bot in evidence["absent"])
     if reason == "timeout" and "leftMs" in evidence:

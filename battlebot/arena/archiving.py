@@ -1,4 +1,4 @@
-"""A finished match in the shape in which it is stored: the seeds' fields, and ours under `match`. Pure."""
+"""A finished match in the form in which it is stored: the seeds' fields, and ours under `match`. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from battlebot.referee.places import places_of, stated_scores
 
 
 def game_document(ended: Ended) -> dict[str, Any]:
-    """The document of the collection `games`: the final state without `complete` and `nextPlayer`, and about it."""
+    """Returns the document for `games`: the final state less `complete` and `nextPlayer`, and facts about the match."""
     match = ended.match
     verdict = match.verdict
     assert verdict is not None
@@ -49,14 +49,14 @@ def game_document(ended: Ended) -> dict[str, Any]:
 
 
 def _order(match: Match) -> dict[str, Any]:
-    """`places` where not two have played, and `scores` where the game has some, each bot to number."""
+    """Returns `places`, unless two have played, and `scores`, if the game states any; both map bot to number."""
     order: dict[str, Any] = {} if len(match.seats) == 2 else {"places": places_of(match)}
     scores = stated_scores(match.state, [seat.bot for seat in match.seats])
     return order if scores is None else {**order, "scores": scores}
 
 
 def _marked(turns: list[dict[str, Any]], mark: str) -> list[int]:
-    """The numbers, from 1, of the entries of a record that are no turn of a bot but what the mark says."""
+    """Returns the numbers, from 1, of a record's entries that have this mark, and so are not a bot's turn."""
     return [number for number, row in enumerate(turns, start=1) if row.get(mark)]
 
 

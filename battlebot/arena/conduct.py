@@ -1,6 +1,6 @@
-"""One event into one match: load, step, commit, again where somebody was first. Tells remote seats by their mailboxes.
+"""Applies events to a match: step and commit; on a conflict, load and step again. Tells remote seats by mailbox.
 
-Knows no connection: a web node adds its own seats in `service`, a worker has none.
+Knows no connections: a web node adds its own seats in `service`, a worker has none.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ log = structlog.get_logger()
 
 
 class Draft(NamedTuple):
-    """An answer to events in `match` that has not been committed; `commit` is None where nothing is to be."""
+    """An answer to events in `match` that is not committed yet; `commit` is None if there is nothing to commit.
+
+    `follows` is the beginning of the next board of a series, if one follows.
+    """
 
     match: Match
     answer: Step
@@ -36,7 +39,7 @@ class Draft(NamedTuple):
 
 
 class Conductor:
-    """Conducts events into matches. `node` is the name of this web node, or "" in a process without connections."""
+    """Applies events to matches. `node` is the name of this web node, or "" in a process without connections."""
 
     def __init__(
         self,
@@ -47,14 +50,14 @@ class Conductor:
         now_s: Callable[[], float] = time.time,
         ask_bots: Callable[[str], None] = lambda match_id: None,
     ) -> None:
-        """`ask_bots(match_id)` has the stateless bots asked that a match waits for; it does not raise.
+        """`ask_bots(match_id)` requests that the stateless bots that a match waits for are asked.
 
-        Nor does `ask_archive()`: the commit that it follows is done.
+        Neither it nor `ask_archive()` may raise: they are called when the commit is done.
         """
         self.registry = registry
         self.store = store
         self.node = node
-        # how places begin to which no letter goes: this node's own, and those of bots that are asked at an address
+        # prefixes of places that get no letters: this node's own, and those of stateless bots
         self._silent = (f"{node}/", f"{keys.STATELESS}/")
         self.now_s = now_s
         self._ask_archive = ask_archive
@@ -63,14 +66,15 @@ class Conductor:
     def conduct(self, match: Match, event: Event, draft: Draft | None = None) -> Step:
         """Answers an event and commits the answer; `match` is the newest that the caller holds.
 
-        `draft`: the answer, where it has been drafted; it may have been committed without anybody's having noticed.
-        The board that follows in a series begins with the same commit, and is told of after the end of this one.
-        Raises UnknownMatch if Redis has lost the match, Unavailable if it does not answer: nothing was changed then.
+        `draft`: the answer, if it has been drafted; it may have been committed already without the caller knowing. The
+        next board of a series begins with the same commit; its bots are told of it after the end of this one. Raises
+        UnknownMatch if Redis has lost the match, Unavailable if it does not answer: the commit may still have been
+        made.
         """
         return self.conduct_all(match, [event], draft)
 
     def conduct_all(self, match: Match, events: Sequence[Event], draft: Draft | None = None) -> Step:
-        """As `conduct`, of events that came at one moment, in one commit. Seats are told how it stands after all."""
+        """Like `conduct`, for events that came at one moment, in one commit. Seats are told the state after all."""
         draft = draft or self.draft(match, events)
         while draft.commit is not None:
             try:
@@ -88,9 +92,9 @@ class Conductor:
         return draft.answer
 
     def draft(self, match: Match, events: Sequence[Event]) -> Draft:
-        """The answer to events that came at one moment, and what commits it.
+        """Returns the answer to events that came at one moment, and what commits it.
 
-        Asks Redis for a number where a board follows, and for nothing else. Raises Unavailable.
+        Asks Redis only for a number, if a board follows. Raises Unavailable.
         """
         answer, turns = self._stepped(self.registry[match.game], match, events)
         if answer.match is match:
@@ -110,7 +114,7 @@ class Conductor:
         return Draft(match, answer, commit, follows)
 
     def committed(self, draft: Draft, ask_archive: bool) -> Step:
-        """The answer that has been committed; what is due after that is done. Waits only where a board follows."""
+        """Returns the answer of a committed draft, and does what is due after it. Waits only if a board follows."""
         match, answer, follows = draft.match, draft.answer, draft.follows
         if answer.match.verdict is not None:
             self._log_end(answer)
@@ -121,7 +125,7 @@ class Conductor:
         return answer if follows is None else msgspec.structs.replace(answer, then=self._begun(follows))
 
     def _stepped(self, game: Game, match: Match, events: Sequence[Event]) -> tuple[Step, list[dict[str, Any]]]:
-        """The answer to the events one after another, as that to one: one revision more, one update a seat."""
+        """Returns the answer to all events, as if to one: one new revision, one update per seat; and the turns."""
         now_s = self.now_s()
         answer = step(game, match, events[0], now_s)
         turns = [] if answer.recorded is None else [answer.recorded]
@@ -138,7 +142,7 @@ class Conductor:
         return answer, turns
 
     def _follows(self, match: Match) -> Step | None:
-        """The beginning of the board that follows a match that is over; nobody is told of it if it is lost already."""
+        """Returns the beginning of the board that follows a finished match, or None; tells nobody if already lost."""
         if match.verdict is None or not match.goes_on:
             return None
         game, now_s = self.registry[match.game], self.now_s()
@@ -154,7 +158,7 @@ class Conductor:
         return follows if follows.updates else self.conduct(match, Overdue())
 
     def _publications(self, before: Match, answer: Step) -> list[Publication]:
-        """What the other nodes' seats and the viewers are told with the commit."""
+        """Returns what is published with the commit to the other nodes' seats and to viewers."""
         match = answer.match
         publications = self._letters(answer)
         for old, new in zip(before.seats, match.seats, strict=True):
@@ -166,7 +170,7 @@ class Conductor:
         return publications
 
     def _letters(self, answer: Step) -> list[Publication]:
-        """The updates for the seats of other nodes."""
+        """Returns the updates for the seats of other nodes, as letters."""
         letters: list[Publication] = []
         document = b""
         for update in answer.updates:
@@ -196,14 +200,14 @@ class Conductor:
 
 
 def _came_at(version: int, event: Event) -> Event:
-    """The event, where it is a turn as one for the version at which it came first: it must not answer a later one."""
+    """Returns the event; a turn is given the version at which it first arrived, so as not to answer a later one."""
     if isinstance(event, Turned) and event.at is None:
         return msgspec.structs.replace(event, at=version)
     return event
 
 
 def asked_of(game: Game, match: Match) -> list[Seat]:
-    """The seats of stateless bots that the match waits for."""
+    """Returns the seats of stateless bots that the match waits for."""
     stateless = [seat for seat in match.seats if seat.address is not None]
     if not stateless or match.verdict is not None:
         return []
@@ -212,7 +216,7 @@ def asked_of(game: Game, match: Match) -> list[Seat]:
 
 
 def _asks_anew(game: Game, before: Match, after: Match) -> bool:
-    """Whether a stateless bot is asked something that it was not asked before."""
+    """Returns whether a stateless bot is asked something that it was not asked before."""
     asked = asked_of(game, after)
     if not asked:
         return False

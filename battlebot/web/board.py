@@ -1,4 +1,4 @@
-"""A state as something to look at: a grid where its board is one, else the game's own text. Pure."""
+"""A state in a form to show: a grid if its board is one, else the game's own text. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import structlog
 
 from battlebot.rules.contract import RESERVED_OF_A_STATE, Game
 
-LARGEST = 64  # rows or columns; what is larger is shown as text
+LARGEST = 64  # rows or columns; a larger board is shown as text
 LONGEST_CELL = 12
 
 log = structlog.get_logger(__name__)
@@ -19,9 +19,9 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Space:
-    """One space of a grid; `seat` is the index of the player whose mark it bears, where `marks` says so.
+    """One space of a grid; `seat` is the index of the player whose mark it has, if `marks` says so.
 
-    `kind` is what the game calls it; `fresh`: the last turn has changed it, where that is known.
+    `kind` is the game's name for it; `fresh`: the last turn changed it, as far as that is known.
     """
 
     text: str
@@ -31,14 +31,14 @@ class Space:
 
     @property
     def classes(self) -> str:
-        """Its CSS classes."""
+        """The CSS classes of the space."""
         seat = "" if self.seat is None else f"seat-{self.seat}"
         return " ".join(filter(None, (seat, self.kind and f"kind-{self.kind}", "fresh" if self.fresh else "")))
 
 
 @dataclass(frozen=True)
 class Table:
-    """Something in rows beside the board; `numbers` are the columns in which numbers stand."""
+    """A table beside the board; `numbers` are the indexes of its numeric columns."""
 
     title: str
     head: tuple[str, ...]
@@ -48,7 +48,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """What is shown of a state: its spaces, else its text; the names of columns and rows, and tables."""
+    """What is shown of a state: its spaces, or else its text; the names of columns and rows; tables."""
 
     spaces: list[list[Space]] | None
     text: str | None = None
@@ -58,7 +58,7 @@ class Picture:
 
 
 def picture(game: Game, state: dict[str, Any], before: dict[str, Any] | None = None) -> Picture:
-    """What is to be shown of a state; spaces that are another than in the state before are fresh."""
+    """Returns what is shown of a state; spaces that differ from those in the state before are fresh."""
     made = _of_game(game, state) or _plain(game, state)
     if made.spaces is None or before is None:
         return made
@@ -75,7 +75,7 @@ def _plain(game: Game, state: dict[str, Any]) -> Picture:
 
 
 def _of_game(game: Game, state: dict[str, Any]) -> Picture | None:
-    """As the game shows it; None where it does not, or fails at that."""
+    """Returns the picture that the game's `show` describes; None if it has none or fails."""
     try:
         shown = game.show(state)
         if shown is None:
@@ -101,13 +101,13 @@ def _slug(kind: Any) -> str:
 
 
 def final_state(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The final state of a stored match, `complete` and `nextPlayer` included again."""
+    """Returns the final state of a stored match, with `complete` and `nextPlayer` (None) put back."""
     state = {name: value for name, value in document.items() if name not in RESERVED_OF_A_STATE}
     return {"nextPlayer": None, **state, "complete": True}
 
 
 def grid(state: Mapping[str, Any]) -> list[list[Space]] | None:
-    """The state's `board` as rows of spaces, if it is a list of lists of equal length with plain values in them."""
+    """Returns the state's `board` as rows of spaces, if it is a list of equally long lists of plain values."""
     board = state.get("board")
     if not isinstance(board, list) or not 1 <= len(board) <= LARGEST:
         return None
@@ -120,7 +120,7 @@ def grid(state: Mapping[str, Any]) -> list[list[Space]] | None:
 
 
 def with_fresh(spaces: list[list[Space]], before: list[list[Space]] | None) -> list[list[Space]]:
-    """The grid with those spaces marked that were another in the grid before, if that was of the same size."""
+    """Returns the grid with those spaces marked fresh that differ from the grid before, if both have the same size."""
     if before is None or (len(before), len(before[0])) != (len(spaces), len(spaces[0])):
         return spaces
     pairs = [zip(row, other, strict=True) for row, other in zip(spaces, before, strict=True)]
@@ -128,7 +128,7 @@ def with_fresh(spaces: list[list[Space]], before: list[list[Space]] | None) -> l
 
 
 def text(game: Game, state: dict[str, Any]) -> str:
-    """The state as the game writes it; as JSON where the game fails at that."""
+    """Returns the state as the game renders it, or as JSON if the game fails to."""
     try:
         return game.render(state)
     except Exception as error:
