@@ -1,1 +1,1 @@
-"""Real processes killed, paused and restarted while bots play; a checker that trusts nothing of the server's code."""
+"""Real processes killed, paused and restarted while bots play; a checker that does not trust the server's code."""

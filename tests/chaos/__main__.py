@@ -1,4 +1,4 @@
-"""`python -m chaos`: the long run. Prints a JSON report; exit status 1 where a promise was broken."""
+"""`python -m chaos`: the long run. Prints a JSON report; exit status 1 if a promise was broken."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def main(
 
 
 def run(folder: Path, seed: int, minutes: float, least: int, plan: Plan) -> dict[str, Any]:
-    """One contest after another until both limits are passed; the report."""
+    """Plays one contest after another until both limits are passed; returns the report."""
     began_s, number, rows, sequence = time.monotonic(), 0, [], faults(seed)
 
     def enough() -> bool:

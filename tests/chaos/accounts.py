@@ -11,19 +11,19 @@ from typing import Any
 
 Document = dict[str, Any]
 Diaries = Mapping[str, Sequence[Document]]
-Pages = dict[tuple[str, Any], list[Document]]  # of a player: what is about a board, or of a kind that is about none
+Pages = dict[tuple[str, Any], list[Document]]  # (player, board or kind) -> entries
 
 DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))
-AWAY_S = 20.0  # before a board's beginning: who was away since then may have missed it
+AWAY_S = 20.0  # before a board's beginning: a player away since then may have missed it
 K, START = 30.0, 1200.0
 SAME = 1e-6
-# why a board ended -> what its loser must have noted on it
+# why a board ended -> what its loser must have noted about it
 CONFESSED = {"invalid": "blunders", "timeout": "dawdles"}
 
 
 @dataclass
 class Books:
-    """What is left in the end. `leftovers`: names of keys in Redis and what still stands in them."""
+    """What is left at the end. `leftovers`: names of Redis keys, and what they still hold."""
 
     games: list[Document]
     diaries: Diaries
@@ -32,7 +32,7 @@ class Books:
 
 
 def problems(books: Books) -> list[str]:
-    """A sentence for each thing that does not add up; none, and every board is accounted for."""
+    """Returns a sentence for each thing that does not add up; none if every board is accounted for."""
     pages = _pages(books.diaries)
     return [
         *(f"{key} still holds {value}" for key, value in books.leftovers.items() if value),
@@ -45,7 +45,7 @@ def problems(books: Books) -> list[str]:
 
 
 def tally(books: Books) -> Document:
-    """Counts, for the report."""
+    """Returns counts for the report."""
     did = Counter(entry["what"] for diary in books.diaries.values() for entry in diary)
     return {
         "boards": len(books.games),
@@ -57,7 +57,7 @@ def tally(books: Books) -> Document:
 
 
 def number_of(game: Document) -> int:
-    """A board's number, as players are told it."""
+    """Returns a board's number, as players are told it."""
     return int(game["match"]["series"]["number"])
 
 
@@ -66,7 +66,7 @@ def _numbers(games: Sequence[Document]) -> Iterator[str]:
     yield from (f"{count} boards have the number {number}" for number, count in counts.items() if count > 1)
     by_begin = sorted(games, key=lambda game: game["startTime"])
     for one, two in pairwise(by_begin):
-        # of boards that begin in the same moments either may have been numbered first
+        # boards that begin at about the same time may be numbered in either order
         if number_of(two) < number_of(one) and (two["startTime"] - one["startTime"]).total_seconds() > 1.0:
             yield f"board {number_of(two)} began after board {number_of(one)}"
 
@@ -167,7 +167,7 @@ def _elo(games: Sequence[Document], kept: Sequence[Document]) -> Iterator[str]:
 
 
 def _is_five(moves: Sequence[Sequence[int]], n: int) -> bool:
-    """Whether the n-th move made five or more in a line, of its player's moves up to it."""
+    """Returns whether the n-th move made five or more in a line, given its player's moves up to it."""
     own = {tuple(move) for move in moves[n % 2 : n + 1 : 2]}
     x, y = moves[n]
     for right, down in DIRECTIONS:

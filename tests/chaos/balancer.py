@@ -1,4 +1,4 @@
-"""What stands in front of the nodes, as nginx does in production: each TCP connection goes to a node that listens."""
+"""A load balancer before the nodes, like nginx in production: sends each TCP connection to a node that listens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CHUNK = 65536
 
 
 class Balancer:
-    """Takes turns among `ports` of 127.0.0.1, and passes over those that refuse. Knows nothing of what it carries."""
+    """Balances round-robin over `ports` of 127.0.0.1, skipping those that refuse. Does not look at the data."""
 
     def __init__(self, ports: Sequence[int]) -> None:
         self._ports = ports
@@ -23,7 +23,7 @@ class Balancer:
         self.port = 0
 
     def cut(self) -> None:
-        """Breaks every connection, as a network does: neither side says goodbye. For any thread."""
+        """Breaks every connection, as a network does, without a close frame. Thread-safe."""
         assert self._loop is not None
         self._loop.call_soon_threadsafe(lambda: [writer.transport.abort() for writer in self._open])
 
@@ -59,13 +59,13 @@ async def _pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         while data := await reader.read(CHUNK):
             writer.write(data)
             await writer.drain()
-    # one side has gone: the other must notice, whatever it does now
+    # one side has closed: the other must notice, whatever it is doing
     writer.close()
 
 
 @contextlib.contextmanager
 def balancing(ports: Sequence[int]) -> Iterator[Balancer]:
-    """Within it, a balancer runs in a thread of its own."""
+    """Yields a balancer that runs in a thread of its own."""
     balancer, ready, loop = Balancer(ports), threading.Event(), asyncio.new_event_loop()
     task = loop.create_task(balancer.serve(ready))
 

@@ -1,6 +1,6 @@
 """`python -m chaos.bots FOLDER`: plays all bots of `FOLDER/bots.json`, each in a thread, with a diary each in FOLDER.
 
-Half of them are the SDK's, half speak as original clients do. It never ends by itself.
+Half of them use the SDK, half speak as original clients do. Runs until it is killed.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from battlebot.client.errors import ClientError
 from battlebot.client.samples.turns import possible_turns
 from chaos.diary import Diary
 
-AWAY_S = 4.5  # beyond a turn's time-out: who is gone for so long has lost
+AWAY_S = 4.5  # longer than a turn's time-out: a bot away for so long has lost
 CONNECT_AGAIN_S = 0.25
 LIMIT_S = 86_400.0
 
 
 class Quit(Exception):
-    """The bot hangs up in the middle of a match, and stays away until it has lost."""
+    """The bot disconnects during a match and stays away until it has lost."""
 
 
 class Temper:
-    """How a bot plays: any valid turn after some thought; now and then as its `vice` has it."""
+    """How a bot plays: any valid turn after some thought, and now and then its `vice`."""
 
     def __init__(self, row: dict[str, Any], diary: Diary) -> None:
         self._dice = random.Random(row["seed"])
@@ -43,7 +43,7 @@ class Temper:
         self._diary = diary
 
     def choose(self, state: State, match: str, version: int | None) -> Turn:
-        """A turn. Raises Quit."""
+        """Returns a turn. Raises Quit."""
         began_s = time.monotonic()
         turn: Turn = self._dice.choice(possible_turns(self._game, state, self._bot))
         if self._tempted("slow", 0.02, match, version):
@@ -65,28 +65,28 @@ class Temper:
 
 
 class SdkBot(Bot):
-    """The SDK's side: what it is told goes into the diary."""
+    """A bot that uses the SDK and notes in its diary what it is told."""
 
     def __init__(self, row: dict[str, Any], diary: Diary) -> None:
         self._diary, self._temper = diary, Temper(row, diary)
 
     def choose(self, state: State) -> Turn:
-        """As its temper has it."""
+        """Chooses by its temper."""
         return self._temper.choose(state, self.match.id, self.match.version)
 
     def started(self, state: State) -> None:
-        """Noted."""
+        """Notes the state."""
         self._told(state, None)
 
     def updated(self, state: State, turn: Turn | None) -> None:
-        """Noted."""
+        """Notes the state and the turn."""
         self._told(state, turn)
 
     def finished(self, state: State) -> None:
-        """Noted by `started` or `updated` already."""
+        """Does nothing: `started` or `updated` has noted it already."""
 
     def notice(self, code: str, text: str) -> None:
-        """Noted."""
+        """Notes the notice."""
         self._diary.note("noticed", code=code, text=text)
 
     def _told(self, state: State, turn: Turn | None) -> None:
@@ -95,7 +95,7 @@ class SdkBot(Bot):
 
 
 def play_sdk(row: dict[str, Any], diary: Diary) -> None:
-    """`run` goes on for ever; where it raises, a bot's author would have been left alone."""
+    """Runs an SDK bot for ever; notes `died` if `run` returns or raises, as its author would then have to step in."""
     credentials = Credentials(game=row["game"], bot_id=row["bot_id"], pass_hash=row["pass_hash"])
     while True:
         try:
@@ -116,7 +116,7 @@ class OriginalBot:
         self._client = OriginalClient(row["url"], auth, self._choose, row["contest"], LIMIT_S, self._saw)
 
     def play_for_ever(self) -> None:
-        """Connects again whatever happens."""
+        """Reconnects whatever happens."""
         while True:
             self._diary.note("connects")
             try:
@@ -147,21 +147,21 @@ class OriginalBot:
 
 
 class SdkLog(logging.Handler):
-    """What the SDK logs goes into the diary of the thread's bot."""
+    """A log handler that notes the SDK's log in the diary of the thread's bot."""
 
     def __init__(self, diaries: dict[str, Diary]) -> None:
         super().__init__(logging.INFO)
         self._diaries = diaries
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Noted as `logged`."""
+        """Notes the record as `logged`."""
         diary = self._diaries.get(record.threadName or "")
         if diary is not None:
             diary.note("logged", level=record.levelname, text=record.getMessage())
 
 
 def play_original(row: dict[str, Any], diary: Diary) -> None:
-    """Never returns."""
+    """Plays an original client; never returns."""
     OriginalBot(row, diary).play_for_ever()
 
 

@@ -1,6 +1,6 @@
-"""Judges the evidence: whether anything that a bot was told, or a contest owes, is not as it must be. Pure.
+"""Judges the evidence: reports what a bot was told, or a contest owes, that is not as it must be. Pure.
 
-It shares no code with the server but the games' rules, by which matches are replayed.
+It shares no code with the server except the games' rules, with which matches are replayed.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from chaos.evidence import Document, Evidence
 from chaos.replay import ADDED, replay_problems, states_of
 
 CAP = 5
-# what a bot must have done to lose so; who comes back after it has quit may find too little time left, and whose
-# connection is cut while it lets its time run out is not back before
+# what a bot must have done to lose so; a bot that comes back after it quit may find too little time left, and a bot
+# whose connection is cut while it lets its time run out is not back in time
 VICES = {"timeout": ("slow", "quit"), "disconnect": ("slow", "quit"), "invalid": ("blunder",)}
 NOT_COMPARED = ("time", "valid", "version")
 
 
 def problems(evidence: Evidence, bots: list[str], meetings: int) -> list[str]:
-    """A sentence for each promise that was broken; none where all is well. `meetings`: of each pair of `bots`."""
+    """Returns a sentence for each broken promise; none if all is well. `meetings`: of each pair of `bots`."""
     records = {record["_id"]: record for record in evidence.games}
     states = {match: states_of(record) for match, record in records.items()}
     found = [
@@ -39,7 +39,7 @@ def problems(evidence: Evidence, bots: list[str], meetings: int) -> list[str]:
 
 
 def tally(evidence: Evidence) -> Document:
-    """Numbers for the report."""
+    """Returns numbers for the report."""
     told = [row for row in evidence.diary if row["what"] == "told"]
     acked = {
         (row["bot"], row["match"], _index(row)) for row in told if row["turn"] and _is_acknowledgement(row, row["turn"])
@@ -122,7 +122,7 @@ def _verdict_problems(evidence: Evidence) -> Iterator[str]:
 
 
 def undeserved_strikes(evidence: Evidence) -> Iterator[tuple[str, str, int]]:
-    """(bot, match, how many) of invalid turns on the record beyond those that the bot made on purpose."""
+    """Yields (bot, match, count) of invalid turns on the record beyond those that the bot made on purpose."""
     deeds = _deeds(evidence)
     for record in evidence.games:
         for bot, strikes in record["match"].get("strikes", {}).items():
@@ -132,7 +132,7 @@ def undeserved_strikes(evidence: Evidence) -> Iterator[tuple[str, str, int]]:
 
 
 def _deeds(evidence: Evidence) -> Counter[tuple[str, str, str]]:
-    """How often which bot did what in which match; whoever was slow lost by it there and then, or not at all."""
+    """Counts what each bot did in each match, as (bot, match, how); `slow` counts only at the match's last version."""
     ends = {record["_id"]: len(record["turns"]) for record in evidence.games}
     rows = (row for row in evidence.diary if row["what"] == "misbehaved")
     return Counter(
@@ -192,12 +192,12 @@ def _is_acknowledgement(row: Document, turn: Document) -> bool:
 
 
 def _index(row: Document) -> int:
-    """Where in the record the acknowledged turn must be: a repeated one says which version it answered."""
+    """Returns the acknowledged turn's index in the record; a repeated turn names the version that it answered."""
     return int(row["turn"].get("version", row["version"] - 1))
 
 
 def _same(sent: Document, recorded: Document) -> bool:
-    """Whether all that was sent is recorded; what the server added does not count."""
+    """Returns whether everything sent is recorded; keys that the server sets are not compared."""
     return all(recorded.get(key) == value for key, value in sent.items() if key not in NOT_COMPARED)
 
 

@@ -1,4 +1,4 @@
-"""What one bot wrote down: a line of JSON for each thing that it was told, that it sent, and that befell it."""
+"""What one bot wrote down: a line of JSON for each thing that it was told, that it did, or that happened to it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Diary:
         self._lock = threading.Lock()
 
     def note(self, what: str, **details: Any) -> None:
-        """Writes a line."""
+        """Appends a line."""
         line = json.dumps({"at": time.time(), "bot": self._bot, "what": what, **details})
         with self._lock:
             self._stream.write(line + "\n")
 
 
 def entries(folder: Path) -> Iterator[dict[str, Any]]:
-    """All lines of all diaries in a folder, each bot's in their order. A last line cut short is left out."""
+    """Yields all lines of all diaries in a folder, each bot's in order. An incomplete last line is left out."""
     for path in sorted(folder.glob("*.diary")):
         for line in path.read_text().splitlines(keepends=True):
             if line.endswith("\n"):

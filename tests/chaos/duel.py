@@ -1,6 +1,6 @@
-"""`python -m chaos.duel`: players of the TCP door come, play, drop out and come back; then every board is looked for.
+"""`python -m chaos.duel`: players of the TCP door come, play, drop out and come back; then every board is checked.
 
-Two nodes with the TCP door, a worker, beat, real stores. Prints a JSON report; exit status 1 where anything is amiss.
+Two nodes with the TCP door, a worker, beat, real stores. Prints a JSON report; exit status 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from chaos.soak import EVERY_S, LEAST, SHARE, WARM_UP, measured
 
 GAME = "gomoku"
 NODES = 2
-SETTLED_S = 90.0  # from the last player's leaving to the last board's being stored
+SETTLED_S = 90.0  # from when the last player leaves until the last board is stored
 
 
 @click.command()
@@ -57,7 +57,7 @@ def main(minutes: float, players: int, seed: int | None, keep: Path | None) -> N
 
 
 def run(settings: Settings, folder: Path, seconds: float, players: int, seed: int) -> dict[str, Any]:
-    """Plays over empty stores; the report."""
+    """Plays over empty stores; returns the report."""
     with cluster(settings, folder) as parts:
         nodes = [parts.tcp() for _ in range(NODES)]
         parts.worker()
@@ -85,7 +85,7 @@ def run(settings: Settings, folder: Path, seconds: float, players: int, seed: in
 
 
 def judged(samples: dict[str, list[Sample]], warm_up_s: float) -> tuple[dict[str, Any], list[str]]:
-    """Each quantity's mean and growth, and a sentence for each that grows; nothing of a run too short to tell."""
+    """Returns each quantity's mean and growth, and a sentence for each that grows; skips those with too few samples."""
     lines = {
         what: trend(values, warm_up_s)
         for what, values in samples.items()
@@ -100,7 +100,7 @@ def judged(samples: dict[str, list[Sample]], warm_up_s: float) -> tuple[dict[str
 
 
 def _settle(settings: Settings) -> bool:
-    """Waits until nothing is played, nothing waits to be stored, and nobody is there."""
+    """Waits until no match runs, nothing waits to be stored, and nobody is online; returns whether it came to that."""
     try:
         wait_for(lambda: not any(_leftovers(settings).values()), "all boards to be over", SETTLED_S)
     except AssertionError:
@@ -116,7 +116,7 @@ def _leftovers(settings: Settings) -> dict[str, Any]:
             "setaside": store.smembers("bb:{0}:setaside"),
             "online": store.hkeys("bb:{0}:online"),
             "queue": store.zrange("bb:{0}:queue:gomoku", 0, -1),
-            # matches that are stored stay for a minute, and expire
+            # stored matches stay for a minute, then expire
             **{
                 what: [key for key in store.keys(f"bb:{{0}}:{what}:*") if store.ttl(key) == -1]
                 for what in ("match", "turns", "empty", "playing")
@@ -127,7 +127,7 @@ def _leftovers(settings: Settings) -> dict[str, Any]:
 
 def _books(settings: Settings, duelists: list[Duelist]) -> Books:
     storage = Storage(settings)
-    # what a worker may be doing at this moment is not waited for, but done
+    # rates what is not rated yet, instead of waiting for the worker to do so
     Rater(storage).rate_new(GAME)
     ratings = storage.ratings.page(GAME, 100_000)
     differing = Rater(storage).difference(GAME)
@@ -143,7 +143,7 @@ def _complaints(parts: Cluster) -> list[str]:
 
 
 def _levels(parts: Cluster) -> dict[str, int]:
-    """How often each event of level warning or worse was logged."""
+    """Counts the events of level warning or worse, by level and event."""
     lines = [line for line in parts.logs().splitlines() if _level(line) not in ("info", "debug", "")]
     return dict(Counter(f"{_level(line)} {json.loads(line).get('event')}"[:80] for line in lines))
 

@@ -1,4 +1,4 @@
-"""Players of the TCP door that come, play, drop out and come back at random, and keep a diary. For `chaos.duel`."""
+"""Players of the TCP door that come, play, drop out and come back at random, and keep diaries. For `chaos.duel`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from battlebot.client.samples.threats import Threats
 Address = tuple[str, int]
 Entry = dict[str, Any]
 
-LOOK_S = 0.2  # between two looks whether it is time to go
-SLOW_S = 6.2  # longer than the 5.5 s that are granted
-AWAY_S = 7.0  # at most: some are back in time, some are not
+LOOK_S = 0.2  # between two checks whether it is time to go
+SLOW_S = 6.2  # longer than the 5.5 s allowed
+AWAY_S = 7.0  # at most: some come back in time, some do not
 
-# how often, of a hundred times that a player is asked for a move
+# percent of the times that a player is asked for a move
 DROPS, TAKES_OVER, IS_SLOW, BLUNDERS, PLAYS_WELL = 1.0, 0.7, 0.2, 0.4, 70.0
-LEAVES = 15.0  # of a hundred pairings
-GIVES_UP = 2.0  # of a hundred looks while it waits for an opponent
+LEAVES = 15.0  # percent of pairings
+GIVES_UP = 2.0  # percent of checks while it waits for an opponent
 
 
 class Duelist(threading.Thread):
@@ -40,11 +40,11 @@ class Duelist(threading.Thread):
         self._against = ""
 
     def stop(self) -> None:
-        """Leaves, wherever it is, and ends."""
+        """Makes the player leave, wherever it is, and end."""
         self._told_to_stop.set()
 
     def run(self) -> None:
-        """Visit after visit."""
+        """Plays one visit after another."""
         while not self._told_to_stop.is_set():
             try:
                 self._visit(TcpPeer(self._dice.choice(self._addresses)))
@@ -96,7 +96,7 @@ class Duelist(threading.Thread):
             self._note("strange", message=message)
 
     def _answer(self, peer: TcpPeer, question: Message) -> TcpPeer | None:
-        """Answers, or does not; the connection that goes on from here, None if the player leaves."""
+        """Answers or misbehaves; returns the connection to continue with, or None if the player leaves."""
         self._waits = False
         number, moves = question["board"]["_id"], question["board"]["_moves"]
         self._note("asked", board=number, moves=moves)
@@ -116,7 +116,7 @@ class Duelist(threading.Thread):
         return peer
 
     def _take_over(self, peer: TcpPeer) -> TcpPeer:
-        """A second connection, which gets the question again; the first must be closed, and told nothing new."""
+        """Opens a second connection, which gets the question again; the first must be closed and told nothing new."""
         second = TcpPeer(self._dice.choice(self._addresses))
         self._enter(second)
         self._note("took over")
@@ -135,7 +135,7 @@ class Duelist(threading.Thread):
         return self._dice.choice(free or [(0, 0)])
 
     def _leave(self, peer: TcpPeer) -> None:
-        # noted before it happens: the server may act on it at once
+        # noted first, as the server may act on it at once
         self._note("left")
         if self._happens(50.0):
             peer.reset()

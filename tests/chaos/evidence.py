@@ -1,6 +1,6 @@
-"""What is left when the dust has settled: MongoDB's documents, Redis's keys, the bots' diaries. Judging is elsewhere.
+"""What is left when everything has settled: MongoDB's documents, Redis's keys, the bots' diaries. Does not judge.
 
-Plain drivers and names of keys and collections as the documentation has them; none of the server's code.
+Uses plain drivers, and the names of keys and collections from the documentation; none of the server's code.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Document = dict[str, Any]
 
 @dataclass
 class Evidence:
-    """Of one contest: its document, its matches (void ones too), meetings, standings, pairs; diaries; what Redis holds.
+    """One contest: its document, its matches (also void ones), meetings, standings, pairs; diaries; what Redis holds.
 
-    `live` are matches that still wait for something, `unarchived` those that ended and are nowhere stored.
+    `live` are matches that still wait for something, `unarchived` those that ended but are not stored.
     """
 
     contest: Document
@@ -36,7 +36,7 @@ class Evidence:
 
 
 def gather(mongodb_uri: str, database: str, redis_url: str, game: str, contest: str, folder: Path) -> Evidence:
-    """Reads all of it. For stores that run."""
+    """Reads all evidence. The stores must be running."""
     query = {"game": game, "contest": contest}
     client: pymongo.MongoClient[Document]
     with pymongo.MongoClient(mongodb_uri) as client, redis.Redis.from_url(redis_url) as store:

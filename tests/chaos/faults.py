@@ -1,4 +1,4 @@
-"""What is done to whom, and when: a seeded sequence. Doing it is the town's work."""
+"""What is done to which parts, and when: a seeded sequence. The town carries it out."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Kind(StrEnum):
     PAUSE = "pause"  # SIGSTOP for the whole part, SIGCONT some seconds later
     STOP = "stop"  # SIGTERM: a planned restart
     CUT = "cut"  # every connection through the balancer breaks
-    ROLL = "roll"  # SIGTERM for one part after another, each when the one before is back
+    ROLL = "roll"  # SIGTERM for one part after another, each once the previous one is back
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What befalls all `parts` at one moment, `after_s` after the one before; `for_s` is how long a pause lasts."""
+    """A fault that hits all `parts` at once, `after_s` after the previous one; `for_s` is how long a pause lasts."""
 
     kind: Kind
     parts: tuple[str, ...]
@@ -34,7 +34,7 @@ class Fault:
     after_s: float
 
 
-# every deck holds these: kind and, for each part that is hit, who may be
+# every deck holds these: kind and, for each part to be hit, the candidates
 DECK: tuple[tuple[Kind, tuple[Sequence[str], ...]], ...] = (
     (Kind.KILL, (WEBS,)),
     (Kind.KILL, (WORKERS,)),
@@ -56,12 +56,12 @@ DECK: tuple[tuple[Kind, tuple[Sequence[str], ...]], ...] = (
     (Kind.ROLL, WEBS),
 )
 BLACKOUT = (Kind.KILL, tuple((part,) for part in PARTS))
-LONGEST_PAUSE_S = 9.0  # beyond node_timeout_s: a paused node is taken for dead now and then
+LONGEST_PAUSE_S = 9.0  # beyond node_timeout_s: a paused node is sometimes taken for dead
 GAP_S = (1.0, 5.0)
 
 
 def faults(seed: int) -> Iterator[Fault]:
-    """Without end: shuffled decks, so that a few minutes bring every kind; every second one with a blackout."""
+    """Yields faults for ever: shuffled decks, so that a few minutes have every kind; every second has a blackout."""
     dice = random.Random(seed)
     deck_number = 0
     while True:
@@ -78,6 +78,6 @@ def _fault(dice: random.Random, kind: Kind, places: tuple[Sequence[str], ...]) -
         dice.shuffle(parts)
     else:
         parts = list(dict.fromkeys(dice.choice(place) for place in places))
-    # most pauses are short, some outlast what a node may be silent
+    # most pauses are short, some last longer than a node may be silent
     for_s = 0.2 + (LONGEST_PAUSE_S - 0.2) * dice.random() ** 2
     return Fault(kind, tuple(parts), round(for_s, 2), round(dice.uniform(*GAP_S), 2))

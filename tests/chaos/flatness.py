@@ -1,4 +1,4 @@
-"""Whether a measured quantity stays where it is: a line through its samples after the warm-up. Pure."""
+"""Whether a measured quantity stays level: a line through its samples after the warm-up. Pure."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Trend:
     seconds: float
 
     def is_flat(self, share: float, least: float) -> bool:
-        """Whether it grows by at most this share of its mean, or by so little that it cannot be told from noise."""
+        """Returns whether it grows by at most this share of its mean, or by at most `least`, which is noise."""
         return self.growth <= max(share * self.mean, least)
 
 
 def trend(samples: Sequence[Sample], warm_up_s: float) -> Trend:
-    """By least squares over what came `warm_up_s` or later. Raises ValueError for fewer than three samples."""
+    """Fits by least squares the samples from `warm_up_s` on. Raises ValueError for fewer than three samples."""
     kept = [(at_s, value) for at_s, value in samples if at_s >= warm_up_s]
     if len(kept) < 3:
         raise ValueError(f"{len(kept)} samples after a warm-up of {warm_up_s:g} s are too few")

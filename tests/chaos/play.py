@@ -1,4 +1,4 @@
-"""One contest played to its end while faults befall its town, and what is to be said about it."""
+"""Plays one contest to its end while faults hit its town, and reports what is wrong."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from chaos.town import Town
 
 GAME = "connectfour"
 TESTS = Path(__file__).parent.parent
-# these say what went wrong without being expected by anyone; a part that is killed says nothing
+# events for failures that nothing in a run should cause; a killed part logs nothing
 UNEXPECTED = ("pump.failed", "bus.failed", "background.failed", "node.failed", "match.set_aside", "match.lost")
 RETRY_S = 0.5
-LOOK_S = 2.0  # a node that is paused does not answer
+LOOK_S = 2.0  # a paused node does not answer
 
 Trouble = Callable[[], bool]
 
@@ -44,9 +44,9 @@ class Plan:
 
 
 def play(town: Town, plan: Plan, trouble: Trouble, folder: Path) -> tuple[Evidence, list[str]]:
-    """Plays it, with `trouble()` as long as that answers True and the contest lasts; then judges.
+    """Plays the contest, calling `trouble()` until it returns False or the contest ends; then judges.
 
-    Answers the evidence and what is wrong, a sentence each.
+    Returns the evidence and what is wrong, a sentence each.
     """
     folder.mkdir(parents=True, exist_ok=True)
     names = [f"{plan.name}-{index:02}" for index in range(plan.bots)]
@@ -65,14 +65,14 @@ def play(town: Town, plan: Plan, trouble: Trouble, folder: Path) -> tuple[Eviden
 
 
 def log_problems(town: Town) -> list[str]:
-    """Exceptions that our own processes logged and nobody expects; and a count of errors by event."""
+    """Returns the unexpected events that our own processes logged, as text."""
     return [
         f"{part}: {json.dumps(event)[:500]}" for part, event in town.log_lines() if event.get("event") in UNEXPECTED
     ]
 
 
 def log_tally(town: Town) -> dict[str, int]:
-    """How often each event of level warning or worse was logged; what is not JSON counts together."""
+    """Counts the events of level warning or worse; lines that are not JSON count together."""
     counts: Counter[str] = Counter()
     for _, event in town.log_lines():
         level = event.get("level")
@@ -96,7 +96,7 @@ def _prepare(town: Town, plan: Plan, names: list[str], folder: Path) -> None:
                 **auth,
                 "kind": "original" if index % 2 else "sdk",
                 "keep": index % 4 == 0,
-                # a third know one node only, the others come by the balancer
+                # a third know only one node, the others connect through the balancer
                 "url": town.balancer_url if index % 3 else urls[index % 2],
                 "contest": plan.name,
                 "seed": dice.randrange(2**32),
@@ -118,7 +118,7 @@ def _prepare(town: Town, plan: Plan, names: list[str], folder: Path) -> None:
 
 @contextmanager
 def _bots(folder: Path) -> Iterator[None]:
-    """Within it, the bots play, in a process of their own."""
+    """Runs the bots in a process of their own within the `with` block."""
     path = os.pathsep.join([str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
     program = Program(
         name="bots",

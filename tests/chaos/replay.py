@@ -1,4 +1,4 @@
-"""A recorded match played again by its game's own rules, and by nothing else."""
+"""Replays a recorded match with its own game's rules and nothing else."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 Document = dict[str, Any]
 
-ADDED = ("complete", "victor", "reason")  # to the state by the verdict
+ADDED = ("complete", "victor", "reason")  # by the verdict to the state
 
 
 def states_of(record: Document) -> list[Document]:
-    """The state before the first turn and after each; the list ends where a recorded turn is not valid."""
+    """Returns the state before the first turn and after each turn; stops at a recorded turn that is not valid."""
     rules = importlib.import_module(f"games.{record['game']}")
     about = record["match"]
     states = [rules.initial_state(list(record["players"]), about["seed"], about["options"])]
@@ -23,7 +23,7 @@ def states_of(record: Document) -> list[Document]:
 
 
 def replay_problems(record: Document, states: list[Document]) -> list[str]:
-    """What is wrong with a record in itself; `states` are those of `states_of`."""
+    """Returns what is wrong with a record in itself; `states` are those of `states_of`."""
     problems = []
     turns, last = record["turns"], states[-1]
     if len(states) != len(turns) + 1:

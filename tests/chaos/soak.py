@@ -1,6 +1,6 @@
-"""`python -m chaos.soak`: contests at half load for a long time; memory and open files must stay where they are.
+"""`python -m chaos.soak`: contests at half load for a long time; memory and open files must stay level.
 
-Prints a JSON report; exit status 1 where something grows, a part died, or a promise was broken.
+Prints a JSON report; exit status 1 if something grows, a part died, or a promise was broken.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from chaos.play import Plan, log_problems, log_tally, play
 from chaos.town import Town, town
 
 EVERY_S = 5.0
-WARM_UP = 0.4  # of the whole time
-SHARE = 0.05  # so much more or less is no trend
+WARM_UP = 0.4  # share of the whole time
+SHARE = 0.05  # share of the mean; less growth is no trend
 LEAST = {"pss_kb": 4096.0, "files": 8.0, "threads": 4.0}
-# its cache grows with the data, up to what the embedded mongod is given: 256 MB, beside what it needs itself
+# its cache grows with the data, up to the 256 MB that the embedded mongod is given, besides what it needs itself
 BOUNDS_KB = {"mongod": 600_000.0}
 
 
 class Sampler:
-    """Measures every part, each with all its processes, from a thread of its own until `stop`."""
+    """Measures every part, each with all its processes, in a thread of its own until `stop`."""
 
     def __init__(self, town: Town) -> None:
         self.samples: dict[str, dict[str, list[Sample]]] = defaultdict(lambda: defaultdict(list))
@@ -45,7 +45,7 @@ class Sampler:
         self._thread.start()
 
     def stop(self) -> None:
-        """No more samples."""
+        """Stops measuring."""
         self._stopped.set()
         self._thread.join()
 
@@ -58,7 +58,7 @@ class Sampler:
 
 
 def measured(pids: list[int]) -> dict[str, float]:
-    """Proportional memory in KB, open files, and threads of processes together."""
+    """Returns the proportional memory (KB), open files, and threads of the processes together."""
     pss_kb = files = threads = 0
     for pid in pids:
         with suppress(*GONE):
@@ -88,7 +88,7 @@ def main(minutes: float, bots: int, meetings: int, think: float, keep: Path | No
 
 
 def run(folder: Path, minutes: float, plan: Plan) -> dict[str, Any]:
-    """Contests until the time is over; the report."""
+    """Plays contests until the time is over; returns the report."""
     rows: list[dict[str, Any]] = []
     found: list[str] = []
     with town(folder / "data") as made:
@@ -117,12 +117,12 @@ def run(folder: Path, minutes: float, plan: Plan) -> dict[str, Any]:
 
 
 def cpu_of(pids: dict[str, int]) -> dict[str, float]:
-    """Seconds of CPU of each part so far."""
+    """Returns the seconds of CPU that each part has used so far."""
     return {part: cpu_s(family(pid)) for part, pid in pids.items()}
 
 
 def judged(samples: dict[str, dict[str, list[Sample]]], warm_up_s: float) -> tuple[dict[str, Any], list[str]]:
-    """Each part's trends, rounded, and a sentence for each that is not flat."""
+    """Returns each part's trends, rounded, and a sentence for each quantity that is not flat or is out of bounds."""
     trends: dict[str, Any] = {}
     found = []
     for part, quantities in samples.items():

@@ -1,4 +1,4 @@
-"""Seven real processes under the supervisor that embedded mode has: two stores, two web nodes, two workers, beat."""
+"""Seven real processes under embedded mode's supervisor: two stores, two web nodes, two workers, beat."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from chaos.balancer import Balancer, balancing
 from chaos.faults import PARTS, WEBS, WORKERS, Fault, Kind
 
 REQUEST_S = 10.0
-BACK_S = 60.0  # for a part to be there again
+BACK_S = 60.0  # for a part to come back
 
 
 @dataclass
 class Town:
-    """Running parts. `ports` are those of the web nodes; `faults` and `hits` count what befell whom."""
+    """Running parts. `ports` are those of the web nodes; `faults` counts faults, `hits` those by kind and part."""
 
     settings: Settings
     supervisor: Supervisor
@@ -44,7 +44,7 @@ class Town:
     _pauses: list[threading.Thread] = field(default_factory=list)
 
     def befall(self, fault: Fault) -> None:
-        """Does it, `after_s` seconds from now. Returns at once, but from `ROLL`, which waits for each to be back."""
+        """Carries out a fault `after_s` seconds from now. Returns at once; after `ROLL`, when each part is back."""
         time.sleep(fault.after_s)
         self.faults += 1
         if fault.kind is Kind.CUT:
@@ -70,11 +70,11 @@ class Town:
 
     @property
     def balancer_url(self) -> str:
-        """Where bots connect that want any node."""
+        """The address for bots to which any node will do."""
         return f"ws://127.0.0.1:{self.balancer.port}/"
 
     def roll(self, part: str) -> float:
-        """A planned restart: SIGTERM; returns when its successor runs: how many seconds it took to be gone."""
+        """Restarts a part by SIGTERM; returns, once its successor runs, how many seconds it took to exit."""
         child, began_s = self.supervisor.child(part), time.monotonic()
         _signal(child.pid, signal.SIGTERM)
         wait_for(lambda: not child.alive, f"{part} to be gone", BACK_S)
@@ -88,7 +88,7 @@ class Town:
         return self.supervisor.child(part).alive
 
     def calm(self) -> None:
-        """Returns when no pause lasts any more and every part works."""
+        """Returns when all pauses are over and every web node is ready."""
         for thread in self._pauses:
             thread.join()
         for part in WEBS:
@@ -97,7 +97,7 @@ class Town:
     def request(
         self, path: str, body: Any = None, token: str = "", part: str = WEBS[0], limit_s: float = REQUEST_S
     ) -> tuple[int, Any]:
-        """Status and decoded body of a REST request; 0 where nobody answers. A `body` makes it a POST."""
+        """Returns status and decoded body of a REST request; 0 if nobody answers. A `body` makes it a POST."""
         headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"http://127.0.0.1:{self.ports[part]}{path}", data, headers)
@@ -111,7 +111,7 @@ class Town:
             return 0, None
 
     def log_lines(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """(part, event) of what our own processes logged; lines that are not JSON come as `{"event": line}`."""
+        """Yields (part, event) for what our own processes logged; lines that are not JSON come as `{"event": line}`."""
         for path in sorted((self.settings.data / "logs").glob("*.log*")):
             part = path.name.partition(".")[0]
             if part in PARTS and part not in ("valkey", "mongod"):
@@ -119,7 +119,7 @@ class Town:
                     yield part, _event(line)
 
     def _running(self, part: str) -> Child | None:
-        """The part's process; None where it does not come back in time, for the supervisor has its own pace."""
+        """Returns the part's process; None if the supervisor, which has its own pace, has not restarted it in time."""
         until_s = time.monotonic() + 10.0
         while time.monotonic() < until_s:
             child = self.supervisor.child(part)
@@ -145,7 +145,7 @@ class Town:
 
 @contextmanager
 def town(data: Path, **changes: Any) -> Iterator[Town]:
-    """Within it, all parts run and are ready. Logs are in `data`/logs. `changes` are settings."""
+    """Yields all parts running and ready. Logs are in `data`/logs. `changes` are settings."""
     ports = {part: free_port() for part in WEBS}
     settings = replace(load_settings({}, None), data=data, log_format="json", worker_concurrency=1, **changes)
     stores, supervisor = Stores(settings), Supervisor()
