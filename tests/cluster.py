@@ -1,4 +1,4 @@
-"""A Battlebot of real processes for tests: web nodes, workers, beat, over real stores, each to be killed at will."""
+"""A Battlebot of real processes for tests: web nodes, workers and beat over real stores; each can be killed."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from battlebot.embedded.commands import (
 )
 from battlebot.embedded.process import Child, Program
 
-LIMIT_S = 30.0  # for whatever a test waits for; far beyond what it takes
+LIMIT_S = 30.0  # for anything that a test waits for; far more than it takes
 
 
 def wait_for(condition: Callable[[], Any], what: str = "", limit_s: float = LIMIT_S) -> Any:
-    """What `condition()` answers as soon as it is true. Fails the test if that takes longer than `limit_s`."""
+    """Returns what `condition()` returns as soon as it is true. Fails the test if that takes longer than `limit_s`."""
     until_s, pause_s = time.monotonic() + limit_s, 0.01
     while not (answer := condition()):
         assert time.monotonic() < until_s, f"waited {limit_s:g} s in vain{': ' if what else ''}{what}"
         time.sleep(pause_s)
-        # what takes longer needs the processor more than an answer at once
+        # a condition that takes longer needs the processor more than to be checked often
         pause_s = min(pause_s * 1.2, 0.05)
     return answer
 
 
 def free_port() -> int:
-    """A port that was free a moment ago."""
+    """Returns a port that was free a moment ago."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -58,7 +58,7 @@ class Web:
         self.log = log
 
     def request(self, path: str, body: Any = None, method: str | None = None) -> tuple[int, Any]:
-        """Status and decoded body of a REST request; a `body` makes it a POST."""
+        """Returns status and decoded body of a REST request; a `body` makes it a POST."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"}, method=method)
         try:
@@ -68,7 +68,7 @@ class Web:
             return error.code, json.loads(error.read() or b"null")
 
     def register(self, bot_id: str, game: str = "noughtsandcrosses") -> dict[str, str]:
-        """Registers a bot; its credentials in the shape of the original client's auth.json."""
+        """Registers a bot; returns its credentials in the form of the original client's auth.json."""
         status, answer = self.request(f"/bots/{game}", {"bot_id": bot_id})
         assert status == 201, answer
         return answer
@@ -84,7 +84,7 @@ class Tcp:
         self.log = log
 
     def is_open(self) -> bool:
-        """Whether somebody listens there."""
+        """Returns whether the node listens there."""
         try:
             socket.create_connection(self.address, 1.0).close()
         except OSError:
@@ -93,7 +93,7 @@ class Tcp:
 
 
 class Cluster:
-    """Starts parts over the stores of `settings`; all are gone at the end of `cluster()`."""
+    """Starts parts over the stores of `settings`; all are stopped at the end of `cluster()`."""
 
     def __init__(self, settings: Settings, folder: Path) -> None:
         self.settings = settings
@@ -101,7 +101,7 @@ class Cluster:
         self.children: list[Child] = []
 
     def web(self, wsgi_module: str = "wsgi", **changes: Any) -> Web:
-        """A further web node; `changes` are settings of its own. Ready when this returns."""
+        """Starts another web node; `changes` are settings of its own. Ready when this returns."""
         node = Web(replace(self.settings, port=free_port(), **changes), self._log("web"), wsgi_module)
         self.children.append(node.child)
 
@@ -115,30 +115,30 @@ class Cluster:
         return node
 
     def tcp(self, **changes: Any) -> Tcp:
-        """A further node with the TCP door; `changes` are settings of its own. Open when this returns."""
+        """Starts another node with the TCP door; `changes` are settings of its own. Open when this returns."""
         node = Tcp(replace(self.settings, **{"tcp_port": free_port(), **changes}), self._log("tcp"))
         self.children.append(node.child)
         node.child.wait_until(node.is_open, LIMIT_S)
         return node
 
     def worker(self, wsgi_module: str = "wsgi", **changes: Any) -> Child:
-        """A further Celery worker, which may still be starting."""
+        """Starts another Celery worker, which may still be starting when this returns."""
         settings = replace(self.settings, **changes)
         command = worker_command(settings, wsgi_module, name=f"worker{len(self.children)}")
         return self._start("worker", command, settings)
 
     def bots(self, **changes: Any) -> Child:
-        """A further worker that asks stateless bots, which may be on this machine; it may still be starting."""
+        """Starts another worker that asks stateless bots, also on this machine; it may still be starting then."""
         settings = replace(self.settings, bot_loopback=True, **changes)
         return self._start("bots", worker_command(settings, queues=BOTS, name=f"bots{len(self.children)}"), settings)
 
     def beat(self, **changes: Any) -> Child:
-        """Celery beat, which may still be starting."""
+        """Starts Celery beat, which may still be starting when this returns."""
         settings = replace(self.settings, **changes)
         return self._start("beat", beat_command(self.folder / "schedule"), settings)
 
     def logs(self) -> str:
-        """What all parts have logged so far."""
+        """Returns what all parts have logged so far."""
         return "".join(path.read_text(errors="replace") for path in sorted(self.folder.glob("*.log")))
 
     def stop(self) -> None:
@@ -158,7 +158,7 @@ class Cluster:
 
 @contextmanager
 def cluster(settings: Settings, folder: Path) -> Iterator[Cluster]:
-    """A cluster without any part yet."""
+    """Yields a cluster without any parts yet."""
     parts = Cluster(settings, folder)
     try:
         yield parts

@@ -1,4 +1,4 @@
-"""Real stores for all tests: one Valkey and one mongod a test process, emptied for each test that uses them."""
+"""Real stores for all tests: one Valkey and one mongod per test process, emptied for each test that uses them."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from battlebot.embedded.stores import embedded_stores
 from battlebot.storage import Storage
 from battlebot.storage.indexes import INDEXES
 
-SLOWER_THAN_NEW = 5_000  # documents, to delete them
+SLOWER_THAN_NEW = 5_000  # documents; deleting more is slower than dropping the collection
 
 
 def pytest_configure() -> None:
-    """Ctrl-C counts for what tests start, also where a shell that runs them in the background has it ignored."""
+    """Restores SIGINT for what tests start, since a shell that runs them in the background has it ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """Settings that name a real Valkey and a real mongod, started for this test process."""
+    """Yields settings that name a real Valkey and a real mongod, started for this test process."""
     data = tmp_path_factory.mktemp("stores")
     defaults = load_settings({}, None, data=data, log_format="json", tcp_port=0)
     with embedded_stores(defaults) as settings:
@@ -38,7 +38,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 
 @pytest.fixture
 def settings(stores: Settings, request: pytest.FixtureRequest) -> Iterator[Settings]:
-    """Settings over empty stores: Valkey is flushed, collections are emptied. For one test."""
+    """Yields settings over empty stores, for one test: Valkey is flushed, collections are emptied."""
     _emptied(stores)
     yield stores
     _emptied(stores)
@@ -46,7 +46,7 @@ def settings(stores: Settings, request: pytest.FixtureRequest) -> Iterator[Setti
 
 @pytest.fixture(scope="module")
 def module_settings(stores: Settings) -> Iterator[Settings]:
-    """As `settings`, for all tests of a module that share servers."""
+    """Like `settings`, for all tests of a module that share servers."""
     _emptied(stores)
     yield stores
     _emptied(stores)
@@ -54,14 +54,14 @@ def module_settings(stores: Settings) -> Iterator[Settings]:
 
 @pytest.fixture
 def parts(settings: Settings, tmp_path: Path) -> Iterator[Cluster]:
-    """A cluster of processes for one test, none of them started yet."""
+    """Yields a cluster of processes for one test, none of them started yet."""
     with cluster(settings, tmp_path) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def house(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, Web]]:
-    """A web node, a worker and beat for all tests of a module: (cluster, web node). Bots need names of their own."""
+    """Yields (cluster, web node) with a worker and beat, for all tests of a module. Bots need names of their own."""
     with cluster(module_settings, tmp_path_factory.mktemp("house")) as made:
         web = made.web()
         made.worker()
@@ -72,13 +72,13 @@ def house(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture
 def with_settings(settings: Settings) -> Callable[..., Settings]:
-    """The test's settings with changes."""
+    """Returns the test's settings with changes."""
     return lambda **changes: replace(settings, **changes)
 
 
 @pytest.fixture
 def storage(settings: Settings) -> Iterator[Storage]:
-    """The repositories over the emptied database, with their indexes."""
+    """Yields the repositories over the emptied database, with their indexes."""
     made = Storage(settings)
     made.ensure_indexes()
     yield made
@@ -96,7 +96,7 @@ def _emptied(settings: Settings) -> None:
 
 
 def _empty(collection: Collection[dict[str, Any]]) -> None:
-    """Leaves the indexes where they are the product's: to make all of them anew takes a third of a second."""
+    """Keeps the product's indexes if it can: making them all anew takes a third of a second."""
     made = {model.document["name"]: model.document for model in INDEXES.get(collection.name, ())}
     found = {index["name"]: index for index in collection.list_indexes() if index["name"] != "_id_"}
     is_as_made = (

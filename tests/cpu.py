@@ -1,4 +1,4 @@
-"""CPU time, for tests of how work grows: they compare two amounts, as machines differ and have other work."""
+"""CPU time, for tests of how work grows: they compare two amounts, as machines differ and have other load."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def least_cpu_s(work: Callable[[], object], times: int = 5) -> float:
-    """The least CPU time that the work took, in seconds: what else runs can only add to it."""
+    """Returns the least CPU time of several runs of the work, in seconds: other load can only add to it."""
     took = []
     for _ in range(times):
         began_s = time.process_time()

@@ -1,4 +1,4 @@
-"""Fixtures to import: web nodes with short limits, bots at a table, and a look at every log in the end."""
+"""Fixtures to import: web nodes with short limits, bots at a table, and a check of every log at the end."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from battlebot.matchmaking.queue import Queues
 
 @pytest.fixture(scope="module")
 def servers(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A module's processes, none started yet. When the module is through, no part may have logged an error."""
+    """Yields a module's processes, none started yet. Afterwards no part may have logged an error."""
     with cluster(module_settings, tmp_path_factory.mktemp("servers")) as made:
         yield made
         for child in made.children:
-            # politely it would take a web node seconds; a worker might leave a transaction open, with its locks
+            # a clean stop would take a web node seconds; a killed worker might leave a transaction open, with its locks
             if child.program.name in ("web", "tcp"):
                 child.kill()
     wrong = [line for line in made.logs().splitlines() if "Traceback" in line or _is_error(line)]
@@ -30,13 +30,13 @@ def servers(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="module")
 def web(servers: Cluster, request: pytest.FixtureRequest) -> Web:
-    """The module's web node, with the settings that the module names in SETTINGS."""
+    """Returns the module's web node, with the settings that the module names in SETTINGS."""
     return servers.web(**getattr(request.module, "SETTINGS", {}))
 
 
 @pytest.fixture(scope="module")
 def workers(servers: Cluster, web: Web) -> Web:
-    """The web node once a worker and beat are there too: matches are archived, dead nodes noticed."""
+    """Returns the web node once a worker and beat run too: matches are archived, dead nodes noticed."""
     servers.worker()
     servers.beat()
     wait_for(lambda: web.request("/readyz")[0] == 200, "a ready server")
@@ -45,7 +45,7 @@ def workers(servers: Cluster, web: Web) -> Web:
 
 @pytest.fixture
 def meet(web: Web, module_settings: Settings) -> Iterator[Switchboard]:
-    """Makes connections, by default to the module's node, and hangs up after the test: see `Switchboard`."""
+    """Yields a maker of connections, by default to the module's node (see `Switchboard`); they end after the test."""
     switchboard = Switchboard(web)
     yield switchboard
     for peer in switchboard.peers:
@@ -59,7 +59,7 @@ def meet(web: Web, module_settings: Settings) -> Iterator[Switchboard]:
 
 @pytest.fixture
 def sit(meet: Switchboard) -> Callable[..., Seats]:
-    """`sit(game)`: two new bots at a new match, the one on turn first, their first updates read."""
+    """Returns `sit(game)`: two new bots at a new match, the one on turn first, their first updates read."""
     return meet.sit
 
 

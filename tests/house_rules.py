@@ -1,4 +1,4 @@
-"""The arrows of the house as tables, and the walk that finds who breaks them, by file and line.
+"""The import rules of the project as tables, and a walk that finds violations, by file and line.
 
 A row's sentence is what the failing test prints. Imports within functions, under TYPE_CHECKING and by a constant name
 given to `import_module` count like all others. Tests and benchmarks may import anything.
@@ -23,13 +23,13 @@ SURROUNDINGS = {"sys", "platform", "getpass", "locale", "logging", "warnings", "
 MODULES = {"importlib", "pkgutil", "runpy", "imp"}
 PURE = SOCKETS | FILES | CLOCKS | CHANCE | PROCESSES | SURROUNDINGS | MODULES
 
-# what a game may use beside the standard library: data, no behaviour
+# what a game may use besides the standard library: data, no behaviour
 DATA_LIBRARIES = ("dawg2", "dawg")
 
 
 @dataclass(frozen=True)
 class Layer:
-    """What modules of one part may import: of ours, of others' (None: anything), and nothing of `never` (stdlib)."""
+    """What modules of one part may import: ours, others' (None: anything), and nothing of `never` (stdlib)."""
 
     sentence: str
     ours: tuple[str, ...]
@@ -38,12 +38,12 @@ class Layer:
 
 
 def layer(sentence: str, *ours: str, theirs: tuple[str, ...] | None = None, never: set[str] | None = None) -> Layer:
-    """A row; of ours, what has no dot but is not a name of HOUSE is a part of battlebot."""
+    """Makes a row; names of ours that do not begin with a name of HOUSE are parts of battlebot."""
     names = tuple(name if name.split(".")[0] in HOUSE else f"battlebot.{name}" for name in ours)
     return Layer(sentence, names, theirs, frozenset(never or ()))
 
 
-# part -> its row; the longest name that fits a module holds for it. A part that is not here has no place yet.
+# part -> its row; a module's row is that of its longest matching name. A part without a row has no place yet.
 LAYERS = {
     "games": layer(
         "a game is pure: standard library and data libraries, chance only from the state's seed, nothing of battlebot",
@@ -235,7 +235,7 @@ LAYERS = {
     "wsgi": layer("wsgi.py is what gunicorn and celery load", "app", "tasks", "config", "embedded", "logs"),
 }
 
-# library, or part of ours -> who alone may import it, and why
+# library or part of ours -> why, and who alone may import it
 OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "redis": (
         "the arena alone owns live matches in Redis, matchmaking its queues; the others start it, or hand it on",
@@ -289,7 +289,7 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
 }
 
-# in transports/: not doors, but what doors are made of
+# modules in transports/ that are no doors, but used by doors
 DOORS_PARTS = {"connection", "inlet", "limits", "outbox", "pump", "registry"}
 DOORS = "a door never imports another door; what they share (DOORS_PARTS) imports none"
 
@@ -298,7 +298,7 @@ KEY_TAG = "bb:{0}"
 
 
 def violations(root: Path) -> list[str]:
-    """Every broken rule in the house at `root`, as `file:line: module imports name: sentence`."""
+    """Returns every broken rule in the project at `root`, as `file:line: module imports name: sentence`."""
     found = []
     files = [file for part in HOUSE for pattern in (f"{part}/**/*.py", f"{part}.py") for file in root.glob(pattern)]
     for file in sorted(files):
@@ -313,7 +313,7 @@ def violations(root: Path) -> list[str]:
 
 
 def broken_by(module: str, name: str) -> Iterator[str]:
-    """The sentences of the rules that `module` breaks by importing `name`."""
+    """Yields the sentences of the rules that `module` breaks by importing `name`."""
     place = max((part for part in LAYERS if within(module, part)), key=len, default=None)
     top = name.split(".")[0]
     if place is None:
@@ -337,12 +337,12 @@ def broken_by(module: str, name: str) -> Iterator[str]:
 
 
 def within(name: str, part: str) -> bool:
-    """Whether a dotted name is the part, or lies in it."""
+    """Returns whether a dotted name is the part, or lies in it."""
     return name == part or name.startswith(f"{part}.")
 
 
 def door_of(name: str) -> str | None:
-    """The door that a name in transports/ belongs to (`websocket` for `websocket_frames`); None if to none."""
+    """Returns the door that a name in transports/ belongs to (`websocket` for `websocket_frames`); None if to none."""
     words = name.split(".")
     if words[:2] != ["battlebot", "transports"] or len(words) < 3 or words[2] in DOORS_PARTS:
         return None
@@ -350,13 +350,13 @@ def door_of(name: str) -> str | None:
 
 
 def module_of(path: Path) -> str:
-    """The dotted name of a file."""
+    """Returns the dotted name of a file."""
     words = path.with_suffix("").parts
     return ".".join(words[:-1] if words[-1] == "__init__" else words)
 
 
 def imports(tree: ast.Module, module: str, is_package: bool) -> Iterator[tuple[int, str]]:
-    """Line and full name of everything imported; `from x import y` is `x.y`."""
+    """Yields line and full name of everything imported; `from x import y` is `x.y`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
@@ -373,7 +373,7 @@ def imports(tree: ast.Module, module: str, is_package: bool) -> Iterator[tuple[i
 
 
 def texts_with(tree: ast.Module, part: str) -> Iterator[int]:
-    """The lines of the string constants that hold `part`."""
+    """Yields the lines of the string constants that contain `part`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and part in node.value:
             yield node.lineno

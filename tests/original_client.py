@@ -1,6 +1,6 @@
-"""A stand-in for the original client, written from the protocol page's description of it; it knows no extra keys.
+"""A stand-in for the original client, written from its description on the protocol page; it knows no extra keys.
 
-It is as fragile as the original, on purpose, and says so loudly: a message after the login without `state`, or an end
+It is as fragile as the original, on purpose, and reports it: a message after the login without `state`, or an end
 without `victor`, raises ProtocolViolation.
 """
 
@@ -21,11 +21,11 @@ State = dict[str, Any]
 Turn = dict[str, Any]
 
 POLL_S = 0.2  # how soon a blocked client notices its stop event
-LINGER_S = 3.0  # how long to look for the close frame after the end; the original does not look
+LINGER_S = 3.0  # how long to wait for the close frame after the end; the original does not wait
 
 
 class ProtocolViolation(AssertionError):
-    """The server sent what would have killed an original client."""
+    """The server sent what would have crashed an original client."""
 
 
 class LoginRejected(Exception):
@@ -38,7 +38,7 @@ class Stopped(Exception):
 
 @dataclass
 class Connection:
-    """What one connection saw: frames as ("sent" or "received", text), the close frame, the last state."""
+    """The record of one connection: frames as ("sent" or "received", text), the close frame, the last state."""
 
     frames: list[tuple[str, str]] = field(default_factory=list)
     close_code: int | None = None
@@ -47,12 +47,12 @@ class Connection:
 
     @property
     def received(self) -> list[dict[str, Any]]:
-        """The server's messages, decoded."""
+        """Returns the server's messages, decoded."""
         return [json.loads(text) for way, text in self.frames if way == "received" and text]
 
     @property
     def sent(self) -> list[dict[str, Any]]:
-        """Our own messages, decoded."""
+        """Returns the client's messages, decoded."""
         return [json.loads(text) for way, text in self.frames if way == "sent"]
 
 
@@ -60,7 +60,7 @@ class OriginalClient:
     """Plays as the original client does. `auth` has the keys of its auth.json; `choose(state)` returns a turn.
 
     `connections` holds a record of each connection, the newest last; `errors` what ended `play_forever`. An instance
-    belongs to one thread; the records may be read from another. `witness(way, text)` is shown each frame as well.
+    belongs to one thread; the records may be read from another. `witness(way, text)` is called with each frame as well.
     """
 
     def __init__(
@@ -79,18 +79,18 @@ class OriginalClient:
 
     @property
     def finished(self) -> list[State]:
-        """The final state of each match that was played to its end."""
+        """Returns the final state of each match that was played to its end."""
         return [c.state for c in self.connections if c.state is not None and c.state.get("complete")]
 
     def play_once(self, stop_event: threading.Event | None = None) -> State | None:
-        """One connection, one match: its final state, or None where the server ended it before.
+        """Plays one match over one connection; returns its final state, or None if the server ended it before.
 
-        Raises ProtocolViolation, LoginRejected, Stopped, OSError where nobody listens, TimeoutError after `limit_s`.
+        Raises ProtocolViolation, LoginRejected, Stopped, OSError if nobody listens, TimeoutError after `limit_s`.
         """
         record = Connection()
         self.connections.append(record)
         deadline_s = time.monotonic() + self.limit_s
-        # of a machine under load a handshake may take long
+        # a handshake may take long on a machine under load
         socket = websocket.create_connection(self.url, timeout=self.limit_s)
         socket.settimeout(POLL_S)
         try:
@@ -100,9 +100,9 @@ class OriginalClient:
             socket.shutdown()
 
     def play_forever(self, stop_event: threading.Event, limit: int | None = None) -> None:
-        """As the original in a contest: connect again without a pause, until stopped or `limit` matches have ended.
+        """Like the original in a contest: reconnects without a pause until stopped or `limit` matches have ended.
 
-        What `play_once` raises ends it: it is appended to `errors` and raised.
+        An error of `play_once` ends it: it is appended to `errors` and raised.
         """
         try:
             while not stop_event.is_set() and (limit is None or len(self.finished) < limit):
@@ -148,12 +148,12 @@ class _Wire:
     def send(self, message: dict[str, Any]) -> None:
         text = json.dumps(message)
         self._note("sent", text)
-        # the match may have ended meanwhile: the next read tells
+        # the match may have ended meanwhile: the next read shows that
         with contextlib.suppress(ConnectionError, websocket.WebSocketConnectionClosedException):
             self.socket.send(text)
 
     def receive(self) -> dict[str, Any] | None:
-        """The next message; None for an empty frame, a close frame or a lost connection."""
+        """Returns the next message; None for an empty frame, a close frame or a lost connection."""
         while True:
             if self.stop_event.is_set():
                 raise Stopped
@@ -178,7 +178,7 @@ class _Wire:
         self.witness(way, text)
 
     def until_closed(self) -> None:
-        """Read on for the close frame. The original is gone by now: what comes is recorded, and changes nothing."""
+        """Read on to the close frame. The original has left by then: what comes is recorded and changes nothing."""
         self.deadline_s = min(self.deadline_s, time.monotonic() + LINGER_S)
         with contextlib.suppress(TimeoutError, Stopped):
             while self.receive() is not None:

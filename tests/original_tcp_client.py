@@ -1,7 +1,7 @@
 """A stand-in for the original duel arena's client, written from the protocol page alone.
 
-It is as fragile as the original, on purpose: a frame is read by two calls of recv, and an event that it does not know,
-or that does not come in its order, raises Violation.
+It is as fragile as the original, on purpose: it reads a frame by two calls of recv, and an event that it does not
+know, or that comes out of order, raises Violation.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Message = dict[str, Any]
 
 
 class Violation(AssertionError):
-    """The arena sent what would have killed an original client."""
+    """The arena sent what would have crashed an original client."""
 
 
 @dataclass
 class BoardSeen:
-    """A board as its player saw it: `end` is "win" or "lose", None where the original saw none (a draw)."""
+    """A board as its player saw it: `end` is "win" or "lose", None if the original saw none (a draw)."""
 
     id: int
     against: str
@@ -35,7 +35,9 @@ class BoardSeen:
 
 
 class OriginalTcpClient:
-    """`choose(board)` answers the move, given the board's dict; `boards` are those played, the newest last."""
+    """Plays as the original client does. `choose(board)` returns the move, given the board's dict; `boards` are those
+    played, the newest last.
+    """
 
     def __init__(self, address: tuple[str, int], username: str, choose: Callable[[Message], Move]) -> None:
         self.username, self.choose = username, choose
@@ -45,13 +47,13 @@ class OriginalTcpClient:
         self._socket = socket.create_connection(address, LIMIT_S)
 
     def log_in(self) -> None:
-        """Steps 1 to 3: up to the first `player_is_free`."""
+        """Does steps 1 to 3: up to the first `player_is_free`."""
         self.send({"username": self.username})
         self._expect(self.receive(), {"status": "ok"})
         self._expect(self.receive(), {"event": "player_is_free"})
 
     def play_pairing(self) -> list[BoardSeen]:
-        """Steps 4 to 10: asks for an opponent and plays until it is free again; the boards of that time."""
+        """Does steps 4 to 10: asks for an opponent and plays until it is free again; returns the boards played."""
         played = len(self.boards)
         self.send({"event": "find_opponent"})
         against, invalid = "", None
@@ -80,16 +82,16 @@ class OriginalTcpClient:
                 raise Violation(f"an unknown event: {message}")
 
     def leave(self) -> None:
-        """Step 10: disconnects."""
+        """Does step 10: disconnects."""
         self._socket.close()
 
     def send(self, message: Message) -> None:
-        """Header and body in one piece."""
+        """Sends header and body in one piece."""
         body = json.dumps(message).encode()
         self._socket.sendall(len(body).to_bytes(4, "big") + body)
 
     def receive(self) -> Message:
-        """One frame by two calls of recv: a header or a body that comes in pieces is the end of it."""
+        """Reads one frame by two calls of recv; a header or a body that comes in pieces breaks it."""
         header = self._socket.recv(4)
         if len(header) != 4:
             raise Violation(f"a header of {len(header)} bytes")

@@ -1,4 +1,4 @@
-"""A bot at the level of frames, on a raw socket, without politeness: it can do what no WebSocket library would."""
+"""A bot at the level of frames, on a raw socket, that keeps to no rules: it can do what no WebSocket library would."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import time
 from itertools import cycle
 from typing import Any
 
-LIMIT_S = 20.0  # for whatever a peer waits for
+LIMIT_S = 20.0  # for anything that a peer waits for
 TEXT, BINARY, CLOSE, PING, PONG = 0x1, 0x2, 0x8, 0x9, 0xA
 CONTINUED = 0x0
 MASK = b"\x4d\x61\x73\x6b"
@@ -33,7 +33,7 @@ class Closed(Exception):
 
     @property
     def slug(self) -> str:
-        """The reason up to its colon."""
+        """Returns the reason up to its colon."""
         return self.reason.partition(":")[0]
 
 
@@ -71,39 +71,39 @@ class Peer:
         assert head.startswith(b"HTTP/1.1 101 "), head
 
     def send(self, message: Any) -> None:
-        """A text frame: a str as it is, anything else as JSON."""
+        """Sends a text frame: a str unchanged, anything else as JSON."""
         text = message if isinstance(message, str) else json.dumps(message)
         self.frame(TEXT, text.encode())
 
     def frame(self, opcode: int, payload: bytes = b"", fin: bool = True) -> None:
-        """One frame of any kind."""
+        """Sends one frame of any kind."""
         self.raw(frame(opcode, payload, fin))
 
     def raw(self, data: bytes) -> None:
-        """Bytes as they are."""
+        """Sends bytes unchanged."""
         self.sock.sendall(data)
 
     def message(self, limit_s: float = LIMIT_S) -> Message:
-        """The next message, decoded. Raises Closed when there is none any more."""
+        """Returns the next message, decoded. Raises Closed when there is none any more."""
         while True:
             opcode, payload = self.any_frame(limit_s)
             if opcode == TEXT:
                 return json.loads(payload)
 
     def update(self, limit_s: float = LIMIT_S) -> Message:
-        """The next message, which must be an update: original clients index `state` in all of them."""
+        """Returns the next message, which must be an update: original clients index `state` in all of them."""
         message = self.message(limit_s)
         assert "state" in message, message
         return message
 
     def final(self) -> Message:
-        """Reads updates up to the last one of the match, and answers it."""
+        """Reads updates up to the last one of the match, and returns it."""
         while not (update := self.update())["state"]["complete"]:
             pass
         return update
 
     def any_frame(self, limit_s: float = LIMIT_S) -> tuple[int, bytes]:
-        """The next frame but a ping, a pong or a close. Raises Closed, and TimeoutError after `limit_s`."""
+        """Returns the next frame but a ping, a pong or a close. Raises Closed, and TimeoutError after `limit_s`."""
         until_s = time.monotonic() + limit_s
         while True:
             opcode, payload = self._frame(until_s)
@@ -119,7 +119,7 @@ class Peer:
                 return opcode, payload
 
     def closed(self) -> Closed:
-        """Reads on to the end of the connection, whatever comes, and answers how it ended."""
+        """Reads on to the end of the connection, whatever comes, and returns how it ended."""
         while self._ended is None:
             try:
                 self.any_frame()
@@ -128,7 +128,7 @@ class Peer:
         return self._ended
 
     def nothing_more(self) -> bool:
-        """Whether the server ends the connection once its close frame is answered, and sends nothing before that."""
+        """Returns whether the server only ends the connection, sending nothing, once its close frame is answered."""
         if self._ended is not None and self._ended.code is not None:
             self.frame(CLOSE, struct.pack("!H", 1000))
         try:
@@ -137,7 +137,7 @@ class Peer:
             return True
 
     def close(self, code: int = 1000) -> None:
-        """A clean goodbye."""
+        """Closes the connection cleanly."""
         try:
             self.frame(CLOSE, struct.pack("!H", code))
             self.closed()
@@ -146,12 +146,12 @@ class Peer:
         self.sock.close()
 
     def reset(self) -> None:
-        """Ends the connection as a broken network or a killed process does: with a RST, no close frame."""
+        """Ends the connection like a broken network or a killed process: with a RST, without a close frame."""
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.sock.close()
 
     def log_in(self, auth: dict[str, str], **more: Any) -> Message:
-        """Reads the salt, sends the login with whatever `more` it has, answers the reply."""
+        """Reads the salt, sends the login with the keys in `more`, and returns the reply."""
         salt = self.message()["salt"]
         self.bot = auth["bot_id"]
         self.send({**login_for(auth, salt), **more})
@@ -184,7 +184,7 @@ class Peer:
 
 
 def login_for(auth: dict[str, str], salt: str) -> Message:
-    """The original login."""
+    """Returns the original login."""
     hashed = hashlib.sha256((auth["pass_hash"] + salt).encode()).hexdigest()
     return {"game": auth["game"], "bot_id": auth["bot_id"], "login_hash": hashed}
 
@@ -204,5 +204,5 @@ def _parsed(data: bytes) -> tuple[int, bytes, bytes] | None:
 
 
 def new_name(stem: str = "bot") -> str:
-    """A name that no other test uses."""
+    """Returns a name that no other test uses."""
     return f"{stem}-{os.urandom(5).hex()}"

@@ -1,4 +1,4 @@
-"""Stored matches for tests, made as the server makes them: stepped by the referee, put into shape by the archive."""
+"""Stored matches for tests, made as the server makes them: stepped by the referee, put into form by the archive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GAMES = discover()
 
 
 def record(match: Match, recorded: Sequence[dict[str, Any]], seq: int | None = None) -> dict[str, Any]:
-    """A match that is over, as it is stored; its turns have been to Redis and back."""
+    """Returns a finished match as it is stored; its turns have gone through JSON, as on the way through Redis."""
     rows = json.loads(json.dumps(list(recorded)))
     return game_document(Ended(match, seq or int(START_S * 1_000_000) + 60_000_000, rows))
 
@@ -31,7 +31,7 @@ def played(
     match_id: str = "65a1b2c3d4e5f60718293a4b",
     seq: int | None = None,
 ) -> dict[str, Any]:
-    """The record of a match in which these events happened, half a second after one another, up to its end."""
+    """Returns the record of a match with these events, half a second apart, up to its end."""
     rules, limits = GAMES[game], Limits()
     match = Match(
         id=match_id,
@@ -55,7 +55,7 @@ def played(
 
 
 def won(bots: Sequence[str] = ("a", "b"), **about: Any) -> dict[str, Any]:
-    """A match of numberwang of three turns, won by the first of the bots."""
+    """Returns a match of numberwang of three turns, won by the first of the bots."""
     first, second = bots
     moves = [(first, 4), (second, 3), (first, 5)]
     return played([Turned(bot, {"n": n}, 0.25) for bot, n in moves], bots=bots, **about)

@@ -1,4 +1,4 @@
-"""Brings bots to a module's web nodes, and two of them to a match."""
+"""Connects bots to a module's web nodes, and two of them to a match."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Seats = tuple[Peer, Peer]
 
 
 class Switchboard:
-    """Called, it answers a new connection without a login."""
+    """Makes connections; a call returns a new one without a login."""
 
     def __init__(self, web: Web) -> None:
         self.web = web
@@ -26,18 +26,18 @@ class Switchboard:
         return self.peers[-1]
 
     def auth(self, game: str = "numberwang", stem: str = "bot") -> dict[str, str]:
-        """The credentials of a newly registered bot."""
+        """Returns the credentials of a newly registered bot."""
         return self.web.register(new_name(stem), game)
 
     def login(self, auth: dict[str, str], web: Web | None = None, login: Any = None, **options: Any) -> Peer:
-        """A new connection that has logged in; `login` holds further keys of the login."""
+        """Returns a new connection that has logged in; `login` holds further keys of the login."""
         peer = self(web=web, **options)
         reply = peer.log_in(auth, **(login or {}))
         assert reply["authentication"] == "OK", reply
         return peer
 
     def sit(self, game: str = "numberwang", nodes: tuple[Web, Web] | None = None, **options: Any) -> Seats:
-        """Two new bots at a new match, the one on turn first. Each has `.auth` and its first update, `.first`."""
+        """Returns two new bots at a new match, the one on turn first, with `.auth` and their first update, `.first`."""
         peers = []
         for web in nodes or (self.web, self.web):
             auth = self.auth(game)
@@ -47,7 +47,7 @@ class Switchboard:
         return self.seated(*peers)
 
     def seated(self, one: Peer, two: Peer) -> Seats:
-        """The two in the order of their turns, after their first updates."""
+        """Returns the two in the order of their turns, after their first updates."""
         for peer in (one, two):
             peer.first = peer.update()  # type: ignore[attr-defined]
         return (one, two) if one.first["state"]["nextPlayer"] == one.bot else (two, one)  # type: ignore[attr-defined]

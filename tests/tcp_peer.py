@@ -1,4 +1,4 @@
-"""A client of the TCP door at the level of frames, on a raw socket, without politeness, and two of them at a board."""
+"""A client of the TCP door at the level of frames, on a raw socket, that keeps to no rules; two of them at a board."""
 
 from __future__ import annotations
 
@@ -30,38 +30,38 @@ class TcpPeer:
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def send(self, message: Any) -> None:
-        """An object as JSON, or a payload as it is, in its frame."""
+        """Sends an object as JSON, or a payload unchanged, in its frame."""
         payload = message if isinstance(message, bytes) else json.dumps(message).encode()
         self.raw(len(payload).to_bytes(4) + payload)
 
     def raw(self, data: bytes) -> None:
-        """Bytes as they are."""
+        """Sends bytes unchanged."""
         self.sock.sendall(data)
 
     def read(self, limit_s: float = LIMIT_S) -> Message:
-        """The next message. Raises Ended, and TimeoutError after `limit_s`."""
+        """Returns the next message. Raises Ended, and TimeoutError after `limit_s`."""
         until_s = time.monotonic() + limit_s
         return json.loads(self._exactly(int.from_bytes(self._exactly(4, until_s)), until_s))
 
     def event(self, name: str) -> Message:
-        """The next message, which must be this event."""
+        """Returns the next message, which must be this event."""
         message = self.read()
         assert message.get("event") == name, message
         return message
 
     def silent(self, for_s: float) -> bool:
-        """Whether nothing comes for so long."""
+        """Returns whether nothing arrives for so long."""
         return not select.select([self.sock], [], [], for_s)[0]
 
     def ended(self) -> bool:
-        """Whether the arena ends the connection, without another message."""
+        """Returns whether the arena ends the connection without another message."""
         try:
             return not self.sock.recv(1)
         except ConnectionError:
             return True
 
     def enter(self, name: str | None = None) -> TcpPeer:
-        """Steps 1 to 3."""
+        """Does steps 1 to 3."""
         self.name = name or new_name("player")
         self.send({"username": self.name})
         assert self.read() == {"status": "ok"}
@@ -69,16 +69,16 @@ class TcpPeer:
         return self
 
     def find(self) -> TcpPeer:
-        """Step 4."""
+        """Does step 4."""
         self.send({"event": "find_opponent"})
         return self
 
     def move(self, question: Message, x: Any, y: Any) -> None:
-        """Step 7."""
+        """Does step 7."""
         self.send({"event": "make_move", "id": question["id"], "x": x, "y": y})
 
     def leave(self) -> None:
-        """Closes cleanly."""
+        """Closes the connection cleanly."""
         self.sock.close()
 
     def reset(self) -> None:
@@ -109,7 +109,7 @@ class Pair:
         self.question: Message = {}
 
     def begin(self) -> Pair:
-        """Both look for an opponent, and find each other."""
+        """Lets both look for an opponent, and find each other."""
         self.one.find()
         self.two.find()
         for peer, against in ((self.one, self.two), (self.two, self.one)):
@@ -117,7 +117,7 @@ class Pair:
         return self.asked()
 
     def asked(self) -> Pair:
-        """Reads the question to whoever is asked."""
+        """Reads the question to the player who is asked."""
         ready, _, _ = select.select([self.one.sock, self.two.sock], [], [], LIMIT_S)
         assert ready, "nobody is asked"
         self.mover = self.one if self.one.sock in ready else self.two
@@ -126,7 +126,7 @@ class Pair:
         return self
 
     def play(self, *moves: tuple[int, int]) -> Pair:
-        """The moves one after the other; the next question is read after each."""
+        """Plays the moves one after another; reads the next question after each."""
         for x, y in moves:
             self.mover.move(self.question, x, y)
             self.mover, self.other = self.other, self.mover
@@ -134,7 +134,7 @@ class Pair:
         return self
 
     def until_five(self) -> tuple[TcpPeer, TcpPeer]:
-        """Whoever is asked wins in five moves of its own; answers winner and loser, before they have read the end."""
+        """Lets the asked player win in five of its moves; returns winner and loser, before they have read the end."""
         self.play(*((n // 2, n % 2) for n in range(8)))
         self.mover.move(self.question, 4, 0)
         return self.mover, self.other
@@ -152,5 +152,5 @@ class Pair:
 
 
 def login_hash(pass_hash: str, salt: str) -> str:
-    """What answers a salt."""
+    """Returns the answer to a salt."""
     return hashlib.sha256((pass_hash + salt).encode()).hexdigest()

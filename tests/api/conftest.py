@@ -1,4 +1,4 @@
-"""The API is tested over an app of its own, on real stores."""
+"""The API is tested with an app of its own, over real stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An app of the API and the pages over real stores, for the tests of both; and matches to put into it."""
+"""An app with the API and the pages over real stores, for the tests of both; and matches to put into it."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ seqs = itertools.count(1)
 
 @dataclass
 class House:
-    """The app with what it stands on."""
+    """The app and what it is built on."""
 
     app: Flask
     context: Context
     store: MatchStore
-    parts: dict[str, str]  # what `health` answers
+    parts: dict[str, str]  # what `health` returns
 
     @property
     def storage(self) -> Storage:
@@ -67,7 +67,7 @@ class House:
         return self.app.test_client()
 
     def organise(self, method: str, path: str, body: Any = None, token: str | None = None) -> TestResponse:
-        """A request of an organiser to a path of noughts and crosses' contests; with a token of its own by default."""
+        """Sends an organiser's request to a path of noughts and crosses' contests, by default with a new token."""
         if token is None:
             token = self.storage.tokens.create(f"organiser {secrets.token_hex(4)}")
         headers = {"Authorization": f"Bearer {token}"}
@@ -79,7 +79,7 @@ class House:
             self.storage.bots.register("noughtsandcrosses", bot, "owner", b"sealed")
 
     def play(self, a: str, b: str, victor: str | None, contest: str | None = None, **more: Any) -> str:
-        """Stores a finished match of noughts and crosses, its meeting reserved where it is one of a contest."""
+        """Stores a finished match of noughts and crosses; reserves its meeting if it belongs to a contest."""
         document = finished(a, b, victor, contest, **more)
         if contest is not None:
             meeting = {"match": document["_id"], "bots": [a, b], "n": more.get("n", next(seqs))}
@@ -88,13 +88,13 @@ class House:
         return document["_id"]
 
     def contest(self, name: str = "autumn", bots: tuple[str, ...] = (), meetings: int = 5) -> None:
-        """Opens a contest of noughts and crosses with these bots in it."""
+        """Opens a contest of noughts and crosses with these bots."""
         self.storage.contests.open("noughtsandcrosses", name, meetings)
         for bot in bots:
             self.storage.standings.enter([("noughtsandcrosses", name, bot)])
 
     def begin(self, a: str, b: str, game: str = "noughtsandcrosses", contest: str | None = None) -> Match:
-        """Puts a match that is being played into Redis."""
+        """Puts a running match into Redis."""
         match = Match(
             id=secrets.token_hex(12),
             game=game,
@@ -112,7 +112,7 @@ class House:
 
 
 def finished(a: str, b: str, victor: str | None, contest: str | None = None, **more: Any) -> dict[str, Any]:
-    """A finished match as the archive takes it; `fault`, `reason`, `turns`, `game` and state keys may be given."""
+    """Returns a finished match as the archive takes it; `fault`, `reason`, `turns`, `game`, state keys are optional."""
     fault = more.pop("fault", "none")
     more.pop("n", None)
     seq = next(seqs)
@@ -143,7 +143,7 @@ def finished(a: str, b: str, victor: str | None, contest: str | None = None, **m
 
 @contextmanager
 def house(settings: Settings, answer_within_s: float = 2.0) -> Iterator[House]:
-    """An app over the stores of `settings`, in an empty database of its own."""
+    """Yields an app over the stores of `settings`, in an empty database of its own."""
     settings = replace(settings, mongodb_database=f"test{secrets.token_hex(6)}")
     client: redis.Redis = connect(settings.redis_url, timeout_s=1.0)
     storage = Storage(settings, answer_within_s)
@@ -186,7 +186,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 
 @pytest.fixture
 def home(settings: Settings) -> Iterator[House]:
-    """An app over an empty database and an empty Redis."""
+    """Yields an app over an empty database and an empty Redis."""
     with house(settings) as opened:
         opened.context.redis.flushall()
         opened.storage.ensure_indexes()
@@ -195,5 +195,5 @@ def home(settings: Settings) -> Iterator[House]:
 
 @pytest.fixture
 def client(home: House) -> FlaskClient:
-    """Sends requests to that app."""
+    """Returns a client that sends requests to the app."""
     return home.client

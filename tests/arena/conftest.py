@@ -18,13 +18,13 @@ from battlebot.rules.registry import Registry, discover
 
 @pytest.fixture(scope="session")
 def registry() -> Registry:
-    """All games."""
+    """Returns all games."""
     return discover()
 
 
 @pytest.fixture
 def client(settings: Settings) -> Iterator[redis.Redis]:
-    """A client of the emptied Valkey."""
+    """Yields a client of the emptied Valkey."""
     made = connect(settings.redis_url)
     yield made
     made.close()
@@ -32,13 +32,13 @@ def client(settings: Settings) -> Iterator[redis.Redis]:
 
 @pytest.fixture
 def store(client: redis.Redis) -> MatchStore:
-    """The store of live matches."""
+    """Returns the store of live matches."""
     return MatchStore(client, hold_s=2.0)
 
 
 @pytest.fixture
 def begun(client: redis.Redis, store: MatchStore, registry: Registry, settings: Settings) -> Callable[..., Match]:
-    """Begins a match between `ada` at place n1/1.1 and `bob` at n2/1.1; further ones need other places."""
+    """Begins a match between `ada` at place n1/1.1 and `bob` at n2/1.1; further matches need other places."""
 
     def make(game: str = "noughtsandcrosses", ada: str = "n1/1.1", bob: str = "n2/1.1", now_s: float = 1000.0) -> Match:
         queues = Queues(client)

@@ -1,4 +1,4 @@
-"""A way to a Redis that can be cut, and on which subscriptions can be held up."""
+"""A proxy for Redis that can be cut, and that can hold up subscriptions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 
 class HoldingLine:
-    """The way: `url` is its address. `held` is set while a subscription waits for `free`."""
+    """The proxy: `url` is its address. `held` is set while a subscription waits for `free`."""
 
     def __init__(self, url: str) -> None:
         self._far = urlsplit(url)
@@ -21,46 +21,46 @@ class HoldingLine:
         self._is_free.set()
         self._passes = threading.Semaphore(0)
         self._is_whole = True
-        self._age = 0  # connections of an earlier one carry nothing
+        self._age = 0  # connections of an earlier age carry nothing
         self._ends: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
     def hold(self) -> None:
-        """From now on no subscription reaches Redis, nor what its connection says after it."""
+        """Keeps subscriptions, and what their connections send after them, from reaching Redis from now on."""
         self.held.clear()
         self._is_free.clear()
 
     def free(self) -> None:
-        """What was held goes on its way."""
+        """Lets everything held through."""
         self._is_free.set()
 
     def let_one_pass(self) -> None:
-        """What is held goes on its way, and what was said since is held."""
+        """Lets through what is held, but holds what has been sent since."""
         self.held.clear()
         self._passes.release()
 
     def cut(self) -> None:
-        """All connections are ended, and none comes about until `mend`."""
+        """Ends all connections and refuses new ones until `mend`."""
         self._is_whole = False
         self.end_all()
 
     def mend(self) -> None:
-        """Connections come about again."""
+        """Accepts connections again."""
         self._is_whole = True
 
     def mute(self) -> None:
-        """All connections stand, and carry nothing any more; others come about."""
+        """Keeps all connections open but carries nothing over them any more; new connections work."""
         self._age += 1
 
     def end_all(self) -> None:
-        """All connections are ended; others come about."""
+        """Ends all connections; new ones are accepted."""
         ends, self._ends = self._ends, []
         for end in ends:
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """The way is no more."""
+        """Shuts the proxy down."""
         self.free()
         self._listener.close()
         self.end_all()
@@ -97,7 +97,7 @@ class HoldingLine:
 
 @contextmanager
 def holding_line(url: str) -> Iterator[HoldingLine]:
-    """A way to the Redis at `url`."""
+    """Yields a proxy for the Redis at `url`."""
     line = HoldingLine(url)
     try:
         yield line

@@ -17,7 +17,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def battlebot(tmp_path: Path) -> Run:
-    """A function: arguments and environment -> the completed process. It runs in an empty folder."""
+    """Returns a function: arguments and environment -> the completed process. It runs in an empty folder."""
     names = set(as_environment(Settings()))
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -36,7 +36,7 @@ def battlebot(tmp_path: Path) -> Run:
 
 @pytest.fixture(scope="module")
 def token(house: tuple[Cluster, Web]) -> str:
-    """An organiser's."""
+    """Returns an organiser's token."""
     storage = Storage(house[0].settings)
     made = storage.tokens.create("the organiser")
     storage.close()
@@ -45,7 +45,7 @@ def token(house: tuple[Cluster, Web]) -> str:
 
 @pytest.fixture
 def contest(battlebot: Run, house: tuple[Cluster, Web], token: str, tmp_path: Path) -> Run:
-    """A function: the words after `battlebot contest` -> the completed process, with an organiser's token."""
+    """Returns a function: the words after `battlebot contest` -> the completed process, with an organiser's token."""
 
     def run_command(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         mine = {"BATTLEBOT_TOKEN": token, "HOME": str(tmp_path), **environment}

@@ -1,4 +1,4 @@
-"""What the tests of `battlebot contest` share: what commands said, and bots that play meanwhile."""
+"""Helpers for the tests of `battlebot contest`: what commands printed, and bots that play meanwhile."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ numbers = itertools.count()
 
 
 def said(finished: subprocess.CompletedProcess[str]) -> str:
-    """What a command that did well printed."""
+    """Returns what a successful command printed."""
     assert (finished.returncode, finished.stderr) == (0, ""), finished
     return finished.stdout.strip()
 
 
 def complaint(finished: subprocess.CompletedProcess[str], status: int) -> str:
-    """The one line on stderr of a command that ended with that status."""
+    """Returns the one line on stderr of a command that ended with that status."""
     assert (finished.returncode, finished.stdout) == (status, ""), finished
     (line,) = finished.stderr.splitlines()
     return line.removeprefix("battlebot: ")
 
 
 def new_bots(web: Web, count: int) -> list[Credentials]:
-    """Freshly registered bots."""
+    """Registers new bots and returns them."""
     return [register(web.url, GAME, f"entrant {next(numbers)}") for _ in range(count)]
 
 
 @contextmanager
 def playing(web: Web, bots: list[Credentials], contest: str, matches: int) -> Iterator[None]:
-    """Each of the bots plays so many matches of the contest meanwhile."""
+    """Lets each of the bots play so many matches of the contest within the `with` block."""
     options: dict[str, Any] = {"matches": matches, "idle_timeout_s": LIMIT_S}
     threads = [
         threading.Thread(target=run, args=(FirstFree, web.url, GAME, contest), kwargs={"credentials": bot, **options})

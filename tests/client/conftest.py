@@ -1,4 +1,4 @@
-"""A scripted server, a bot that records what it is told, and `play`, which runs the one against the other."""
+"""A scripted server, a bot that records what it is told, and `play`, which runs the bot against the server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scripted_server import PASS_HASH, Line, ScriptedServer
 
 from battlebot.client import Bot, Credentials, Result, run
 
-sys.path.insert(0, str(Path(__file__).parent.parent))  # original_client.py, which other folders' tests use as well
+sys.path.insert(0, str(Path(__file__).parent.parent))  # for original_client.py, which other folders' tests use too
 
 
 class Recorder(Bot):
@@ -23,42 +23,42 @@ class Recorder(Bot):
         self.turns = 0
 
     def choose(self, state: dict[str, Any]) -> dict[str, Any]:
-        """The next number."""
+        """Returns the next number."""
         self.turns += 1
         return {"n": self.turns}
 
     def started(self, state: dict[str, Any]) -> None:
-        """Noted."""
+        """Records the call."""
         self.told.append(("started", self.match.id))
 
     def updated(self, state: dict[str, Any], turn: dict[str, Any] | None) -> None:
-        """Noted, with whether the turn was valid."""
+        """Records the call, and whether the turn was valid."""
         self.told.append(("updated", turn and turn["valid"]))
 
     def finished(self, state: dict[str, Any]) -> None:
-        """Noted, with the victor."""
+        """Records the call and the victor."""
         self.told.append(("finished", state["victor"]))
 
     def notice(self, code: str, text: str) -> None:
-        """Noted."""
+        """Records the call."""
         self.told.append(("notice", code, text))
 
 
 @pytest.fixture
 def credentials() -> Credentials:
-    """What the scripted server accepts."""
+    """Returns what the scripted server accepts."""
     return Credentials("numberwang", "Me", PASS_HASH, "localhost")
 
 
 @pytest.fixture
 def bot() -> Recorder:
-    """A bot that records."""
+    """Returns a bot that records."""
     return Recorder()
 
 
 @pytest.fixture
 def serve() -> Iterator[Callable[..., ScriptedServer]]:
-    """Starts a scripted server; after the test, what failed in a script fails the test."""
+    """Starts a scripted server; after the test, fails it if a script failed."""
     servers: list[ScriptedServer] = []
 
     def start(*scripts: Callable[[Line], None], **options: Any) -> ScriptedServer:
@@ -72,7 +72,7 @@ def serve() -> Iterator[Callable[..., ScriptedServer]]:
 
 @pytest.fixture
 def play(serve: Callable[..., ScriptedServer], bot: Recorder, credentials: Credentials) -> Callable[..., list[Result]]:
-    """Runs the bot against a server with these scripts; the results."""
+    """Runs the bot against a server with these scripts; returns the results."""
 
     def play_scripts(*scripts: Callable[[Line], None], **options: Any) -> list[Result]:
         server = serve(*scripts)

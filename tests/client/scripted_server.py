@@ -1,4 +1,4 @@
-"""A real WebSocket and HTTP server that does what a test's script says: one script a connection, in their order."""
+"""A real WebSocket and HTTP server that follows a test's scripts: one script per connection, in order."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ class Line:
             self._websocket.send(message if isinstance(message, str) else json.dumps(message))
 
     def hear(self, timeout_s: float = PATIENCE_S) -> Message:
-        """The bot's next message; AssertionError where none comes in time."""
+        """Return the bot's next message; AssertionError if none comes in time."""
         text = self._websocket.receive(timeout=timeout_s)
         assert text is not None, "the bot sent nothing"
         return json.loads(text)
 
     def hears_nothing(self, for_s: float = 0.3) -> None:
-        """Assert that the bot keeps quiet."""
+        """Assert that the bot sends nothing."""
         text = self._websocket.receive(timeout=for_s)
         assert text is None, f"the bot sent {text}"
 
     def login(self) -> Message:
-        """Salt, login, "OK"; the login that came."""
+        """Send salt and "OK"; return the login that came between."""
         self.say({"salt": SALT})
         login = self.hear()
         assert login["login_hash"] == hashlib.sha256((PASS_HASH + SALT).encode()).hexdigest()
@@ -53,7 +53,7 @@ class Line:
         return login
 
     def close(self, code: int = 1000, reason: str = "") -> None:
-        """Close with a code, where the bot has not done so before, and wait until it has gone."""
+        """Close with a code, unless the bot has done so, and wait until the bot is gone."""
         with contextlib.suppress(ConnectionClosed):
             self._websocket.close(code, reason)
         self._websocket.thread.join(PATIENCE_S)
@@ -64,7 +64,7 @@ class Line:
         self._websocket.thread.join(PATIENCE_S)
 
     def bot_closes(self) -> int:
-        """Wait for the bot to close; its close code."""
+        """Wait for the bot to close; return its close code."""
         try:
             text = self._websocket.receive(timeout=PATIENCE_S)
         except ConnectionClosed as closed:
@@ -73,7 +73,7 @@ class Line:
 
 
 class ScriptedServer:
-    """Listens on 127.0.0.1. `answers` maps (method, path) to (status, body) for everything that is no WebSocket."""
+    """Listens on 127.0.0.1. `answers` maps (method, path) to (status, body) for requests that are not WebSockets."""
 
     def __init__(self, *scripts: Callable[[Line], None], tls: ssl.SSLContext | None = None) -> None:
         self.scripts = list(scripts)
@@ -89,7 +89,7 @@ class ScriptedServer:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop listening; raise the first thing that went wrong in a script."""
+        """Stop listening; raise the first error of a script."""
         self._server.shutdown()
         self._server.server_close()
         for ended in self._ended:
@@ -136,7 +136,7 @@ def update(
     remaining_ms: int = 3000,
     **state: Any,
 ) -> Message:
-    """An update of a match between Me and You, as the server sends it."""
+    """Returns an update of a match between Me and You, as the server sends it."""
     message: Message = {
         "state": {"players": ["Me", "You"], "nextPlayer": next_player, "complete": False, "board": {"n": 0}, **state},
         "match": {
@@ -153,5 +153,5 @@ def update(
 
 
 def final(version: int, victor: str | None = "Me", **more: Any) -> Message:
-    """The last update of a match."""
+    """Returns the last update of a match."""
     return update(version, "You", complete=True, victor=victor, reason="complete", **more)

@@ -15,7 +15,7 @@ from battlebot.storage import Storage
 
 @pytest.fixture
 def client(settings: Settings) -> Iterator[redis.Redis]:
-    """A client of the emptied Valkey."""
+    """Yields a client of the emptied Valkey."""
     made = connect(settings.redis_url)
     yield made
     made.close()
@@ -23,5 +23,5 @@ def client(settings: Settings) -> Iterator[redis.Redis]:
 
 @pytest.fixture
 def hall(settings: Settings, storage: Storage, client: redis.Redis) -> Hall:
-    """A contest in motion, not yet begun."""
+    """Returns a contest in motion, not yet begun."""
     return Hall(settings, storage, client)

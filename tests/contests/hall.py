@@ -27,13 +27,13 @@ REGISTRY = discover()
 
 @dataclass
 class Hall:
-    """The contest `cup` of numberwang; `now_s` is the clock of whoever looks for absent bots."""
+    """The contest `cup` of numberwang; `now_s` is the clock for finding absent bots."""
 
     settings: Settings
     storage: Storage
     client: redis.Redis
     now_s: float = 1_800_000_000.0
-    asked: list[str] = field(default_factory=list)  # which ratings were asked for
+    asked: list[str] = field(default_factory=list)  # games whose ratings were requested
     _tickets: int = 0
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class Hall:
         self.absences = Absences(self.store, self.queues, self.pairer, self.organiser, now_s=lambda: self.now_s)
 
     def begin(self, bots: str, **fields: Any) -> None:
-        """Registers the bots, and starts a contest of them: a round-robin of one meeting unless said otherwise."""
+        """Registers the bots and starts a contest with them: a round-robin of one meeting unless said otherwise."""
         for bot in bots:
             self.storage.bots.register(GAME, bot, "owner", b"sealed")
         given = {"name": "cup", "format": "round-robin", "meetings": 1, "entrants": list(bots), **fields}
@@ -54,47 +54,47 @@ class Hall:
         self.do("start")
 
     def do(self, action: str) -> dict[str, Any]:
-        """An organiser's action."""
+        """Takes an organiser's action."""
         return self.organiser.transition(action, GAME, "cup", "ann")
 
     def void(self, match: str, reason: str = "a cable") -> None:
-        """An organiser takes a match back."""
+        """Takes a match back, as an organiser."""
         self.organiser.void(GAME, "cup", match, reason, "ann")
 
     def contest(self) -> dict[str, Any]:
-        """The contest's document."""
+        """Returns the contest's document."""
         return self.organiser.contest(GAME, "cup")
 
     def wait(self, bots: str) -> None:
-        """The bots begin to wait."""
+        """Makes the bots wait."""
         for bot in bots:
             self._tickets += 1
             ticket = Ticket(f"n/{self._tickets}", bot, 100.0 + self._tickets)
             self.queues.wait(f"{GAME}/cup", ticket, BY_A_TASK)
 
     def pair(self) -> list[Match]:
-        """Those who wait are paired; what is being played then."""
+        """Pairs the waiting bots; returns the live matches."""
         self.pairer.pair(GAME, "cup")
         return self.live()
 
     def live(self) -> list[Match]:
-        """What is being played."""
+        """Returns the live matches."""
         return list(self.store.load_many(self.store.live_ids()).values())
 
     def end(self, match: Match) -> str:
-        """Whoever is on turn wins; answers its name."""
+        """Lets the bot on turn win; returns its name."""
         victor = str(match.state["nextPlayer"])
         self.conductor.conduct(match, Turned(victor, {"n": 10}, 0.1))
         return victor
 
     def archive(self) -> None:
-        """Stores what has ended."""
+        """Stores the finished matches."""
         ended = self.store.ended(self.store.finished_ids(1000))
         self.storage.archive.store([game_document(row) for row in ended])
         self.store.retire([row.match.id for row in ended])
 
     def play(self, bots: str) -> list[str]:
-        """The bots wait, meet and play; the matches are archived. Their ids."""
+        """Lets the bots wait, meet and play; archives the matches and returns their ids."""
         self.wait(bots)
         matches = self.pair()
         for match in matches:
@@ -103,18 +103,18 @@ class Hall:
         return [match.id for match in matches]
 
     def look(self) -> int:
-        """A look for absent bots; how many meetings it closed."""
+        """Looks for absent bots; returns how many meetings that closed."""
         return self.absences.look_at(self.contest())
 
     def meetings(self) -> list[tuple[str, str]]:
-        """The meetings as (state, bots, the first mover first)."""
+        """Returns the meetings as (state, bots with the first mover first)."""
         rows = self.storage.meetings.of_contest(GAME, "cup")
         return [(row["state"], "".join(row["bots"])) for row in rows]
 
     def audit(self) -> list[str]:
-        """What was written down, the oldest first."""
+        """Returns the actions in the audit, oldest first."""
         return [row["action"] for row in self.storage.audit.of_contest(GAME, "cup")][::-1]
 
     def played(self) -> dict[str, int]:
-        """Bot -> its matches in the standings."""
+        """Returns bot -> its number of matches in the standings."""
         return {row["bot_id"]: row["played"] for row in self.storage.standings.of_contest(GAME, "cup") if row["played"]}

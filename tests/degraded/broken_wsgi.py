@@ -1,4 +1,4 @@
-"""wsgi.py for a worker whose Redis driver fails once with what Celery takes for an error of the program."""
+"""wsgi.py for a worker whose Redis driver fails once with an error that Celery takes for one of the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frail stores for the tests of a module, and bots at the node over them."""
+"""Fragile stores for the tests of a module, and bots at the node over them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from switchboard import Switchboard
 
 @pytest.fixture(scope="module")
 def frail(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Frail]:
-    """A module's stores."""
+    """Yields a module's stores."""
     with frail_house(tmp_path_factory.mktemp("frail"), **SETTINGS) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def web(frail: Frail, request: pytest.FixtureRequest) -> Web:
-    """A web node over them, with a worker and beat beside it."""
+    """Returns a web node over them, with a worker and beat beside it."""
     node = frail.parts.web(**getattr(request.module, "PLAY", {}))
     frail.parts.worker()
     frail.parts.beat()
@@ -30,7 +30,7 @@ def web(frail: Frail, request: pytest.FixtureRequest) -> Web:
 
 @pytest.fixture
 def meet(web: Web) -> Iterator[Switchboard]:
-    """Makes connections to the node, and hangs up after the test."""
+    """Yields a maker of connections to the node; closes them after the test."""
     switchboard = Switchboard(web)
     yield switchboard
     for peer in switchboard.peers:

@@ -1,4 +1,4 @@
-"""Stores of one's own, to be paused, killed and started again under running parts."""
+"""Private stores that can be paused, killed and restarted under running parts."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ SETTINGS = {"sweep_interval_s": 0.3, "registrations_per_hour": 100_000}
 
 
 class Frail:
-    """The stores, with the parts over them. What is away at the end of a test is there again for the next."""
+    """The stores and the parts over them. A store that a test takes away is back for the next test."""
 
     def __init__(self, stores: Stores, parts: Cluster) -> None:
         self.stores, self.parts = stores, parts
         self.settings = stores.settings
 
     def child(self, name: str) -> Child:
-        """The running valkey or mongod."""
+        """Returns the running valkey or mongod."""
         return next(child for child in self.stores.children if child.program.name == name)
 
     @contextmanager
     def paused(self, name: str) -> Iterator[None]:
-        """Within it the store hangs: connections stand, nothing is answered."""
+        """Pauses the store within the `with` block: connections stay open, nothing is answered."""
         pid = self.child(name).pid
         os.kill(pid, signal.SIGSTOP)
         try:
@@ -47,12 +47,12 @@ class Frail:
                 os.kill(pid, signal.SIGCONT)
 
     def resume(self, name: str) -> None:
-        """Has a paused store answer again, within `paused`."""
+        """Resumes a paused store early, within `paused`."""
         os.kill(self.child(name).pid, signal.SIGCONT)
 
     @contextmanager
     def killed(self, name: str) -> Iterator[None]:
-        """Within it the store is gone, and connections to it are refused."""
+        """Kills the store for the `with` block: connections to it are refused."""
         old = self.child(name)
         old.kill()
         try:
@@ -64,7 +64,7 @@ class Frail:
 
     @contextmanager
     def unwritable(self, name: str) -> Iterator[None]:
-        """Within it Valkey answers, but takes no writes: as with a full disk, in the place of MISCONF NOREPLICAS."""
+        """Makes Valkey refuse writes for the `with` block, by NOREPLICAS; a full disk would cause MISCONF."""
         assert name == "valkey"
         client = connect(self.settings.redis_url)
         client.config_set("min-replicas-to-write", "1")
@@ -75,13 +75,13 @@ class Frail:
             client.close()
 
     def errors(self) -> list[str]:
-        """What the parts have logged as an error, or as a traceback."""
+        """Returns what the parts have logged as an error or a traceback."""
         return [line for line in self.parts.logs().splitlines() if "Traceback" in line or _is_error(line)]
 
 
 @contextmanager
 def frail_house(folder: Path, **changes: Any) -> Iterator[Frail]:
-    """Stores in a folder of their own, and no part over them yet."""
+    """Yields stores in a folder of their own, with no parts over them yet."""
     stores = Stores(load_settings({}, None, data=folder / "data", log_format="json", **changes))
     try:
         with cluster(stores.settings, folder) as parts:
@@ -91,12 +91,12 @@ def frail_house(folder: Path, **changes: Any) -> Iterator[Frail]:
 
 
 def ready(web: Web) -> bool:
-    """Whether the node says that all is well."""
+    """Returns whether the node says that all is well."""
     return bool(web.request("/readyz")[0] == 200)
 
 
 def play_out(mover: Peer, other: Peer, turns: int = 2) -> dict[str, Any]:
-    """Some turns of numberwang more, and the end: the final state."""
+    """Plays some more turns of numberwang, then wins; returns the final state."""
     for _ in range(turns):
         mover.send({"n": 0.5})
         assert mover.update()["state"] == other.update()["state"]

@@ -1,4 +1,4 @@
-"""A line to a store that delivers each piece of data later than it came."""
+"""A proxy for a store that delays each piece of data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 @contextmanager
 def slow_line(url: str, delay_s: float) -> Iterator[str]:
-    """The address of a way to the Redis at `url` on which everything takes so much longer, both ways together."""
+    """Yields the address of a proxy for the Redis at `url` that delays each answer by `delay_s`."""
     listener = socket.create_server(("127.0.0.1", 0))
     threading.Thread(target=_accept, args=(listener, url, delay_s), daemon=True).start()
     try:

@@ -1,4 +1,4 @@
-"""wsgi.py for a web node whose event loop stands still for two seconds, again and again."""
+"""wsgi.py for a web node whose event loop blocks for two seconds again and again."""
 
 from __future__ import annotations
 

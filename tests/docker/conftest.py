@@ -20,11 +20,11 @@ House = tuple[Cluster, Proxy, list[Web]]
 
 @contextmanager
 def proxied(parts: Cluster) -> Iterator[House]:
-    """Two web nodes of `parts` behind nginx."""
+    """Starts two web nodes of `parts` behind nginx."""
     nginx = find_nginx()
     if nginx is None:
         pytest.skip("no nginx is installed")
-    # Not pytest's folder for temporary files, which nobody but us may enter
+    # not pytest's temporary folder, which only this user may enter
     folder = Path(tempfile.mkdtemp(prefix="battlebot-nginx-"))
     nodes = [parts.web(trusted_proxies=1, registrations_per_hour=3) for _ in range(2)]
     proxy = Proxy(nginx, nodes, folder)
@@ -38,21 +38,21 @@ def proxied(parts: Cluster) -> Iterator[House]:
 
 @pytest.fixture(scope="module")
 def front(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """(cluster, nginx, its two nodes) for all tests of a module."""
+    """Yields (cluster, nginx, its two nodes) for all tests of a module."""
     with cluster(module_settings, tmp_path_factory.mktemp("front")) as parts, proxied(parts) as made:
         yield made
 
 
 @pytest.fixture
 def own_front(parts: Cluster) -> Iterator[House]:
-    """The same for one test, which may stop nodes."""
+    """Like `front`, for one test, which may stop nodes."""
     with proxied(parts) as made:
         yield made
 
 
 @pytest.fixture(scope="session")
 def tool() -> Callable[[str], str]:
-    """Where a program of requirements-dev.txt is: `tool("hadolint")`; skips where it is not installed."""
+    """Returns a finder of programs in requirements-dev.txt: `tool("hadolint")`; skips if it is not installed."""
 
     def find(name: str) -> str:
         found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)

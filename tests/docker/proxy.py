@@ -1,4 +1,4 @@
-"""docker/nginx.conf in a real nginx without root: the same file, with addresses and folders of this machine."""
+"""docker/nginx.conf in a real nginx without root: the same file, with this machine's addresses and folders."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from battlebot.embedded.process import Child, Program
 
 CONFIGURATION = Path(__file__).parents[2] / "docker" / "nginx.conf"
 NOBODY = 65534
-EVIL = "203.0.113.7"  # what a client claims to be
+EVIL = "203.0.113.7"  # the address that a client claims to have
 
 
 def find_nginx() -> str | None:
-    """Where nginx is; Debian keeps it where only root looks."""
+    """Returns the path of nginx; Debian installs it where only root's PATH looks."""
     return shutil.which("nginx", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"]))
 
 
 def rendered(nodes: Sequence[str], port: int, folder: Path) -> str:
-    """The configuration, its nodes at `nodes` (`host:port`, two of them), listening at 127.0.0.1:`port`."""
+    """Returns the configuration with its two nodes at `nodes` (`host:port`), listening at 127.0.0.1:`port`."""
     text = CONFIGURATION.read_text().replace(" /tmp/", f" {folder}/")
     places = {
-        # Older nginx has no `resolve`, and there are no names here for it to look up
+        # older nginx has no `resolve`, and here are no names to look up
         "server web1:3000 resolve ": f"server {nodes[0]} ",
         "server web2:3000 resolve ": f"server {nodes[1]} ",
         "listen 8080;": f"listen 127.0.0.1:{port};",
         "access_log /dev/stdout ": f"access_log {folder}/access.log ",
     }
     for here, there in places.items():
-        # a node serves bots, and it serves viewers
+        # each node is in two upstreams: for bots, and for viewers
         assert text.count(here) == (2 if here.startswith("server") else 1), here
         text = text.replace(here, there)
     return text
@@ -46,19 +46,19 @@ def rendered(nodes: Sequence[str], port: int, folder: Path) -> str:
 
 @dataclass
 class Answer:
-    """What came back over HTTP; the body may still be coming where `raw` was not read."""
+    """An HTTP response; the body may still be arriving if `raw` has not been read."""
 
     status: int
     headers: Mapping[str, str]
     raw: http.client.HTTPResponse
 
     def json(self) -> Any:
-        """The body, decoded."""
+        """Returns the decoded body."""
         return json.loads(self.raw.read())
 
 
 class Proxy:
-    """A running nginx in front of two nodes. Its folder must be one that it may write into."""
+    """A running nginx in front of two nodes. Its folder must be writable by nginx."""
 
     def __init__(self, nginx: str, nodes: Sequence[Web], folder: Path) -> None:
         self.port = free_port()
@@ -72,13 +72,13 @@ class Proxy:
         self.child = Child(Program(name="nginx", command=command, log=folder / "nginx.log"))
 
     def wait(self) -> None:
-        """Returns when it answers. Raises EmbeddedError with what nginx said where it does not."""
+        """Returns when nginx answers. Raises EmbeddedError with nginx's output if it does not."""
         self.child.wait_until(self._answers, LIMIT_S)
 
     def ask(
         self, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None, source: str = "127.0.0.1"
     ) -> Answer:
-        """One request on a connection of its own, from the address `source`; a `body` makes it a POST."""
+        """Sends one request over a connection of its own, from the address `source`; a `body` makes it a POST."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S, source_address=(source, 0))
         given = {"Content-Type": "application/json", **(headers or {})}
         connection.request("GET" if body is None else "POST", path, body, given)
@@ -86,15 +86,15 @@ class Proxy:
         return Answer(answer.status, answer.headers, answer)
 
     def register(self, bot_id: str, game: str = "numberwang", **more: Any) -> Answer:
-        """Registers a bot; `more` goes to `ask`."""
+        """Registers a bot; `more` is passed to `ask`."""
         return self.ask(f"/bots/{game}", json.dumps({"bot_id": bot_id}).encode(), **more)
 
     def connect(self, path: str = "/", source: str = "127.0.0.1", headers: Sequence[str] = ()) -> websocket.WebSocket:
-        """An open WebSocket, nothing read of it yet."""
+        """Returns an open WebSocket from which nothing has been read."""
         return connect(self.port, path, source, headers)
 
     def logged(self) -> list[dict[str, Any]]:
-        """The events of the access log so far. A request is logged when it has ended, hence after its answer."""
+        """Returns the access log's events so far. A request is logged when it has ended, so after its answer."""
         return [json.loads(line) for line in self.access_log.read_text().splitlines()]
 
     def _answers(self) -> bool:

@@ -1,4 +1,4 @@
-"""The table of settings in docs/operations.md, made from Settings. Run as a script, it writes it there."""
+"""The table of settings in docs/operations.md, generated from Settings. Run as a script, it writes the table there."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ HEAD = "| variable | default | bounds | meaning |\n|---|---|---|---|\n"
 
 
 def table() -> str:
-    """The table in Markdown, a row a setting in the order of the code."""
+    """Returns the table in Markdown, one row per setting, in the order of the code."""
     return HEAD + "".join(_row(row) for row in fields(Settings))
 
 
 def with_table(page: str) -> str:
-    """The page with its table replaced by the code's. Raises ValueError where the page has none."""
+    """Returns the page with its table replaced by the code's. Raises ValueError if the page has none."""
     begin = page.index(HEAD)
     end = page.index("\n\n", begin) + 1
     return page[:begin] + table() + page[end:]

@@ -1,4 +1,4 @@
-"""An organiser at a running server: what it asks over REST, with its token; and bots that play in its contests."""
+"""An organiser at a running server: its REST requests, with its token; and bots that play in its contests."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ GAME = "noughtsandcrosses"
 
 
 class Desk:
-    """An organiser at one server, with a token, and one contest before him."""
+    """An organiser at one server, with a token and one contest."""
 
     def __init__(self, web: Web, token: str, contest: str = "cup", game: str = GAME) -> None:
         self.web, self.token, self.contest, self.game = web, token, contest, game
 
     def text(self, method: str, path: str, body: Any = None) -> str:
-        """The answer's text; an error of the server fails the test."""
+        """Returns the answer's text; an error of the server fails the test."""
         request = urllib.request.Request(
             f"{self.web.url}/games/{self.game}/contests{path}",
             None if body is None else json.dumps(body).encode(),
@@ -38,7 +38,7 @@ class Desk:
             raise AssertionError(f"{error.code}: {error.read().decode()}") from None
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The decoded answer."""
+        """Returns the decoded answer."""
         return json.loads(self.text(method, path, body))
 
     def create(self, **fields: Any) -> Any:
@@ -46,38 +46,38 @@ class Desk:
         return self.ask("POST", "", {"name": self.contest, **fields})
 
     def state(self) -> str:
-        """The contest's state."""
+        """Returns the contest's state."""
         return str(self.ask("GET", f"/{self.contest}")["state"])
 
     def page(self, path: str) -> str:
-        """A page for people about the contest's game, as HTML."""
+        """Returns the HTML of a page about the contest's game."""
         with urllib.request.urlopen(f"{self.web.url}/web/{self.game}/contests{path}", timeout=LIMIT_S) as answer:
             return answer.read().decode()
 
     def finished(self) -> bool:
-        """Whether the contest is over."""
+        """Returns whether the contest is over."""
         return self.state() == "finished"
 
     def actions(self) -> list[tuple[str, str]]:
-        """The audit as (action, by), the latest first."""
+        """Returns the audit as (action, by), latest first."""
         return [(row["action"], row["by"]) for row in self.ask("GET", f"/{self.contest}/audit")]
 
     def pairs(self) -> list[dict[str, Any]]:
-        """The pairs of all bots with their meetings."""
+        """Returns the pairs of all bots with their meetings."""
         return list(self.ask("GET", f"/{self.contest}/meetings")["pairs"])
 
     def listed(self) -> list[dict[str, str]]:
-        """The rows of the CSV."""
+        """Returns the rows of the CSV."""
         return list(csv.DictReader(io.StringIO(self.text("GET", f"/{self.contest}/export.csv"))))
 
     def ranking(self) -> dict[str, dict[str, Any]]:
-        """The rows by bot."""
+        """Returns the rows by bot."""
         rows = self.web.request(f"/games/{self.game}/contest/{self.contest}")[1]["bots"]
         return {row["bot_id"]: row for row in rows}
 
 
 def organiser_of(settings: Settings, name: str = "organiser") -> str:
-    """The token of a new organiser."""
+    """Returns the token of a new organiser."""
     storage = Storage(settings)
     token = storage.tokens.create(name)
     storage.close()
@@ -85,7 +85,7 @@ def organiser_of(settings: Settings, name: str = "organiser") -> str:
 
 
 def differences(settings: Settings, contest: str = "cup", game: str = GAME) -> list[dict[str, Any]]:
-    """What `battlebot contest recompute` finds."""
+    """Returns what `battlebot contest recompute` finds."""
     storage = Storage(settings)
     found = storage.ledger.recount(game, contest)
     storage.close()

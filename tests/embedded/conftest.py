@@ -1,4 +1,4 @@
-"""Settings for a server of one test's own, and a process that serves the stand-in until it is told to end."""
+"""Settings for a server of a test's own, and a process that serves the stand-in until it is told to end."""
 
 import os
 import socket
@@ -27,7 +27,7 @@ def _standin_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def free_port() -> Callable[[], int]:
-    """A function that gives a port nobody listens on."""
+    """Returns a function that returns a port nobody listens on."""
 
     def find() -> int:
         with socket.socket() as probe:
@@ -39,7 +39,7 @@ def free_port() -> Callable[[], int]:
 
 @pytest.fixture
 def make_settings(tmp_path: Path, free_port: Callable[[], int]) -> Callable[..., Settings]:
-    """A function that gives settings with a port and a data folder (by its name) of their own."""
+    """Returns a function that returns settings with a port and a data folder (by its name) of their own."""
 
     def make(name: str = "data", **changes: object) -> Settings:
         defaults = {
@@ -57,7 +57,7 @@ def make_settings(tmp_path: Path, free_port: Callable[[], int]) -> Callable[...,
 
 @pytest.fixture
 def start_serving(tmp_path: Path) -> Iterator[Callable[[Settings], subprocess.Popen[bytes]]]:
-    """A function that starts `serve` in a process of its own, its stderr in the file `serve.log`; killed at the end."""
+    """Yields a function that starts `serve` in its own process, stderr in the file `serve.log`; killed at the end."""
     started = []
 
     def start(settings: Settings, **environment: str) -> subprocess.Popen[bytes]:
@@ -75,5 +75,5 @@ def start_serving(tmp_path: Path) -> Iterator[Callable[[Settings], subprocess.Po
     for process, data in started:
         process.kill()
         process.wait()
-        # a killed one leaves the folder of its sockets behind, for the next start to use
+        # a killed server leaves the folder of its sockets behind, for its next start
         DataFolder(data).close()

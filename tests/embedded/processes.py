@@ -1,4 +1,4 @@
-"""Looks at processes through /proc, and waits for conditions."""
+"""Inspects processes through /proc, and waits for conditions."""
 
 import time
 from collections.abc import Callable
@@ -17,7 +17,7 @@ def eventually(condition: Callable[[], object], limit_s: float = 60.0) -> None:
 
 
 def descendants(pid: int) -> dict[int, str]:
-    """All processes below `pid`: id to start time and name, which together nobody else will have."""
+    """Returns all processes below `pid`: id -> (start time, name), which together are unique."""
     children: dict[int, list[int]] = {}
     marks = {}
     for entry in Path("/proc").iterdir():
@@ -34,14 +34,14 @@ def descendants(pid: int) -> dict[int, str]:
 
 
 def survivors(processes: dict[int, str]) -> list[int]:
-    """Which of `descendants` still run. A zombie does not."""
+    """Returns which of `descendants` still run. A zombie does not."""
     return [
         pid for pid, mark in processes.items() if (stat := _stat(pid)) and stat[0] not in "ZX" and _mark(stat) == mark
     ]
 
 
 def command(pid: int) -> str:
-    """The command line of a process."""
+    """Returns the command line of a process."""
     return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
 
 
@@ -50,7 +50,7 @@ def _mark(stat: list[str]) -> str:
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields from `state` on, which follow the name in brackets; empty where there is no such process."""
+    """Returns the fields from `state` on, which follow the name in brackets; empty if there is no such process."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -58,7 +58,7 @@ def _stat(pid: int) -> list[str]:
 
 
 def listening(pid: int) -> bool:
-    """Whether a process listens on a TCP port."""
+    """Returns whether a process listens on a TCP port."""
     sockets = set()
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(FileNotFoundError):

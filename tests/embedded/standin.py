@@ -26,6 +26,6 @@ def hold(path: str) -> None:
 
 
 def application(environ, start_response):
-    """200 with the web worker's process id."""
+    """Answers 200 with the web worker's process id."""
     start_response("200 OK", [("Content-Type", "text/plain")])
     return [str(os.getpid()).encode()]

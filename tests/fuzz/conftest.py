@@ -1,6 +1,6 @@
-"""A server to be fuzzed, and for how long: FUZZ_EXAMPLES conversations a phase and door, 40 unless it is set.
+"""A server to be fuzzed, and for how long: FUZZ_EXAMPLES conversations per phase and door, 40 unless it is set.
 
-Without `--hypothesis-seed` the examples are the same at each run. `make fuzz` runs long, by a seed that it shows.
+Without `--hypothesis-seed` every run has the same examples. `make fuzz` runs longer, with a seed that it prints.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LIMITS = {
     "close_timeout_s": 0.5,
     "header_timeout_s": 1.0,
     "body_timeout_s": 1.0,
-    # all come from one address, and as fast as they can
+    # all come from one address, as fast as they can
     "relogin_free": 10_000,
     "max_connections_per_address": 100_000,
     "max_http_per_address": 100_000,
@@ -50,7 +50,7 @@ def _profile(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def ground(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
-    """A web node, a worker and beat. After the module's tests nothing may have gone wrong, and they play as before."""
+    """Yields a web node, a worker and beat. After the module's tests nothing may have gone wrong; they still play."""
     with cluster(module_settings, tmp_path_factory.mktemp("fuzzed")) as parts:
         web = parts.web(**LIMITS)
         parts.worker()

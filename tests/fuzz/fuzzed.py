@@ -1,6 +1,6 @@
-"""What a fuzzed bot does, step by step, and the doors to do it at.
+"""What a fuzzed bot does, step by step, and the doors where it does so.
 
-A further door is a class with the members of `Door`, in `DOORS`; then every test of conversations is run at it too.
+Another door is a class with the members of `Door`, listed in `DOORS`: every test of conversations runs on it too.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from jsons import texts, turns
 from peer import BINARY, CLOSE, CONTINUED, PING, PONG, TEXT, UPGRADE, Peer, frame
 
-Step = tuple[str, Any]  # what to do, and with what
+Step = tuple[str, Any]  # (what to do, with what)
 
 
 def encoded(text: str) -> bytes:
-    """Also where the text holds half a surrogate, which no UTF-8 does."""
+    """Encodes text, even if it holds half a surrogate, which UTF-8 does not allow."""
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -29,17 +29,17 @@ class Door(Protocol):
     steps: st.SearchStrategy[Step]
 
     def greeting(self, address: str) -> bytes:
-        """What a client sends before it is sent the salt."""
+        """Returns what a client sends before it is sent the salt."""
 
     def open(self, address: str) -> Peer:
-        """A connection after the greeting; it has `message`, `update`, `send`, `log_in` and `sock` of `Peer`."""
+        """Returns a connection after the greeting, with `message`, `update`, `send`, `log_in` and `sock` of `Peer`."""
 
     def do(self, peer: Peer, step: Step) -> None:
-        """Does one of `steps`. Raises OSError or Closed where the server has hung up."""
+        """Does one of `steps`. Raises OSError or Closed if the server has hung up."""
 
 
 class WebSocketDoor:
-    """RFC 6455: messages, frames of all kinds, right ones and wrong ones, and bytes that are none."""
+    """RFC 6455: messages, frames of all kinds, valid and invalid, and bytes that are no frames."""
 
     name = "websocket"
     steps: st.SearchStrategy[Step] = st.one_of(
@@ -63,15 +63,15 @@ class WebSocketDoor:
     )
 
     def greeting(self, address: str) -> bytes:
-        """The upgrade."""
+        """Returns the upgrade request."""
         return UPGRADE.format(path="/", host=address).encode()
 
     def open(self, address: str) -> Peer:
-        """An upgraded connection."""
+        """Returns an upgraded connection."""
         return Peer(address)
 
     def do(self, peer: Peer, step: Step) -> None:
-        """As `steps` names them."""
+        """Does one of `steps`."""
         kind, what = step
         match kind:
             case "message":
@@ -97,7 +97,7 @@ class WebSocketDoor:
 
 
 def read_some(peer: Peer) -> None:
-    """Reads what has come, for a moment."""
+    """Reads for a moment what has arrived."""
     try:
         peer.any_frame(0.02)
     except TimeoutError:

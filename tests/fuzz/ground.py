@@ -1,4 +1,4 @@
-"""The server that is fuzzed, honest opponents at it, and the look afterwards: what went wrong, and does it play on?"""
+"""The server that is fuzzed, honest opponents at it, and the checks afterwards: what went wrong, does it play on?"""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from battlebot.arena.connection import connect
 from battlebot.arena.store import MatchStore
 
 GAMES = ("numberwang", "noughtsandcrosses", "connectfour")
-ENDS = {"complete", "invalid", "timeout", "disconnect"}  # of a match in which the server did nothing wrong
-MOST_PENDING = 20  # opponents whose matches may still be going on
+ENDS = {"complete", "invalid", "timeout", "disconnect"}  # reasons of matches in which the server did nothing wrong
+MOST_PENDING = 20  # opponents whose matches may still be running
 
 
 class Ground:
-    """A running server and those who play honestly at it."""
+    """A running server and those who play honestly there."""
 
     def __init__(self, parts: Cluster, web: Web) -> None:
         self.parts = parts
@@ -34,10 +34,10 @@ class Ground:
         self._seen: defaultdict[Path, int] = defaultdict(int)
 
     def meet(self, attacker: Peer, auth: dict[str, str], login: dict[str, Any]) -> None:
-        """Logs the attacker in and seats it at a match with an honest opponent; it is on turn, its updates are read.
+        """Logs the attacker in and seats it with an honest opponent; the attacker is on turn, its updates are read.
 
-        One of an earlier conversation, whose going was not noticed yet, may take its opponent: then another comes. Or
-        it takes the attacker: then that plays nobody.
+        A bot of an earlier conversation, whose departure has not been noticed yet, may meet the opponent first: then
+        another opponent comes. Or it meets the attacker: then nobody plays against the attacker.
         """
         attacker.log_in(auth, **login)
         begun, opponent = None, None
@@ -51,7 +51,7 @@ class Ground:
             attacker.update()
 
     def _begun(self, attacker: Peer, opponent: Peer) -> dict[str, Any] | None:
-        """The attacker's first update, or None where another has met the opponent. Who met nobody hangs up."""
+        """Returns the attacker's first update, or None if another bot met the opponent. An unmatched one hangs up."""
         waiting, told = [attacker, opponent], dict[str, dict[str, Any]]()
         until_s = time.monotonic() + LIMIT_S
         while waiting:
@@ -69,7 +69,7 @@ class Ground:
         return told.get(attacker.bot)
 
     def _play_together(self, *players: Peer) -> bool:
-        """Whether a match has begun for these, of which one at least has been told that a match has begun for it."""
+        """Returns whether these play one another, once a match of at least one of them is in the log as begun."""
 
         def begun() -> list[str]:
             named = (line for player in players for line in self._told_of(player.bot))
@@ -78,13 +78,13 @@ class Ground:
         return all(player.bot in line for line in wait_for(begun) for player in players)
 
     def after(self) -> None:
-        """After each conversation: no complaint in a log, and old opponents' matches have ended."""
+        """Checks after each conversation that no log has a complaint, and that old opponents' matches have ended."""
         self.complaints()
         while len(self._opponents) > MOST_PENDING:
             self._ended(self._opponents.pop(0))
 
     def complaints(self) -> None:
-        """Fails where a log has, since the last call, a line that is no event, or one that tells of an error."""
+        """Fails if a log has a line since the last call that is no event, or that reports an error."""
         wrong = []
         for path in sorted(self.parts.folder.glob("*.log")):
             with path.open("rb") as log:
@@ -98,7 +98,7 @@ class Ground:
         assert not wrong, "".join(wrong)
 
     def plays_as_before(self) -> None:
-        """Nobody's match is stuck, all are archived, the server is ready, and original clients play in each game."""
+        """Checks that no match is stuck, all are archived, the server is ready, and original clients play each game."""
         while self._opponents:
             self._ended(self._opponents.pop())
         client = connect(self.web.settings.redis_url)
@@ -112,12 +112,12 @@ class Ground:
             self.play(game)
 
     def organise(self, path: str, token: str, body: dict[str, Any]) -> int:
-        """The status of an organiser's request."""
+        """Returns the status of an organiser's request."""
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
         return requests.post(self.web.url + path, json=body, headers=headers, timeout=LIMIT_S).status_code
 
     def play(self, game: str, contest: str | None = None) -> None:
-        """Two original clients play a match to its end."""
+        """Lets two original clients play a match to its end."""
         clients = [
             OriginalClient(
                 self.web.ws, self.web.register(new_name("honest"), game), _first_free(game), contest=contest, limit_s=30
@@ -133,7 +133,7 @@ class Ground:
             assert [state["reason"] for state in client.finished] == ["complete"], (client.errors, client.finished)
 
     def _ended(self, opponent: Peer) -> None:
-        """An honest opponent is told the end of its match, and that is no error of the server's."""
+        """Checks that an honest opponent is told the end of its match, and that it is not the server's error."""
         try:
             end = opponent.final()
         except TimeoutError as error:
@@ -143,7 +143,7 @@ class Ground:
         opponent.sock.close()
 
     def _told_of(self, name: str) -> list[str]:
-        """The lines in all logs in which a match or a bot is named."""
+        """Returns the lines in all logs that name a match or a bot."""
         return [line for line in self.parts.logs().splitlines() if name in line]
 
 
@@ -168,7 +168,7 @@ def _is_wrong(line: bytes) -> bool:
 
 
 def hang_up(peer: Peer, how: str) -> None:
-    """Ends a conversation in one of the ways there are."""
+    """Ends a conversation in one of several ways."""
     with suppress(OSError, Closed):
         if how == "reset":
             peer.reset()

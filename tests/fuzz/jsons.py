@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-RIGHT = True  # stands for the right value, which is known only when the login is sent
+RIGHT = True  # stands for the right value, which is only known when the login is sent
 
 odd = st.sampled_from([2**63, -(2**63) - 1, 2**64, 1e308, 0.0, 1.0, "", "X", "O", "\0", "$ref", "\ud800", "ok"])
 scalars = st.none() | st.booleans() | st.integers(-3, 12) | st.integers() | st.floats() | odd | st.text(max_size=8)
@@ -18,7 +18,7 @@ values = st.recursive(
     scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4), max_leaves=12
 )
 extra_keys = st.dictionaries(keys, odd | values, max_size=2)
-# such as are valid in one of the games, but for what else is in them
+# valid in one of the games, apart from extra keys
 right_turns = (
     st.fixed_dictionaries({"n": st.integers(-2, 10)})
     | st.fixed_dictionaries({"mark": st.sampled_from("XO"), "space": st.tuples(st.integers(0, 2), st.integers(0, 2))})
@@ -45,7 +45,7 @@ extras: dict[str, st.SearchStrategy[Any]] = {
     "session": st.sampled_from(["keep", "single", "x"]) | values,
     "resume": st.just("0" * 24) | values,
 }
-# some with what a login needs, all of it right; others with anything in any place
+# some with all that a login needs, correct; others with any value anywhere
 logins = st.fixed_dictionaries(good_login, optional=extras) | st.fixed_dictionaries(
     {},
     optional={

@@ -11,7 +11,7 @@ from turns import legal_turn
 
 from battlebot.rules.contract import Game, State, Turn
 
-# numberwang need not end
+# numberwang may never end
 MAX_TURNS = 400
 
 Step = tuple[State, Turn | None]
@@ -19,7 +19,7 @@ Step = tuple[State, Turn | None]
 
 @pytest.fixture(scope="session")
 def random_play() -> Callable[..., Iterator[Step]]:
-    """Plays: yields each state with the legal turn that is made in it, None for the last."""
+    """Returns a player of random games: it yields each state with the legal turn made in it, None for the last."""
 
     def play(game: Game, seed: int, players: list[str] | None = None, **options: Any) -> Iterator[Step]:
         random = Random(seed)

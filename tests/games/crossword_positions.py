@@ -1,4 +1,4 @@
-"""Positions of the crossword game for its tests: racks, bag and rule as a test wants them, and how turns are made."""
+"""Positions of the crossword game for its tests: racks, bag and rule as a test needs them; turns in short notation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLAYERS = ["Ada", "Ben"]
 
 
 def a_state(racks: tuple[str, str], bag: str | None = None, rule: str = "DOUBLE", **changes: Any) -> State:
-    """A match before its first turn with these racks; the bag holds the other tiles, in the alphabet's order."""
+    """Returns a match before its first turn with these racks; the bag holds the other tiles, in alphabetical order."""
     rest = ALL_TILES
     for rack in racks:
         left = without(rest, rack)
@@ -26,7 +26,7 @@ def a_state(racks: tuple[str, str], bag: str | None = None, rule: str = "DOUBLE"
 
 
 def turn_of(text: str) -> dict[str, Any]:
-    """`8D HELLO`, `- QV` (an exchange), `pass` or `challenge`, as a turn."""
+    """Returns the turn for `8D HELLO`, `- QV` (an exchange), `pass` or `challenge`."""
     if text in ("pass", "challenge"):
         return {"type": text.upper()}
     place, tiles = text.split()
@@ -36,7 +36,7 @@ def turn_of(text: str) -> dict[str, Any]:
 
 
 def played(state: State, *turns: str) -> State:
-    """The state after the turns, each of whoever is on turn; one that is not valid fails the test."""
+    """Returns the state after the turns, each by the player on turn; an invalid one fails the test."""
     for text in turns:
         turn = {**turn_of(text), "player": state["nextPlayer"]}
         assert crossword.validate(state, turn), f"{text}: {crossword.explain(state, turn)}"
@@ -45,12 +45,12 @@ def played(state: State, *turns: str) -> State:
 
 
 def refusal(state: State, text: str) -> str:
-    """Why a turn of whoever is on turn is not valid."""
+    """Returns why a turn of the player on turn is not valid."""
     turn = {**turn_of(text), "player": state["nextPlayer"]}
     assert not crossword.validate(state, turn)
     return crossword.explain(state, turn)
 
 
 def told(events: Iterable[dict[str, Any]]) -> list[tuple[str, str, int]]:
-    """Events in short: type, whose, the score after it."""
+    """Returns the events in short: type, player, the score after it."""
     return [(event["type"], PLAYERS[event["player_index"]], event["cumulative"]) for event in events]

@@ -11,9 +11,8 @@ from battlebot.rules.contract import Game, State, Turn
 TRIES = 2000
 
 
-# game -> candidates for the bot on turn, without "player"; they need not all be legal
 def _crossword(state: State, player: str, random: Random) -> Iterator[Turn]:
-    """Any tiles of the rack through a square near the others, mostly no words; challenges, exchanges, passes."""
+    """Yields plays of random tiles of the rack at random positions, mostly no words; challenges, exchanges, passes."""
     rack, board = state["racks"][state["players"].index(player)], state["board"]
     kind = random.random()
     if kind < 0.2:
@@ -35,6 +34,7 @@ def _crossword(state: State, player: str, random: Random) -> Iterator[Turn]:
     yield {"type": "PASS"}
 
 
+# game -> candidates for the bot on turn, without "player"; they need not all be legal
 GENERATORS: dict[str, Callable[[State, str, Random], Iterator[Turn]]] = {
     "numberwang": lambda state, player, random: iter(
         [{"n": random.choice([0, 1, -1, random.randint(-9, 9), random.uniform(-5, 5)])}]
@@ -44,7 +44,7 @@ GENERATORS: dict[str, Callable[[State, str, Random], Iterator[Turn]]] = {
 
 
 def legal_turn(game: Game, state: State, player: str, random: Random) -> Turn:
-    """A turn that `player` may make now, with "player" set. Fails the test when none is found."""
+    """Returns a turn that `player` may make now, with "player" set. Fails the test if none is found."""
     generator = GENERATORS.get(game.name)
     for candidate in generator(state, player, random) if generator else _variations(game, state, random):
         turn = {**candidate, "player": player}
@@ -58,7 +58,7 @@ def legal_turn(game: Game, state: State, player: str, random: Random) -> Turn:
 
 
 def _variations(game: Game, state: State, random: Random) -> Iterator[Turn]:
-    """The example turn with other numbers (as far as the state's longest list goes) and other texts of the state."""
+    """Yields the example turn with other numbers (below the state's longest list) and other texts of the state."""
     if game.example_turn is None:
         return
     yield dict(game.example_turn)

@@ -1,4 +1,4 @@
-"""The ratings' REST path is tested over the app of the API's tests."""
+"""The ratings' REST path is tested with the app of the API's tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stored matches as the archive writes them, for the tests of ratings; and what the ratings of them must be."""
+"""Stored matches as the archive writes them, for the tests of ratings; and the ratings that must follow from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GAME = "numberwang"
 
 
 def stored(seq: int, players: Sequence[str] = ("a", "b"), victor: str | None = "a", **match: Any) -> dict[str, Any]:
-    """A finished match outside contests, the `seq`-th to end; `match` is what lies under that key."""
+    """Returns a finished match outside contests, the `seq`-th to end; `match` is what is stored under that key."""
     return {
         "_id": f"{seq:024x}",
         "game": GAME,
@@ -30,7 +30,7 @@ def stored(seq: int, players: Sequence[str] = ("a", "b"), victor: str | None = "
 
 
 def season(matches: int, bots: int = 8, seed: int = 1) -> list[dict[str, Any]]:
-    """So many matches among so many bots, numbered from 1: wins, draws, and here and there a void one."""
+    """Returns matches among bots, numbered from 1: wins, draws, and here and there a void one."""
     chance = random.Random(seed)
     games = []
     for seq in range(1, matches + 1):
@@ -41,7 +41,7 @@ def season(matches: int, bots: int = 8, seed: int = 1) -> list[dict[str, Any]]:
 
 
 def right(games: Iterable[dict[str, Any]]) -> dict[str, Rating]:
-    """The ratings that these matches make, in the order of their ends."""
+    """Returns the ratings that these matches make, in the order in which they ended."""
     ratings: dict[str, Rating] = {}
     for game in sorted(games, key=lambda one: one["match"]["seq"]):
         ratings |= rated(ratings, game)
@@ -49,11 +49,11 @@ def right(games: Iterable[dict[str, Any]]) -> dict[str, Rating]:
 
 
 def kept(storage: Storage, game: str = GAME) -> dict[str, Rating]:
-    """The ratings in MongoDB."""
+    """Returns the ratings in MongoDB."""
     rows = storage.ratings.page(game, 100_000)
     return {row["bot_id"]: Rating.of(row) for row in rows}
 
 
 def make_void(storage: Storage, seq: int) -> None:
-    """What the ledger does to a match of a contest; nobody tells the ratings."""
+    """Makes a contest's match void as the ledger does, without telling the ratings."""
     storage.database["games"].update_one({"_id": f"{seq:024x}"}, {"$set": {"match.void": True}})

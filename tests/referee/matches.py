@@ -1,4 +1,4 @@
-"""Matches for the referee's tests, and `checked_step`: a step that is held to everything that holds for every step."""
+"""Matches for the referee's tests, and `checked_step`: a step that checks what must hold for every step."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SERVERS_KEYS = {"player", "time", "valid"}
 
 
 def a_match(game: Game = NUMBERWANG, bots: tuple[str, ...] = ("a", "b"), **limits: Any) -> Match:
-    """A match at its beginning, at START_S; the bot `x` sits at the place `x/1`."""
+    """Returns a match at its beginning, at START_S; the bot `x` sits at the place `x/1`."""
     played_under = msgspec.structs.replace(LIMITS, **limits)
     match = Match(
         id="65a1b2c3d4e5f60718293a4b",
@@ -45,7 +45,7 @@ def a_match(game: Game = NUMBERWANG, bots: tuple[str, ...] = ("a", "b"), **limit
 
 
 def checked_step(game: Game, match: Match, event: Event, now_s: float) -> Step:
-    """`step`, and an assertion for each law that every answer obeys."""
+    """Calls `step`, and asserts each law that every answer obeys."""
     before = deepcopy(match.as_document())
     answer = step(game, match, event, now_s)
     assert match.as_document() == before, "the match that was given has been changed"
@@ -98,7 +98,7 @@ def _check_updates(before: Match, answer: Step) -> None:
 
 
 class Play:
-    """A match being played: each call is a checked step, and keeps its answer in `last`."""
+    """A match being played: each call is a checked step, whose answer is kept in `last`."""
 
     def __init__(self, game: Game = NUMBERWANG, bots: tuple[str, ...] = ("a", "b"), **limits: Any) -> None:
         self.game = game
@@ -108,7 +108,7 @@ class Play:
         self.recorded: list[dict[str, Any]] = []
 
     def event(self, event: Event, after_s: float = 0.0) -> Step:
-        """Something happens, `after_s` seconds later."""
+        """Makes an event happen, `after_s` seconds later."""
         self.now_s += after_s
         self.last = checked_step(self.game, self.match, event, self.now_s)
         self.match = self.last.match
@@ -117,41 +117,41 @@ class Play:
         return self.last
 
     def turn(self, bot: str, thinking_s: float = 0.5, /, **turn: Any) -> Step:
-        """A bot sends a JSON object."""
+        """Lets a bot send a JSON object."""
         return self.event(Turned(bot, turn, thinking_s), thinking_s)
 
     def garbage(self, bot: str, thinking_s: float = 0.5) -> Step:
-        """A bot sends what is no JSON object."""
+        """Lets a bot send something that is not a JSON object."""
         return self.event(Turned(bot, None, thinking_s), thinking_s)
 
     def seat(self, bot: str) -> Seat:
-        """The bot's seat as it is now."""
+        """Returns the bot's seat as it is now."""
         seat = self.match.seat_of(bot)
         assert seat is not None
         return seat
 
     def verdict(self) -> tuple[str | None, str, str]:
-        """Victor, reason, fault; fails if there is none."""
+        """Returns victor, reason, fault; fails if there is none."""
         assert self.match.verdict is not None
         return (self.match.verdict.victor, self.match.verdict.reason.value, self.match.verdict.fault.value)
 
     def messages(self) -> list[tuple[str, dict[str, Any]]]:
-        """The last step's updates as they travel: bot, message."""
+        """Returns the last step's updates as sent: (bot, message)."""
         return [(update.bot, json.loads(update.text)) for update in self.last.updates]
 
 
 def with_rules(game: Game, **functions: Any) -> Game:
-    """The game with other functions."""
+    """Returns the game with other functions."""
     return replace(game, rules=replace(game.rules, **functions))
 
 
 def raising(*_: Any) -> Any:
-    """A function of a game that has a mistake."""
+    """Stands in for a game's function with a bug."""
     raise ZeroDivisionError("secret: 42")
 
 
 def a_simultaneous_game() -> Game:
-    """Everybody names a number, unseen by the others; two equal ones start the round again, else the largest wins."""
+    """Returns a game in which all name a number unseen; if the largest is named twice, they play another round."""
 
     def validate(state: dict[str, Any], turn: dict[str, Any]) -> bool:
         return turn["player"] in state["waitingFor"] and type(turn.get("n")) is int

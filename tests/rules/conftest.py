@@ -13,10 +13,10 @@ _numbers = count(1)
 
 @pytest.fixture
 def package_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """Writes files, name -> text, into a package that can be imported; gives its name."""
+    """Returns a writer of files, name -> text, into an importable package; it returns the package's name."""
 
     def write(**files: str) -> str:
-        # a name of its own, since Python remembers what it has imported
+        # a unique name, since Python caches what it has imported
         name = f"games_of_test_{next(_numbers)}"
         folder = tmp_path / name
         folder.mkdir()

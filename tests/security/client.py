@@ -1,4 +1,4 @@
-"""A client at the level of bytes for HTTP: what it sends is what the test says, as slowly as it says."""
+"""A byte-level HTTP client: it sends what the test says, as slowly as it says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LIMIT_S = 20.0
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back: status, headers by their names in small letters, body."""
+    """A response: status, headers by lower-case name, body."""
 
     status: int
     headers: dict[str, str]
@@ -21,7 +21,7 @@ class Answer:
 
     @property
     def code(self) -> str:
-        """The slug of an error answer."""
+        """Returns the slug of an error response."""
         return str(json.loads(self.body)["code"])
 
 
@@ -45,11 +45,11 @@ class Raw:
         self.sock.close()
 
     def send(self, *lines: str, body: bytes = b"") -> None:
-        """A request's head, line by line, and its body."""
+        """Sends a request's head, line by line, and its body."""
         self.sock.sendall("\r\n".join([*lines, "", ""]).encode("latin-1") + body)
 
     def answer(self) -> Answer:
-        """The next answer, whole. Raises ConnectionError where the connection ends instead."""
+        """Returns the next complete response. Raises ConnectionError if the connection ends instead."""
         while b"\r\n\r\n" not in self._data:
             self._more()
         head, _, self._data = self._data.partition(b"\r\n\r\n")
@@ -62,7 +62,7 @@ class Raw:
         return Answer(int(first.split()[1]), headers, body)
 
     def dribble(self, data: bytes, pause_s: float) -> float:
-        """Sends byte after byte until the server hangs up; answers after how many seconds it did."""
+        """Sends byte after byte until the server hangs up; returns after how many seconds it did."""
         began_s = time.monotonic()
         self.sock.settimeout(pause_s)
         for at in range(len(data)):
@@ -79,7 +79,7 @@ class Raw:
         raise AssertionError("the server took it all")
 
     def ended(self, limit_s: float = LIMIT_S) -> float:
-        """Reads on until the server ends the connection; answers after how many seconds it did."""
+        """Reads until the server ends the connection; returns after how many seconds it did."""
         began_s = time.monotonic()
         self.sock.settimeout(limit_s)
         try:
@@ -100,7 +100,7 @@ class Raw:
 def ask(
     address: str, path: str, *headers: str, method: str = "GET", body: Any = None, source: str = "127.0.0.1"
 ) -> Answer:
-    """One request on a connection of its own; a `body` is sent as JSON."""
+    """Sends one request over a connection of its own; a `body` is sent as JSON."""
     data = b"" if body is None else json.dumps(body).encode()
     length = (f"Content-Length: {len(data)}",) if body is not None else ()
     with Raw(address, source) as raw:

@@ -20,7 +20,7 @@ from httpbots import Bots, http_bots
 
 @pytest.fixture(scope="module")
 def parts(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """The processes, two web nodes not among them; no part may have logged an error in the end."""
+    """Yields all processes but the two web nodes; no part may have logged an error at the end."""
     settings = replace(module_settings, bot_loopback=True)
     with cluster(settings, tmp_path_factory.mktemp("socketio")) as made:
         made.worker()
@@ -32,7 +32,7 @@ def parts(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture(scope="module")
 def nodes(parts: Cluster) -> tuple[Web, Web]:
-    """Two web nodes; ready."""
+    """Returns two web nodes, ready."""
     made = parts.web(), parts.web()
     wait_for(lambda: made[0].request("/readyz")[0] == 200, "a ready server")
     return made
@@ -40,6 +40,6 @@ def nodes(parts: Cluster) -> tuple[Web, Web]:
 
 @pytest.fixture
 def bots() -> Iterator[Bots]:
-    """Bots behind HTTP, for one test."""
+    """Yields bots behind HTTP, for one test."""
     with http_bots() as made:
         yield made

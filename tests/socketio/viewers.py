@@ -1,4 +1,4 @@
-"""Viewers of both generations: python-socketio's client, and one that speaks EIO=3 by itself, frame by frame."""
+"""Viewers of both generations: python-socketio's client, and one that speaks EIO=3 itself, frame by frame."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ NOOP_GAME = {"maxNumOfTicks": 6, "edgeLength": 6, "speed": 0, "numOfTasksPerTick
 
 
 def game(*urls: str, **setup: Any) -> dict[str, Any]:
-    """A `NEW_GAME` of bots called a, b, ... at these urls."""
+    """Returns a `NEW_GAME` of bots called a, b, ... at these urls."""
     players = [{"name": name, "url": url} for name, url in zip("abcdefgh", urls, strict=False)]
     return {"setup": {**NOOP_GAME, **setup}, "players": players}
 
 
 class Viewer:
-    """What every viewer has: `got` are the events that came, and `say` sends one."""
+    """What all viewers share: `got` are the events received, and `say` sends one."""
 
     def __init__(self) -> None:
         self.got: list[tuple[str, Any]] = []
@@ -42,20 +42,20 @@ class Viewer:
         self.close()
 
     def names(self) -> list[str]:
-        """The events' names."""
+        """Returns the events' names."""
         return [name for name, _ in self.got]
 
     def bodies(self, name: str) -> list[Any]:
-        """The bodies of all events of a name."""
+        """Returns the bodies of all events of a name."""
         return [body for one, body in list(self.got) if one == name]
 
     def until(self, name: str, number: int = 1) -> Any:
-        """The body of the `number`-th event of that name, once it has come."""
+        """Returns the body of the `number`-th event of that name, once it has come."""
         wait_for(lambda: len(self.bodies(name)) >= number, f"{number} {name}, there are {self.names()[-5:]}")
         return self.bodies(name)[number - 1]
 
     def play(self, wanted: Any) -> list[tuple[str, Any]]:
-        """Begins a game; all that is told of it."""
+        """Begins a game; returns everything that is told of it."""
         self.got.clear()
         self.say("NEW_GAME", wanted)
         self.until("GAME_ENDED")
@@ -68,7 +68,7 @@ class Today(Viewer):
     def __init__(self, web: Web, *transports: str, headers: dict[str, str] | None = None) -> None:
         super().__init__()
         self.client = socketio.Client(reconnection=False)
-        # it hands each event to a thread of its own, and so in any order
+        # it hands each event to a thread of its own, so the order may change
         hand_over = self.client.eio._trigger_event
         self.client.eio._trigger_event = lambda *what, **how: hand_over(*what, **{**how, "run_async": False})
         self.client.on("*", lambda name, body=None: self.got.append((name, body)))
@@ -82,7 +82,7 @@ class Today(Viewer):
 
 
 class Original(Viewer):
-    """EIO=3 over a WebSocket of its own: connected without asking, it pings and the server pongs."""
+    """EIO=3 over a WebSocket of its own: is connected without asking, sends pings, and the server sends pongs."""
 
     def __init__(self, web: Web) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class Original(Viewer):
         self.ws.send("42" + json.dumps([name, *arguments]))
 
     def ping(self) -> None:
-        """A ping of engine.io's."""
+        """Sends a ping of engine.io."""
         self.ws.send("2")
 
     def close(self) -> None:
@@ -136,7 +136,7 @@ class OriginalPolling(Viewer):
         threading.Thread(target=self._read, daemon=True).start()
 
     def poll(self) -> list[str]:
-        """One poll's packets."""
+        """Returns the packets of one poll."""
         answer = self.session.get(self.url, params=self.query, timeout=90)
         assert answer.status_code == 200, answer.text
         text, packets = answer.content.decode(), []

@@ -1,4 +1,4 @@
-"""Battles of bots behind HTTP, begun and watched as a door does it, asked by workers of their own."""
+"""Battles of bots behind HTTP, begun and watched as a door does, asked by workers of their own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tasks.celeryapp import make_celery
 
 
 class Field:
-    """Where battles are begun; `parts` is the cluster whose workers play them."""
+    """The place where battles are begun; `parts` is the cluster whose workers play them."""
 
     def __init__(self, parts: Cluster) -> None:
         settings = parts.settings
@@ -41,17 +41,17 @@ class Field:
         )
 
     def ask(self, match_id: str) -> None:
-        """Sends the task that asks."""
+        """Sends the task that asks the bots."""
         self.celery.send_task("tasks.bots.ask", args=(match_id,))
 
     def begin(self, urls: Sequence[str], names: str = "abcdefgh", **options: Any) -> Match:
-        """A battle of bots called by these letters, in the order of their addresses."""
+        """Begins a battle of bots named by these letters, in the order of their addresses."""
         return self.battles.begin("battlecube", list(zip(names, urls, strict=False)), options)
 
     def states(self, match: Match) -> list[dict[str, Any]]:
-        """Every state of a match until its end."""
+        """Returns every state of a match until its end."""
         return [state for state, _ in self.battles.follow(match)]
 
     def record(self, match: Match) -> Mapping[str, Any]:
-        """The finished match as it is stored."""
+        """Returns the finished match as it is stored."""
         return wait_for(lambda: self.storage.games.find(match.id), "the match in the archive")

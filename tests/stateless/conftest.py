@@ -17,38 +17,38 @@ from battlebot.stateless.natsline import NatsLine
 
 @pytest.fixture
 def bots() -> Iterator[Bots]:
-    """Bots behind HTTP of all behaviours, for one test."""
+    """Yields bots behind HTTP of all behaviours, for one test."""
     with http_bots() as made:
         yield made
 
 
 @pytest.fixture
 def kept_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Connections are kept for longer than a test may take on a slow machine."""
+    """Keeps connections for longer than a test may take on a slow machine."""
     monkeypatch.setattr("battlebot.stateless.connections.KEPT_S", 60.0)
 
 
 @pytest.fixture(scope="module")
 def field(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
-    """A worker that asks, another for the rest, and beat, for all tests of a module."""
+    """Yields a worker that asks, another for all other tasks, and beat, for all tests of a module."""
     with cluster(replace(module_settings, bot_loopback=True), tmp_path_factory.mktemp("field")) as parts:
         parts.bots()
         parts.worker()
         parts.beat()
-        # a battle that nobody asks for until it is due is looked after by the sweep, and what takes long is timed
+        # the sweep takes over a battle that no worker has asked for when it is due, and slow steps are timed
         wait_for(lambda: parts.logs().count(" ready.") == 2, "the workers", 3 * LIMIT_S)
         yield Field(parts)
 
 
 @pytest.fixture(scope="module")
 def pages() -> int:
-    """The port of nats-server's own pages."""
+    """Returns the port of nats-server's monitoring pages."""
     return free_port()
 
 
 @pytest.fixture(scope="module")
 def nats_url(pages: int) -> Iterator[str]:
-    """A NATS server for all tests of the module."""
+    """Yields the url of a NATS server for all tests of the module."""
     with nats_server(None, "--http_port", str(pages)) as url:
         wait_until_listening(url)
         yield url
@@ -56,7 +56,7 @@ def nats_url(pages: int) -> Iterator[str]:
 
 @pytest.fixture
 def line(nats_url: str) -> Iterator[NatsLine]:
-    """The server's connection to NATS."""
+    """Yields the server's connection to NATS."""
     made = NatsLine(nats_url)
     yield made
     made.close()

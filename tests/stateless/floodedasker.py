@@ -1,7 +1,7 @@
-"""A process that asks bots behind HTTP, as a worker does, of which some flood it; run by `-m gevent.monkey`.
+"""A process that asks bots behind HTTP, as a worker does, some of which flood it; run by `-m gevent.monkey`.
 
-Its argument is the bots' url. It prints what became of each question, the longest wait (s) of another greenlet, and how
-often another one had its turn while a long answer was read that lay there.
+Its argument is the bots' url. It prints the result of each question, the longest wait (s) of another greenlet, and how
+often another greenlet had its turn while a long answer was read that had already arrived.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ ASKED = ("flooding/extension", "flooding/zeros", "flooding/trailer", "good", "sl
 
 
 def ask(by: HttpBots, url: str) -> str | None:
-    """The code of its failure."""
+    """Asks the bot; returns the code of the failure, or None."""
     failure = by.ask(Question(url, "battlecube", "match", "bot", {}, LIMIT_S)).failure
     return failure.code if failure is not None else None
 
 
 def flooded(url: str) -> tuple[dict[str, str | None], float]:
-    """All are asked at once."""
+    """Asks all at once; returns each result, and the longest wait of another greenlet."""
     lag = Lag()
     lag.start()
     by = HttpBots(Guard(loopback=True), 65_536, 16, lag.total_s)
@@ -51,7 +51,7 @@ def flooded(url: str) -> tuple[dict[str, str | None], float]:
 
 
 def turns_of_others() -> int:
-    """The bot is a greenlet here, so that all of its answer has been written when the asker goes on."""
+    """Counts another greenlet's turns while an answer is read, which the bot, a greenlet too, has written in full."""
     listener = socket.create_server(("127.0.0.1", 0))
     ticks, seen = [0], []
 
@@ -67,7 +67,7 @@ def turns_of_others() -> int:
             gevent.sleep(0)
 
     def late_s() -> float:
-        """Never late; it is looked at before each read."""
+        """Returns 0 (never late), and records the tick: it is called before each read."""
         seen.append(ticks[0])
         return 0.0
 

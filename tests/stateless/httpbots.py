@@ -1,4 +1,4 @@
-"""Real bots behind HTTP for tests: one server, whose path says how it behaves. It counts what it was asked."""
+"""Real bots behind HTTP for tests: one server, whose path says how it behaves. It counts what it is asked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from typing import Any
 
-# what may be said for ever in an answer, and is none of its body; and the body
+# the parts of an answer that may go on for ever without being its body; and the body
 FLOODS = {
     "extension": (b"Transfer-Encoding: chunked\r\n\r\n1;", b"x"),
     "zeros": (b"Transfer-Encoding: chunked\r\n\r\n", b"0"),
@@ -24,7 +24,7 @@ FLOODS = {
 
 
 class Bots(ThreadingHTTPServer):
-    """`url(behaviour)` is a bot; `asked[behaviour]` how often it was asked, `questions` what was asked last."""
+    """`url(behaviour)` is a bot; `asked[behaviour]` how often it was asked, `questions` what was last asked."""
 
     daemon_threads = True
     request_queue_size = 200
@@ -36,11 +36,11 @@ class Bots(ThreadingHTTPServer):
         self.headers: dict[str, Any] = {}
         self.keep: Callable[[Any], object] = lambda question: None  # is given every question
         self.connections = 0
-        self.hanging = threading.Event()  # set: who hangs goes on
-        self.broken = threading.Event()  # set: who wavers fails
+        self.hanging = threading.Event()  # set: hanging bots go on
+        self.broken = threading.Event()  # set: wavering bots fail
 
     def url(self, behaviour: str, host: str = "127.0.0.1") -> str:
-        """The address of a bot that behaves so; a host is another name of this machine."""
+        """Returns the address of a bot that behaves so; a `host` is another name of this machine."""
         return f"http://{host}:{self.server_port}/{behaviour}"
 
     def get_request(self) -> tuple[socket.socket, Any]:
@@ -48,11 +48,11 @@ class Bots(ThreadingHTTPServer):
         return super().get_request()
 
     def handle_error(self, *_: Any) -> None:
-        """A bot that dies does not say so on our terminal."""
+        """Prints nothing when a bot dies."""
 
 
 class OneAtATime(Bots):
-    """Serves a connection until it ends, or nothing has come over it for long, and only then another."""
+    """Serves one connection until it ends or has been idle for long, and only then the next."""
 
     def process_request(self, request: Any, client_address: Any) -> None:
         request.settimeout(20.0)
@@ -71,7 +71,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         behaviour = self.path.strip("/").split("/")[0].split("?")[0]
         if behaviour == "deaf":
-            # it does not read on
+            # it does not read the question
             self.server.hanging.wait(60)
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.asked[behaviour] += 1
@@ -81,11 +81,11 @@ class Handler(BaseHTTPRequestHandler):
         getattr(self, f"be_{behaviour}")(question)
 
     def be_good(self, question: Any) -> None:
-        """Does nothing, whatever the cube does."""
+        """Does nothing, whatever the state of the cube."""
         self.answer(json.dumps(_nothing(question)).encode())
 
     def be_counting(self, question: Any) -> None:
-        """Plays numberwang, whoever wins by it."""
+        """Plays numberwang, whoever wins."""
         self.answer(json.dumps({"n": 3}).encode())
 
     def be_marking(self, question: Any) -> None:
@@ -96,11 +96,11 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(json.dumps({"mark": mark, "space": free}).encode())
 
     def be_wavering(self, question: Any) -> None:
-        """Plays connect four: any column that is not full; at times it fails."""
+        """Plays connect four, always column 0; fails while `broken` is set."""
         self.answer(json.dumps({"column": 0}).encode(), 500 if self.server.broken.is_set() else 200)
 
     def be_lame(self, question: Any) -> None:
-        """At times it fails, but not when it is tested: in a cube of the usual size."""
+        """Fails while `broken` is set, except in a cube of the default size, with which bots are tested."""
         fails = self.server.broken.is_set() and question["gameInfo"]["edgeLength"] != 8
         self.answer(json.dumps(_nothing(question)).encode(), 500 if fails else 200)
 
@@ -109,7 +109,7 @@ class Handler(BaseHTTPRequestHandler):
         self.be_good(question)
 
     def be_stalling(self, question: Any) -> None:
-        """Takes its time, and hangs up without a word on whoever asks it again over the same connection."""
+        """Is slow from the second question on, and hangs up silently when asked again over the same connection."""
         if self.server.asked["stalling"] > 1:
             time.sleep(0.6)
         if self.served:
@@ -119,7 +119,7 @@ class Handler(BaseHTTPRequestHandler):
             self.be_good(question)
 
     def be_idle(self, question: Any) -> None:
-        """Takes its time, and gives up a connection that was kept with a word, as if the question had crossed it."""
+        """Asked again over the same connection, closes it after a while with a 408, as if the question crossed it."""
         if self.served:
             time.sleep(0.3)
             self.answer(b"", 408)
@@ -136,32 +136,32 @@ class Handler(BaseHTTPRequestHandler):
         self.be_good(question)
 
     def be_dribbling(self, question: Any) -> None:
-        """A byte now and then, for ever."""
+        """Sends a byte now and then, for ever."""
         self.head(200, 10_000)
         while not self.server.hanging.wait(0.1):
             self.wfile.write(b"[")
             self.wfile.flush()
 
     def be_deaf(self, question: Any) -> None:
-        """It has not even read the question."""
+        """Does not read the question (see `do_POST`), and never answers."""
 
     def be_trickling(self, question: Any) -> None:
-        """Of TLS: one long record, byte by byte."""
+        """Under TLS: sends one long record, byte by byte."""
         with socket.socket(fileno=os.dup(self.connection.fileno())) as plain:
             plain.sendall(b"\x17\x03\x03\x40\x00")
             while not self.server.hanging.wait(0.01):
                 plain.sendall(b"x")
 
     def be_flooding(self, question: Any) -> None:
-        """An answer that never ends, which comes faster than it is read; its path says with what."""
+        """Sends an endless answer faster than it can be read; the path says what it consists of."""
         begins, rest = FLOODS[self.path.strip("/").split("/")[1]]
         self.connection.sendall(b"HTTP/1.1 200 OK\r\n" + begins)
         while not self.server.hanging.is_set():
-            # in one call of the system, for which no Python is needed meanwhile
+            # in one system call, during which no Python runs
             self.connection.sendall(rest * 100_000_000)
 
     def be_crumbled(self, question: Any) -> None:
-        """A long answer in chunks of one byte."""
+        """Sends a long answer in chunks of one byte."""
         self.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         self.wfile.write(b"1\r\n[\r\n" + b"1\r\n \r\n" * 60_000 + b"1\r\n]\r\n0\r\n\r\n")
 
@@ -170,12 +170,12 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def be_broken(self, question: Any) -> None:
-        """The end of the connection would be the end of the answer, but it is reset."""
+        """Ends its answer by the end of the connection, but resets that."""
         self.be_old(question)
         self.reset()
 
     def be_restarting(self, question: Any) -> None:
-        """A connection that was kept is reset, as where a process is killed."""
+        """Resets a kept connection, as if its process had been killed."""
         if self.served:
             self.reset()
         else:
@@ -226,19 +226,19 @@ class Handler(BaseHTTPRequestHandler):
         self.be_good(question)
 
     def be_insisting(self, question: Any) -> None:
-        """Answers, and says something else as soon as the next question has come over the same connection."""
+        """Answers, and sends another answer as soon as the next question arrives over the same connection."""
         self.be_good(question)
         self.wfile.flush()
         if self.connection.recv(1, socket.MSG_PEEK):
             self.answer(b"[]")
 
     def be_far(self, question: Any) -> None:
-        """Places bombs outside the grid, further away than 64 bits can say."""
+        """Places bombs outside the cube, further away than 64 bits can express."""
         bombs = [{"task": "PLACE_BOMB", "x": 2**63, "y": 2**64, "z": 10**30}]
         self.answer(json.dumps(bombs * question["gameInfo"]["numOfTasksPerTick"]).encode())
 
     def be_closing(self, question: Any) -> None:
-        """Keeps no connection, and does not say so."""
+        """Closes the connection after each answer without announcing it."""
         self.be_good(question)
         self.close_connection = True
 
@@ -259,14 +259,14 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def reset(self) -> None:
-        """Ends the connection by RST, once the handler is left."""
+        """Ends the connection by RST once the handler has returned."""
         self.wfile.flush()
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.connection.close()
         self.close_connection = True
 
     def log_message(self, *_: Any) -> None:
-        """Silent."""
+        """Logs nothing."""
 
 
 def _nothing(question: Any) -> list[dict[str, str]]:
@@ -276,7 +276,7 @@ def _nothing(question: Any) -> list[dict[str, str]]:
 
 @contextmanager
 def http_bots(kind: type[Bots] = Bots) -> Iterator[Bots]:
-    """The server, running."""
+    """Yields the running server."""
     bots = kind()
     threading.Thread(target=bots.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     try:

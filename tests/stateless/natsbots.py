@@ -1,4 +1,4 @@
-"""A real nats-server, and bots behind it that speak the original's messages: written on the .proto alone, no SDK."""
+"""A real nats-server, and bots behind it that speak the original's messages: written from the .proto alone, no SDK."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from google.protobuf.json_format import ParseDict
 from battlebot.wire.macondo import macondo_pb2
 
 PASS = {"type": "PASS"}
-# what a bot does with a history: an event, an error (str), bytes as they are, or None for silence
+# what a bot answers to a history: an event, an error (str), bytes sent unchanged, or None for silence
 Plan = Callable[[Any], Any]
 
 
 class Nats:
-    """A nats-server that can be paused. `url` is where it is."""
+    """A nats-server that can be paused; `url` is its address."""
 
     def __init__(self, process: subprocess.Popen[bytes], url: str) -> None:
         self._process, self.url = process, url
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Within it the server stands still; its sockets stay open."""
+        """Pauses the server within the `with` block; its sockets stay open."""
         self._process.send_signal(signal.SIGSTOP)
         try:
             yield
@@ -43,14 +43,14 @@ class Nats:
 
 @contextmanager
 def nats_server(port: int | None = None, *options: str, **environment: str) -> Iterator[str]:
-    """Within it a nats-server runs; its url."""
+    """Runs a nats-server within the `with` block; yields its url."""
     with pausable_nats(port, *options, **environment) as server:
         yield server.url
 
 
 @contextmanager
 def pausable_nats(port: int | None = None, *options: str, **environment: str) -> Iterator[Nats]:
-    """Within it a nats-server runs."""
+    """Runs a nats-server within the `with` block."""
     port = port or free_port()
     program = Path(sys.executable).parent / "nats-server"
     process = subprocess.Popen(
@@ -67,12 +67,12 @@ def pausable_nats(port: int | None = None, *options: str, **environment: str) ->
 
 
 class NatsBot:
-    """One bot at a subject. `plan` answers each history; `asked` are all histories that came.
+    """One bot at a subject. `plan` answers each history; `asked` are all histories received.
 
-    `publishes`: it answers by requests to `bot.publish_event.<uid>`, as if it had been given no reply subject, and
-    again until they are acknowledged; `answers_sent` counts each time, `unacknowledged` the answers that still wait.
+    `publishes`: it answers by requests to `bot.publish_event.<uid>`, as if it had no reply subject, and
+    repeats them until they are acknowledged; `answers_sent` counts each time, `unacknowledged` the pending answers.
     `times`: how often it sends each answer at least.
-    `replies`: it answers at the reply subject, before it publishes anything.
+    `replies`: it answers at the reply subject before it publishes anything.
     """
 
     def __init__(
@@ -101,11 +101,11 @@ class NatsBot:
 
     @property
     def address(self) -> str:
-        """What it is registered with."""
+        """The address to register it with."""
         return f"nats://{self.subject}"
 
     def close(self) -> None:
-        """Is gone from its subject. Called again, it does nothing."""
+        """Leaves its subject. Idempotent."""
         if self._closed:
             return
         self._closed = True
@@ -141,11 +141,11 @@ class NatsBot:
             await self._publish(history.uid, data)
 
     def publish(self, uid: str, said: Any) -> None:
-        """Sends an answer that nobody has asked for; returns when it is acknowledged."""
+        """Sends an unrequested answer; returns when it is acknowledged."""
         asyncio.run_coroutine_threadsafe(self._publish(uid, response(said, uid)), self._loop).result(30)
 
     def shout(self, subject: str, data: bytes, times: int) -> None:
-        """Publishes that so often, to whoever may listen; returns when NATS has it."""
+        """Publishes that so often, to whoever listens; returns when NATS has it."""
 
         async def all_of_it() -> None:
             for _ in range(times):
@@ -169,7 +169,7 @@ class NatsBot:
 
 
 def response(said: Any, uid: str = "") -> bytes:
-    """A BotResponse: an event, or an error in words."""
+    """Returns a BotResponse: an event, or an error in words."""
     answer = macondo_pb2.BotResponse(game_id=uid)
     if isinstance(said, str):
         answer.error = said
@@ -179,7 +179,7 @@ def response(said: Any, uid: str = "") -> bytes:
 
 
 class Script:
-    """A plan that passes until it is told what to do next; then it passes again."""
+    """A plan that passes unless `next` holds something else to do."""
 
     def __init__(self) -> None:
         self.next: list[Any] = []
@@ -219,7 +219,7 @@ while True:
 
 @contextmanager
 def flood(url: str, subject: str) -> Iterator[None]:
-    """Within it three programs publish a megabyte to the subject, again and again, as fast as NATS takes it."""
+    """For the `with` block, three programs publish megabytes to the subject, as fast as NATS takes them."""
     host, _, port = url.removeprefix("nats://").partition(":")
     command = [sys.executable, "-c", FLOOD, host, port, subject]
     flooding = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]

@@ -1,6 +1,6 @@
 """A process that asks bots behind HTTP, as a worker does, and may be paused meanwhile; run by `-m gevent.monkey`.
 
-Arguments: the bots' limit in seconds and their url. It asks for all of PHASES at once, and prints what became of each.
+Arguments: the bots' limit in seconds and their url. It asks for all of PHASES at once and prints each result.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from battlebot.stateless.asking import Question
 from battlebot.stateless.guard import Guard
 from battlebot.stateless.http import HttpBots
 
-# what the bot is to do: answer while this process is paused, answer after that, answer never
+# what the bot is to do: answer while this process is paused, answer after that, or never answer
 PHASES = ("during", "after", "never")
 
 
 def main(limit_s: float, url: str) -> None:
-    """Asks each phase over a new connection and over a kept one; by `unnoticed` it knows nothing of its lateness."""
+    """Asks each phase over a new and over a kept connection; the asker for `unnoticed` ignores its own lateness."""
     lag = Lag()
     lag.start()
     guard = Guard(loopback=True)

@@ -1,7 +1,7 @@
 """A process that asks a bot behind HTTPS, as a worker does; run by `-m gevent.monkey`.
 
-Arguments: the bot's url, its limit in seconds, and of how many kB the question is to be. It prints the answer, or the
-code of the failure, and the bot's time in seconds.
+Arguments: the bot's url, its limit in seconds, and the size of the question in kB. It prints the answer, or the code
+of the failure, and the bot's time in seconds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from battlebot.stateless.http import HttpBots
 
 
 def main(url: str, limit_s: float, size_kb: int) -> None:
-    """Its name leads to this machine."""
+    """Asks once. The bot's name must resolve to this machine."""
     content = {"gameInfo": {"numOfTasksPerTick": 1}, "players": ["x" * 1000] * size_kb}
     reply = HttpBots(Guard(loopback=True), 65_536, 16).ask(
         Question(url, "battlecube", "match", "bot", content, limit_s)

@@ -18,13 +18,13 @@ from battlebot.wire.duel import GAME
 
 @pytest.fixture(scope="module")
 def tcp(servers: Cluster, request: pytest.FixtureRequest) -> Tcp:  # noqa: F811
-    """The module's node with the TCP door, with the settings that the module names in TCP_SETTINGS."""
+    """Returns the module's node with the TCP door, with the settings that the module names in TCP_SETTINGS."""
     return servers.tcp(**getattr(request.module, "TCP_SETTINGS", {}))
 
 
 @pytest.fixture
 def join(tcp: Tcp, module_settings: Settings) -> Iterator[Callable[..., TcpPeer]]:
-    """`join(name)`: a new player at the TCP door, up to its first `player_is_free`; all hang up after the test."""
+    """Yields `join(name)`: a new player at the TCP door, up to its first `player_is_free`; all leave after the test."""
     peers: list[TcpPeer] = []
 
     def make(name: str | None = None, node: Tcp | None = None, enter: bool = True) -> TcpPeer:
@@ -45,5 +45,5 @@ def join(tcp: Tcp, module_settings: Settings) -> Iterator[Callable[..., TcpPeer]
 
 @pytest.fixture
 def pair(join: Callable[..., TcpPeer]) -> Callable[..., Pair]:
-    """`pair()`: two new players who have found each other, one of them asked for the first move."""
+    """Returns `pair()`: two new players who have found each other, one of them asked for the first move."""
     return lambda *names: Pair(*(join(name) for name in names or (None, None))).begin()

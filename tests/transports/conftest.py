@@ -1,4 +1,4 @@
-"""Real sockets in one process: a gevent socket of the server's, and a plain one of its peer's."""
+"""Real sockets in one process: a gevent socket of the server, and a plain one of its peer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pairs import Pair
 
 @pytest.fixture
 def pair() -> Iterator[Pair]:
-    """(ours, the peer's), connected over TCP, with small buffers, so that little is needed to fill them."""
+    """Yields (ours, the peer's), connected over TCP, with small buffers that are quickly full."""
     listener = gevent.socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     listener.bind(("127.0.0.1", 0))

@@ -23,7 +23,7 @@ def settle(condition: Callable[[], bool]) -> None:
 
 
 def read_all(peer: socket.socket) -> bytes:
-    """What the peer can read at once."""
+    """Returns what the peer can read at once."""
     data = b""
     try:
         while chunk := peer.recv(65536):
@@ -34,7 +34,7 @@ def read_all(peer: socket.socket) -> bytes:
 
 
 def read(peer: socket.socket, size: int) -> bytes:
-    """So many bytes, for which the writer may have to run."""
+    """Returns so many bytes, letting the writer run meanwhile."""
     data = b""
 
     def enough() -> bool:
@@ -47,7 +47,7 @@ def read(peer: socket.socket, size: int) -> bytes:
 
 
 def upgrade(sock: gevent.socket.socket) -> dict[str, object]:
-    """What gunicorn hands over with a WebSocket's upgrade."""
+    """Returns what gunicorn hands over with a WebSocket's upgrade."""
     return {
         "gunicorn.socket": sock,
         "PATH_INFO": "/",

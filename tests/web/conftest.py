@@ -1,4 +1,4 @@
-"""The pages are tested over the same app as the API."""
+"""The pages are tested with the same app as the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plays a contest with dice: results, absences, withdrawals and voids; checks what must hold throughout."""
+"""Plays a contest with random results, absences, withdrawals and voids; checks what must hold throughout."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from battlebot.contests.formats.situation import Due, Met, Situation
 
 @dataclass(frozen=True)
 class Trouble:
-    """How often what happens, as chances; `voids` and `withdrawals` at most so many in a contest."""
+    """The chances of events; `voids` and `withdrawals` are the most that happen in a contest."""
 
     absent: float = 0.0
     drawn: float = 0.2
@@ -29,18 +29,18 @@ STORMY = Trouble(absent=0.15, drawn=0.2, voids=4, withdrawals=3)
 
 @dataclass
 class Playing:
-    """A contest that goes on by one random event at a time; `present` bots wait with one or two tickets each."""
+    """A contest that proceeds by one random event at a time; bots wait with one or two tickets each."""
 
     form: Format
     situation: Situation
     dice: random.Random
     trouble: Trouble = CALM
     voids: int = 0
-    settled: int = 0  # as of an earlier moment, after which nothing was void
+    settled: int = 0  # rounds settled at an earlier moment, since when nothing became void
     events: list[str] = field(default_factory=list)
 
     def to_the_end(self) -> Situation:
-        """Plays until the format says it is complete; fails where it stalls or goes on for ever."""
+        """Plays until the format says it is complete; fails if it stalls or never ends."""
         limit = 200 + 20 * self.situation.meetings * len(self.situation.entrants) ** 2
         for _ in range(limit):
             due = self.form.due(self.situation)
@@ -54,7 +54,7 @@ class Playing:
         raise AssertionError(f"no end after {limit} events")
 
     def check(self, due: list[Due]) -> None:
-        """What holds at any moment, of any format with a list of entrants."""
+        """Checks what holds at any moment for any format with a list of entrants."""
         now = self.situation
         taken = {(pair_of(met.first, met.second), met.n) for met in now.met}
         offered = [(pair_of(one.first, one.second), one.n) for one in due]
@@ -70,7 +70,7 @@ class Playing:
             assert Due(one.round, one.n, one.second, one.first) not in now.void, "played again with the other first"
 
     def check_without_what_is_settled(self, due: list[Due]) -> None:
-        """A format that may forget rounds answers the same without them, those that were over earlier and by now."""
+        """Checks that a format that may forget rounds gives the same answers without those settled, earlier and now."""
         now = self.form.settled(self.situation)
         if not now and not self.settled:
             return
@@ -84,7 +84,7 @@ class Playing:
             self.settled = now
 
     def happen(self, due: list[Due]) -> None:
-        """One event."""
+        """Makes one event happen."""
         dice, now = self.dice, self.situation
         if self.voids < self.trouble.voids and now.met and dice.random() < 0.05:
             self.voids += 1
@@ -101,7 +101,7 @@ class Playing:
             self.begin(due)
 
     def begin(self, due: list[Due]) -> None:
-        """Some wait, with a ticket or two, and the format pairs them: exactly where two of them are due."""
+        """Lets some bots wait, with a ticket or two; the format must pair some if, and only if, two of them are due."""
         now, dice = self.situation, self.dice
         bots = [bot for bot in now.entrants if dice.random() < 0.7] * dice.choice([1, 1, 2])
         dice.shuffle(bots)
@@ -117,23 +117,23 @@ class Playing:
             self.add(Met(meeting.round, meeting.n, meeting.first, meeting.second, "open", None))
 
     def open_ones(self) -> list[Met]:
-        """The meetings that are being played."""
+        """Returns the meetings that are being played."""
         return [met for met in self.situation.met if met.state == "open"]
 
     def add(self, met: Met) -> None:
-        """A meeting more."""
+        """Adds a meeting."""
         self.events.append(str(met))
         self.situation = replace(self.situation, met=(*self.situation.met, met))
 
     def end(self, met: Met) -> None:
-        """It is played."""
+        """Ends a meeting as played."""
         victor = None if self.dice.random() < self.trouble.drawn else self.dice.choice([met.first, met.second])
         over = replace(met, state="played", victor=victor)
         self.events.append(str(over))
         self.situation = replace(self.situation, met=tuple(over if one == met else one for one in self.situation.met))
 
     def drop(self, met: Met) -> None:
-        """It is void."""
+        """Makes a meeting void."""
         self.events.append(f"void {met}")
         self.settled = 0
         now = self.situation
@@ -141,7 +141,7 @@ class Playing:
         self.situation = replace(now, met=tuple(one for one in now.met if one != met), void=void)
 
     def withdraw(self, bot: str) -> None:
-        """The bot withdraws: its open meetings are void."""
+        """Withdraws a bot: its open meetings become void."""
         self.events.append(f"withdrawn {bot}")
         self.situation = replace(self.situation, withdrawn=self.situation.withdrawn | {bot})
         for met in self.open_ones():
@@ -184,14 +184,14 @@ def battles_to_the_end(form: Format, now: Situation, dice: random.Random) -> Sit
 
 
 def contest(form: Format, size: int, meetings: int, given: Mapping[str, Any] | None = None) -> Situation:
-    """A contest of bots named a, b, c ... before its first meeting."""
+    """Returns a contest of bots named a, b, c ... before its first meeting."""
     entrants = tuple(chr(97 + index) if size <= 26 else f"bot{index:04}" for index in range(size))
     config = form.checked_config(given or {}, entrants, meetings)
     return Situation(entrants, frozenset(), meetings, config, ())
 
 
 def first_moves(situation: Situation) -> dict[str, int]:
-    """Bot -> its first moves less its second ones."""
+    """Returns bot -> how often it moved first, less how often second."""
     balance: Counter[str] = Counter()
     for met in situation.met:
         balance[met.first] += 1
@@ -200,13 +200,15 @@ def first_moves(situation: Situation) -> dict[str, int]:
 
 
 def times_met(situation: Situation) -> Counter[tuple[str, str]]:
-    """Pair -> how often it has met."""
+    """Returns pair -> how often it has met."""
     return Counter(pair_of(met.first, met.second) for met in situation.met)
 
 
 def results(text: str, round_number: int = 0) -> tuple[Met, ...]:
-    """Meetings from words: `ab+` a moved first and won, `ab-` lost, `ab=` drew, `ab?` plays; `ab!` b was absent,
-    `ab~` a was, `ab0` both. The n is counted within each pair.
+    """Returns the meetings that the words stand for; n is counted within each pair.
+
+    `ab+`: a moved first and won, `ab-` lost, `ab=` drew, `ab?` is being played; `ab!`: b was absent, `ab~` a was,
+    `ab0` both were.
     """
     made: list[Met] = []
     for word in text.split():
