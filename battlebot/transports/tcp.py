@@ -217,11 +217,12 @@ class TcpDoor:
         entering = self._entering.pop(player, None)
         if entering is not None:
             entering.join()  # else its ticket could be there after we have left
-        self._lobby.leave(player)
+        # first of all: Redis may be slow to answer, and while the ticket is taken away a board may begin with it
         if guest.dismissed:
             self._arena.orphaned(player, how)
         else:
             self._arena.left(player, clean, how)
+        self._lobby.leave(player)
         self._give_up(guest.holder)
         self._note(guest)
         if player.finished_matches:
@@ -291,8 +292,9 @@ class TcpDoor:
         return self._arena.join(player, match_id, live)
 
     def _send_away(self, player: Player, guest: Guest) -> None:
-        # its seat stands empty before it is told, for it may be back before its connection is closed
+        # first the ticket: of a board that begins with it meanwhile, the player must hear here against whom it is
         self._lobby.leave(player)
+        # its seat stands empty before it is told, for it may be back before its connection is closed
         self._arena.orphaned(player, RESTARTING.slug)
         guest.close(RESTARTING)
 

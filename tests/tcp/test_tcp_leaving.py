@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
-from cluster import Cluster, Tcp, wait_for
+from cluster import LIMIT_S, Cluster, Tcp, wait_for
 from peer import new_name
+from slow_line import slow_line
 from tcp_peer import Pair, TcpPeer
 
 from battlebot.arena import keys
 from battlebot.arena.connection import connect
+from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
+from battlebot.matchmaking.queue import LEAVE, Queues
 from battlebot.wire.duel import GAME
 
 Join = Callable[..., TcpPeer]
@@ -275,6 +279,84 @@ def test_who_leaves_while_it_waits_is_nobodys_opponent(join: Join, module_settin
     client.close()
     one, two = join().find(), join().find()
     assert one.event("starting_game")["against"] == two.name
+
+
+class Gate:
+    """Where what a node has to say to Redis about those who leave its queues waits until it is opened."""
+
+    def __init__(self) -> None:
+        self.reached, self.opened = threading.Event(), threading.Event()
+
+    def pass_on(self, data: bytes) -> None:
+        """Waits with a ticket that is to be taken out of its queue."""
+        if LEAVE.sha.encode() in data:
+            self.reached.set()
+            self.opened.wait()
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    """Open at the end of the test."""
+    made = Gate()
+    yield made
+    made.opened.set()
+
+
+def test_who_leaves_while_a_board_is_made_for_it_has_left_by_itself(
+    servers: Cluster, join: Join, gate: Gate, module_settings: Settings
+) -> None:
+    """The server has not lost its place: it is told nothing more, and its opponent wins, and does not wait for it."""
+    with slow_line(servers.settings.redis_url, pass_on=gate.pass_on) as address:
+        far = servers.tcp(**TCP_SETTINGS, redis_url=address)
+        leaver = join(node=far).find()
+        leaver.sock.shutdown(socket.SHUT_WR)
+        assert gate.reached.wait(LIMIT_S)
+        comer = join().find()
+        assert comer.event("starting_game")["against"] == leaver.name
+        begins = _on_turn(comer, module_settings) == comer.name
+        if begins:
+            # with an invalid move the first board is over at once
+            comer.move(comer.event("get_move"), 99, 0)
+            comer.event("invalid_move")
+            comer.event("lose")
+        assert leaver.silent(0.5)
+        gate.opened.set()
+        for _ in range(1 if begins else 2):
+            comer.event("win")
+        comer.event("player_is_free")
+        assert "unknown-place" not in far.log.read_text()
+        far.child.kill()
+
+
+def test_who_is_sent_away_while_a_board_is_made_for_it_knows_its_opponent(
+    servers: Cluster, join: Join, gate: Gate, module_settings: Settings
+) -> None:
+    """Where it comes back it is asked, and not told once more that the board has begun."""
+    with slow_line(servers.settings.redis_url, pass_on=gate.pass_on) as address:
+        stopping = servers.tcp(**TCP_SETTINGS, redis_url=address)
+        leaver = join(node=stopping).find()
+        wait_for(lambda: _waits(leaver, module_settings), "the ticket")
+        stopper = threading.Thread(target=stopping.child.stop)
+        stopper.start()
+        assert gate.reached.wait(LIMIT_S)
+        comer = join().find()
+        for peer, against in ((leaver, comer), (comer, leaver)):
+            assert peer.event("starting_game")["against"] == against.name
+        gate.opened.set()
+        stopper.join()
+    Pair(_back(join, leaver.name), comer).asked().play((3, 3))
+
+
+def _waits(player: TcpPeer, settings: Settings) -> bool:
+    with connect(settings.redis_url) as client:
+        return player.name in {ticket.bot for ticket in Queues(client).tickets(GAME)}
+
+
+def _on_turn(player: TcpPeer, settings: Settings) -> str:
+    with connect(settings.redis_url) as client:
+        live = MatchStore(client)
+        matches = live.load_many(live.live_ids()).values()
+    return next(match.state["nextPlayer"] for match in matches if match.seat_of(player.name))
 
 
 def test_who_has_lost_two_boards_by_their_moves_may_look_again(pair: MakePair) -> None:

@@ -1,21 +1,25 @@
-"""A proxy for a store that delays each piece of data."""
+"""A proxy for a store that delays each piece of data, or holds some of it back."""
 
 from __future__ import annotations
 
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from urllib.parse import unquote, urlsplit
 
 
 @contextmanager
-def slow_line(url: str, delay_s: float) -> Iterator[str]:
-    """Yields the address of a proxy for the Redis at `url` that delays each answer by `delay_s`."""
+def slow_line(url: str, delay_s: float = 0.0, pass_on: Callable[[bytes], object] = bool) -> Iterator[str]:
+    """Yields the address of a proxy for the Redis at `url` that delays each answer by `delay_s`.
+
+    `pass_on(data)` is called with each piece on its way to Redis: that piece, and what follows it on the same
+    connection, waits until the call returns.
+    """
     listener = socket.create_server(("127.0.0.1", 0))
-    threading.Thread(target=_accept, args=(listener, url, delay_s), daemon=True).start()
+    threading.Thread(target=_accept, args=(listener, url, delay_s, pass_on), daemon=True).start()
     try:
         yield f"redis://127.0.0.1:{listener.getsockname()[1]}{_database(url)}"
     finally:
@@ -27,15 +31,15 @@ def _database(url: str) -> str:
     return f"?{parts.query}" if parts.scheme == "unix" and parts.query else "" if parts.scheme == "unix" else parts.path
 
 
-def _accept(listener: socket.socket, url: str, delay_s: float) -> None:
+def _accept(listener: socket.socket, url: str, delay_s: float, pass_on: Callable[[bytes], object]) -> None:
     with suppress(OSError):
         while True:
             near, _ = listener.accept()
             far = _connected(url)
-            for source, sink, lag_s in ((near, far, 0.0), (far, near, delay_s)):
+            for source, sink, lag_s, call in ((near, far, 0.0, pass_on), (far, near, delay_s, bool)):
                 pieces: SimpleQueue[tuple[float, bytes]] = SimpleQueue()
                 threading.Thread(target=_read, args=(source, pieces, lag_s), daemon=True).start()
-                threading.Thread(target=_write, args=(pieces, sink), daemon=True).start()
+                threading.Thread(target=_write, args=(pieces, sink, call), daemon=True).start()
 
 
 def _connected(url: str) -> socket.socket:
@@ -57,7 +61,7 @@ def _read(source: socket.socket, pieces: SimpleQueue[tuple[float, bytes]], lag_s
         pieces.put((time.monotonic() + lag_s, data))
 
 
-def _write(pieces: SimpleQueue[tuple[float, bytes]], sink: socket.socket) -> None:
+def _write(pieces: SimpleQueue[tuple[float, bytes]], sink: socket.socket, pass_on: Callable[[bytes], object]) -> None:
     with suppress(OSError):
         while True:
             due_s, data = pieces.get()
@@ -65,4 +69,5 @@ def _write(pieces: SimpleQueue[tuple[float, bytes]], sink: socket.socket) -> Non
             if not data:
                 sink.shutdown(socket.SHUT_WR)
                 return
+            pass_on(data)
             sink.sendall(data)
