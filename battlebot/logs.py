@@ -9,6 +9,7 @@ import logging
 import re
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -38,6 +39,9 @@ _CHATTY = (
 
 # Where Redis is away, or cannot be written to, they go on without it or try again, and tell it with a traceback
 _GOES_ON = ("flask-limiter", "kombu.transport.redis")
+
+# They tell with a traceback what clients send, which is no error of ours
+_OF_CLIENTS = ("engineio.server", "socketio.server")
 
 
 def configure_logs(settings: Settings) -> None:
@@ -76,20 +80,29 @@ def configure_logs(settings: Settings) -> None:
     root.setLevel(level)
     _spare()
     for name in _GOES_ON:
-        logging.getLogger(name).addFilter(_in_one_line)
+        logging.getLogger(name).addFilter(_InOneLine(logging.WARNING))
+    for name in _OF_CLIENTS:
+        logging.getLogger(name).addFilter(_InOneLine(logging.INFO))
+        # one that has no level is given one by its package, and a handler with it
+        logging.getLogger(name).setLevel(logging.WARNING)
     for name in _CHATTY:
         logging.getLogger(name).setLevel(level if level <= logging.DEBUG else max(level, logging.WARNING))
     logging.captureWarnings(True)
 
 
-def _in_one_line(record: logging.LogRecord) -> bool:
-    """A filter: of an exception its name, in the place of a traceback, and a warning at most."""
-    if record.exc_info and record.exc_info[0] is not None:
-        record.msg, record.args = f"{record.getMessage()} ({record.exc_info[0].__name__})", ()
-        record.exc_info = None
-        if record.levelno > logging.WARNING:
-            record.levelno, record.levelname = logging.WARNING, "WARNING"
-    return True
+@dataclass(frozen=True)
+class _InOneLine:
+    """A filter: of an exception its name, in the place of a traceback; its level is `most` at most."""
+
+    most: int
+
+    def __call__(self, record: logging.LogRecord) -> bool:
+        if record.exc_info and record.exc_info[0] is not None:
+            record.msg, record.args = f"{record.getMessage()} ({record.exc_info[0].__name__})", ()
+            record.exc_info = None
+        if record.levelno > self.most:
+            record.levelno, record.levelname = self.most, logging.getLevelName(self.most)
+        return logging.getLogger().isEnabledFor(record.levelno)
 
 
 def _spare() -> None:

@@ -105,6 +105,20 @@ def test_a_package_that_goes_on_by_itself_says_so_in_one_line(capsys: pytest.Cap
     assert "exception" not in line
 
 
+@pytest.mark.parametrize(("log_level", "count"), [("info", 1), ("warning", 0)])
+def test_what_clients_send_is_no_error_of_ours(log_level: str, count: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the socket.io packages' tracebacks it is a line for who looks closely."""
+    configure_logs(Settings(log_format="json", log_level=log_level))
+    try:
+        raise ValueError("Invalid transport")
+    except ValueError:
+        logging.getLogger("engineio.server").exception("post request handler error")
+    told = [orjson.loads(line) for line in lines(capsys)]
+    assert [(one["event"], one["level"]) for one in told] == [
+        ("post request handler error (ValueError)", "info")
+    ] * count
+
+
 def test_the_level_holds_for_both(capsys: pytest.CaptureFixture[str]) -> None:
     """What is below it is not written."""
     configure_logs(Settings(log_format="json", log_level="warning"))

@@ -16,6 +16,8 @@ from gevent import socket, timeout
 
 Written = Callable[[float], None]
 
+# what the system keeps for a peer that does not read, beyond the outbox; Linux takes twice as much
+SEND_BUFFER_BYTES = 65_536
 LEAST_S = 0.1  # for a message that has waited its time out in the queue: not every late message is a slow reader's
 
 

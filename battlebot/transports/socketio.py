@@ -16,6 +16,7 @@ from flask import Flask, Response, request
 from battlebot.arena.timers import in_background
 from battlebot.config import Settings, origins_of
 from battlebot.errors import BadAddress, BadMessage, BattlebotError, Refused, TooMany, WrongState
+from battlebot.transports.hijacked import Hijacked
 from battlebot.transports.limits import Rate
 from battlebot.transports.socketio_servers import HIJACKED, NEW, OLD, Handler, OpenSocket, make_servers
 from battlebot.transports.socketio_session import Battles, Match, Session, events_of
@@ -75,7 +76,7 @@ class SocketIoDoor:
 
         parts = server.handle_request(environ, start)
         if environ.get(HIJACKED):
-            return _Hijacked()
+            return Hijacked()
         return self._with_origin(Response(parts, head["status"], head["headers"]))
 
     def _with_origin(self, response: Response) -> Response:
@@ -197,13 +198,6 @@ class SocketIoDoor:
 
 def _address_of(environ: Mapping[str, Any]) -> str:
     return household(environ.get("REMOTE_ADDR") or "unknown")
-
-
-class _Hijacked(Response):
-    """The socket has been used up: gunicorn must write no response, and takes this for its word."""
-
-    def __call__(self, *_: Any, **__: Any) -> Any:
-        raise StopIteration
 
 
 def init_socketio(app: Flask, door: SocketIoDoor) -> None:

@@ -5,7 +5,6 @@ Here is what is done to both so that no client can make them hold, log or run mo
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol
 
@@ -160,7 +159,6 @@ def make_servers(
 
     `events` are those that clients may send, `session` has `connect` and `disconnect`.
     """
-    _quieten()
     made: dict[str, Any] = {}
     for generation, kind in ((OLD, _Old), (NEW, _New)):
         server = kind(
@@ -192,20 +190,3 @@ def _bound(handle: Handler, server: Any) -> Callable[..., bool | None]:
         return handle(server, sid, *arguments)
 
     return call
-
-
-def _quieten() -> None:
-    """What clients send is no error of ours: the packages' tracebacks become a line for who looks closely."""
-    for name in ("engineio.server", "socketio.server"):
-        logger = logging.getLogger(name)
-        if not any(getattr(one, "__name__", "") == _in_one_line.__name__ for one in logger.filters):
-            logger.addFilter(_in_one_line)
-        logger.setLevel(logging.WARNING)
-
-
-def _in_one_line(record: logging.LogRecord) -> bool:
-    if record.exc_info and record.exc_info[0] is not None:
-        record.msg, record.args = f"{record.getMessage()} ({record.exc_info[0].__name__})", ()
-        record.exc_info = None
-    record.levelno, record.levelname = logging.INFO, "INFO"
-    return logging.getLogger().isEnabledFor(logging.INFO)

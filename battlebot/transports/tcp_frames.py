@@ -14,12 +14,11 @@ from battlebot.errors import Refused
 from battlebot.transports.connection import Gone
 from battlebot.transports.inlet import Inlet
 from battlebot.transports.limits import Rate
-from battlebot.transports.outbox import Outbox
+from battlebot.transports.outbox import SEND_BUFFER_BYTES, Outbox
 from battlebot.wire.closing import SLOW_READER
 from battlebot.wire.duel import Answer, Error, encode
 from battlebot.wire.framing import Decoder
 
-SEND_BUFFER_BYTES = 65_536
 BAD_MESSAGES = 10  # of one connection, at which it is closed
 LOOK_S = 60.0  # between two looks of a reader that nobody wakes
 

@@ -13,6 +13,7 @@ from flask import Flask, Response, request
 from flask_sock import Sock
 
 from battlebot.config import Settings
+from battlebot.transports.hijacked import Hijacked
 from battlebot.transports.pump import Pump
 from battlebot.transports.websocket_frames import WebSocket
 from battlebot.wire.addresses import household
@@ -44,20 +45,13 @@ class Door(Sock):
                     handler(ws)
                 finally:
                     ws.finish()
-                return _Hijacked()
+                return Hijacked()
 
             on_upgrade.__name__ = f"{handler.__name__}_{len(path)}"
             (bp or self.app).route(path, websocket=True, **kwargs)(on_upgrade)
             return on_upgrade
 
         return decorator
-
-
-class _Hijacked(Response):
-    """The socket has been used up: gunicorn must write no response, and takes this for its word."""
-
-    def __call__(self, *_: Any, **__: Any) -> Any:
-        raise StopIteration
 
 
 def init_websocket(app: Flask, doorway: Flask, settings: Settings, pump: Pump) -> None:

@@ -23,14 +23,12 @@ from battlebot.config import Settings
 from battlebot.transports.connection import Frame, Gone
 from battlebot.transports.inlet import Inlet
 from battlebot.transports.limits import Rate
-from battlebot.transports.outbox import Outbox
+from battlebot.transports.outbox import SEND_BUFFER_BYTES, Outbox
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
 from battlebot.wire.frames import CONTROL, TEXT, Irregular, payload_at, text_frame, unmasked, whole_text
 from battlebot.wire.upgrade import accepted
 
-# what the system keeps for a peer that does not read, beyond the outbox; Linux takes twice as much
-SEND_BUFFER_BYTES = 65_536
 UNANSWERED_PINGS = 2
 # the peer's goodbye is answered after what its last turns bring, but not later than so
 ANSWERED_S = 1.0
