@@ -290,7 +290,7 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 # modules in transports/ that are no doors, but used by doors
-DOORS_PARTS = {"connection", "hijacked", "inlet", "limits", "outbox", "pump"}
+DOORS_PARTS = {"connection", "hijacked", "inlet", "limits", "outbox", "ports", "pump", "stays"}
 DOORS = "a door never imports another door; what they share (DOORS_PARTS) imports none"
 
 KEYS = "the names of Redis keys stand in battlebot/arena/keys.py only"

@@ -1,4 +1,4 @@
-"""What a door must offer the pump: frames with the time of their arrival, one writer, an end."""
+"""What a door must offer the pump (frames with the time of their arrival, one writer, an end), and how any ends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Gone(Exception):
 
 
 class Connection(Protocol):
-    """A bot's connection, whatever the door."""
+    """A bot's connection, over which the pump can hold a conversation."""
 
     address: str
 

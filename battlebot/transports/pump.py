@@ -1,4 +1,4 @@
-"""One bot's conversation, whatever the door: salt, login, waiting, turns, goodbye. Rules: docs/bots.md."""
+"""One bot's conversation as docs/bots.md has it: salt, login, waiting, turns, goodbye; over any `Connection`."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Protocol
 
-import gevent
 import structlog
 
+from battlebot.arena.directory import Directory
 from battlebot.arena.lag import Lag
 from battlebot.arena.player import Player
+from battlebot.arena.service import Arena
 from battlebot.arena.traits import Traits
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, BattlebotError, LoginFailed, Refused, TooMany, Unavailable
 from battlebot.transports.connection import Connection, Frame, Gone
-from battlebot.transports.limits import Patience, Places, Rate, TurnedAway
+from battlebot.transports.limits import Places, Rate
+from battlebot.transports.ports import WaitingRoom
+from battlebot.transports.stays import OURS, Stays
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
 from battlebot.wire.jsontext import decode_object, encode
@@ -27,63 +29,11 @@ from battlebot.wire.updates import complaint, notice
 
 log = structlog.get_logger()
 
-# a bot that is known by heart is looked up faster than one that is unknown: a refusal must not show which it was
-REFUSED_AFTER_S = 0.1
-
-
-# closes that are the server's own doing
-OURS = frozenset({closing.RESTARTING, closing.UNAVAILABLE, closing.SERVER_ERROR})
-
-
-class LoginBook(Protocol):
-    """Checks logins."""
-
-    def check(self, login: Login, salt: str) -> None:
-        """Raises LoginFailed, Unavailable."""
-
-
-class WaitingRoom(Protocol):
-    """Where players wait for a match."""
-
-    def admit(self, player: Player, address: str) -> None:
-        """Raises ContestClosed, TooMany, Unavailable."""
-
-    def enter(self, player: Player) -> None:
-        """Raises Unavailable."""
-
-    def leave(self, player: Player) -> None:
-        """Never raises."""
-
-
-class Matches(Protocol):
-    """Where players play."""
-
-    def offered(
-        self,
-        player: Player,
-        turn: dict[str, object] | None,
-        received_s: float,
-        refusal: str | None,
-        failed: Callable[[Unavailable], None],
-    ) -> bool:
-        """Never raises."""
-
-    def turned(
-        self, player: Player, turn: dict[str, object] | None, received_s: float, refusal: str | None = None
-    ) -> None:
-        """Raises Unavailable."""
-
-    def left(self, player: Player, clean: bool, how: str) -> None:
-        """Never raises."""
-
-    def orphaned(self, player: Player, how: str) -> None:
-        """Never raises."""
-
 
 class Pump:
     """Holds the conversations of a node: what they share, and `converse`, which runs one."""
 
-    def __init__(self, settings: Settings, directory: LoginBook, lobby: WaitingRoom, arena: Matches, lag: Lag) -> None:
+    def __init__(self, settings: Settings, directory: Directory, lobby: WaitingRoom, arena: Arena, lag: Lag) -> None:
         self._lag = lag
         self._settings = settings
         self._directory = directory
@@ -92,18 +42,14 @@ class Pump:
         self._numbers = itertools.count(1)
         self._per_address = Places(settings.max_connections_per_address, "address")
         self._per_bot = Places(settings.max_connections_per_bot, "bot")
-        self._patience = Patience(settings.relogin_free, settings.relogin_delay_max_s)
-        self._turned_away = TurnedAway()
-        self._entering: dict[Player, gevent.Greenlet] = {}
-        self._players: set[Player] = set()
-        self._draining = False
+        self._stays = Stays(settings, lobby, arena)
         self.connections = 0
 
     def converse(self, connection: Connection) -> None:
         """Runs a conversation to its end. Never raises; the connection is closed with a code."""
         self.connections += 1
         try:
-            if self._draining:
+            if self._stays.draining:
                 connection.close(closing.RESTARTING)
                 return
             with self._per_address.hold(connection.address):
@@ -127,18 +73,14 @@ class Pump:
         if not player.login.keep:
             player.channel.close(closing.MATCH_OVER)
             return
-        # in a greenlet of its own: whose turn ended the match must go on reading
-        self._entering[player] = gevent.spawn(self._enter_again, player)
+        self._stays.again(player, self._enter_again)
 
     def drain(self) -> None:
         """The node is going to stop: nobody is let in any more, and everybody is sent to another node.
 
         Seats are kept with their clocks stopped; kept sessions are told by a notice before the close.
         """
-        self._draining = True
-        log.info("node.drains", players=len(self._players))
-        for player in list(self._players):
-            gevent.spawn(self._send_away, player)
+        self._stays.drain(self._send_away)
 
     def _send_away(self, player: Player) -> None:
         # its seat stands empty before it is told, for it may be back before the close frame is
@@ -162,10 +104,7 @@ class Pump:
             with self._per_bot.hold(player.bot), self._turning_away(player):
                 self._take_part(connection, player)
         finally:
-            if player.finished_matches:
-                self._patience.played(player.bot)
-            else:
-                self._patience.fruitless(player.bot)
+            self._stays.count(player)
 
     @contextmanager
     def _turning_away(self, player: Player) -> Iterator[None]:
@@ -173,36 +112,15 @@ class Pump:
         try:
             yield
         except Unavailable:
-            assert player.came_s is not None
-            self._turned_away.note(player.bot, player.came_s)
+            self._stays.turn_away(player)
             raise
 
     def _take_part(self, connection: Connection, player: Player) -> None:
-        clean, how = False, "error"
         channel = player.channel
         assert isinstance(channel, _GivingBack)
-        self._players.add(player)
-        try:
+        with self._stays.of(player, channel):
             self._lobby.enter(player)
             self._listen(connection, player)
-        except Gone as gone:
-            clean, how = gone.clean, gone.how
-        except Exception:
-            # whatever failed was ours
-            channel.dismissed = True
-            raise
-        finally:
-            self._players.discard(player)
-            player.gone = True
-            entering = self._entering.pop(player, None)
-            if entering is not None:
-                entering.join()  # else its ticket could be there after we have left
-            # first of all: Redis may be slow to answer, and while the ticket is taken away a match may begin with it
-            if channel.dismissed:
-                self._arena.orphaned(player, how)
-            else:
-                self._arena.left(player, clean, how)
-            self._lobby.leave(player)
 
     def _log_in(self, connection: Connection) -> Player | None:
         """The player; None where the login has failed, or the node stops. Raises Unavailable: nothing was said then.
@@ -221,18 +139,12 @@ class Pump:
             with self._turning_away(player):
                 self._lobby.admit(player, connection.address)
         except Refused as error:
-            peer = f"/{connection.address}"  # no bot's name holds a slash
-            gevent.sleep(max(self._patience.delay_s(peer), came_s + REFUSED_AFTER_S - time.monotonic()))
-            self._patience.fruitless(peer)
+            self._stays.refuse(connection.address, came_s)
             log.info("login.failed", address=connection.address, code=error.code)
             self._refuse(connection, error, Closing(1008, error.code, "authentication failed"))
             return None
-        delay_s = self._patience.delay_s(player.bot)
-        gevent.sleep(delay_s)
-        # what it waits for by its own fault is charged, what the server takes is not
-        away_s = self._turned_away.let_in(player.bot, arrived_s)
-        player.came_s = arrived_s - away_s if away_s else arrived_s + min(delay_s, time.monotonic() - came_s)
-        if self._draining:
+        player.came_s = self._stays.let_in(player.bot, came_s, arrived_s)
+        if self._stays.draining:
             # it had connected before, and nobody has sent it away
             connection.close(closing.RESTARTING)
             return None

@@ -18,8 +18,9 @@ from battlebot.config import Settings, origins_of
 from battlebot.errors import BadAddress, BadMessage, BattlebotError, Refused, TooMany, WrongState
 from battlebot.transports.hijacked import Hijacked
 from battlebot.transports.limits import Rate
+from battlebot.transports.ports import Battles, Match
 from battlebot.transports.socketio_servers import HIJACKED, NEW, OLD, Handler, OpenSocket, make_servers
-from battlebot.transports.socketio_session import Battles, Match, Session, events_of
+from battlebot.transports.socketio_session import Session, events_of
 from battlebot.wire import cubed
 from battlebot.wire.addresses import household
 

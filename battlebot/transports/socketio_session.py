@@ -3,41 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from battlebot.transports.limits import Rate
+from battlebot.transports.ports import Battles, Match
 from battlebot.wire import cubed
 
 MOST_WAITING = 200  # events that a viewer has yet to be sent, before it is told more
 MOST_IN_A_POLL = 12  # of one that polls: what waits goes out together, and some clients take 16 packets at a time
 PAUSE_S = 0.02  # until it is looked at again
 NEXT_TICK = "NEXT_TICK"
-
-
-class Match(Protocol):
-    """A match, of which the door needs no more than this."""
-
-    @property
-    def id(self) -> str:
-        """Its name."""
-
-
-class Battles(Protocol):
-    """Where battles are begun and followed; what is raised: see stateless/battles.py."""
-
-    def begin(self, game_name: str, players: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Match:
-        """Begins a match of these (name, url)."""
-
-    def find(self, match_id: str) -> Match:
-        """A match that is being played, or was a moment ago."""
-
-    def follow(self, match: Any, is_wanted: Callable[[], bool]) -> Iterator[tuple[dict[str, Any], int]]:
-        """Every state from its beginning to its end; one with a pause twice, if it is the same after the pause."""
-
-    def reconfigure(self, match_id: str, options: Mapping[str, Any]) -> bool:
-        """Changes its options; False where the game refuses them."""
 
 
 @dataclass

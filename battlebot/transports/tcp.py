@@ -1,26 +1,31 @@
-"""The TCP door: gomoku for clients of the original duel arena (docs/tcp.md). The conversation, and no rules."""
+"""The TCP door: gomoku for clients of the original duel arena (docs/tcp.md). Its own conversation, and no rules."""
 
 from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Callable
+from functools import partial
 
 import gevent
 import structlog
 from gevent import socket
 from gevent.server import StreamServer
 
+from battlebot.arena.directory import Directory
 from battlebot.arena.lag import Lag
 from battlebot.arena.player import Player
-from battlebot.arena.presence import Holder
+from battlebot.arena.presence import Holder, Presence
+from battlebot.arena.service import Arena
 from battlebot.config import Settings
-from battlebot.errors import BadMessage, TooBig, TooMany, Unavailable
+from battlebot.errors import BadMessage, TooMany, Unavailable
 from battlebot.transports.connection import Gone
-from battlebot.transports.limits import Patience, Places, Rate, TurnedAway
+from battlebot.transports.limits import Places, Rate
+from battlebot.transports.ports import WaitingRoom
+from battlebot.transports.stays import Stays
 from battlebot.transports.tcp_frames import TcpConnection
 from battlebot.transports.tcp_guest import Guest
 from battlebot.transports.tcp_login import Logins
-from battlebot.transports.tcp_ports import Attendance, Matches, NameBook, Names, WaitingRoom
 from battlebot.wire.addresses import household
 from battlebot.wire.closing import RESTARTING, TAKEN_OVER, UNAVAILABLE
 from battlebot.wire.duel import GAME, Error, FindOpponent, MakeMove, Ok, decode_request
@@ -34,17 +39,21 @@ UNREADABLE = "x and y must be whole numbers."
 
 
 class TcpDoor:
-    """Holds the conversations of a node at this door; `serve` opens it."""
+    """Holds the conversations of a node at this door; `serve` opens it.
+
+    `attendance(name, since_ms, seconds)` keeps that the connection of that moment has lasted so long by now; it raises
+    Unavailable.
+    """
 
     def __init__(
         self,
         settings: Settings,
-        directory: NameBook,
-        names: Names,
+        directory: Directory,
+        names: Presence,
         lobby: WaitingRoom,
-        arena: Matches,
+        arena: Arena,
         lag: Lag,
-        attendance: Attendance,
+        attendance: Callable[[str, int, float], None],
     ) -> None:
         self._settings = settings
         self._names = names
@@ -54,14 +63,11 @@ class TcpDoor:
         self._attendance = attendance
         self._numbers = itertools.count(1)
         self._per_address = Places(settings.max_connections_per_address, "address")
-        self._patience = Patience(settings.relogin_free, settings.relogin_delay_max_s)
-        self._turned_away = TurnedAway()
-        self._logins = Logins(settings, directory, self._patience)
+        self._stays = Stays(settings, lobby, arena)
+        self._logins = Logins(settings, directory, self._stays)
         self._guests: dict[Player, Guest] = {}
-        self._entering: dict[Player, gevent.Greenlet] = {}
         self._given_up: list[Holder] = []
         self._noted_s = time.monotonic()
-        self._draining = False
         self._server: StreamServer | None = None
         self.connections = 0
 
@@ -74,11 +80,10 @@ class TcpDoor:
 
     def drain(self) -> None:
         """Nobody is let in any more; seats are kept with their clocks stopped, and everybody may go to another node."""
-        self._draining = True
-        log.info("node.drains", players=len(self._guests))
+        sent_away = self._stays.drain(self._send_away)
         if self._server is not None:
             self._server.stop_accepting()
-        gevent.joinall([gevent.spawn(self._send_away, *item) for item in list(self._guests.items())])
+        gevent.joinall(sent_away)
 
     def release(self, player: Player) -> None:
         """The player's boards against an opponent are over. If that one left too early, the rest is for another."""
@@ -87,8 +92,7 @@ class TcpDoor:
             return
         if guest.owes():
             guest.waits = True
-            # in a greenlet of its own: whose move ended the board must go on reading
-            self._entering[player] = gevent.spawn(self._enter, guest, player)
+            self._stays.again(player, partial(self._enter, guest))
         else:
             guest.free()
 
@@ -122,13 +126,11 @@ class TcpDoor:
         connection = TcpConnection(sock, self._settings, household(address[0]))
         self.connections += 1
         try:
-            if not self._draining:
+            if not self._stays.draining:
                 with self._per_address.hold(connection.address):
                     self._converse(connection)
         except TooMany as error:
             connection.close(Error("too-many-connections", str(error)))
-        except TooBig as error:
-            connection.close(Error(error.code, str(error)))
         except (Gone, Unavailable):
             # nothing is said: the client may be behaving, and does not know the event
             pass
@@ -143,9 +145,8 @@ class TcpDoor:
         if who is None:
             return
         name, passwordless, received_s = who
-        arrived_s, delay_s = time.time() - (time.monotonic() - received_s), self._patience.delay_s(name)
-        gevent.sleep(delay_s)
-        if self._draining:
+        came_s = self._stays.let_in(name, received_s, time.time() - (time.monotonic() - received_s))
+        if self._stays.draining:
             # as those who connect now
             return
         number = f"t{next(self._numbers)}"
@@ -153,34 +154,25 @@ class TcpDoor:
         guest = Guest(connection, holder, Rate(self._settings.max_messages_per_s))
         login = Login(GAME, name, "", protocol=2, keep=True)
         player = Player(login, guest, number, self._lag, guest.traits, unforgiving=True)
-        away_s = self._turned_away.let_in(name, arrived_s)
-        # as at the WebSocket door: what it waits for by its own fault is charged, what the server takes is not
-        player.came_s = came_s = arrived_s - away_s if away_s else min(arrived_s + delay_s, time.time())
+        player.came_s = came_s
         try:
             self._stay(player, guest)
         except Unavailable:
             # not before all is done that keeps the client from hearing of it
             if not guest.settled:
-                self._turned_away.note(name, came_s)
+                self._stays.turn_away(player)
             raise
 
     def _stay(self, player: Player, guest: Guest) -> None:
         self._guests[player] = guest
-        clean, how = False, "error"
         try:
-            self._take_part(player, guest)
-        except Gone as gone:
-            clean, how = gone.clean, gone.how
-            raise
-        except TooBig as error:
-            clean, how = True, error.code
-            raise
-        except Exception:
-            # whatever failed was ours
-            guest.dismissed = True
-            raise
+            with self._stays.of(player, guest):
+                self._take_part(player, guest)
         finally:
-            self._part(player, guest, clean, how)
+            del self._guests[player]
+            self._give_up(guest.holder)
+            self._note(guest)
+            self._stays.count(player)
 
     def _take_part(self, player: Player, guest: Guest) -> None:
         claimed = self._names.claim(guest.holder)
@@ -210,25 +202,6 @@ class TcpDoor:
                 self._find(player, guest)
             else:
                 self._move(player, guest, request, packet.received_s)
-
-    def _part(self, player: Player, guest: Guest, clean: bool, how: str) -> None:
-        player.gone = True
-        del self._guests[player]
-        entering = self._entering.pop(player, None)
-        if entering is not None:
-            entering.join()  # else its ticket could be there after we have left
-        # first of all: Redis may be slow to answer, and while the ticket is taken away a board may begin with it
-        if guest.dismissed:
-            self._arena.orphaned(player, how)
-        else:
-            self._arena.left(player, clean, how)
-        self._lobby.leave(player)
-        self._give_up(guest.holder)
-        self._note(guest)
-        if player.finished_matches:
-            self._patience.played(guest.name)
-        else:
-            self._patience.fruitless(guest.name)
 
     def _find(self, player: Player, guest: Guest) -> None:
         with guest.seating:
@@ -291,12 +264,12 @@ class TcpDoor:
         player.new_place(self._arena.node, time.time())
         return self._arena.join(player, match_id, live)
 
-    def _send_away(self, player: Player, guest: Guest) -> None:
+    def _send_away(self, player: Player) -> None:
         # first the ticket: of a board that begins with it meanwhile, the player must hear here against whom it is
         self._lobby.leave(player)
         # its seat stands empty before it is told, for it may be back before its connection is closed
         self._arena.orphaned(player, RESTARTING.slug)
-        guest.close(RESTARTING)
+        player.channel.close(RESTARTING)
 
     def _give_up(self, holder: Holder) -> None:
         try:

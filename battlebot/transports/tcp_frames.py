@@ -10,7 +10,7 @@ import gevent
 from gevent import socket
 
 from battlebot.config import Settings
-from battlebot.errors import Refused
+from battlebot.errors import Refused, TooBig
 from battlebot.transports.connection import Gone
 from battlebot.transports.inlet import Inlet
 from battlebot.transports.limits import Rate
@@ -60,12 +60,12 @@ class TcpConnection:
         self._outbox = Outbox(sock, settings.outbox_messages, settings.send_timeout_s, self._cut)
 
     def receive(self, timeout_s: float | None) -> Packet | None:
-        """The next message; None if none came in time. Raises Gone, TooBig."""
+        """The next message; None if none came in time. Raises Gone, also of a message that is too big."""
         until_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             if self._closing:
                 raise Gone(clean=True, how=self._how)
-            if (payload := self._decoder.next()) is not None:
+            if (payload := self._next()) is not None:
                 return Packet(payload, self._received_s)
             self._count_empties()
             wait_s = LOOK_S if until_s is None else until_s - time.monotonic()
@@ -132,6 +132,13 @@ class TcpConnection:
             self._cutter.kill(block=False)
         self._inlet.close()
         self._sock.close()
+
+    def _next(self) -> bytes | None:
+        try:
+            return self._decoder.next()
+        except TooBig as error:
+            self.close(Error(error.code, str(error)), error.code)
+            raise Gone(clean=True, how=error.code) from None
 
     def _count_empties(self) -> None:
         """Messages are counted by who answers them; frames without one, here."""

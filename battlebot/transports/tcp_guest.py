@@ -11,13 +11,12 @@ from battlebot.arena.player import Player
 from battlebot.arena.presence import Holder
 from battlebot.arena.traits import Traits
 from battlebot.transports.limits import Rate
+from battlebot.transports.stays import OURS
 from battlebot.transports.tcp_frames import TcpConnection
-from battlebot.wire import closing
 from battlebot.wire.closing import Closing
 from battlebot.wire.duel import GetMove, InvalidMove, Lose, PlayerIsFree, Seen, StartingGame, Win
 
 BOARDS = 2  # against one opponent
-OURS = frozenset({closing.RESTARTING, closing.UNAVAILABLE, closing.SERVER_ERROR})
 LOST_BY_ITS_MOVE = ("invalid", "timeout")
 
 

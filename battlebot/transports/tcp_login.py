@@ -5,35 +5,33 @@ from __future__ import annotations
 import time
 import unicodedata
 
-import gevent
 import structlog
 
+from battlebot.arena.directory import Directory
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, BadName, LoginFailed
-from battlebot.transports.limits import Patience
+from battlebot.transports.stays import Stays
 from battlebot.transports.tcp_frames import TcpConnection
-from battlebot.transports.tcp_ports import NameBook
 from battlebot.wire.duel import GAME, Error, Salt, decode_username
 from battlebot.wire.login import Login, new_secret
 
 log = structlog.get_logger()
 
-REFUSED_AFTER_S = 0.1  # a wrong login is refused as slowly for a bot that is known by heart as for an unknown one
 NAMES_WITHOUT_HASH = 2  # of one connection that has been asked for its login
 
 
 class Logins:
     """`of` runs the first messages of a connection."""
 
-    def __init__(self, settings: Settings, directory: NameBook, patience: Patience) -> None:
+    def __init__(self, settings: Settings, directory: Directory, stays: Stays) -> None:
         self._settings = settings
         self._directory = directory
-        self._patience = patience
+        self._stays = stays
 
     def of(self, connection: TcpConnection) -> tuple[str, bool, float] | None:
         """The name, whether it is passwordless, and when it arrived (monotonic); None if the connection was closed.
 
-        Raises Gone, TooBig, Unavailable.
+        Raises Gone, Unavailable.
         """
         until_s = time.monotonic() + self._settings.login_timeout_s
         salt, names = None, 0
@@ -54,7 +52,7 @@ class Logins:
             except (BadMessage, BadName) as error:
                 connection.complain(error)
             except LoginFailed as error:
-                self._refuse(connection, error)
+                self._refuse(connection, error, packet.received_s)
                 return None
         connection.close(Error("login-timeout", "No username came in time."))
         return None
@@ -71,10 +69,7 @@ class Logins:
         connection.send(Salt(salt))
         return salt
 
-    def _refuse(self, connection: TcpConnection, error: LoginFailed) -> None:
-        # a name holds no control character: no player's count is this one
-        peer = f"\0{connection.address}"
-        gevent.sleep(max(self._patience.delay_s(peer), REFUSED_AFTER_S))
-        self._patience.fruitless(peer)
+    def _refuse(self, connection: TcpConnection, error: LoginFailed, received_s: float) -> None:
+        self._stays.refuse(connection.address, received_s)
         log.info("login.failed", address=connection.address, code=error.code, door="tcp")
         connection.close(Error(error.code, str(error)))

@@ -16,7 +16,7 @@ from cluster import Web
 from peer import BINARY, CLOSE, Peer, login_for
 from switchboard import Switchboard
 
-from battlebot.transports.pump import REFUSED_AFTER_S
+from battlebot.transports.stays import REFUSED_AFTER_S
 
 SETTINGS = {"login_timeout_s": 1.0, "relogin_free": 1000, "close_timeout_s": 0.5}
 
