@@ -13,8 +13,9 @@ from typing import Any
 
 from flask import Response, current_app, request, stream_with_context
 
-from battlebot.api.context import Listener, current_context
-from battlebot.errors import BattlebotError, Refused, TooMany, Unavailable
+from battlebot.api.context import current_context
+from battlebot.api.ports import Listener
+from battlebot.errors import BattlebotError, Refused, TooMany
 from battlebot.wire.addresses import household
 
 HEARTBEAT_S = 15.0
@@ -120,13 +121,10 @@ def _stream(listener: Listener, look: Callable[[float], Snapshot], shown: Snapsh
     yield f"retry: {RECONNECT_MS}\n".encode() + _event(shown)
     sent_s = looked_s = time.monotonic()
     while not shown.final:
-        try:
-            message = listener.get(max(0.0, min(sent_s + HEARTBEAT_S, looked_s + shown.again_s) - time.monotonic()))
-            came_s = time.monotonic()
-            if message is not None:
-                _settle(listener, looked_s + PAUSE_S)
-        except Unavailable:
-            return  # the browser comes back by itself
+        message = listener.get(max(0.0, min(sent_s + HEARTBEAT_S, looked_s + shown.again_s) - time.monotonic()))
+        came_s = time.monotonic()
+        if message is not None:
+            _settle(listener, looked_s + PAUSE_S)
         out = b""
         if message is not None or time.monotonic() >= looked_s + shown.again_s:
             looked_s = time.monotonic()
