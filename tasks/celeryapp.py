@@ -18,6 +18,7 @@ from battlebot.arena.connection import connect
 from battlebot.arena.sweep import TASK_S
 from battlebot.arena.tasklists import TaskLists
 from battlebot.config import Settings
+from battlebot.rules.contract import MAX_TURN_TIMEOUT_MS
 
 log = structlog.get_logger()
 
@@ -27,6 +28,8 @@ SCHEDULER = "tasks.patience:PatientScheduler"
 
 RATINGS_SWEEP = 15  # in sweeps; each archived batch asks for ratings, this finds what a dying worker left undone
 BROKER_TIMEOUT_S = 10
+# a stretch that begins its last question may wait as long as the longest turn and its leeway; clocks end each question
+LONGEST_STRETCH_S = 3 * MAX_TURN_TIMEOUT_MS / 1000
 LOOK_AFTER_BROKER_S = 5  # a worker that hears nothing for this long, or up to twice as long, reconnects
 
 
@@ -35,6 +38,7 @@ class Kind:
     """How a task waits in the list of `queue`, which has workers of its own. Priority 0 is taken first.
 
     Nothing is sent if `most` tasks of that priority wait already; a task that has waited for `expires_s` is dropped.
+    One that runs for longer than `limit_s` is taken to hang, and cut off.
     """
 
     priority: int
@@ -55,7 +59,7 @@ KINDS = {
     "tasks.ratings.sweep": Kind(priority=9, most=20, expires_s=60.0, limit_s=1800.0),
     "tasks.bots.attend": Kind(priority=0, most=10, expires_s=10.0, queue=TaskLists.BOTS),
     # a stretch of a match: the sweep asks again if it was not finished
-    "tasks.bots.ask": Kind(priority=3, most=10_000, expires_s=TASK_S, queue=TaskLists.BOTS),
+    "tasks.bots.ask": Kind(3, most=10_000, expires_s=TASK_S, limit_s=LONGEST_STRETCH_S, queue=TaskLists.BOTS),
     # a person asked for it, and nobody asks again
     "tasks.ratings.rebuild": Kind(priority=9, limit_s=1800.0),
 }

@@ -226,6 +226,7 @@ LAYERS = {
             "stateless",
             "storage",
             "rules.registry",
+            "rules.contract",
             "config",
             "errors",
             "logs",

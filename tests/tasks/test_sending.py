@@ -5,6 +5,8 @@ from __future__ import annotations
 from battlebot.arena.connection import connect
 from battlebot.arena.tasklists import TaskLists
 from battlebot.config import Settings
+from battlebot.rules.contract import MAX_TURN_TIMEOUT_MS
+from battlebot.stateless.stretch import LONGEST_S
 from tasks.celeryapp import make_celery
 
 TASK = "tasks.ratings.rebuild"  # never shed
@@ -23,3 +25,10 @@ def test_tasks_share_a_connection_and_outlast_its_end(settings: Settings) -> Non
     celery.send_task(TASK)
     assert TaskLists(client).lengths()[9] == 7
     assert client.info("stats")["total_connections_received"] > before
+
+
+def test_a_bot_that_may_think_for_an_hour_is_waited_for(settings: Settings) -> None:
+    """The task that asks it is cut off later than its own clock runs out, whatever was asked in it before."""
+    limits = make_celery(settings).conf.task_annotations
+    turn_s = leeway_s = MAX_TURN_TIMEOUT_MS / 1000
+    assert limits["tasks.bots.ask"]["time_limit"] > LONGEST_S + turn_s + leeway_s
