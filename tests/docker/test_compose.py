@@ -119,6 +119,13 @@ def test_our_parts_are_told_where_everything_is(name: str, services: dict[str, A
     assert services[name]["healthcheck"]["test"][-1] == services[name]["command"][0].rstrip("12")
 
 
+def test_who_asks_bots_over_nats_is_given_the_key(read: Read) -> None:
+    """It makes their `uid`s from it; the other workers need none."""
+    services = json.loads(read("SECRET_KEY=0123456789abcdef\nNATS_URL=nats://nats:4222\n").stdout)["services"]
+    told = {name: services[name]["environment"]["SECRET_KEY"] for name in ("bots", "worker", "beat")}
+    assert told == {"bots": "0123456789abcdef", "worker": "", "beat": ""}
+
+
 def test_the_stores_keep_what_they_have_acknowledged(services: dict[str, Any], read: Read) -> None:
     """On named volumes, in a network that nothing else is in."""
     whole = json.loads(read("SECRET_KEY=0123456789abcdef").stdout)
