@@ -1,6 +1,7 @@
-"""Contest formats, one file each, found by name: pure functions from who waits and who has met to who meets now.
+"""Contest formats, one file each, found by name. Pure: they decide who meets now from who waits and who has met.
 
-A format that is not whole cannot be imported: `contract` says what it owes, docs/formats.md how to write one.
+An incomplete format makes this import raise TypeError. `contract` lists what a format must define; docs/formats.md
+explains how to write one.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def format_names() -> list[str]:
 
 
 def format_named(name: str) -> Format:
-    """The format of that name. Raises Refused for an unknown one."""
+    """The format of that name. Raises Refused for an unknown name."""
     if name not in _FORMATS:
         raise Refused(f"There is no contest format {name!r}; there are: {', '.join(format_names())}.", field="format")
     return _FORMATS[name]

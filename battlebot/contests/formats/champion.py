@@ -1,4 +1,4 @@
-"""Champion: a batch of battles of all entrants together (seed 003); most wins, then most ticks lived."""
+"""Champion: a number of battles, each of all entrants (seed 003). Ranked by most wins, then most ticks lived."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_BATTLES = 1000
 
 
 class Champion(Format):
-    """Who wins most battles has won; each battle waits for all, and for no other battle."""
+    """Whoever wins the most battles wins. A battle begins when all its bots wait, independently of the others."""
 
     NAME = "champion"
     TITLE = "Champion: so many battles of all on the list together"
@@ -26,7 +26,7 @@ class Champion(Format):
     NAMES_WINNER = True
 
     def checked_config(self, given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
-        """`battles`: how many, by default 100. `meetings` says nothing here. Raises Refused."""
+        """`battles`: how many, 100 by default. `meetings` is ignored. Raises Refused."""
         check_fields(given, ("battles",), entrants)
         battles = given.get("battles", BATTLES)
         if type(battles) is not int or not 1 <= battles <= MOST_BATTLES:
@@ -34,14 +34,14 @@ class Champion(Format):
         return {"battles": battles}
 
     def most_meetings(self, given: Mapping[str, Any], meetings: int) -> int:
-        """All battles."""
+        """The number of battles."""
         return int(self.checked_config(given, (), meetings)["battles"])
 
     def due(self, situation: Situation) -> list[Due]:
-        """All battles that have not begun, of all that stayed and are not gone; none of fewer than two.
+        """All battles not yet begun, each of all entrants that are neither withdrawn nor gone; none for fewer than two.
 
-        They need not wait for one another: who waits on several connections plays several at once. Whose tasks are done
-        first goes round by one seat from battle to battle.
+        Battles do not wait for one another: a bot waiting on several connections plays several at once. The seats,
+        which decide whose tasks are done first, rotate by one from battle to battle.
         """
         bots = [bot for bot in situation.entrants if bot not in situation.withdrawn | situation.gone]
         if len(bots) < 2:
@@ -51,12 +51,12 @@ class Champion(Format):
         return [_battle(n, bots) for n in left]
 
     def complete(self, situation: Situation) -> bool:
-        """Whether every battle is over, or fewer than two stayed and nothing is open."""
-        # who is gone may come back
+        """Whether every battle is over, or fewer than two bots stayed and nothing is open."""
+        # bots that are gone may come back
         return super().complete(replace(situation, gone=frozenset()))
 
     def planned(self, situation: Situation) -> int | None:
-        """All battles; where fewer than two stayed, those that there were."""
+        """All battles; if fewer than two bots stayed, those so far."""
         staying = [bot for bot in situation.entrants if bot not in situation.withdrawn]
         return int(situation.config["battles"]) if len(staying) > 1 else len(situation.met)
 
@@ -68,7 +68,7 @@ class Champion(Format):
         points: tuple[int, int, int],
         byes: Mapping[str, int],
     ) -> list[Row]:
-        """By most wins, then most ticks lived; points say nothing here."""
+        """By most wins, then most ticks lived; `pairs`, `points` and `byes` are ignored."""
         return ranking_by(_merit, entrants, rows)
 
 

@@ -1,4 +1,4 @@
-"""What a contest format is. How to write one: docs/formats.md; the values that it is told are in `situation`."""
+"""What a contest format must define. docs/formats.md explains how; the values it receives are in `situation`."""
 
 from __future__ import annotations
 
@@ -16,79 +16,79 @@ CONSTANTS = ("NAME", "TITLE", "CLOSED", "TOGETHER")
 
 
 class Format(ABC):
-    """From who waits and who has met to who meets now, and who leads. Everything here is pure.
+    """Decides who meets now, from who waits and who has met, and who leads. All methods are pure.
 
-    Each format has the first four constants and what is abstract; the rest is as most of them want it.
+    A format must define the first four constants and the abstract methods; everything else has a default.
     """
 
     NAME: ClassVar[str]
     TITLE: ClassVar[str]
     CLOSED: ClassVar[bool]  # whether it needs a list of entrants
-    TOGETHER: ClassVar[bool]  # whether all entrants meet in one match, rather than two
-    NAMES_WINNER: ClassVar[bool] = False  # whether somebody wins the contest; who, says `winner`
+    TOGETHER: ClassVar[bool]  # whether a match is between all entrants, rather than two of them
+    NAMES_WINNER: ClassVar[bool] = False  # whether the contest has a winner, see `winner`
 
     @abstractmethod
     def checked_config(self, given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
-        """The format's settings with its defaults filled in. Raises Refused with the `field` that is not acceptable.
+        """Returns the settings with defaults filled in. Raises Refused with the `field` that is not acceptable.
 
-        Defaults may depend on the entrants: ask again with what was given whenever these change before the start.
+        Defaults may depend on the entrants: call again with the same `given` whenever they change before the start.
         """
 
     def most_meetings(self, given: Mapping[str, Any], meetings: int) -> int:
-        """The highest number that a meeting can have: of a pair's, or, where all meet together, of all.
+        """The highest number a meeting can have: counted per pair, or over all meetings if TOGETHER.
 
-        `given` and `meetings` as for `checked_config`, which has accepted them. Of a pair's, it is `meetings` at most.
+        `checked_config` has accepted `given` and `meetings`. Unless TOGETHER, the result is at most `meetings`.
         """
         return meetings
 
     @abstractmethod
     def due(self, situation: Situation) -> list[Due]:
-        """All meetings that may be played now and are neither open nor over; those to be preferred first."""
+        """All meetings that may be played now and are neither open nor over, in order of preference."""
 
     def pair(self, situation: Situation, waiting: Sequence[Waiter]) -> list[Pairing]:
-        """Who of those waiting, longest waiting first, meets now. Each waiter once, no bot against itself.
+        """Who meets now. `waiting`: longest wait first. Uses each waiter at most once; no bot meets itself.
 
-        Unless said otherwise, whoever is due to meet, in the order of `due`.
+        By default, the meetings of `due` whose bots all wait, in that order.
         """
         return seated(self.due(situation), waiting)
 
     def complete(self, situation: Situation) -> bool:
         """Whether nothing is open and nothing will ever be due again, unless a meeting becomes void.
 
-        Unless said otherwise, whether nothing is open or due.
+        By default, whether nothing is open or due.
         """
         return all(met.state != "open" for met in situation.met) and not self.due(situation)
 
     @abstractmethod
     def planned(self, situation: Situation) -> int | None:
-        """How many meetings the whole contest has, where that is known. Equals those so far once it is complete."""
+        """How many meetings the whole contest has, None if unknown. Once complete, the number of meetings so far."""
 
     def may_meet(self, situation: Situation) -> Callable[[str, str], bool]:
-        """Of any two bots, whether they may meet once more, now or later, if they have not met often enough."""
+        """Returns a predicate: whether two bots that are below their cap of meetings may meet again, now or later."""
         return lambda a, b: True
 
     def byes(self, situation: Situation) -> dict[str, int]:
-        """Bot -> how many byes it has had, each of which scores as a win does; those without any need not be in it."""
+        """Bot -> how many byes it has had, each of which scores like a win. Bots without byes may be left out."""
         return {}
 
     def winner(self, situation: Situation) -> str | None:
-        """Who has won, where the meetings say so and somebody has; else who ends alone at the top of the ranking has.
+        """The winner as decided by the meetings. None: not decided yet, or the ranking decides.
 
-        Nobody asks unless the format has NAMES_WINNER.
+        With None, a bot that ends alone at the top of the ranking is the winner. Used only if NAMES_WINNER.
         """
         return None
 
     def built_upon(self, situation: Situation, met: Met) -> bool:
-        """Whether so much has been built upon the result of that meeting that it cannot be taken back any more.
+        """Whether the contest has already built on the result of this meeting, so that it cannot be taken back.
 
-        Of the meetings, `situation` has those of its bots only.
+        `situation.met` has only the meetings of its bots.
         """
         return False
 
     def settled(self, situation: Situation) -> int:
-        """Up to which round all is over but for bots that withdrew; 0 for a format that must be told all meetings.
+        """The last round up to which all is over, except for withdrawn bots; 0 if the format always needs all meetings.
 
-        From then on `due`, `pair`, `complete` and this are told what is open and what is of later rounds.
+        From then on `due`, `pair`, `complete` and `settled` receive only open meetings and those of later rounds.
         """
         return 0
 
@@ -100,14 +100,14 @@ class Format(ABC):
         points: tuple[int, int, int],
         byes: Mapping[str, int],
     ) -> list[Row]:
-        """The rows of all entrants and of whoever has one, best first: by points and tie-breaks, see `standings`."""
+        """The rows of all entrants and of all bots in `rows`, best first: by points and tie-breaks, see `standings`."""
         return ranking(entrants, rows, pairs, points, byes)
 
 
 def formats_of(modules: Iterable[ModuleType]) -> dict[str, Format]:
-    """Name -> format, of the classes that these modules define. Others than formats define none.
+    """Name -> format, for the formats that these modules define; a module may define none.
 
-    Raises TypeError, with what it lacks, for one that is not whole, and for a name that two have.
+    Raises TypeError for an incomplete format, with what it lacks, and for two formats with the same name.
     """
     found: dict[str, Format] = {}
     for module in modules:

@@ -1,4 +1,4 @@
-"""Gauntlet: one bot, the champion, meets each of the others `meetings` times; these do not meet one another."""
+"""Gauntlet: one bot, the champion, meets each of the others `meetings` times; the others do not meet one another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from battlebot.errors import Refused
 
 
 class Gauntlet(Format):
-    """The pairs of the champion and another; none waits for another pair."""
+    """Pairs of the champion and a challenger; no pair waits for another."""
 
     NAME = "gauntlet"
     TITLE = "Gauntlet: one bot meets all the others"
@@ -31,10 +31,10 @@ class Gauntlet(Format):
         return {"champion": champion}
 
     def due(self, situation: Situation) -> list[Due]:
-        """The next meeting with each challenger that has none open; fewer meetings first, then in the order of seeding.
+        """The next meeting with each challenger that has none open; lowest `n` first, then in seeding order.
 
-        `round` is `n`: in each the champion meets everyone once. First moves alternate within a pair, and from one
-        challenger to the next, so that they are balanced to within one for everybody.
+        `round` equals `n`: in each round the champion meets everyone once. First moves alternate within a pair and from
+        one challenger to the next, so that every bot's first and second moves differ by at most one.
         """
         champion, challengers = _sides(situation)
         record = Record.of((met.first, met.second, met.n) for met in situation.met)
@@ -50,7 +50,7 @@ class Gauntlet(Format):
         return sorted(found, key=lambda meeting: meeting.n)
 
     def planned(self, situation: Situation) -> int | None:
-        """So many for each challenger, without what those who withdrew left unplayed."""
+        """`meetings` per challenger, without those that withdrawn bots left unplayed."""
         champion, challengers = _sides(situation)
         if champion in situation.withdrawn:
             return len(situation.met)

@@ -1,4 +1,4 @@
-"""Knockout: a seeded bracket; two bots meet until one has won most of their meetings, and the other is out."""
+"""Knockout: a seeded bracket of best-of-n pairs; the loser of a pair is out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from battlebot.errors import Refused
 
 
 class Knockout(Format):
-    """The pairs of a bracket as they come to be known, each decided by its meetings."""
+    """The pairs of a bracket as they become known, each decided by its meetings."""
 
     NAME = "knockout"
     TITLE = "Knockout: best of so many, the loser is out"
@@ -52,30 +52,30 @@ class Knockout(Format):
         return decided and all(met.state != "open" for met in situation.met)
 
     def planned(self, situation: Situation) -> int | None:
-        """Known once it is complete: how long a pair takes depends on its games."""
+        """None until it is complete: how many meetings a pair needs depends on their results."""
         return len(situation.met) if self.complete(situation) else None
 
     def winner(self, situation: Situation) -> str | None:
-        """Who won the contest; None while that is open, or where nobody entered."""
+        """Who won the contest; None while undecided, or if nobody entered."""
         if len(situation.entrants) < 2:
             return next(iter(situation.entrants), None)
         last = bracket(situation)[-1]
         return last.winner if 2**last.round >= len(situation.entrants) else None
 
     def built_upon(self, situation: Situation, met: Met) -> bool:
-        """Whether a bot of it has begun a later round: its pair is decided for good, whatever becomes of that."""
+        """Whether one of its bots has begun a later round: then the pair stays decided, whatever happens to `met`."""
         two = {met.first, met.second}
         return any(one.round > met.round and not two.isdisjoint((one.first, one.second)) for one in situation.met)
 
     def may_meet(self, situation: Situation) -> Callable[[str, str], bool]:
-        """Whether neither of the two is out: no more meetings for them, against whomever."""
+        """Whether neither of the two is out; a bot that is out has no more meetings."""
         out = knocked_out(situation)
         return lambda a, b: a not in out and b not in out
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two bots of the bracket, the higher seed first, in a round; `winner` is None while that is open."""
+    """Two bots that meet in a round of the bracket, the higher seed first; `winner` is None while undecided."""
 
     round: int
     higher: str
@@ -84,15 +84,15 @@ class Pair:
 
 
 def knocked_out(situation: Situation) -> dict[str, int]:
-    """Bot -> the round in which it was knocked out, of those that were."""
+    """Bot -> the round in which it was knocked out, for the bots that are out."""
     decided = [pair for pair in bracket(situation) if pair.winner is not None]
     return {pair.lower if pair.winner == pair.higher else pair.higher: pair.round for pair in decided}
 
 
 def bracket(situation: Situation) -> list[Pair]:
-    """The pairs of all rounds as far as they are known, in the order of rounds and of the bracket.
+    """The pairs known so far, of all rounds, in the order of rounds and of the bracket.
 
-    Where the field is no power of two, the highest seeds pass the first round without a pair.
+    If the number of entrants is not a power of two, the highest seeds skip the first round.
     """
     seed = {bot: index for index, bot in enumerate(situation.entrants)}
     record = _by_pair(situation)
@@ -107,7 +107,7 @@ def bracket(situation: Situation) -> list[Pair]:
         above: list[str | None] = []
         for a, b in zip(level[::2], level[1::2], strict=True):
             if a is None or b is None:
-                # in the first round that is a pass, later someone who is not known yet
+                # in the first round a bot without an opponent goes on, later it waits for one
                 above.append((a or b) if number == 1 else None)
                 continue
             higher, lower = (a, b) if seed[a] < seed[b] else (b, a)
@@ -121,7 +121,7 @@ def bracket(situation: Situation) -> list[Pair]:
 
 
 def _goes_on(situation: Situation, met: Sequence[Met], higher: str, lower: str) -> str | None:
-    """Who goes on, by the meetings of the two: None while they are at it."""
+    """Who advances, by the meetings of the two and withdrawals; None while undecided."""
     over = [one.victor for one in met if one.state != "open"]
     wins, losses = over.count(higher), over.count(lower)
     if max(wins, losses) > situation.meetings // 2 or len(over) >= situation.meetings:
@@ -141,7 +141,7 @@ def _by_pair(situation: Situation) -> dict[tuple[str, str], list[Met]]:
 
 
 def _slots(size: int) -> list[int]:
-    """The order of seeds (from 0) in the bracket, a power of two: the two best can only meet in the last round."""
+    """The seeds (from 0) in bracket order, a power of two of them. The top two can only meet in the last round."""
     slots = [0]
     while len(slots) < size:
         slots = [slot for high in slots for slot in (high, 2 * len(slots) - 1 - high)]

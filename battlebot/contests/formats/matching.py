@@ -1,4 +1,4 @@
-"""Pairing a round of a Swiss contest: a matching of least cost in a graph. What costs how much, and no more."""
+"""Pairs a round of a Swiss contest by minimum-cost matching in a graph. The costs only; rounds are in `swiss`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import rustworkx
 
-BALANCE = 2  # first moves less second moves may be so many either way, before it costs more than a bot's score
+BALANCE = 2  # first minus second moves may be off by this much either way; beyond it, balance outranks scores
 
 
 class Player(NamedTuple):
-    """A bot before the round: its score, its first moves less its second ones, whether it has sat out before."""
+    """A bot before the round: its score, its first minus its second moves, whether it has sat out before."""
 
     score: int
     balance: int
@@ -23,14 +23,14 @@ class Player(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """What a pair, or sitting out, costs: the first counts most, the next only among pairings that are equal in it."""
+    """The costs of a pair, or of sitting out. Lexicographic: each decides only between pairings equal in all before."""
 
-    sat_out: int = 0  # sits out, though it did so before
+    sat_out: int = 0  # sits out, and has done so before
     rematches: int = 0  # how often the two have met
-    strain: int = 0  # by how much the balance of first moves would go beyond BALANCE
-    high_rest: int = 0  # sits out: score groups below its own
-    distance: int = 0  # between the two's score groups, squared
-    fold: int = 0  # from top half against bottom half of the group; sitting out: bots below it in its group
+    strain: int = 0  # by how much the two balances would exceed BALANCE
+    high_rest: int = 0  # sitting out: number of score groups below its own
+    distance: int = 0  # between the two score groups, squared
+    fold: int = 0  # off from top half against bottom half of the group; sitting out: bots below it in its group
     clash: int = 0  # both have moved first too often, or both too seldom
 
 
@@ -38,10 +38,10 @@ class Costs(NamedTuple):
 def matching(
     players: tuple[Player, ...], met: tuple[tuple[int, int, int], ...], cap: int
 ) -> tuple[tuple[int, int], ...]:
-    """The pairs of the round, as indices into `players` (in seeding order), the lower first; best scores first.
+    """The pairs of the round as indices into `players` (in seeding order), lower index first; best scores first.
 
-    `met`: `(i, j, how often)` for i < j. As many pairs as there can be with no two bots meeting more than `cap` times
-    in all, and of these pairings one of the least costs.
+    `met`: `(i, j, how often)` for i < j. Makes as many pairs as possible with no two bots meeting more than `cap` times
+    in all, and among such pairings picks one of minimum cost.
     """
     often = {(i, j): times for i, j, times in met}
     ranks = _Ranks(players)
@@ -50,7 +50,7 @@ def matching(
     graph: rustworkx.PyGraph[int, int] = rustworkx.PyGraph(multigraph=False)
     graph.add_nodes_from(rests)
     graph.add_edges_from(
-        # what a pair saves: its bots do not rest
+        # what a pair saves by its bots not sitting out
         [
             (i, j, rests[i] + rests[j] - _price(ranks.meeting(i, j, often.get((i, j), 0)), units))
             for i, j in combinations(range(len(players)), 2)
@@ -63,7 +63,7 @@ def matching(
 
 
 class _Ranks:
-    """Who stands where before the round, and what a pair, or sitting out, costs for that."""
+    """Places and score groups before the round, and the resulting costs of a pair or of sitting out."""
 
     def __init__(self, players: Sequence[Player]) -> None:
         self.players = players
@@ -74,7 +74,7 @@ class _Ranks:
         self.last = {players[index].score: place for place, index in enumerate(order)}  # place of the last of its group
 
     def dearest(self, times: int) -> Costs:
-        """For each cost the sum that no pairing exceeds, where no pair has met more often than `times`."""
+        """An upper bound for the sum of each cost over a pairing, if no pair has met more than `times` times."""
         size, groups = len(self.players), len(self.group)
         balance = 1 + max((abs(player.balance) for player in self.players), default=0)
         return Costs(
@@ -82,7 +82,7 @@ class _Ranks:
         )
 
     def resting(self, i: int) -> Costs:
-        """Of sitting out."""
+        """The costs of sitting out."""
         player = self.players[i]
         return Costs(
             sat_out=int(player.sat_out),
@@ -91,7 +91,7 @@ class _Ranks:
         )
 
     def meeting(self, i: int, j: int, times: int) -> Costs:
-        """Of a pair that has met so many times."""
+        """The costs of a pair that has met `times` times."""
         one, other = self.players[i], self.players[j]
         apart = abs(self.place[i] - self.place[j])
         return Costs(
@@ -104,15 +104,15 @@ class _Ranks:
 
 
 def _strain(one: int, other: int) -> int:
-    """With the first move for whoever had it less often."""
+    """The strain of two balances, if the bot with the lower one moves first."""
     low, high = sorted((one, other))
     return max(0, abs(low + 1) - BALANCE) + max(0, abs(high - 1) - BALANCE)
 
 
 def _units(dearest: Costs) -> Costs:
-    """What one of each cost is worth, so that no sum of the lesser costs reaches one of the next greater.
+    """The weight of each cost, such that no sum of lesser costs reaches one unit of the next greater cost.
 
-    The matching calculates with 128 bits: they hold it for 1,000 bots of any scores.
+    The matching computes with 128-bit integers, which suffice for 1,000 bots with any scores.
     """
     units, unit = [], 1
     for most in reversed(dearest):

@@ -1,4 +1,4 @@
-"""The seeds' format: whoever waits meets whoever waits, each pair so many times and no more; bots come and go."""
+"""Open, the seeds' format: waiting bots meet, each pair at most `meetings` times; bots come and go."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from battlebot.contests.formats.situation import Due, Situation
 
 
 class Open(Format):
-    """Of those who wait whoever has met least; it needs no list."""
+    """Pairs the waiting bots that have met least; needs no list of entrants."""
 
     NAME = "open"
     TITLE = "Open: everyone who comes meets everyone who comes"
@@ -26,17 +26,17 @@ class Open(Format):
         return {}
 
     def due(self, situation: Situation) -> list[Due]:
-        """Every pair's next meeting, fewest meetings first; as many as there are pairs."""
+        """The next meeting of every pair that may still meet, fewest meetings first; quadratic in the bots."""
         record = _record(situation)
         present = [bot for bot in situation.entrants if bot not in situation.withdrawn]
         left = [pair for pair in combinations(present, 2) if record.met(*pair) < situation.meetings]
         return [_next(record, *pair) for pair in sorted(left, key=lambda pair: record.met(*pair))]
 
     def pair(self, situation: Situation, waiting: Sequence[Waiter]) -> list[Pairing]:
-        """Pairs the longest waiting first, with whom it has met least; among those with who waits longest.
+        """Pairs the longest-waiting bot first, with the bot that it has met least; among those, the longest-waiting.
 
-        An immediate rematch only where nobody else waits whom it may meet. It takes as many steps as there are waiters
-        and pairs that have met, not as there are pairs of waiters.
+        Makes an immediate rematch only if no other bot waits that it may meet. The running time grows with the number
+        of waiters and of pairs that have met, not with the number of pairs of waiters.
         """
         record, waiting = _record(situation), [waiter for waiter in waiting if waiter.bot not in situation.withdrawn]
         pairings = []
@@ -57,11 +57,11 @@ class Open(Format):
         return pairings
 
     def complete(self, situation: Situation) -> bool:
-        """Never: someone new may come."""
+        """Always False: new bots may come."""
         return False
 
     def planned(self, situation: Situation) -> int | None:
-        """Unknown: someone new may come."""
+        """Always None: new bots may come."""
         return None
 
 
@@ -77,7 +77,10 @@ def _next(record: Record, a: str, b: str) -> Due:
 
 
 def _best(bot: str, line: _Line, waiting: Sequence[Waiter], record: Record, meetings: int) -> int | None:
-    """Ends at the first that the bot has never met, so it looks at no more than it has met, but for its own tickets."""
+    """The index of the best opponent, or None.
+
+    Stops at the first one that the bot has never met, so it passes only bots that it has met, and its own tickets.
+    """
     met_by_bot = record.numbers.get(bot, {})
     last = record.last.get(bot)
     best, best_key = None, (True, meetings)
@@ -97,7 +100,7 @@ def _best(bot: str, line: _Line, waiting: Sequence[Waiter], record: Record, meet
 
 
 class _Line:
-    """The numbers 0 to size - 1 as a linked list: leaving costs one step, and walking passes none that left."""
+    """The numbers 0 to size - 1 as a linked list: removal takes one step, and iteration skips removed numbers."""
 
     def __init__(self, size: int) -> None:
         # shifted by one: 0 and size + 1 are the ends
@@ -115,6 +118,6 @@ class _Line:
             place = self._after[place]
 
     def leave(self, index: int) -> None:
-        """Takes a number that is in the line out of it."""
+        """Removes a number, which must be in the line."""
         before, after = self._before[index + 1], self._after[index + 1]
         self._after[before], self._before[after] = after, before

@@ -1,4 +1,4 @@
-"""What a format is told: who waits, and which meetings there have been. Values only."""
+"""Who waits, who is paired, and which meetings there have been. Values only."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 
 def pair_of(a: str, b: str) -> tuple[str, str]:
-    """The pair of two bots, whoever moves first."""
+    """The two bots in the order of names, whoever moves first."""
     return (a, b) if a < b else (b, a)
 
 
 @dataclass(frozen=True, slots=True)
 class Waiter:
-    """A bot that waits; `ticket` tells its connections apart, where it has several."""
+    """A waiting bot; `ticket` tells its connections apart if it has several."""
 
     bot: str
     ticket: str
@@ -24,7 +24,7 @@ class Waiter:
 class Pairing:
     """Two waiters that meet for the n-th time (n from 1); `first` moves first. `round`: 0 in formats without rounds.
 
-    `others` sit beside them in a format in which all meet together.
+    `others`: the other waiters, in a format in which all meet together.
     """
 
     first: Waiter
@@ -35,16 +35,17 @@ class Pairing:
 
     @property
     def waiters(self) -> tuple[Waiter, ...]:
-        """All of them, in the order of seats."""
+        """All waiters, in the order of seats."""
         return (self.first, self.second, *self.others)
 
 
 @dataclass(slots=True)
 class Record:
-    """The meetings of a contest so far, reserved ones included.
+    """The meetings of a contest so far, including reserved ones.
 
-    `numbers`: bot -> opponent -> number of the meeting -> who moved first, both ways round; `last`: bot -> its latest
-    opponent; `firsts`: bot -> how often it moved first; `void`: pair -> number -> who moved first in what was void.
+    `numbers`: bot -> opponent -> number of the meeting -> who moved first, in both directions; `last`: bot -> its
+    latest opponent; `firsts`: bot -> how often it moved first; `void`: pair -> number -> who moved first in the void
+    meeting.
     """
 
     numbers: dict[str, dict[str, dict[int, str]]] = field(default_factory=lambda: defaultdict(dict))
@@ -54,7 +55,7 @@ class Record:
 
     @classmethod
     def of(cls, meetings: Iterable[tuple[str, str, int]], void: Iterable[tuple[str, str, int]] = ()) -> Record:
-        """The record of meetings `(first mover, other, n)` in the order of time, and of void ones in any order."""
+        """The record of meetings `(first mover, other, n)`, oldest first, and of void ones in any order."""
         record = cls()
         for first, second, n in void:
             record.void[pair_of(first, second)][n] = first
@@ -66,7 +67,7 @@ class Record:
         """Adds the latest meeting."""
         between = self.numbers[first].get(second)
         if between is None:
-            # one dictionary for both ways round
+            # one dictionary shared by both directions
             between = self.numbers[first][second] = self.numbers[second][first] = {}
         between[n] = first
         self.last[first], self.last[second] = second, first
@@ -86,9 +87,10 @@ class Record:
         return next(n for n in range(1, len(used) + 2) if n not in used)
 
     def first_mover(self, a: str, b: str, n: int) -> str:
-        """Who moves first in the n-th meeting: alternating within a pair, at its first whoever did so less often.
+        """Who moves first in the n-th meeting. First moves alternate within a pair.
 
-        Where the first was void, whoever moved first in that.
+        A pair with only void meetings alternates with those. In a pair's first meeting, whoever has moved first less
+        often moves first, then the first in the order of names.
         """
         for number, first in (self.between(a, b) or self.void.get(pair_of(a, b), {})).items():
             other = b if first == a else a

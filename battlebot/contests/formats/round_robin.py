@@ -12,7 +12,7 @@ from battlebot.contests.formats.situation import Due, Situation
 
 
 class RoundRobin(Format):
-    """A schedule laid down at the start, of which each bot plays what it can."""
+    """A schedule fixed at the start, of which each bot plays what it can."""
 
     NAME = "round-robin"
     TITLE = "Round-robin: everyone on the list meets everyone, in rounds"
@@ -25,11 +25,11 @@ class RoundRobin(Format):
         return {}
 
     def due(self, situation: Situation) -> list[Due]:
-        """Of each bot the next meetings with opponents in the order of the rounds, but not past too many of them.
+        """Each bot's next meetings in the order of the rounds, up to a limited number of skipped opponents.
 
-        A bot whose opponent is not free goes on to the next, so that nobody waits for a round to end; yet it leaves at
-        most a quarter of the field behind, or one, so that it does not run through later rounds ahead of everyone. A
-        meeting is due when that lets either of its bots come to it. A pair plays one meeting at a time, in order.
+        A bot whose opponent is not free goes on to the next, so that nobody waits for a round to end. It may skip at
+        most a quarter of the field, at least one, so that it does not run far ahead into later rounds. A meeting is due
+        if it is within reach of either of its bots. A pair plays one meeting at a time, in order.
         """
         schedule, left, busy = _standing(situation)
         reach = 1 + max(1, len(situation.entrants) // 4)
@@ -40,28 +40,28 @@ class RoundRobin(Format):
         return [schedule.meetings[place] for place in sorted(found)]
 
     def complete(self, situation: Situation) -> bool:
-        """Whether every pair of bots that stayed has met so often, and nothing is open."""
+        """Whether every pair of bots that stayed has met `meetings` times, and nothing is open."""
         _, left, busy = _standing(situation)
         return not left and not busy
 
     def settled(self, situation: Situation) -> int:
-        """The last round up to which everything is over that is not left to who withdrew; all of them, if so."""
+        """The last round up to which all is over, except for withdrawn bots; the last of all if nothing is left."""
         schedule, left, _ = _standing(situation)
         if left:
             return schedule.meetings[min(left.values())].round - 1
         return schedule.meetings[-1].round if schedule.meetings else 0
 
     def planned(self, situation: Situation) -> int | None:
-        """All of the schedule, without what those who withdrew left unplayed; `met` must have all of theirs."""
+        """The whole schedule, without what withdrawn bots left unplayed; `met` must have all of their meetings."""
         staying = sum(bot not in situation.withdrawn for bot in situation.entrants)
         of_the_gone = sum(not situation.withdrawn.isdisjoint((met.first, met.second)) for met in situation.met)
         return situation.meetings * staying * (staying - 1) // 2 + of_the_gone
 
 
 class Schedule(NamedTuple):
-    """All meetings in the order of rounds, and where the n-th meeting of each pair stands in it.
+    """All meetings in the order of rounds, and the place of each pair's n-th meeting among them.
 
-    `pairs`: both orders of two bots -> index of the pair; `places`: that index -> places in `meetings`, by n - 1;
+    `pairs`: two bots in either order -> index of the pair; `places`: that index -> places in `meetings`, by n - 1;
     `of_bot`: bot -> the indices of its pairs.
     """
 
@@ -72,7 +72,7 @@ class Schedule(NamedTuple):
 
 
 def _standing(situation: Situation) -> tuple[Schedule, dict[int, int], set[int]]:
-    """The schedule; pairs of bots that stayed -> place of their first meeting that is not over; pairs that play now."""
+    """The schedule; pairs of bots that stayed -> place of their first unfinished meeting; pairs that play now."""
     schedule = schedule_of(situation.entrants, situation.meetings)
     over = _over_by(situation.settled, len(situation.entrants))
     pairs, busy = schedule.pairs, set()
@@ -93,9 +93,9 @@ def _standing(situation: Situation) -> tuple[Schedule, dict[int, int], set[int]]
 
 
 def _over_by(rounds: int, size: int) -> list[int]:
-    """Of each pair the numbers of its meetings in the first so many rounds, as bits from n = 1.
+    """For each pair, which of its meetings are in the first `rounds` rounds, as a bit mask starting with n = 1.
 
-    A round has a meeting of half of the field; pairs are numbered as they come in the first cycle, and in each other.
+    A round has size // 2 meetings. Pairs are numbered in the order of the first cycle, which all cycles share.
     """
     count = size * (size - 1) // 2
     cycles, more = divmod(rounds * (size // 2), count) if count else (0, 0)
@@ -108,9 +108,9 @@ def _lowest_missing(mask: int) -> int:
 
 @lru_cache(maxsize=32)
 def schedule_of(entrants: tuple[str, ...], meetings: int) -> Schedule:
-    """The schedule: one cycle of rounds, in which each pair meets once, after another.
+    """The schedule: `meetings` cycles of rounds, in each of which every pair meets once.
 
-    First moves alternate within a pair, and are balanced to within one for every bot, over a cycle and over all.
+    First moves alternate within a pair. Every bot's first and second moves differ by at most one, per cycle and in all.
     """
     cycle = _cycle(len(entrants))
     all_due: list[Due] = []
@@ -132,10 +132,11 @@ def schedule_of(entrants: tuple[str, ...], meetings: int) -> Schedule:
 
 
 def _cycle(size: int) -> list[list[tuple[int, int]]]:
-    """Rounds of `(first mover, other)` by the circle method: all but one turn, in round k those meet that add up to k.
+    """Rounds of `(first mover, other)` by the circle method: in round k, places that add up to k modulo m meet.
 
-    The distance that a bot has to its opponent along the circle grows by one each round, and whoever has an odd one
-    moves first: so its first moves alternate. Of an even number one does not turn; it alternates by the rounds.
+    The circle has m places: for all bots, or for all but the last if `size` is even. The distance along the circle from
+    a bot to its opponent grows by one each round, and the bot with the odd distance moves first, so its first moves
+    alternate. The bot off the circle meets the one that would meet itself; its first moves alternate by rounds.
     """
     if size < 2:
         return []

@@ -1,4 +1,4 @@
-"""What the formats with a list of entrants share: seating who waits at what is due, and checking their settings."""
+"""Shared by the formats: seating waiting bots at due meetings, and checking settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from battlebot.errors import Refused
 
 
 def seated(due: Iterable[Due], waiting: Sequence[Waiter]) -> list[Pairing]:
-    """The meetings, in their order, of which all bots wait; each waiter sits down once, longest waiting first."""
+    """The meetings of `due`, in that order, whose bots all wait. Uses each waiter once, longest wait first."""
     lines: dict[str, deque[Waiter]] = defaultdict(deque)
     for waiter in waiting:
         lines[waiter.bot].append(waiter)

@@ -1,4 +1,4 @@
-"""What a contest's format is told, and what it answers. Values only; what a format is stands in `contract`."""
+"""The values that a contest format receives and returns. The format itself is defined in `contract`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """A meeting so far, reserved ones included.
+    """A meeting so far; it may only have been reserved.
 
-    `state`: "open" (being played), "played", or "absent" (it did not take place). `victor`: of a played one the winner,
-    None for a draw; of an absent one who was there, None for neither; None while open. `counts`: whether it moves the
-    standings; an absent one may not. `others`: as in `Due`.
+    `state`: "open" (being played), "played", or "absent" (it did not take place). `victor`: if played, the winner, or
+    None for a draw; if absent, the bot that was there, or None; None while open. `counts`: whether it moves the
+    standings, which an absent one may not. `others`: as in `Due`.
     """
 
     round: int
@@ -27,15 +27,15 @@ class Met:
 
     @property
     def bots(self) -> tuple[str, ...]:
-        """All of them, in the order of seats."""
+        """All bots, in the order of seats."""
         return (self.first, self.second, *self.others)
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A meeting that is to be played now, whoever is there; `first` moves first.
+    """A meeting to be played now, whether or not its bots wait; `first` moves first.
 
-    `others` are due beside the two in a format in which all meet together.
+    `others`: the other bots, in a format in which all meet together.
     """
 
     round: int
@@ -46,21 +46,21 @@ class Due:
 
     @property
     def bots(self) -> tuple[str, ...]:
-        """All of them, in the order of seats."""
+        """All bots, in the order of seats."""
         return (self.first, self.second, *self.others)
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """All that a format may know of a contest.
+    """All that a format may know about a contest.
 
-    `entrants` in seeding order; of an open contest whoever has entered. `meetings`: at most so many of a pair, 1 to 5;
-    of a format in which all meet together, of all of them. `config`: as the format's `checked_config` returned it.
-    `met` in the order in which they were reserved; void meetings are not among them, for they are played again: `void`
-    are those, whose first movers move first again where number and round are the same. `points`: of a win, a draw, a
-    loss. `settled`: of the rounds up to this one, all of which are over but for bots that withdrew, `met` has the open
-    meetings only; 0 unless the format has `settled`. `gone`: those that have been waited for too long, in a format that
-    goes on without them.
+    `entrants`: in seeding order; in an open contest the bots that have entered, or, for pairing, those that wait.
+    `meetings`: the cap per pair, 1 to 5; for a format in which all meet together, the cap of all meetings. `config`: as
+    returned by the format's `checked_config`. `met`: in the order of reservation, without void meetings, which are
+    played again. `void`: those; when one is played again with its number and round, the same bot moves first. `points`:
+    for a win, a draw, a loss. `settled`: of the rounds up to this one, which are over except for withdrawn bots, `met`
+    has only the open meetings; 0 unless the format defines `settled`. `gone`: bots that have been missing for too long
+    or are paused, in a format that goes on without them.
     """
 
     entrants: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Swiss: so many rounds, in each of which bots of about the same score meet. The pairing itself is in `matching`."""
+"""Swiss: a number of rounds in which bots of about the same score meet. The pairing itself is in `matching`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from battlebot.contests.formats.seating import check_fields
 from battlebot.contests.formats.situation import Due, Met, Situation
 from battlebot.errors import Refused
 
-MOST_ENTRANTS = 500  # a round of so many is paired in about a second, one of twice as many in half a minute
+MOST_ENTRANTS = 500  # pairing a round of this many takes about a second, of twice as many half a minute
 
 
 class Swiss(Format):
-    """Rounds that are paired one after the other, each when all before it is over."""
+    """Rounds that are paired one after the other, each once the rounds before it are over."""
 
     NAME = "swiss"
     TITLE = "Swiss: a number of rounds, equals meet equals"
@@ -26,9 +26,9 @@ class Swiss(Format):
     TOGETHER = False
 
     def checked_config(self, given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
-        """`rounds`: by default one more than it takes to halve the field down to one. Raises Refused.
+        """`rounds`: by default log2 of the number of entrants, rounded up, plus one. Raises Refused.
 
-        No more of them than there can be with so many meetings a pair, and, of an odd field, one bye each.
+        At most (n - 1) * `meetings` rounds for an even number n of entrants, n for an odd one (one bye per bot).
         """
         check_fields(given, ("rounds",), entrants)
         if len(entrants) > MOST_ENTRANTS:
@@ -45,7 +45,7 @@ class Swiss(Format):
         return {"rounds": rounds}
 
     def due(self, situation: Situation) -> list[Due]:
-        """What is left to play of the rounds that have begun; when they are over, all of the next round."""
+        """The meetings left in the rounds that have begun; once those are over, the whole next round."""
         book = _Book(situation)
         found: dict[tuple[str, str], Due] = {}
         for meeting in chain.from_iterable(book.left):
@@ -55,7 +55,7 @@ class Swiss(Format):
         return book.left_in(len(book.rounds) + 1)
 
     def planned(self, situation: Situation) -> int | None:
-        """Half of the field in each round that has not begun; a guess where some pairs cannot meet once more."""
+        """Counts half of the field for each round not yet begun; an estimate if some pairs may not meet again."""
         ahead = self.due(situation)
         if not ahead and all(met.state != "open" for met in situation.met):
             return len(situation.met)
@@ -74,10 +74,10 @@ class Swiss(Format):
         return lambda a, b: pair_of(a, b) in pairs
 
     def byes(self, situation: Situation) -> dict[str, int]:
-        """Bot -> 1, of those that had a bye: from the beginning of the first round that it sits out.
+        """Bot -> 1, for each bot that has had a bye: from the beginning of the first round that it sits out.
 
-        A round is sat out by those in no pairing of it, played or due; a bot that withdrew counts up to its last
-        meeting.
+        A bot sits out a round if it is in none of its pairings, played or due. A withdrawn bot counts up to the round
+        of its last meeting.
         """
         return dict.fromkeys(chain.from_iterable(_Book(situation).resting), 1)
 
@@ -91,7 +91,7 @@ def _rounds(situation: Situation) -> int:
 
 
 class _Book:
-    """The rounds that have begun, from the first: what has been reserved, what is left of each, and who sits it out."""
+    """The rounds that have begun, in order: the meetings reserved, the meetings left, and the bots that sit out."""
 
     def __init__(self, situation: Situation) -> None:
         self.situation = situation
@@ -118,17 +118,17 @@ class _Book:
         return _bots(self.rounds[number - 1]) if number <= len(self.rounds) else set()
 
     def free_in(self, number: int) -> list[str]:
-        """Who has no pairing in the round, if any two of them may meet; else nobody."""
+        """The bots without a pairing in the round, if at least two of them may meet; else none."""
         seated = self._seated_in(number)
         free = [bot for bot in self.active if bot not in seated]
         may_meet = any(self.record.met(*two) < self.situation.meetings for two in combinations(free, 2))
         return free if may_meet else []
 
     def left_in(self, number: int) -> list[Due]:
-        """The meetings of the round that are not even open.
+        """The meetings of the round that are not reserved yet.
 
-        The round is paired as a whole. What of it has been played fits that, unless someone withdrew in the meantime
-        or earlier results changed: then those who are free are paired among themselves.
+        The round is paired as a whole. Its reserved meetings fit that pairing unless a bot has withdrawn since or
+        earlier results have changed; then the bots that are still free are paired among themselves.
         """
         free = self.free_in(number)
         if not free:
@@ -147,7 +147,11 @@ class _Book:
         return number <= len(self.rounds)
 
     def _due(self, number: int, a: str, b: str, balance: Mapping[str, int]) -> Due:
-        """First moves alternate within a pair; at its first meeting by the balance, then the higher seed (`a`)."""
+        """First moves alternate within a pair.
+
+        In a pair's first meeting, the bot with the lower balance moves first, then the higher seed (`a`); a void one
+        keeps its first mover.
+        """
         n = self.record.next_number(a, b)
         if self.record.met(a, b):
             first = self.record.first_mover(a, b, n)
@@ -195,7 +199,7 @@ def _bots(meetings: Iterable[Met | Due]) -> set[str]:
 
 
 def _balance(met: Iterable[Met]) -> dict[str, int]:
-    """Bot -> first moves less second ones, of the meetings that took place."""
+    """Bot -> first moves minus second moves, without missed meetings."""
     balance: dict[str, int] = defaultdict(int)
     for one in met:
         if one.state != "absent":
