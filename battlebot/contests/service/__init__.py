@@ -1,1 +1,1 @@
-"""Contests in motion: logins, pairing, absences, and the organiser's hand. What is pure stands one folder up."""
+"""Running contests: logins, pairing, absences, queries and organisers' actions. Pure code is one folder up."""

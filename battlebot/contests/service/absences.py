@@ -1,4 +1,4 @@
-"""Bots that a contest waits for in vain: after the grace their meetings count as `absent`. Runs in the sweep."""
+"""Closes the meetings of bots that have been missing for too long, as `absent`. Runs in the sweep."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ log = structlog.get_logger()
 
 @dataclass
 class Absences:
-    """How long each entrant with a meeting due has not been there, kept in Redis; and what follows from it.
+    """Tracks in Redis how long each entrant with a due meeting has been missing, and closes meetings accordingly.
 
-    Only that time counts in which the contest runs and somebody looks: `most_s` at most from one look to the next, so
-    that no bot is charged for a server that was down. It begins anew when the contest is resumed or opened again.
+    Time counts only while the contest runs and somebody looks, at most `most_s` seconds from one look to the next, so
+    that no bot is charged for a server that was down. It restarts when the contest is resumed or reopened.
     """
 
     store: MatchStore
@@ -37,9 +37,9 @@ class Absences:
     now_s: Callable[[], float] = time.time
 
     def look_at(self, contest: Mapping[str, Any]) -> int:
-        """Closes the meetings of a running closed contest that were waited for long enough; answers how many.
+        """Closes the overdue meetings of a running contest with a closed format; returns how many.
 
-        Finishes the contest where nothing is left to play. Raises Unavailable.
+        Finishes the contest if nothing is left to play. Raises Unavailable.
         """
         kind = format_named(contest["format"])
         if not kind.CLOSED:
@@ -59,7 +59,7 @@ class Absences:
         for row in due:
             bots = set(row.bots)
             if bots & busy or (kind.TOGETHER and len(bots - gone) > 1):
-                # who is there of many goes on without who is not: the pairing leaves them out
+                # the others play without the bots that are gone: the pairing leaves those out
                 continue
             if bots & gone and bots <= gone | waiting:
                 busy |= bots

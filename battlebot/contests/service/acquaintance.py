@@ -1,4 +1,4 @@
-"""What a pairing of an open contest must know of bots that have all met: little, however much is behind them."""
+"""The meetings needed to pair bots of an open contest that have all met: few, however long its history."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from battlebot.storage.meetings import FEW, Meetings, in_time
 
 
 def acquaintance(meetings: Meetings, game: str, contest: str, waiting: Sequence[str]) -> list[dict[str, Any]] | None:
-    """The meetings that decide who of these meets whom, where each two of them have met, oldest first; else None.
+    """Returns the meetings that decide how these bots are paired, oldest first; None unless every two have met.
 
-    They are those between them, and each one's latest, which tells a rematch. How often a bot moved first, and who did
-    in a void meeting, matters only to two that have never met. None also where they are one, or more than FEW.
-    Raises Unavailable.
+    These are the meetings between them, and each bot's latest, which shows rematches. How often a bot moved first, and
+    who moved first in a void meeting, matters only to two that have never met. Also None for fewer than two bots or
+    more than FEW. Raises Unavailable.
     """
     if not 2 <= len(waiting) <= FEW:
         return None
     rows = meetings.between(game, contest, waiting)
     if len({frozenset(row["bots"]) for row in rows}) < comb(len(waiting), 2):
         return None
-    # two have no choice, whoever was their last opponent
+    # two bots have no choice, whoever their last opponents were
     latest = meetings.latest(game, contest, waiting) if len(waiting) > 2 else []
     return sorted({row["_id"]: row for row in (*rows, *latest)}.values(), key=in_time)

@@ -1,6 +1,6 @@
-"""What becomes of a contest by whatever is done to it: from its document to a `Change`. Carried out by `organiser`.
+"""Decides what each action changes in a contest: from its document to a `Change`. `organiser` carries it out.
 
-A decision may be made several times, each upon the document as it then is; so it reads nothing else and does nothing.
+A decision may be repeated with a newer document, so it reads nothing else and has no side effects.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from battlebot.storage.audit import Note
 from battlebot.storage.contests import OPEN_STATES, OVER, Change, Stop
 from battlebot.storage.voids import Why
 
-CLOCK = "clock"  # who starts and ends contests at their time, in the audit
+CLOCK = "clock"  # in the audit: who starts and ends contests at their time
 
 # action -> (the states in which it may be taken, the state after it)
 TRANSITIONS: Mapping[str, tuple[tuple[str, ...], str]] = {
@@ -33,7 +33,7 @@ Contest = Mapping[str, Any]
 
 
 def moved(contest: Contest, action: str, by: str, now: datetime) -> Change:
-    """The contest after an action of `TRANSITIONS`. Raises WrongState if its state does not allow that."""
+    """Takes an action of `TRANSITIONS`. Raises WrongState if the contest's state does not allow it."""
     states, after = TRANSITIONS[action]
     if contest["state"] not in states:
         raise WrongState(f"One cannot {action} a contest that is {contest['state']}.", state=contest["state"])
@@ -49,10 +49,10 @@ def moved(contest: Contest, action: str, by: str, now: datetime) -> Change:
 
 
 def on_time(contest: Contest, now: datetime) -> Change | None:
-    """What the clock does to a contest now; None where it is not due.
+    """Starts or ends a contest whose time has come; None if it has not.
 
-    One whose start and end have both been slept through is started and finished; one that waited for its organiser to
-    start it, and was not by its end, is cancelled.
+    If both its start and its end have passed, the contest is started and finished. A contest that its organiser was to
+    start and has not by its end is cancelled.
     """
     state, starts, ends = contest["state"], contest["startsAt"], contest["endsAt"]
     begins = state == "scheduled" and starts is not None and starts <= now
@@ -66,9 +66,9 @@ def on_time(contest: Contest, now: datetime) -> Change | None:
 
 
 def changed(contest: Contest, changes: Mapping[str, Any], by: str) -> Change:
-    """The contest with these fields. Raises WrongState for what may not change any more.
+    """Sets these fields. Raises WrongState for those that may no longer change.
 
-    Who is listed as an entrant takes part, though it was withdrawn before.
+    With a new list of entrants, no bot counts as withdrawn any more.
     """
     late = sorted(set(changes) & CHANGEABLE_BEFORE_THE_START)
     if contest["state"] not in (("scheduled",) if late else OPEN_STATES):
@@ -81,9 +81,10 @@ def changed(contest: Contest, changes: Mapping[str, Any], by: str) -> Change:
 
 
 def entered(contest: Contest, bots: Sequence[str], came: Sequence[str], by: str) -> Change | None:
-    """The contest with these bots in it, all or none; None where all of them are. `came`: who is in an open one.
+    """Enters these bots, all or none; None if all of them are in already. `came`: the bots in an open contest.
 
-    New ones before the start of a contest with a list; who was withdrawn comes back at any time. Raises WrongState.
+    New bots may enter a contest with a list before its start; withdrawn ones may come back until it is over. Raises
+    WrongState.
     """
     _still_going_on(contest)
     is_open = contest["entrants"] == "open"
@@ -97,7 +98,7 @@ def entered(contest: Contest, bots: Sequence[str], came: Sequence[str], by: str)
         raise WrongState(f"The contest {contest['name']!r} is {contest['state']}: it {what}.", state=contest["state"])
     if not fresh and not back:
         return None
-    # what a bot that is back had left is due again, in rounds that were over without it
+    # the meetings that a returning bot had left are due again, in rounds that were over without it
     fields: dict[str, Any] = {"withdrawn": [bot for bot in contest["withdrawn"] if bot not in back], "settled": 0}
     if fresh:
         fields["entrants"] = [*contest["entrants"], *fresh]
@@ -105,7 +106,7 @@ def entered(contest: Contest, bots: Sequence[str], came: Sequence[str], by: str)
 
 
 def withdrawn(contest: Contest, bot: str, came: Sequence[str], by: str) -> Change | None:
-    """The contest without the bot; None where it was withdrawn before. Raises WrongState, Refused for a stranger."""
+    """Withdraws the bot; None if it is withdrawn already. Raises WrongState, Refused for a bot not in the contest."""
     _still_going_on(contest)
     if bot not in (came if contest["entrants"] == "open" else contest["entrants"]):
         raise Refused(f"The bot {bot!r} is no entrant of {contest['name']!r}.", field="bot")
@@ -116,7 +117,7 @@ def withdrawn(contest: Contest, bot: str, came: Sequence[str], by: str) -> Chang
 
 
 def taken_back(contest: Contest, match_id: str, why: Why, now: datetime) -> Change:
-    """The contest of which a match is taken back: one that was finished goes on, unless its end has passed."""
+    """Records that a match is taken back. Reopens a finished contest unless its end has passed."""
     note = Note(why.by, "void", {"match": match_id, "reason": why.reason})
     over = contest["endsAt"] is not None and contest["endsAt"] <= now
     if contest["state"] != "finished" or over:

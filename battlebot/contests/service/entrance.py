@@ -1,4 +1,4 @@
-"""What a login into a contest asks. Pairing is in `pairer`, the organiser's side in `organiser`."""
+"""Admits bots to contests at login. Pairing is in `pairer`, the organiser's side in `organiser`."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from battlebot.storage.standings import Entry
 
 log = structlog.get_logger()
 
-KNOWN_FOR_S = 2.0  # how long a contest's state may be old at a login
-OPENING_S = 5.0  # for so long a login waits for another that opens the same contest
+KNOWN_FOR_S = 2.0  # after that, a login has a contest's cached document refreshed in the background
+OPENING_S = 5.0  # how long a login waits for another one that is opening the same contest
 DOORS = 64
-REMEMBERED = 50_000  # contests, and bots in contests; then all are looked up again
+REMEMBERED = 50_000  # contests, and bots in contests; then the cache is cleared
 
 
 class Entrance:
-    """A MongoDB that is away lets those in who were let in before.
+    """While MongoDB is down, bots are still admitted to contests that this process has seen.
 
-    `may_open(address)` says whether another contest of that address is within the limit of all nodes.
+    `may_open(address)`: whether another contest opened from that address is within the limit, which all nodes share.
     """
 
     def __init__(self, storage: Storage, bus: Bus, settings: Settings, may_open: Callable[[str], bool]) -> None:
@@ -41,19 +41,20 @@ class Entrance:
         self._known: dict[tuple[str, str], tuple[float, dict[str, Any]]] = {}
         self._entered: set[Entry] = set()
         self._ranked = Together(self._rank)
-        # a contest's own, or shared with some others
+        # each is shared by the contests that hash to it
         self._doors = [threading.Lock() for _ in range(DOORS)]
 
     def enter(self, game: str, contest: str, bot: str, address: str) -> None:
-        """Lets the bot, from that address, into the contest; opens it if nobody has, and the operator allows that.
+        """Admits the bot to the contest; opens the contest if it does not exist and the operator allows that.
 
-        A contest that is over or has not begun lets its bots wait; into the ranking of one that is over nobody comes.
-        Raises ContestClosed for one that nobody opened, where logins may not, and for a bot that is not on a closed
-        contest's list; TooMany for one that nobody opened, if the address has opened too many; Unavailable.
+        `address`: where the login comes from. Bots may wait in a contest that is over or has not begun; the ranking of
+        one that is over takes no new bots. Raises ContestClosed if the contest does not exist and logins may not open
+        it, and for a bot that is not on a closed contest's list; TooMany if the contest does not exist and the address
+        has opened too many; Unavailable.
         """
         found = self._contest(game, contest, address)
         if not _admits(found, bot):
-            # it may have been entered since the contest was seen here, however long ago
+            # the bot may have been entered since the contest was cached
             found = self._look(game, contest) or found
         if not _admits(found, bot):
             raise ContestClosed(f"{bot!r} is no entrant of the contest {contest!r}.", contest=contest)
@@ -64,9 +65,9 @@ class Entrance:
             log.warning("contest.entered_unseen", game=game, contest=contest, bot=bot)
 
     def _rank(self, entries: Sequence[Entry]) -> list[bool]:
-        """Whether each has its row in its contest's ranking now: not in that of one that is over."""
+        """Gives each bot a row in its contest's ranking, unless that is over; returns whether each has one now."""
         new = self._storage.standings.enter(entries)
-        # each contest may have ended since it was seen, or just now
+        # each contest may have ended since it was cached, or just now
         over = {where for where in {entry[:2] for entry in new} if self._is_over(*where)}
         refused = {entry for entry in new if entry[:2] in over}
         for entry in refused:
@@ -86,7 +87,7 @@ class Entrance:
     def _contest(self, game: str, contest: str, address: str) -> dict[str, Any]:
         seen_s, document = self._known.get((game, contest), (0.0, {}))
         if document and time.monotonic() - seen_s >= KNOWN_FOR_S:
-            # what is known serves now; a MongoDB that hangs must not hold up who was let in before
+            # the cached document serves this login: a MongoDB that hangs must not hold it up
             self._known[game, contest] = (time.monotonic(), document)
             in_background(self._look_again, game, contest)
         return document or self._look(game, contest) or self._opened(game, contest, address)
@@ -103,7 +104,7 @@ class Entrance:
         return None if found is None else self._remembered(game, contest, found)
 
     def _opened(self, game: str, contest: str, address: str) -> dict[str, Any]:
-        """One login opens it; those that come with it, at this node or another, find it open."""
+        """Opens the contest by one login; concurrent logins, at this node or another, find it open."""
         if not self._settings.contests_by_login:
             raise ContestClosed(f"There is no contest {contest!r} of {game}.", contest=contest)
         door = self._doors[hash((game, contest)) % DOORS]

@@ -20,8 +20,8 @@ from battlebot.matchmaking.queue import Queues
 from battlebot.storage import Storage
 from battlebot.storage.contests import OVER
 
-MOST_BOTS = 200  # whose meetings are all shown at once
-REMEMBERED_S = 2.0  # how long what is made from all meetings of a contest may stand, unless results came
+MOST_BOTS = 200  # with more, meetings are shown for one bot at a time
+REMEMBERED_S = 2.0  # how long values made from all meetings of a contest are cached, unless results come
 MOST_REMEMBERED = 100
 
 
@@ -51,9 +51,9 @@ class Lookout:
         return [{**row} for row in ranked]
 
     def progress(self, contest: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """`{"played", "planned", "live"}`, and where the format names one a `winner`; `rows` are the ranking's.
+        """`{"played", "planned", "live"}`, and `winner` if the format names one; `rows` are those of `ranking`.
 
-        `played`: meetings that are over, those with an absent bot included. `planned` is None where nobody knows.
+        `played`: meetings that are over, including missed ones. `planned`: None if unknown.
         """
         foreseen = self._foreseen(contest, rows)
         where, kind = (contest["game"], contest["name"]), format_named(contest["format"])
@@ -68,10 +68,10 @@ class Lookout:
         return progress
 
     def meetings(self, contest: Mapping[str, Any], bot: str | None = None) -> dict[str, Any]:
-        """`{"pairs", "rounds"}` as `contests.matrix` has them: of all, or of one bot.
+        """`{"pairs", "rounds"}` as `contests.matrix` returns them: of all bots, or of one.
 
-        There are no pairs where all meet together. Raises Refused for too many bots, and for one that is not in the
-        contest.
+        `pairs` is empty if all meet together. Raises Refused if there are too many bots to show them all, and for a bot
+        that is not in the contest.
         """
         situation, rows = self._situation(contest)
         if bot is None and len(situation.entrants) > MOST_BOTS:
@@ -88,7 +88,7 @@ class Lookout:
         return {"pairs": by_pairs(situation, rows, due, may_meet, bot), "rounds": by_rounds(rows, due)}
 
     def rounds(self, contest: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The rounds alone; none of an open contest, nor of battles, which wait for no other."""
+        """Only the rounds; none for an open contest, nor if all meet together: battles do not wait for one another."""
         kind = format_named(contest["format"])
         if not kind.CLOSED or kind.TOGETHER:
             return []
@@ -123,7 +123,7 @@ class Lookout:
         return {"bot": bot, **reason._asdict(), "match": look.match, "since": since, "left": sorted(left)}
 
     def _left(self, contest: Mapping[str, Any], bot: str, entered: set[str]) -> tuple[list[str], bool]:
-        """Whom the bot may meet now, and whether there will be somebody later."""
+        """The bots that it may meet now, and whether there will be others later."""
         if contest["state"] != "running":
             return [], False
         kind = format_named(contest["format"])
@@ -158,11 +158,11 @@ class Lookout:
 
     def _due(self, contest: Mapping[str, Any], situation: Situation) -> list[Due]:
         kind = format_named(contest["format"])
-        # of an open contest that is every pair that is left
+        # for an open contest that would be every pair that may still meet
         return kind.due(situation) if kind.CLOSED and contest["state"] in ("running", "paused") else []
 
     def _foreseen(self, contest: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """`planned`, `byes`, and `winner`: what only all meetings together tell."""
+        """`planned`, `byes` and `winner`, which need all meetings of the contest; cached."""
         kind = format_named(contest["format"])
         if not kind.CLOSED:
             return {"planned": self._planned_of_open(contest, rows), "byes": {}, "winner": None}
@@ -179,7 +179,7 @@ class Lookout:
         return foreseen
 
     def _planned_of_open(self, contest: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> int:
-        """What those that are there now would play in all, and what those that left have played."""
+        """All meetings of the bots that stay, plus those that withdrawn bots have played."""
         gone = set(contest["withdrawn"])
         staying = sum(row["bot_id"] not in gone for row in rows)
         planned = contest["meetings"] * staying * (staying - 1) // 2
@@ -191,7 +191,7 @@ class Lookout:
 
 
 def _may_meet(contest: Mapping[str, Any], situation: Situation) -> Callable[[str, str], bool]:
-    """Whether two bots that have not met often enough may meet once more, now or later."""
+    """Like the format's `may_meet`; nobody may once the contest is over."""
     if contest["state"] in OVER:
         return lambda a, b: False
     return format_named(contest["format"]).may_meet(situation)

@@ -1,7 +1,7 @@
-"""What an organiser does to contests: scheduling, starting, pausing, ending, entrants, taking matches back.
+"""An organiser's actions on contests: scheduling, starting, pausing, ending, entrants, taking matches back.
 
-Every change is decided (in `changes`) and made in one transaction with its entries in the audit and the meetings that
-it takes back; what has to be told and stopped in Redis follows, and the sweep does what was left of that.
+Every change is decided in `changes` and made in one transaction with its audit entries and the meetings that it takes
+back. Then events are published and matches stopped in Redis; the sweep stops those that are left.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from battlebot.storage.voids import Why
 
 log = structlog.get_logger()
 
-ITSELF = "contest"  # who finishes a contest in which nothing is left to play
-MAY_BEGIN_S = 30.0  # after it was taken back: a reserved match begins within less
+ITSELF = "contest"  # in the audit: who finishes a contest in which nothing is left to play
+MAY_BEGIN_S = 30.0  # after it is taken back; by then a reserved match has begun or never will
 
 may_tell = Seldom()
 
@@ -42,7 +42,7 @@ may_tell = Seldom()
 class Organiser:
     """`ask_pairing(game, contest)` and `ask_rating(game)` enqueue tasks; they do not raise.
 
-    Every method raises Unavailable when a store does not answer, UnknownContest for a contest that is not there.
+    Every method raises Unavailable when a store does not answer, UnknownContest if the contest does not exist.
     """
 
     registry: Mapping[str, Game]
@@ -57,7 +57,7 @@ class Organiser:
         return Requirements(self.registry, self.storage)
 
     def create(self, game: str, given: Mapping[str, Any], by: str) -> dict[str, Any]:
-        """Schedules a contest from checked fields; without `startsAt` it waits for `start`. Answers its document.
+        """Schedules a contest from checked fields; without `startsAt` it waits for `start`. Returns its document.
 
         Raises NameTaken; Refused or BadMessage with the field that is not acceptable.
         """
@@ -70,7 +70,7 @@ class Organiser:
         return document
 
     def change(self, game: str, name: str, changes: Mapping[str, Any], by: str) -> dict[str, Any]:
-        """Changes what may still change. Raises WrongState for what may not, Refused as `create`."""
+        """Changes these fields. Raises WrongState for those that may no longer change; Refused as `create` does."""
 
         def decide(contest: dict[str, Any]) -> Change:
             change = decided.changed(contest, changes, by)
@@ -80,13 +80,13 @@ class Organiser:
         return self._change(game, name, decide).contest
 
     def transition(self, action: str, game: str, name: str, by: str) -> dict[str, Any]:
-        """start, pause, resume, finish or cancel. Raises WrongState if the contest's state does not allow it."""
+        """`action`: start, pause, resume, finish or cancel. Raises WrongState if the state does not allow it."""
         return self._change(game, name, lambda contest: decided.moved(contest, action, by, datetime.now(UTC))).contest
 
     def enter(self, game: str, name: str, bots: Sequence[str], by: str) -> dict[str, Any]:
-        """Adds entrants to a contest with a list that has not started; a withdrawn bot comes back at any time.
+        """Adds entrants to a contest with a list before its start, or brings withdrawn bots back at any time.
 
-        All of them or, where this raises, none. Raises WrongState, Refused for a bot that is not registered.
+        Enters all of them or, if it raises, none. Raises WrongState, Refused for a bot that is not registered.
         """
 
         def decide(contest: dict[str, Any]) -> Change | None:
@@ -99,9 +99,9 @@ class Organiser:
         return self._change(game, name, decide).contest
 
     def withdraw(self, game: str, name: str, bot: str, by: str) -> dict[str, Any]:
-        """Takes a bot out: what it plays now is void, what it has yet to play is not due. Played games stand.
+        """Withdraws a bot: its live matches are void, its remaining meetings no longer due; its played matches stand.
 
-        Raises WrongState, Refused for a bot that is not in the contest.
+        Raises WrongState, Refused for a bot that is not in the contest or without which the others cannot begin.
         """
 
         def decide(contest: dict[str, Any]) -> Change | None:
@@ -113,10 +113,10 @@ class Organiser:
         return self._change(game, name, decide).contest
 
     def void(self, game: str, name: str, match_id: str, reason: str, by: str) -> None:
-        """Takes a match back, played or being played: its meeting is played again, the standings follow.
+        """Takes back a match, played or live: its meeting is played again and the standings are corrected.
 
-        Raises UnknownMatch if the contest has no such match, or it is void already; TooLate where the format has built
-        on its result, so that it would not be played again.
+        Raises UnknownMatch if the contest has no such match or it is void already; TooLate if the format has built on
+        its result, so that it would not be played again.
         """
         why = Why(by, reason)
 
@@ -134,7 +134,7 @@ class Organiser:
         self.ask_pairing(game, name)
 
     def tick(self) -> None:
-        """Starts and ends contests at their time; also those whose moment passed while nothing ran."""
+        """Starts and ends contests whose time has come, even if it came while the server was down."""
         for contest in self.storage.contests.due(datetime.now(UTC)):
             game, name = contest["game"], contest["name"]
             try:
@@ -142,12 +142,12 @@ class Organiser:
             except Unavailable:
                 raise
             except Exception:
-                # what is wrong with one contest must not keep the others from their time
+                # a problem with one contest must not delay the others
                 if may_tell(("time", game, name)):
                     log.exception("contest.not_on_time", game=game, contest=name)
 
     def finish_by_itself(self, contest: Mapping[str, Any]) -> None:
-        """Nothing was left to play when `contest` was read; nothing happens if it has changed since."""
+        """Finishes a contest with nothing left to play; does nothing if it has changed since `contest` was read."""
 
         def decide(now: dict[str, Any]) -> Change | None:
             as_it_was = (now["revision"], now["state"]) == (contest["revision"], "running")
@@ -156,7 +156,7 @@ class Organiser:
         self._change(contest["game"], contest["name"], decide)
 
     def stop_void(self) -> None:
-        """Stops the matches that go on though they were taken back; for the sweep."""
+        """Stops matches that were taken back but are still live; for the sweep."""
         over = []
         for row in self.storage.voids.playing():
             may_begin = (datetime.now(UTC) - row["at"]).total_seconds() < MAY_BEGIN_S
@@ -189,7 +189,7 @@ class Organiser:
         return done
 
     def _carry_out(self, done: Changed) -> None:
-        """What follows from a change that is made; where Redis is away, the sweep stops what is to be stopped."""
+        """Publishes a change and stops the matches that it takes back; if Redis is down, the sweep stops them."""
         try:
             self._tell(done)
             for match_id, why in done.stopped.items():
@@ -198,7 +198,7 @@ class Organiser:
             log.warning("contest.told_late", contest=done.contest["name"], error=str(error))
 
     def _stop(self, match_id: str, why: str) -> bool:
-        """Ends a match that was taken back; False if it has not begun, or is nowhere."""
+        """Ends a match that was taken back; False if it has not begun or does not exist."""
         try:
             match = self.conductor.store.load(match_id)
             if match.verdict is None:
@@ -221,7 +221,7 @@ class Organiser:
             )
 
     def _came(self, contest: Mapping[str, Any]) -> list[str]:
-        """Who has come into an open contest."""
+        """The bots that have entered an open contest; empty for one with a list."""
         if contest["entrants"] != "open":
             return []
         return [row["bot_id"] for row in self.storage.standings.of_contest(contest["game"], contest["name"])]

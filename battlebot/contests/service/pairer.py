@@ -1,4 +1,4 @@
-"""The pairing of those who wait in a contest, by its format. Runs in a worker."""
+"""Pairs the bots that wait in a contest, by its format. Runs in a worker."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from battlebot.storage import Storage
 
 log = structlog.get_logger()
 
-AT_ONCE = 250  # meetings reserved, and matches begun, before the next are
-WORTH_FORGETTING = 1000  # meetings that were read; of fewer the next pairing may be told again
-IN_VAIN_S = 10.0  # how long nobody looks again at bots of an open contest that have all met
+AT_ONCE = 250  # meetings reserved, and their matches begun, per batch
+WORTH_FORGETTING = 1000  # meetings read; fewer are cheap enough to be read again at the next pairing
+IN_VAIN_S = 10.0  # how long an open contest's waiting bots are not looked at again if no two of them may meet
 MOST_IN_VAIN = 1000
-BEGIN_WITHIN_MS = 10_000  # of reserving; later the meeting may have been released already
-ATTEMPTS = 5  # to pair in a contest that is being changed; then the sweep asks again
+BEGIN_WITHIN_MS = 10_000  # of reserving; later the meeting may already have been released
+ATTEMPTS = 5  # to pair while the contest is being changed; then the sweep asks again
 
 
 def situation_of(
@@ -42,9 +42,9 @@ def situation_of(
     voids: Sequence[Mapping[str, Any]] = (),
     settled: int = 0,
 ) -> Situation:
-    """The contest as its format sees it. `came`: who has entered, which is of use in an open one only.
+    """The contest as its format sees it. `came`: the bots that have entered; used only for an open contest.
 
-    `voids`: the meetings that were taken back, where it matters who moves first when they are played again.
+    `voids`: the meetings that were taken back, if it matters who moves first when they are played again.
     """
     entrants = tuple(came) if contest["entrants"] == "open" else tuple(contest["entrants"])
     count = cap_of(contest)
@@ -74,15 +74,15 @@ def _due_again(row: Mapping[str, Any]) -> Due:
 
 
 def run_of(contest: Mapping[str, Any]) -> str:
-    """A name of the time since the contest was started, resumed or opened again, whichever was last."""
+    """Identifies the contest's current run: since it was last started, resumed or reopened."""
     return str(contest["runsSince"] or contest["startedAt"])
 
 
 @dataclass
 class Pairer:
-    """One at a time per contest pairs, but nothing breaks if two do.
+    """Used by one caller at a time per contest, but nothing breaks if two pair at once.
 
-    `paused(bots)`: which of these are not asked for a while, as their addresses failed.
+    `paused(bots)`: which of these are not asked for a while, because their addresses failed.
     """
 
     registry: Mapping[str, Game]
@@ -96,7 +96,7 @@ class Pairer:
     _in_vain: dict[str, tuple[float, object]] = field(default_factory=dict)
 
     def pair(self, game_name: str, contest_name: str) -> int:
-        """Lets those meet who may; answers how many matches began. Raises Unavailable."""
+        """Begins matches for waiting bots that may meet; returns how many began. Raises Unavailable."""
         begun = 0
         for _ in range(ATTEMPTS):
             done, changed = self._pair(game_name, contest_name)
@@ -106,7 +106,7 @@ class Pairer:
         return begun
 
     def _pair(self, game_name: str, contest_name: str) -> tuple[int, bool]:
-        """How many matches began, and whether the contest was changed meanwhile, so that it must be looked at again."""
+        """Returns how many matches began, and whether the contest changed meanwhile, so that it must pair again."""
         queue = keys.queue_name(game_name, contest_name)
         tickets = {ticket.text: ticket for ticket in self.queues.offered(queue)}
         if len(tickets) < 2:
@@ -129,15 +129,15 @@ class Pairer:
         return self._begin(contest, queue, tickets, pairings)
 
     def situation(self, contest: Mapping[str, Any], waiting: Sequence[str]) -> Situation:
-        """The contest as its format must see it to pair: of an open one only what concerns those who wait.
+        """The contest as its format needs it for pairing: for an open one, only what concerns the waiting bots.
 
-        Of one with rounds that may be forgotten once they are over, the others. Raises Unavailable.
+        For a format that defines `settled`, without what is over in the settled rounds. Raises Unavailable.
         """
         where, kind = (contest["game"], contest["name"]), format_named(contest["format"])
         if not kind.CLOSED:
             if (rows := acquaintance(self.storage.meetings, *where, waiting)) is not None:
                 return situation_of(contest, rows, waiting)
-            # the void ones last: what is taken back meanwhile must not be missing in both
+            # void ones are read last: a meeting taken back meanwhile must not be missing from both
             rows = self.storage.meetings.among(*where, waiting)
             return situation_of(contest, rows, waiting, self.storage.voids.of_contest(*where, waiting))
         before = contest["settled"]
@@ -148,9 +148,9 @@ class Pairer:
         return situation
 
     def _gone(self, contest: Mapping[str, Any], waiting: Collection[str]) -> frozenset[str]:
-        """Those who are not there now, and are paused or have been waited for longer than the contest waits.
+        """The bots that are not waiting and are paused or have been missing for `absentAfterS` seconds.
 
-        Nobody, where the game does not let the others begin without them.
+        Empty if the game does not let the others begin without them.
         """
         missed = self.queues.missed_for(contest["game"], contest["name"], run_of(contest))
         late = [bot for bot, seconds in missed.items() if seconds >= contest["absentAfterS"]]
@@ -161,9 +161,9 @@ class Pairer:
         return frozenset() if game.objection(there, game.options_with_defaults(contest["options"])) else gone
 
     def _was_in_vain(self, queue: str, sight: object) -> bool:
-        """Whether the same tickets waited a moment ago, and nobody could meet another.
+        """Whether the same tickets waited less than IN_VAIN_S ago, and no two of them could meet.
 
-        In an open contest that stays so unless one of their meetings turns out to be free after all: hence a moment.
+        In an open contest that changes only if one of their meetings is freed again: hence the time limit.
         """
         at_s, seen = self._in_vain.get(queue, (0.0, None))
         return seen == sight and self.now_s() - at_s < IN_VAIN_S
@@ -176,7 +176,7 @@ class Pairer:
     def _begin(
         self, contest: dict[str, Any], queue: str, tickets: dict[str, Ticket], pairings: Sequence[Pairing]
     ) -> tuple[int, bool]:
-        """Some at a time: so the first need not wait for the last, and none is begun long after it was reserved."""
+        """Begins them in batches: the first need not wait for the last, and none begins long after its reservation."""
         begun = 0
         for at in range(0, len(pairings), AT_ONCE):
             some = self._begin_some(contest, queue, tickets, pairings[at : at + AT_ONCE])
@@ -188,7 +188,7 @@ class Pairer:
     def _begin_some(
         self, contest: dict[str, Any], queue: str, tickets: dict[str, Ticket], pairings: Sequence[Pairing]
     ) -> int | None:
-        """How many began; None, and none of them, if the contest has changed since it was read."""
+        """Returns how many began; None, with none begun, if the contest has changed since it was read."""
         together = format_named(contest["format"]).TOGETHER
         planned = {new_match_id(self.now_s()): pairing for pairing in pairings}
         wanted = [
@@ -240,5 +240,5 @@ class Pairer:
         game = self.registry[contest["game"]]
         about = (contest["name"], contest["options"], match_id)
         made = new_match(game, seats, settings, self.now_s(), *about, addresses=addresses)
-        # what was reserved before a pause or an end has begun before it
+        # a match that was reserved before a pause or an end counts as begun before it
         return msgspec.structs.replace(made, started_s=started_s)

@@ -1,4 +1,4 @@
-"""What must hold of a contest before it is scheduled or changed, and after a bot has left it. Changes nothing."""
+"""Checks a contest before it is scheduled or changed, and before a bot is withdrawn. Changes nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from battlebot.errors import Refused
 from battlebot.rules.contract import Game
 from battlebot.storage import Storage
 
-_ANY_TWO = ("/1", "/2")  # in the place of those who will come; nobody is called so
+_ANY_TWO = ("/1", "/2")  # placeholders for bots still to come; no bot can have these names
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Requirements:
     storage: Storage
 
     def of_contest(self, game: str, contest: Mapping[str, Any]) -> None:
-        """Of all its fields together. Raises BadMessage as well, for an option of the game."""
+        """Checks all its fields together. Also raises BadMessage, for an option of the game."""
         kind = format_named(contest.get("format", "open"))
         entrants = contest.get("entrants", "open")
         if kind.CLOSED and entrants == "open":
@@ -34,31 +34,31 @@ class Requirements:
         self.of_bots(game, listed)
         kind.checked_config(contest.get("config", {}), listed, contest["meetings"])
         self._of_the_start(game, kind, contest.get("options", {}), listed)
-        # who started it by hand need not wait for the moment that was planned
+        # a contest that was started by hand may have begun before its planned start
         starts, ends = contest.get("startedAt") or contest.get("startsAt"), contest.get("endsAt")
         if starts is not None and ends is not None and ends <= starts:
             raise Refused("endsAt must be later than startsAt.", field="endsAt")
 
     def of_bots(self, game: str, bots: Sequence[str]) -> None:
-        """They must be registered."""
+        """Checks that they are registered."""
         known = self.storage.bots.known(game, bots)
         unknown = [bot for bot in bots if bot not in known]
         if unknown:
             raise Refused(f"Not registered for {game}: {', '.join(map(repr, unknown[:10]))}.", field="entrants")
 
     def of_those_who_stay(self, contest: Mapping[str, Any]) -> None:
-        """Those who meet together must be able to begin without who withdrew: its place may be laid down."""
+        """Checks, if all meet together, that the game lets the others begin without the withdrawn bots."""
         kind = format_named(contest["format"])
         if kind.TOGETHER:
             staying = [bot for bot in contest["entrants"] if bot not in contest["withdrawn"]]
             self._of_the_start(contest["game"], kind, contest["options"], staying)
 
     def _of_the_start(self, game: str, kind: Format, given: Mapping[str, Any], bots: Sequence[str]) -> None:
-        """The game must let all of these bots begin where all meet together, any two where two do."""
+        """Checks that the game lets these bots begin: all of them if all meet together, else any two."""
         rules = self.registry[game]
         options = rules.options_with_defaults(given)
         meet = list(bots) if kind.TOGETHER else [*bots, *_ANY_TWO][:2]
-        # those of a battle may be entered one after the other; until there are two of them nothing begins
+        # bots of a battle may be entered one by one; with fewer than two nothing begins
         problem = rules.objection(meet, options) if len(meet) > 1 else None
         if problem:
             raise Refused(f"{problem.rstrip('.')}.", field="entrants" if kind.TOGETHER else "options")
