@@ -1,4 +1,4 @@
-"""Whether a contest's matches, meetings and cap belong together. Pure; the standings' counting is the storage's."""
+"""Checks a contest's matches and meetings against each other and the cap. Pure. `storage` recounts the standings."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Finding = dict[str, str]
 def check_contest(
     contest: Mapping[str, Any], games: Iterable[Mapping[str, Any]], meetings: Iterable[Mapping[str, Any]]
 ) -> list[Finding]:
-    """What is wrong with a contest's record, each `{"code", "sentence", "match"?}`.
+    """What is inconsistent in a contest's record, each `{"code", "sentence", "match"?}`.
 
-    `games`: its stored matches, void ones too, `{_id, players, victor, match: {void}}`. `meetings`: as stored.
+    `games`: its stored matches, including void ones, `{_id, players, victor, match: {void}}`. `meetings`: as stored.
     """
     counted = {game["_id"]: game for game in games if not game["match"]["void"]}
     kept = {meeting["_id"]: meeting for meeting in meetings}
@@ -35,7 +35,7 @@ def _finding(code: str, sentence: str, match: str | None = None) -> Finding:
 def _cap(
     cap: int, together: bool, games: Iterable[Mapping[str, Any]], meetings: Iterable[Mapping[str, Any]]
 ) -> Iterator[Finding]:
-    """`together`: it is all that meet, whoever of them is in a battle, so that all meetings are numbered as one."""
+    """`together`: all meetings share one numbering, whichever bots take part in each."""
     met: Counter[str] = Counter()
     numbers: Counter[tuple[str, int]] = Counter()
 

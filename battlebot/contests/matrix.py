@@ -1,4 +1,4 @@
-"""Who has met whom how often, and who began: the meetings of a contest by pairs and by rounds. Pure."""
+"""The meetings of a contest by pairs and by rounds: who met how often, and who moved first. Pure."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def by_pairs(
     may_meet: Callable[[str, str], bool],
     of: str | None = None,
 ) -> list[dict[str, Any]]:
-    """`[{"bots", "played", "absent", "open", "due", "left", "meetings"}]` of all pairs, or of those of one bot.
+    """`[{"bots", "played", "absent", "open", "due", "left", "meetings"}]` of all pairs, or of those of the bot `of`.
 
-    `rows` are stored meetings, oldest first. `left`: how often the pair may still meet, none where `may_meet` says so
-    or one has withdrawn; `due`: whether the format wants them to meet now.
+    `rows`: stored meetings, oldest first. `left`: how often the pair may still meet; 0 if `may_meet` is False for it or
+    one of the two has withdrawn. `due`: whether the pair is due to meet now.
     """
     met: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -33,7 +33,7 @@ def by_pairs(
 
 
 def by_rounds(rows: Iterable[Mapping[str, Any]], due: Iterable[Due]) -> list[dict[str, Any]]:
-    """`[{"round", "over", "meetings"}]`, in order; what is due has the state `due`. Empty in formats without rounds."""
+    """`[{"round", "over", "meetings"}]`, in order; due meetings have state `due`. Empty in formats without rounds."""
     rounds: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         rounds[row.get("round", 0)].append({"bots": list(row["bots"]), **described(row)})
@@ -52,7 +52,7 @@ def by_rounds(rows: Iterable[Mapping[str, Any]], due: Iterable[Due]) -> list[dic
 
 
 def described(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What is told of a stored meeting. One that nobody came to has no match."""
+    """The public fields of a stored meeting. A missed one has no match."""
     return {
         "match": None if row["state"] == "absent" else row["_id"],
         "n": row["n"],

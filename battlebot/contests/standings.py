@@ -1,4 +1,4 @@
-"""A contest's ranking from counts that are kept with each result. Pure."""
+"""A contest's ranking, from counts that are updated with each result. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NotRequired, TypedDict
 
-EVERYBODY = 100  # in a contest of more bots, Sonneborn-Berger is made only where somebody is level with another
+EVERYBODY = 100  # with more bots, Sonneborn-Berger is computed only for bots that are level with another
 
 COUNTS = ("wins", "draws", "losses", "played", "absent")
 
@@ -15,10 +15,10 @@ Pairs = Callable[[Sequence[str]], Iterable[Mapping[str, Any]]]
 
 
 class TieBreaks(TypedDict):
-    """`sonnebornBerger`: points of beaten opponents and half of the points of those drawn with, each meeting counting.
+    """`sonnebornBerger`: points of beaten opponents plus half the points of drawn ones, summed over all meetings.
 
-    None where it was not needed. `headToHead`: points from the meetings among those it was level with; where that
-    parted them, from those among the ones it was still level with, and so on. Empty where nobody was level.
+    None if it was not needed. `headToHead`: points from the meetings among the bots that were level; if that separated
+    some, points among those still level, and so on. Empty if no other bot was level.
     """
 
     sonnebornBerger: float | None
@@ -28,7 +28,7 @@ class TieBreaks(TypedDict):
 class Row(TypedDict):
     """A standing. `played` = wins + draws + losses. `losses` include the `absent` ones; byes are in `score` only.
 
-    `scored`, the sum of the scores that the bot has reached, is there where the ranking asks for it.
+    `scored`: the sum of the bot's scores in its matches; only in rows of `ranking_by`.
     """
 
     rank: int
@@ -51,12 +51,12 @@ def ranking(
     points: tuple[int, int, int],
     byes: Mapping[str, int],
 ) -> list[Row]:
-    """The rows of all entrants and of whoever has one, best first.
+    """The rows of all entrants and of all bots in `rows` or `byes`, best first.
 
     `rows`: `{bot_id, wins, draws, losses, played, absent}`; `pairs(bots)`: `{bot_id, opponent, wins, draws, losses}` of
-    these bots against all others; `points`: of a win, a draw, a loss. Most points first, then most wins, then fewest
-    losses (seed 002); then Sonneborn-Berger, then head-to-head. Those still level share a rank (1, 2, 2, 4), in the
-    order of names.
+    these bots against all others; `points`: for a win, a draw, a loss. Most points first, then most wins, then
+    fewest losses (seed 002); then Sonneborn-Berger, then head-to-head. Bots still level share a rank (1, 2, 2, 4), in
+    the order of names.
     """
     kept = {row["bot_id"]: row for row in rows}
     table = {
@@ -77,7 +77,7 @@ def ranking(
 
 
 def ranking_by(merit: Callable[[Row], Any], entrants: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> list[Row]:
-    """As `ranking`, with `scored`, and ordered by `merit` alone, the greatest first; `score` is the number of wins."""
+    """Like `ranking`, with `scored`, ordered by `merit` alone, greatest first; `score` is the number of wins."""
     kept = {row["bot_id"]: row for row in rows}
     table: list[Row] = []
     for bot in dict.fromkeys([*entrants, *kept]):
@@ -150,12 +150,12 @@ def _parted(
     between: Mapping[str, Mapping[str, Mapping[str, Any]]],
     points: tuple[int, int, int],
 ) -> list[list[str]]:
-    """Those that are level in groups that cannot be parted, best first; notes their points among one another."""
+    """Splits level bots by head-to-head into groups that stay level, best first; adds their points to `tieBreaks`."""
     if len(level) < 2:
         return [level]
     bots, scores = set(level), dict.fromkeys(level, 0)
     for bot in level:
-        # whichever is shorter is walked: few have met, or few are level
+        # iterates over the smaller one: few have met, or few are level
         met = between.get(bot, {})
         for other in bots & met.keys():
             counts = (met[other]["wins"], met[other]["draws"], met[other]["losses"])

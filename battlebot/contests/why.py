@@ -1,4 +1,4 @@
-"""Why a bot is not playing in a contest right now, as a code and a sentence. Pure: what is so is gathered elsewhere."""
+"""Why a bot is not playing in a contest right now, as a code and a sentence. Pure: `lookout` gathers the facts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from battlebot.contests.formats.contract import Format
 from battlebot.contests.formats.situation import Due, Met, Situation
 
 MOST_NAMED = 3
-MOST_STEPS = 50  # to look ahead; a format that has nothing for a bot by then has nothing for it soon
+MOST_STEPS = 50  # of look-ahead; a format with nothing for a bot by then has nothing for it soon
 
 
 class Reason(NamedTuple):
@@ -22,10 +22,10 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is known of a bot in a contest at a moment. `starts`, `since`: moments as text, None where unknown.
+    """What is known about a bot in a contest at one moment. `starts`, `since`: moments as text, None if unknown.
 
-    `left`: whom it is due to meet now, one of them or, where `together`, all at once; `later`: whether the format will
-    have more for it; `waiting` and `playing`: who is there, in this contest.
+    `left`: the bots it is due to meet now, any one of them or, if `together`, all at once. `later`: whether the format
+    will have more meetings for it. `waiting`, `playing`: the bots that wait and that play in this contest.
     """
 
     bot: str
@@ -44,7 +44,7 @@ class Look:
 
 
 def why(look: Look) -> Reason:
-    """The first reason that holds, of what the bot itself is, of the contest, and of those it could meet."""
+    """The first reason that applies: in the bot itself, then the contest, then the bots that it could meet."""
     bot = look.bot
     if not look.registered:
         return Reason("not-registered", f"No bot {bot!r} is registered for the game.")
@@ -90,10 +90,10 @@ def _of_the_others(look: Look) -> Reason:
 
 
 def comes_later(kind: Format, situation: Situation, bot: str) -> bool:
-    """Whether a bot that has nothing due now will have, as far as can be foreseen.
+    """Whether a bot with nothing due now will have something due later, as far as can be foreseen.
 
-    Who has met everybody as often as may be will not. Else the contest is played on in thought: whatever is open or due
-    is won by who moves first, and the format asked again.
+    False if it has met everybody as often as allowed. Otherwise simulates the contest for up to MOST_STEPS steps: the
+    first mover wins each open or due meeting, then the format is asked again.
     """
     if _met_everybody(situation, bot):
         return False
