@@ -1,4 +1,4 @@
-"""`battlebot contest`: what an organiser does to contests, by the REST API of any server. The server decides."""
+"""`battlebot contest`: an organiser's commands, over the REST API of any server. The server decides."""
 
 from __future__ import annotations
 

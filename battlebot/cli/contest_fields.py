@@ -1,4 +1,4 @@
-"""From what an organiser types to the fields of a contest. Knows shapes only; what is allowed, the server says."""
+"""Turns what an organiser types into the fields of a contest. Checks only shapes; the server decides the rest."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _WHEN = "2026-12-01T10:00Z, 2026-12-01T10:00+01:00, now, or from now on +90s, +1
 
 
 class Converted(click.ParamType):
-    """An option's text read by a function that raises ValueError with a sentence."""
+    """An option whose text is read by a function that raises ValueError with a sentence."""
 
     def __init__(self, name: str, read: Callable[[str], Any]) -> None:
         self.name = name
         self._read = read
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """What the text means; a default that is no text stays."""
+        """Returns the value of the text; a default that is not text stays."""
         if not isinstance(value, str):
             return value
         try:
@@ -35,7 +35,7 @@ class Converted(click.ParamType):
 
 
 def moment(text: str, now: datetime) -> datetime:
-    """A moment in UTC, from a date with its zone or from a time ahead (`+1h30m`). Raises ValueError."""
+    """A moment in UTC, from a date with its zone, a time ahead (`+1h30m`) or `now`. Raises ValueError."""
     text = text.strip()
     if text == "now":
         return now
@@ -61,7 +61,7 @@ def written(at: datetime) -> str:
 
 
 def keyed(text: str) -> tuple[str, Any]:
-    """`key=value`; the value is JSON where it can be read so (numbers, true, lists), else text. Raises ValueError."""
+    """`key=value`; the value is JSON if it parses as such (numbers, true, lists), else text. Raises ValueError."""
     key, marker, value = text.partition("=")
     if not marker or not key.strip():
         raise ValueError(f"{text!r} is not key=value.")
@@ -72,7 +72,7 @@ def keyed(text: str) -> tuple[str, Any]:
 
 
 def collected(pairs: Iterable[tuple[str, Any]], option: str) -> dict[str, Any] | None:
-    """The pairs of a repeated option as an object; None for none of them. A key given twice is a usage error."""
+    """The pairs of a repeated option as an object; None if there are none. A key given twice is a usage error."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
@@ -92,9 +92,9 @@ def points(text: str) -> dict[str, int | float]:
 
 
 def names(listed: str | None, lines: Iterable[str] | None) -> list[str] | str | None:
-    """The entrants: of a list with commas (or the word `open`), or of a file with one a line; None where neither is.
+    """The entrants, from a comma-separated list (or the word `open`) or a file with one per line; None if neither.
 
-    A name that has a comma must come by the file. A usage error if both are given, or nobody is named.
+    A name with a comma can only be given in the file. It is a usage error to give both, or to name nobody.
     """
     if listed is not None and lines is not None:
         raise click.UsageError("Give --entrants or --entrants-file, not both.")

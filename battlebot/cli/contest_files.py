@@ -1,4 +1,4 @@
-"""Where an export goes: to stdout as it arrives, or to a file that is there whole or not at all."""
+"""Where an export goes: to stdout as it arrives, or to a file that is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from battlebot.errors import SettingError
 
 @contextmanager
 def destination(path: Path | None) -> Iterator[BinaryIO]:
-    """A stream to write to: stdout for None. A file takes its name at the end; after an error it is as it was.
+    """A stream to write to: stdout for None. A file is put in place at the end; after an error nothing has changed.
 
-    Raises SettingError where it cannot be written. A reader of stdout that has had enough is no error.
+    Raises SettingError if it cannot be written. It is no error if the reader of stdout closes the pipe.
     """
     if path is None or (path.exists() and not path.is_file()):
         with _directly(path) as stream:
             yield stream
         return
-    # a link stays a link, and what it leads to is replaced
+    # a symbolic link stays, and its target is replaced
     target = path.resolve()
     part = target.with_name(f".{target.name[:200]}.{os.getpid()}.part")
     try:
@@ -39,7 +39,7 @@ def destination(path: Path | None) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _directly(path: Path | None) -> Iterator[BinaryIO]:
-    """Stdout, or what cannot be replaced: a pipe, a device."""
+    """Stdout, or a path that cannot be replaced: a pipe, a device."""
     try:
         if path is None:
             yield sys.stdout.buffer
@@ -48,7 +48,7 @@ def _directly(path: Path | None) -> Iterator[BinaryIO]:
             with path.open("wb") as stream:
                 yield stream
     except BrokenPipeError:
-        # `... | head` has seen enough; what is left in the buffer would fail once more at the interpreter's end
+        # the reader, such as `head`, is gone; flushing the rest of the buffer at exit would fail once more
         if path is None:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""`battlebot contest recompute`: the standings against the stored matches. The counting is the storage's."""
+"""`battlebot contest recompute`: checks the standings against the stored matches. `storage` does the counting."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from battlebot.errors import UnknownContest
 if TYPE_CHECKING:
     from battlebot.config import Settings
 
-BY = "command line"  # who mended, in the audit
+BY = "command line"  # in the audit: who corrected the standings
 
 
 def recompute_standings(settings: Settings, game: str, name: str, mend: bool) -> int:
-    """Prints each difference; with `mend` the standings are put right. Answers how many there were.
+    """Prints each difference and, with `mend`, corrects the standings. Returns how many there were.
 
     Raises UnknownContest, and what `open_storage` raises.
     """

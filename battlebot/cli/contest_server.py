@@ -1,4 +1,4 @@
-"""Which server a command speaks to, and with which token, by options, environment, config file and data folder."""
+"""Finds a command's server and token from its options, the environment, the config file and the data folder."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def on_server(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def connect(server: str, data: Path | None) -> Rest:
-    """A client of the server with the token that is meant for it, if any. Raises SettingError for an unusable one."""
+    """A client of the server, with the token for it if there is one.
+
+    Raises UsageError for a bad address, SettingError for an unusable token.
+    """
     try:
         address = parse_address(server)
     except BadAddress as error:
@@ -54,14 +57,14 @@ def connect(server: str, data: Path | None) -> Rest:
 
 
 def token_for(address: Address, data: Path | None) -> str | None:
-    """BATTLEBOT_TOKEN, else what the config file has for this server, else a local embedded server's own."""
-    # read here, not by the Settings of a server: it is a client's, and no server may print it
+    """BATTLEBOT_TOKEN, else the config file's token for this server, else that of a local embedded server."""
+    # not read through Settings: the token is the client's, and no server may print it
     token = os.environ.get(TOKEN_VARIABLE, "").strip() or _from_config(address)
     return token or (_from_data_folder(data) if address.local else None)
 
 
 def config_path() -> Path:
-    """`~/.config/battlebot/config.toml`, or where XDG_CONFIG_HOME says."""
+    """`~/.config/battlebot/config.toml`, or the same under XDG_CONFIG_HOME."""
     home = os.environ.get("XDG_CONFIG_HOME", "")
     return (Path(home) if Path(home).is_absolute() else Path("~/.config").expanduser()) / "battlebot" / "config.toml"
 

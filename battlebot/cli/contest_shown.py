@@ -1,4 +1,4 @@
-"""How contests are shown: sentences, tables on a terminal, columns with tabs between elsewhere. No requests."""
+"""How contests are shown: sentences, tables on a terminal, tab-separated columns elsewhere. No requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Row = Mapping[str, Any]
 
 
 def summary(contest: Row) -> str:
-    """A contest in a line."""
+    """A contest in one line."""
     said = [f"{contest['name']}: {contest['state']}", str(contest["format"])]
     if contest["state"] == "scheduled":
         said.append(f"starts {contest['startsAt']}" if contest.get("startsAt") else "starts when you say so")
@@ -38,12 +38,12 @@ def summary(contest: Row) -> str:
 
 
 def print_contests(game: str, contests: Sequence[Row]) -> None:
-    """A list of contests."""
+    """Prints a list of contests."""
     _print(f"Contests of {game}", LISTED, contests)
 
 
 def print_contest(contest: Row, standings: Sequence[Row]) -> None:
-    """A contest's fields and its ranking."""
+    """Prints a contest's fields and its ranking."""
     for field, value in contest.items():
         if field != "bots" and value not in (None, [], {}):
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -53,12 +53,12 @@ def print_contest(contest: Row, standings: Sequence[Row]) -> None:
 
 
 def print_standings(rows: Sequence[Row]) -> None:
-    """A ranking."""
+    """Prints a ranking."""
     _print("", standing_columns(rows), rows)
 
 
 def standing_columns(rows: Sequence[Row]) -> tuple[str, ...]:
-    """The columns of a ranking: with the sums of scores, where it is by them."""
+    """The columns of a ranking, with `scored` if its rows have it."""
     return (*STANDING, "scored") if any("scored" in row for row in rows) else STANDING
 
 
@@ -71,7 +71,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Row]) -> Table:
     for column in columns:
         shown.add_column("bot" if column == "bot_id" else column, justify="left" if column in TEXTS else "right")
     for row in rows:
-        # what others have named is no markup
+        # names given by others must not be read as markup
         shown.add_row(*(Text(_cell(row.get(column))) for column in columns))
     return shown
 

@@ -1,4 +1,4 @@
-"""`battlebot contest watch`: what a contest's stream of events says, as a live table; polling where it says nothing."""
+"""`battlebot contest watch`: a contest's stream of events as a live table; polls if there is no stream."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ View = dict[str, Any]
 def watch_contest(rest: Rest, game: str, name: str) -> None:
     """Shows the contest until it is over; Ctrl-C raises KeyboardInterrupt. Raises RefusedByServer, Unreachable.
 
-    On a terminal a table that follows; elsewhere a line for each change of the progress, and the standings at the end.
+    On a terminal, a live table; elsewhere, one line per change of the progress, and the standings at the end.
     """
     (_live if sys.stdout.isatty() else _lines)(views(rest, game, name))
 
 
 def views(rest: Rest, game: str, name: str) -> Iterator[View]:
-    """What is to be seen, as it changes; the last one is of a contest that is over.
+    """Yields views of the contest as it changes; in the last one it is over.
 
-    A server that goes away is waited for, once it has been seen; what it refuses ends the watch.
+    Waits for a server that goes away after the first view; before that, raises Unreachable. Raises RefusedByServer.
     """
     yield (view := look(rest, game, name))
     while not over(view):
@@ -46,7 +46,7 @@ def views(rest: Rest, game: str, name: str) -> Iterator[View]:
                 if over(view):
                     return
         except Unreachable:
-            pass  # the next look says so, or that it was for a moment only
+            pass  # the next look tells whether the server is still away
         try:
             view = look(rest, game, name)
         except Unreachable as error:
@@ -64,12 +64,12 @@ def look(rest: Rest, game: str, name: str) -> View:
 
 
 def over(view: View) -> bool:
-    """Whether nothing will change any more: what is being played when a contest ends is played out."""
+    """Whether nothing will change any more: matches that are live when a contest ends are played out."""
     return view.get("state") in OVER and not view["live"]
 
 
 def _streamed(rest: Rest, game: str, name: str) -> Iterator[View]:
-    """The views of one stream, until it breaks off. Nothing where there is no stream to be had, behind a proxy say."""
+    """The views of one stream, until it breaks off; nothing if there is no stream, for example behind a proxy."""
     path = ("games", game, "contests", name, "events")
     try:
         with rest.stream("GET", *path, accept="text/event-stream") as answer:
@@ -81,11 +81,11 @@ def _streamed(rest: Rest, game: str, name: str) -> Iterator[View]:
                 elif kind == "gone":
                     return
     except RefusedByServer:
-        return  # a look is told the same, where it is the contest that is the trouble
+        return  # if the contest is the problem, the next look is refused too
 
 
 def events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """The name and the decoded data of each server-sent event; those whose data is no JSON object are passed over."""
+    """The name and the decoded data of each server-sent event; skips those whose data is not a JSON object."""
     kind, data = "message", list[str]()
     for line in lines:
         field, _, value = line.partition(":")
@@ -118,7 +118,7 @@ def _live(seen: Iterator[View]) -> None:
 
 def _rendered(view: View) -> RenderableType:
     line = Table.grid(padding=(0, 1))
-    # without a number of meetings planned the bar only says that there is life in it
+    # without a planned number of meetings the bar only shows activity
     bar = ProgressBar(total=view["planned"], completed=view["played"], width=40, pulse=view["planned"] is None)
     line.add_row(bar, Text(_progress(view)))
     return Group(table(f"{view['contest']}: {view['state']}", standing_columns(view["bots"]), view["bots"]), line)
