@@ -1,4 +1,4 @@
-"""The fields of what organisers send: each checks one kind of value and says in our form what is wrong with it."""
+"""The fields of what organisers send. Each checks one kind of value and reports errors in our form."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from battlebot.wire.names import checked_name
 MOST_ENTRANTS = 10_000
 MOST_POINTS = 1000
 
-# a date, a time and a zone; what Python takes beyond that (weeks, ordinals, no separators) few others do
+# a date, a time and a zone; few others accept what else Python does (weeks, ordinals, no separators)
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?(Z|[+-]\d\d:\d\d)", re.IGNORECASE | re.ASCII)
 
 
 def refused(rule: str, sentence: str) -> ValidationError:
-    """What a field's own check raises."""
+    """The error that a field's check raises."""
     return ValidationError({"rule": rule, "sentence": sentence})
 
 
 class Whole(fields.Field[int]):
-    """A whole number within bounds, a number in JSON as well."""
+    """A whole number within bounds; in JSON a number too, not text."""
 
     def __init__(self, low: int, high: int, **kwargs: Any) -> None:
         bounds = {"type": "integer", "minimum": low, "maximum": high}
@@ -70,7 +70,7 @@ class Text(fields.Field[str]):
 
 
 class Choice(fields.Field[str]):
-    """One of some words."""
+    """One of the given words."""
 
     def __init__(self, *words: str, **kwargs: Any) -> None:
         super().__init__(metadata={"type": "string", "enum": list(words), **kwargs.pop("metadata", {})}, **kwargs)
@@ -83,7 +83,7 @@ class Choice(fields.Field[str]):
 
 
 class Table(fields.Field[dict[str, Any]]):
-    """An object whose keys somebody else knows: the game, the format."""
+    """An object whose keys are checked elsewhere, by the game or the format."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
@@ -115,7 +115,7 @@ class Entrants(Bots):
 
 
 class Points(fields.Field[dict[str, int]]):
-    """What a win, a draw and a loss count; those left out count as in the seeds."""
+    """Points for a win, a draw and a loss; those left out are as in the seeds."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> dict[str, int]:
         if not isinstance(value, Mapping) or not value.keys() <= SEED_POINTS.keys():

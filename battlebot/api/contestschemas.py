@@ -1,4 +1,4 @@
-"""What organisers send over REST, and how a contest is asked about. The answers' shapes are in `contestanswers`."""
+"""Bodies that organisers send over REST, and query parameters about contests. Answers are in `contestanswers`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LISTED = 100
 
 
 class Strict(Schema):
-    """A body in which a mistyped key is an error: what an organiser meant must not get lost in silence."""
+    """A body in which an unknown key is an error: a typo must not be ignored silently."""
 
     error_messages = {  # noqa: RUF012 - marshmallow reads it so
         "unknown": {"rule": "unknown", "sentence": "The body has a key that is not known here."}  # type: ignore[dict-item]
@@ -24,7 +24,7 @@ class Strict(Schema):
 
 
 class ContestChanges(Strict):
-    """What of a contest may be changed; most of it before the start only."""
+    """The fields of a contest that may be changed, most of them only before the start."""
 
     title = Text(100, metadata={"description": "For people; by default the name."})
     format = Text(64, metadata={"description": f"One of {', '.join(format_names())}; by default open."})
@@ -76,7 +76,7 @@ class VoidReason(Strict):
 
 
 class ContestList(Schema):
-    """Which contests."""
+    """Which contests to list."""
 
     class Meta:
         unknown = EXCLUDE
@@ -87,7 +87,7 @@ class ContestList(Schema):
 
 
 class OfBot(Schema):
-    """About which bot."""
+    """An optional bot to ask about."""
 
     class Meta:
         unknown = EXCLUDE
@@ -96,7 +96,7 @@ class OfBot(Schema):
 
 
 class AboutBot(Schema):
-    """About which bot; it must be said."""
+    """The bot to ask about; required."""
 
     class Meta:
         unknown = EXCLUDE
@@ -109,13 +109,13 @@ class AboutBot(Schema):
 
 
 class WithVoid(OfFault):
-    """Which matches, and whether void ones are wanted too."""
+    """Which matches, and whether to include void ones."""
 
     void = Choice("true", "false", load_default="false", metadata={"description": "true: void matches as well"})
 
 
 class Best(Schema):
-    """How much of the table."""
+    """How many bots of the table."""
 
     class Meta:
         unknown = EXCLUDE
