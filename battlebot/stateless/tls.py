@@ -30,6 +30,7 @@ class Tls:
         self._unsent = bytearray()
         self._accepted = self._silent = 0
         self._timeout_s = 0.0
+        self._broken: ssl.SSLError | None = None
 
     def settimeout(self, seconds: float) -> None:
         """Sets how long one call waits for the socket."""
@@ -86,7 +87,12 @@ class Tls:
             self.work_s += time.thread_time() - began_s
 
     def _read(self, most: int) -> bytes | None:
-        """Returns the decrypted data available, None if there is none; it is never more than one step's."""
+        """Returns the decrypted data available, None if there is none; it is never more than one step's.
+
+        Data that came before an error is returned, and the error is raised by the next call.
+        """
+        if self._broken is not None:
+            raise self._broken
         pieces: list[bytes] = []
         try:
             while most > 0 and (piece := self._tls.read(most)):
@@ -97,6 +103,11 @@ class Tls:
                 return None
         except ssl.SSLEOFError:
             pass  # many servers close without a TLS shutdown
+        except ssl.SSLError as error:
+            if not pieces:
+                raise
+            # kept here: the next time, OpenSSL would report no more than the end of the connection
+            self._broken = error
         return b"".join(pieces)
 
     def _pull(self) -> None:

@@ -132,3 +132,18 @@ def test_an_answer_behind_a_few_such_records_counts(sides: tuple[Tls, ssl.SSLSoc
     raw.shutdown(socket.SHUT_WR)
     assert persist(tls, started(20.0), partial(tls.recv, 65_536)) == b""
     raw.close()
+
+
+@pytest.mark.parametrize("junk", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x15\x03\x03\x00\x02\x02\x50"])
+def test_an_answer_counts_whatever_follows_it(sides: tuple[Tls, ssl.SSLSocket, Path], junk: bytes) -> None:
+    """Plain text or an alert that is not encrypted, read together with it; after that the connection is broken."""
+    tls, peer, _ = sides
+    peer.sendall(b"answer")
+    raw = socket.socket(fileno=peer.detach())
+    raw.sendall(junk)
+    assert persist(tls, started(20.0), partial(tls.recv, 65_536)) == b"answer"
+    for _ in range(2):
+        # not b"", which would be a regular end
+        with pytest.raises(ssl.SSLError, match=r"WRONG_VERSION_NUMBER|BAD_RECORD_TYPE"):
+            persist(tls, started(20.0), partial(tls.recv, 65_536))
+    raw.close()
