@@ -22,6 +22,7 @@ from battlebot.stateless.tls import Connection, Step, Tls
 from battlebot.stateless.waiting import Peer, Waiting, persist
 
 CONNECT_S = 4.0  # for all addresses of a name together, TLS included
+LEAST_CONNECT_S = 1.0  # for each address that is tried, while that much is left
 # how long a connection is kept, in use or idle: at a bot that serves one connection at a time it blocks other
 # processes, of which this one knows nothing; no game's turn timeout is this short
 KEPT_S = 0.75
@@ -30,7 +31,6 @@ MOST_IDLE = 1000
 MOST_AT_ONCE = 64  # to one host and port, from one process
 # errors of this machine, not of the bot
 OURS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL, errno.ENETDOWN)
-
 
 Host = tuple[bool, str, int]
 
@@ -213,17 +213,21 @@ class Connections:
             raise NotConnected("unresolved", str(error), error.ours) from None
         clock = Clock(CONNECT_S, self._late_s)
         clock.start()
+        candidates = deque(found)
         failure: OSError | None = None
-        for family, address in found:
-            while clock.left_s() > 0:
-                try:
-                    return self._opened(location, family, address, clock, waiting)
-                except TimeoutError as error:
-                    # by the wall clock: if this process was paused, there is time left for another attempt
-                    failure = error
-                except (OSError, ValueError) as error:
-                    failure = error if isinstance(error, OSError) else OSError(str(error))
-                    break
+        while candidates and (taken_s := clock.thinking_s()) < CONNECT_S:
+            # an address that drops every packet must leave time for the others
+            share_s = max(LEAST_CONNECT_S, (CONNECT_S - taken_s) / len(candidates))
+            clock.limit_s = min(CONNECT_S, taken_s + share_s)
+            family, address = candidates.popleft()
+            try:
+                return self._opened(location, family, address, clock, waiting)
+            except TimeoutError as error:
+                # it is tried again if there is time left after the others, as when this process was paused
+                failure = error
+                candidates.append((family, address))
+            except (OSError, ValueError) as error:
+                failure = error if isinstance(error, OSError) else OSError(str(error))
         raise _not_connected(location, failure)
 
     def _opened(self, location: Location, family: int, address: str, clock: Clock, waiting: Waiting) -> Connection:

@@ -9,10 +9,12 @@ import struct
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from typing import Any
+
+import pytest
 
 # the parts of an answer that may go on for ever without being its body; and the body
 FLOODS = {
@@ -285,3 +287,14 @@ def http_bots(kind: type[Bots] = Bots) -> Iterator[Bots]:
         bots.hanging.set()
         bots.shutdown()
         bots.server_close()
+
+
+def leads_to(monkeypatch: pytest.MonkeyPatch, name: str, addresses: Sequence[str]) -> None:
+    """Has a name resolve to these IPv4 addresses, in this order."""
+    real = socket.getaddrinfo
+
+    def resolve(host: Any, port: Any, *arguments: Any, **named: Any) -> Any:
+        rows = [real(address, port, *arguments, **named) for address in (addresses if host == name else [host])]
+        return [row for found in rows for row in found]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)

@@ -19,7 +19,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from httpbots import Bots, OneAtATime, http_bots
+from httpbots import Bots, OneAtATime, http_bots, leads_to
 
 from battlebot.stateless.asking import Question
 from battlebot.stateless.guard import Guard
@@ -116,6 +116,25 @@ def test_what_the_server_is_late_in_the_midst_of_the_greetings_is_not_the_bots_f
     behind_tls.greeted = lambda: time.sleep(0.5)  # type: ignore[attr-defined]
     by = HttpBots(Guard(loopback=True), 65_536, 16, time.monotonic)
     assert asked(f"https://{NAME}:{behind_tls.server_port}/good", by).value == [{"task": "NOOP"}]
+
+
+def test_a_name_whose_first_address_does_not_greet_is_reached_at_its_second(
+    behind_tls: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first takes the connection and says nothing."""
+    port = behind_tls.server_port
+    leads_to(monkeypatch, NAME, ["127.0.0.2", "127.0.0.1"])
+    with socket.create_server(("127.0.0.2", port)):
+        assert asked(f"https://{NAME}:{port}/good").value == [{"task": "NOOP"}]
+
+
+def test_an_address_has_time_to_greet_however_many_there_are(behind_tls: Bots, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not given up, to be tried once more after the others."""
+    monkeypatch.setattr("battlebot.stateless.connections.LEAST_CONNECT_S", 3.5)
+    behind_tls.greeted = lambda: time.sleep(0.5)  # type: ignore[attr-defined]
+    leads_to(monkeypatch, NAME, [f"127.0.0.{last}" for last in range(1, 100)])
+    assert asked(f"https://{NAME}:{behind_tls.server_port}/good").value == [{"task": "NOOP"}]
+    assert behind_tls.connections == 1
 
 
 def test_a_bot_whose_time_is_over_is_not_asked_again(behind_tls: Bots) -> None:

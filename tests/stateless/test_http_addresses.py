@@ -1,0 +1,75 @@
+"""Bots behind HTTP whose name has several addresses, not all of which can be reached."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+
+import pytest
+from cluster import wait_for
+from httpbots import Bots, leads_to
+
+from battlebot.stateless.asking import Question, Reply
+from battlebot.stateless.guard import Guard
+from battlebot.stateless.http import HttpBots
+
+NAME = "bots.example"
+DROPPING, REFUSING, GOOD = "127.0.0.2", "127.0.0.3", "127.0.0.1"
+NOOPS = [{"task": "NOOP"}]
+
+
+@contextmanager
+def dropping(port: int) -> Iterator[None]:
+    """At DROPPING, new connections to the port are neither taken nor refused: as many wait there as may."""
+    with ExitStack() as stack:
+        listening = stack.enter_context(socket.socket())
+        listening.bind((DROPPING, port))
+        listening.listen(0)
+        for _ in range(8):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex((DROPPING, port))
+        yield
+
+
+def asked(bots: Bots, by: HttpBots) -> Reply:
+    """The reply of a good bot at NAME."""
+    question = {"gameInfo": {"numOfTasksPerTick": 1}}
+    return by.ask(Question(bots.url("good", NAME), "battlecube", "match", "bot", question, 10.0))
+
+
+def test_a_name_whose_first_address_drops_packets_is_reached_at_its_second(
+    bots: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the time that there is for all of them together."""
+    leads_to(monkeypatch, NAME, [DROPPING, GOOD])
+    with dropping(bots.server_port):
+        assert asked(bots, HttpBots(Guard(loopback=True), 65_536, 16)).value == NOOPS
+
+
+def test_an_address_that_drops_packets_is_tried_again_only_after_the_others(
+    bots: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though there is time left for it: this process says that all of the time was its own lateness."""
+    monkeypatch.setattr("battlebot.stateless.connections.CONNECT_S", 0.2)
+    leads_to(monkeypatch, NAME, [DROPPING, REFUSING, GOOD])
+    by = HttpBots(Guard(loopback=True), 65_536, 16, time.monotonic)
+    with ThreadPoolExecutor(1) as pool, dropping(bots.server_port):
+        reply = pool.submit(asked, bots, by)
+        wait_for(reply.done, "the answer")
+    assert reply.result().value == NOOPS
+
+
+def test_an_address_that_drops_packets_has_the_time_that_the_others_leave(
+    bots: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other refuses at once; what the owner is told is that no address was reached in all of the time."""
+    monkeypatch.setattr("battlebot.stateless.connections.CONNECT_S", 2.0)
+    leads_to(monkeypatch, NAME, [DROPPING, REFUSING])
+    with dropping(bots.server_port):
+        failure = asked(bots, HttpBots(Guard(loopback=True), 65_536, 16)).failure
+    assert failure is not None
+    assert failure.sentence == f"No connection to {NAME}:{bots.server_port} within 2 s."
