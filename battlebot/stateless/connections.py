@@ -287,7 +287,8 @@ def _not_connected(location: Location, failure: OSError | None) -> NotConnected:
     if failure is None or isinstance(failure, TimeoutError):
         return NotConnected("unreachable", f"No connection to {where} within {CONNECT_S:g} s.")
     if isinstance(failure, ssl.SSLCertVerificationError):
-        return NotConnected("bad-certificate", f"The certificate of {where} is not valid: {failure.verify_message}.")
+        why = failure.verify_message.rstrip(".")
+        return NotConnected("bad-certificate", f"The certificate of {where} is not valid: {why}.")
     if isinstance(failure, ssl.SSLError):
         return NotConnected("bad-tls", f"No TLS connection to {where}: {failure.reason or 'it speaks no TLS'}.")
     if failure.errno in OURS:

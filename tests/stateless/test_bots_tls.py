@@ -168,9 +168,10 @@ def test_a_bot_behind_tls_has_its_time_and_no_more(behind_tls: Bots, behaviour: 
 
 
 def test_a_certificate_for_another_name_is_refused(behind_tls: Bots) -> None:
-    """And nothing is asked."""
+    """And nothing is asked; its owner is told why, in one sentence."""
     failure = asked(f"https://other.example:{behind_tls.server_port}/good").failure
     assert (failure.code, behind_tls.asked["good"]) == ("bad-certificate", 0)
+    assert failure.sentence.endswith("certificate is not valid for 'other.example'.")
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(behind_tls: Bots, monkeypatch: pytest.MonkeyPatch) -> None:
