@@ -18,7 +18,7 @@ def content_of(game: Game, match: Match, seat: Seat) -> Any:
         "address": seat.address,
         "match": match.id,
         "version": match.version,
-        "remainingMs": round((seat.remaining_s - match.limits.leeway_s) * 1000),
+        "remainingMs": max(0, round((seat.remaining_s - match.limits.leeway_s) * 1000)),
     }
     asked = game.question(seen_by(game, match, seat.bot), seat.bot, about)
     return {**update_for(game, match, seat).message, "bot_id": seat.bot} if asked is None else asked

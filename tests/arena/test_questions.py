@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from battlebot.arena.making import STATELESS_PLACE, new_match
 from battlebot.arena.questions import content_of, turned
@@ -37,6 +39,17 @@ def test_battlecube_asks_in_the_words_of_its_seed(registry: Registry) -> None:
     content = content_of(registry["battlecube"], match, match.seats[1])
     assert content.keys() == {"currentPlayer", "gameInfo", "players", "items"}
     assert content["currentPlayer"] == {"name": "b", "url": ADDRESS}
+
+
+@pytest.mark.parametrize(("remaining_s", "shown_ms"), [(1.5, 1000), (0.25, 0)])
+def test_no_question_says_that_less_than_no_time_is_left(registry: Registry, remaining_s: float, shown_ms: int) -> None:
+    """Where a game words its questions itself: what is left, without the leeway, but never below zero."""
+    plain = registry["noughtsandcrosses"]
+    game = replace(plain, rules=replace(plain.rules, question=lambda state, player, about: about))
+    made = match_of(registry, "noughtsandcrosses")
+    match = structs.replace(made, limits=structs.replace(made.limits, leeway_s=0.5))
+    seat = structs.replace(match.seats[0], remaining_s=remaining_s)
+    assert content_of(game, match, seat)["remainingMs"] == shown_ms
 
 
 ANSWERS: list[tuple[str, Any, Any]] = [
