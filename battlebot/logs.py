@@ -112,11 +112,22 @@ def _spare() -> None:
 
 
 def _look(as_json: bool) -> list[Processor]:
+    # Python's plain traceback: structlog's own choice for consoles, rich's, prints local variables, and so secrets
+    traceback: list[Processor] = [structlog.processors.format_exc_info, _safe_traceback]
     if as_json:
-        return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_dumps)]
-    # structlog's own choice would be rich's traceback, which prints local variables, and so secrets
+        return [*traceback, structlog.processors.JSONRenderer(serializer=_dumps)]
     plain = structlog.dev.plain_traceback
-    return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)]
+    return [*traceback, structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain)]
+
+
+def _safe_traceback(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Does for a traceback what `redact` and `neutralise` do for values; its lines are indented, so none is an event's.
+
+    An exception's message may repeat what a bot sent.
+    """
+    if (text := event.get("exception")) is not None:
+        event["exception"] = "\n".join(f"  {_neutral(line)}" for line in mask_url(text).splitlines())
+    return event
 
 
 def _dumps(event: EventDict, **_: Any) -> str:

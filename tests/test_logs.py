@@ -92,6 +92,27 @@ def test_an_exception_is_one_line_of_json_without_local_variables(capsys: pytest
         assert count is None or len(written.splitlines()) == count
 
 
+@pytest.mark.parametrize("log_format", ["json", "console"])
+@pytest.mark.parametrize("bad", ["a\nb", "a\rb", "a\x1b[2Jb", "a\x85b", "a\u2028b", "a\u202eb", "a\ud800b"])
+def test_an_exceptions_message_forges_no_line_and_tells_no_password(
+    log_format: str, bad: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It may repeat what a bot sent, or an operator's URL."""
+    configure_logs(Settings(log_format=log_format))
+    try:
+        raise ValueError(f"{bad} redis://user:s3cret@host")
+    except ValueError:
+        structlog.get_logger("ours").exception("failed")
+    written = capsys.readouterr().err
+    assert "s3cret" not in written
+    assert "redis://user:***@host" in written
+    first, *others = written.splitlines()
+    assert "failed" in first
+    assert all(line.startswith("  ") for line in others)
+    text = orjson.loads(first)["exception"] if log_format == "json" else "\n".join(others)
+    assert not set(bad) - set("a\nb[2J") & set(text)
+
+
 def test_a_package_that_goes_on_by_itself_says_so_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     """kombu, where Redis cannot be written to; configured twice, as in a worker that was forked."""
     configure_logs(Settings(log_format="json"))
