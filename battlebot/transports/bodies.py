@@ -1,4 +1,4 @@
-"""How a request's body is read, before anybody looks at it: in good time, and not beyond its limit."""
+"""Reads a request's body before it is handled, within a time-out and a limit of size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from battlebot.config import Settings
 
 
 def read_body(settings: Settings) -> None:
-    """Reads the request's body in good time: who sends it byte by byte holds a greenlet and a connection.
+    """Reads the request's body within a time-out: a client that sends it slowly holds a greenlet and a connection.
 
     Raises BadRequest, RequestEntityTooLarge, RequestTimeout.
     """
@@ -20,7 +20,7 @@ def read_body(settings: Settings) -> None:
         return
     if (request.content_length or 0) > limit:
         raise RequestEntityTooLarge
-    # werkzeug cuts a body that announces no length off at the limit: only one byte more tells that it is too long
+    # werkzeug cuts off a body without a length at its limit: one byte more shows that the body is too long
     request.max_content_length = limit + 1
     try:
         with gevent.Timeout(settings.body_timeout_s, RequestTimeout("The request's body did not arrive in time.")):

@@ -1,4 +1,4 @@
-"""What a door must offer the pump (frames with the time of their arrival, one writer, an end), and how any ends."""
+"""What a door must offer the pump: frames with arrival times, one writer, an end. `Gone` is the end at every door."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 class Gone(Exception):
-    """The connection is over, by the peer's own doing or by ours (`clean`); else the network broke it.
+    """The connection is over: ended by the peer or by us (`clean`), or lost.
 
-    `how` is a slug: `goodbye`, `broken`, or that of the close frame by which we ended it.
+    `how` is a slug: `goodbye` if the peer ended it, `broken` if the network did, or our own reason.
     """
 
     def __init__(self, clean: bool, how: str) -> None:
@@ -30,19 +30,19 @@ class Gone(Exception):
 
 
 class Connection(Protocol):
-    """A bot's connection, over which the pump can hold a conversation."""
+    """A bot's connection, as the pump needs it."""
 
     address: str
 
     def receive(self, timeout_s: float | None) -> Frame | None:
-        """The next frame; None if none came in time. Raises Gone."""
+        """Returns the next frame, or None if none came in time. Raises Gone."""
 
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
-        """Queues a message; never blocks, never raises. Too many queued: the connection is closed with a code."""
+        """Queues a message; if too many are queued, closes the connection with a code. Never blocks, never raises."""
 
     @property
     def held_up(self) -> bool:
-        """Whether the peer does not read, so that what it is sent waits."""
+        """Whether messages wait because the peer does not read."""
 
     def close(self, closing: Closing) -> None:
-        """Closes after what is queued has been written, or a time-out. Never blocks, never raises."""
+        """Closes the connection after the queued messages, or after a time-out. Never blocks, never raises."""

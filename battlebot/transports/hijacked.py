@@ -1,4 +1,4 @@
-"""What is answered to a request whose socket a door has taken for a conversation of its own."""
+"""The response to a request whose socket a door has taken over."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from flask import Response
 
 
 class Hijacked(Response):
-    """The socket has been used up: gunicorn must write no response, and takes this for its word."""
+    """Makes gunicorn write no response: StopIteration tells it that the socket has been used up."""
 
     def __call__(self, *_: Any, **__: Any) -> Any:
         raise StopIteration

@@ -1,6 +1,6 @@
-"""What is read from one socket: the greenlet that reads waits for data, for a time, or until it is interrupted.
+"""Reads one socket: the reading greenlet waits until data arrive, a time-out passes, or it is interrupted.
 
-As gevent's own `recv` with a time-out, but without a timer and a watcher made ready for each read.
+Like gevent's own `recv` with a time-out, but without setting up a timer and a watcher for each read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ READABLE = 1
 
 
 class Inlet:
-    """One greenlet at a time reads. `close` must be called before the socket is closed."""
+    """Only one greenlet may read at a time. The caller must call `close` before it closes the socket."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
@@ -28,7 +28,10 @@ class Inlet:
         self._timer: Any = None
 
     def read(self, wait_s: float) -> bytes | None:
-        """What came, b"" at the end of all; None if nothing came in time. Raises OSError, and what `interrupt` says."""
+        """Returns received bytes, b"" at the end of the stream, or None if nothing came within `wait_s`.
+
+        Raises OSError, and the error given to `interrupt`.
+        """
         self._until_s = time.monotonic() + wait_s
         if self._until_s < self._rings_s:
             self._set_timer(wait_s)
@@ -43,12 +46,12 @@ class Inlet:
         return self._sock.recv(READ_BYTES) if came else None
 
     def interrupt(self, error: Exception) -> None:
-        """Raises the error in the greenlet that reads, if one does. To be called by the hub."""
+        """Raises the error in the greenlet that reads, if there is one. Only the hub may call it."""
         if self._reader is not None:
             self._reader.throw(error)
 
     def close(self) -> None:
-        """Nothing can be read any more."""
+        """Frees the watchers; nothing can be read afterwards."""
         for watcher in (self._data, self._timer):
             if watcher is not None:
                 watcher.stop()
@@ -65,7 +68,7 @@ class Inlet:
 
     def _on_data(self) -> None:
         if self._reader is None:
-            # it works on what came before; until it reads again, its socket would wake us for ever
+            # the reader still handles earlier data; until it reads again, a readable socket would wake the hub for ever
             self._watched = False
             self._data.stop()
         else:

@@ -1,4 +1,4 @@
-"""How much one connection, one bot and one address may do at a node. No I/O."""
+"""Limits per connection, bot and address at one node. No I/O."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from battlebot.errors import TooMany
 
 
 class Rate:
-    """A token bucket: `per_s` messages a second on average, twice as many at once. An update gives one back."""
+    """A token bucket: `per_s` messages a second on average, twice as many in a burst. An update gives one back."""
 
     def __init__(self, per_s: float, now_s: Callable[[], float] = time.monotonic) -> None:
         self._per_s = per_s
@@ -20,7 +20,7 @@ class Rate:
         self._at_s = now_s()
 
     def take(self) -> bool:
-        """Whether one more message is within the limit."""
+        """Counts one more message; returns whether it is within the limit."""
         now_s = self._now_s()
         self._tokens = min(2 * self._per_s, self._tokens + (now_s - self._at_s) * self._per_s)
         self._at_s = now_s
@@ -28,12 +28,12 @@ class Rate:
         return self._tokens >= 0
 
     def give_back(self) -> None:
-        """The peer was sent an update: it may answer."""
+        """Allows one message more: the peer was sent an update, and may answer it."""
         self._tokens += 1
 
 
 class Places:
-    """How many connections each key (an address, a bot) holds at this node."""
+    """Limits the connections of each key (an address, a bot) at this node. `what` names the key in errors."""
 
     def __init__(self, limit: int, what: str) -> None:
         self._limit = limit
@@ -42,7 +42,7 @@ class Places:
 
     @contextmanager
     def hold(self, key: str) -> Iterator[None]:
-        """Holds a place for the time of the `with` block. Raises TooMany."""
+        """Counts a connection within the `with` block. Raises TooMany."""
         if self._held[key] >= self._limit:
             raise TooMany(f"Too many connections of one {self._what}.")
         self._held[key] += 1
@@ -55,7 +55,7 @@ class Places:
 
 
 class Patience:
-    """Slows down a peer that logs in again and again without playing: original clients do so without a pause."""
+    """Slows down peers that keep logging in without playing, as original clients do without a pause."""
 
     WINDOW_S = 10.0
     STEP_S = 0.05
@@ -68,14 +68,14 @@ class Patience:
         self._fruitless: dict[str, tuple[int, float]] = {}
 
     def delay_s(self, key: str) -> float:
-        """How long the reply to this login should wait."""
+        """Returns how many seconds the reply to this login should wait."""
         count, since_s = self._fruitless.get(key, (0, 0.0))
         if self._now_s() - since_s > self.WINDOW_S or count < self._free:
             return 0.0
         return min(self._longest_s, self.STEP_S * 2.0 ** min(count - self._free, 10))
 
     def fruitless(self, key: str) -> None:
-        """A connection of this key ended without a match, or its login failed."""
+        """Notes that a connection of this key ended without a finished match, or that its login failed."""
         count, since_s = self._fruitless.pop(key, (0, 0.0))
         if self._now_s() - since_s > self.WINDOW_S:
             count = 0
@@ -84,14 +84,14 @@ class Patience:
             self._fruitless.pop(next(iter(self._fruitless)))
 
     def played(self, key: str) -> None:
-        """A connection of this key played a match."""
+        """Notes that a connection of this key has finished a match."""
         self._fruitless.pop(key, None)
 
 
 class TurnedAway:
-    """For how long each bot has come in vain, as the server could not let it in: that time is not the bot's."""
+    """For how long the server has been unable to let each bot in: that time is not charged to the bot."""
 
-    AGAIN_S = 10.0  # who has not come again by then was not waiting for it
+    AGAIN_S = 10.0  # a bot that comes back later than this was not trying all the time
     REMEMBERED = 100_000
 
     def __init__(self, now_s: Callable[[], float] = time.time) -> None:
@@ -99,13 +99,13 @@ class TurnedAway:
         self._since: dict[str, tuple[float, float]] = {}
 
     def note(self, key: str, came_s: float) -> None:
-        """One that came at `came_s` (epoch) is turned away now."""
+        """Notes that a bot that came at `came_s` (epoch) is turned away now."""
         since_s, last_s = self._since.pop(key, (came_s, came_s))
         self._since[key] = (since_s if came_s - last_s <= self.AGAIN_S else came_s, self._now_s())
         if len(self._since) > self.REMEMBERED:
             self._since.pop(next(iter(self._since)))
 
     def let_in(self, key: str, came_s: float) -> float:
-        """For how many seconds one had been turned away that came at `came_s` (epoch); from now on for none."""
+        """Returns for how many seconds a bot that came at `came_s` (epoch) had been turned away, and forgets it."""
         since_s, last_s = self._since.pop(key, (came_s, came_s))
         return max(0.0, last_s - since_s) if came_s - last_s <= self.AGAIN_S else 0.0

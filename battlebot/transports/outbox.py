@@ -1,8 +1,8 @@
-"""What waits to be written to one socket: bounded, and with exactly one writer at any moment.
+"""A bounded queue of bytes to be written to one socket, with only one writer at a time.
 
-Two greenlets that write to one socket would interleave their frames; so everything goes through here, pongs and the
-close frame too. What the system takes at once is written by whoever has it; a writer, a greenlet, lives only while
-something waits.
+Two greenlets that write to one socket would interleave their frames, so everything goes through here, including pongs
+and the close frame. Whoever queues data writes what the system takes at once; a greenlet writes the rest, and ends
+when the queue is empty.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from gevent import socket, timeout
 
 Written = Callable[[float], None]
 
-# what the system keeps for a peer that does not read, beyond the outbox; Linux takes twice as much
+# the system's buffer for a peer that does not read, in addition to the outbox; Linux doubles it
 SEND_BUFFER_BYTES = 65_536
-LEAST_S = 0.1  # for a message that has waited its time out in the queue: not every late message is a slow reader's
+LEAST_S = 0.1  # to write a message whose time ran out in the queue: it may be late though the peer reads
 
 
 class Outbox:
-    """`on_failure()` is called once if the peer reads too slowly (`held_up`, then) or the socket breaks.
+    """`on_failure()` is called once if the peer reads too slowly (then `held_up` is True) or the socket breaks.
 
-    `on_written(monotonic)` is called when a message has been written, or when the peer holds it up: what the system
-    does not take at once waits for nobody but a peer that leaves its full buffers unread, and its clock runs.
+    `on_written(monotonic)` is called as soon as a message is written or queued: it is queued only if the peer leaves
+    full buffers unread, and then its clock runs.
 
-    Too slowly: a message has not been written `send_timeout_s` after it was queued. Were it counted from the moment
-    its turn came, a peer that reads a little now and then could put off its own update, and with it its clock, for
-    as long as the queue holds. The socket must have no time-out of its own.
+    Too slowly means that a message is not written `send_timeout_s` after it was queued. If the time were counted from
+    when the message is next to be written, a peer that reads a little now and then could delay its own update, and
+    with it its clock, for as long as the queue lasts. The socket must have no time-out of its own.
     """
 
     def __init__(self, sock: socket.socket, limit: int, send_timeout_s: float, on_failure: Callable[[], None]) -> None:
@@ -44,7 +44,7 @@ class Outbox:
         self.failed = False
 
     def put(self, data: bytes, on_written: Written | None = None) -> bool:
-        """Queues bytes; False if too many wait already, or the outbox is closed: then nothing was queued."""
+        """Queues bytes; returns False, without queueing, if too many messages wait or the outbox is closed."""
         if self._last or self.failed:
             return False
         if len(self._queue) >= self._limit:
@@ -53,24 +53,24 @@ class Outbox:
         return True
 
     def put_last(self, data: bytes, on_written: Written | None = None) -> None:
-        """Queues the very last bytes, whatever waits before them. Nothing can be queued after."""
+        """Queues the last bytes, however many messages wait. Nothing can be queued afterwards."""
         if not self._last and not self.failed:
             self._push(data, on_written)
         self._last = True
 
     def drain(self, timeout_s: float) -> None:
-        """Waits until all has been handed to the system, or cannot be any more; at most `timeout_s`."""
+        """Waits until the queue is written to the system or has failed, at most `timeout_s`."""
         if self._writer is not None:
             self._writer.join(max(0.0, timeout_s))
 
     @property
     def waiting(self) -> int:
-        """How many messages wait."""
+        """How many messages wait, without the one that is being written."""
         return len(self._queue)
 
     @property
     def held_up(self) -> bool:
-        """Whether messages wait because the peer does not read, or were dropped for that."""
+        """Whether messages wait because the peer does not read, or were dropped because it did not."""
         return self._unread or self._writer is not None
 
     def _push(self, data: bytes, on_written: Written | None) -> None:
@@ -98,7 +98,7 @@ class Outbox:
                 with timeout.Timeout(left_s, TimeoutError("the peer does not read")):
                     self._sock.sendall(data)
         except OSError as error:
-            # the network's own time-out has a number
+            # unlike ours, the network's time-out has an errno
             self._unread = isinstance(error, TimeoutError) and error.errno is None
             self._fail()
         finally:

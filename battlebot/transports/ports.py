@@ -1,4 +1,4 @@
-"""What the doors need of parts of the house that they may not import, handed in by the one who wires it."""
+"""What the doors need of parts that they may not import; `app.py` passes them in."""
 
 from __future__ import annotations
 
@@ -12,54 +12,54 @@ class WaitingRoom(Protocol):
     """Where players wait for a match."""
 
     def admit(self, player: Player, address: str) -> None:
-        """Checks that the bot, which comes from that address, may wait where it wants to.
+        """Checks that the bot, connected from `address`, may wait where it wants to.
 
-        Raises ContestClosed, TooMany for contests that it would open, Unavailable.
+        Raises ContestClosed, TooMany if it would open one contest too many, Unavailable.
         """
 
     def enter(self, player: Player, may_take: bool = True) -> None:
-        """The player begins to wait: it gets an empty seat of its own back, a match, or waits. Raises Unavailable.
+        """Gives the player an empty seat of its own back or a match, or has it wait. Raises Unavailable.
 
-        Without `may_take` it waits to be taken by others, until `look_again`.
+        Without `may_take` it waits to be taken along by others, until `look_again`.
         """
 
     def look_again(self, player: Player) -> None:
-        """A player that still waits takes an opponent along, if there is one. Raises Unavailable."""
+        """Lets a player that still waits take an opponent along, if there is one. Raises Unavailable."""
 
     def leave(self, player: Player) -> None:
-        """The player does not wait any more. Never raises: what Redis does not answer is tried again later."""
+        """Takes out a player that waits no more. Never raises: if Redis does not answer, it is tried again later."""
 
 
 class Match(Protocol):
-    """A match, of which a door for viewers needs no more than this."""
+    """A match, as far as a door for viewers needs it."""
 
     @property
     def id(self) -> str:
-        """Its name."""
+        """The match's id."""
 
 
 class Battles(Protocol):
-    """Where battles are begun and followed."""
+    """Begins, changes and follows battles."""
 
     def begin(self, game_name: str, players: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Match:
-        """Begins a match of these (name, address), in this order. Answers it at its beginning.
+        """Begins a match of these (name, address) players, in this order; returns it as it began.
 
-        Raises UnknownGame, BadMessage with a sentence for options and players that do not go together, BadAddress with
-        the `player` in its details, Unavailable.
+        Raises UnknownGame, BadMessage with a sentence if options and players do not fit, BadAddress with the `player`
+        in its details, Unavailable.
         """
 
     def find(self, match_id: str) -> Match:
-        """A match that is being played, or was a moment ago. Raises UnknownMatch, Unavailable."""
+        """Returns a match that is live or has just ended. Raises UnknownMatch, Unavailable."""
 
     def follow(self, match: Any, is_wanted: Callable[[], bool]) -> Iterator[tuple[dict[str, Any], int]]:
-        """Every state of a match from its beginning, as a viewer may see it, and its version; ends with the match.
+        """Yields each state of a match from its beginning, as viewers may see it, and its version; ends with the match.
 
-        One with a pause comes twice, if it is the same after the pause. Waits for what has not happened yet, and for
-        Redis, as long as it is wanted. Raises UnknownMatch if the match is lost.
+        A state that is followed by a pause is yielded again after it, unless it has changed. Waits for further states,
+        and for Redis, while `is_wanted()`. Raises UnknownMatch if the match is lost.
         """
 
     def reconfigure(self, match_id: str, options: Mapping[str, Any]) -> bool:
-        """Changes the options of a match that goes on; False where they cannot be.
+        """Changes the options of a running match; returns False if they cannot be changed.
 
-        Raises UnknownMatch, Unavailable, BadMessage for an option that the game does not have, or of another kind.
+        Raises UnknownMatch, Unavailable, BadMessage for an option that the game does not have or that has a wrong type.
         """

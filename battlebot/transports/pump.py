@@ -1,4 +1,4 @@
-"""One bot's conversation as docs/bots.md has it: salt, login, waiting, turns, goodbye; over any `Connection`."""
+"""One bot's conversation as in docs/bots.md, over any `Connection`: salt, login, waiting, turns, close."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ log = structlog.get_logger()
 
 
 class Pump:
-    """Holds the conversations of a node: what they share, and `converse`, which runs one."""
+    """The conversations of a node and what they share; `converse` runs one."""
 
     def __init__(self, settings: Settings, directory: Directory, lobby: WaitingRoom, arena: Arena, lag: Lag) -> None:
         self._lag = lag
@@ -46,7 +46,7 @@ class Pump:
         self.connections = 0
 
     def converse(self, connection: Connection) -> None:
-        """Runs a conversation to its end. Never raises; the connection is closed with a code."""
+        """Runs a conversation to its end and closes the connection with a code. Never raises."""
         self.connections += 1
         try:
             if self._stays.draining:
@@ -67,7 +67,7 @@ class Pump:
             self.connections -= 1
 
     def release(self, player: Player) -> None:
-        """The player's match is over: it waits for the next, or the connection is closed."""
+        """Call when the player's match is over: has it wait for the next one, or closes the connection."""
         if player.gone:
             return
         if not player.login.keep:
@@ -76,14 +76,14 @@ class Pump:
         self._stays.again(player, self._enter_again)
 
     def drain(self) -> None:
-        """The node is going to stop: nobody is let in any more, and everybody is sent to another node.
+        """Call before the node stops: lets nobody in any more, and closes all players' connections. Returns at once.
 
-        Seats are kept with their clocks stopped; kept sessions are told by a notice before the close.
+        Seats are kept with their clocks stopped. Bots of protocol 2 get a notice before the close.
         """
         self._stays.drain(self._send_away)
 
     def _send_away(self, player: Player) -> None:
-        # its seat stands empty before it is told, for it may be back before the close frame is
+        # empty the seat first: the bot may be back before this connection is closed
         self._arena.orphaned(player, closing.RESTARTING.slug)
         self._lobby.leave(player)
         if player.login.protocol >= 2:
@@ -108,7 +108,7 @@ class Pump:
 
     @contextmanager
     def _turning_away(self, player: Player) -> Iterator[None]:
-        """Whatever of the way in fails there for the server's sake: the bot will be back."""
+        """Notes that the bot was turned away if the `with` block raises Unavailable; the bot will come back."""
         try:
             yield
         except Unavailable:
@@ -123,9 +123,10 @@ class Pump:
             self._listen(connection, player)
 
     def _log_in(self, connection: Connection) -> Player | None:
-        """The player; None where the login has failed, or the node stops. Raises Unavailable: nothing was said then.
+        """Returns the player, or None if the login has failed or the node stops.
 
-        An original client that is told `failed` does not come back; one that is closed does.
+        Raises Gone. Raises Unavailable without a reply to the login: an original client that is told `failed` does not
+        come back; one whose connection is closed does.
         """
         salt = new_secret()
         connection.send(encode({"salt": salt}))
@@ -145,7 +146,7 @@ class Pump:
             return None
         player.came_s = self._stays.let_in(player.bot, came_s, arrived_s)
         if self._stays.draining:
-            # it had connected before, and nobody has sent it away
+            # it logged in too late to be among the players that the drain sends away
             connection.close(closing.RESTARTING)
             return None
         connection.send(encode(authentication_ok(login)))
@@ -197,15 +198,15 @@ class Pump:
 
 
 def _complain(player: Player, error: Unavailable) -> None:
-    # its clock stands still, and it is asked again when Redis is back; an original client just waits
+    # its clock is stopped, and it is asked again when Redis is back; an original client just waits
     if player.login.protocol >= 2:
         player.channel.send(complaint(str(error), error.code))
 
 
 class _GivingBack:
-    """The player's channel: each update sent lets the bot send one message more.
+    """The player's channel: each message to the bot allows one more from it.
 
-    `dismissed` says that the server closed it for a reason of its own, which is no fault of the bot's.
+    `dismissed`: the server closed it for a reason of its own, through no fault of the bot.
     """
 
     def __init__(self, connection: Connection) -> None:

@@ -1,6 +1,7 @@
-"""The socket.io door: viewers of Battle-cubed begin games of bots behind HTTP, and are told what happens in them.
+"""The socket.io door: viewers of Battle-cubed start games of bots behind HTTP and receive their events.
 
-Clients of socket.io 2 (EIO=3) and of today (EIO=4), by polling or WebSocket, at the usual path. Messages: `wire.cubed`.
+For clients of socket.io 2 (EIO=3) and later (EIO=4), by polling or WebSocket, at the usual path. The messages are in
+`wire.cubed`.
 """
 
 from __future__ import annotations
@@ -26,16 +27,17 @@ from battlebot.wire.addresses import household
 
 GAME = "battlecube"
 PATH = "/socket.io/"
-MOST_WATCHED = 16  # games that one viewer is told of at a time
-EVENTS_PER_S = 5.0  # what a viewer may say
+MOST_WATCHED = 16  # games that one viewer may follow at a time
+EVENTS_PER_S = 5.0  # that a viewer may send
 
 log = structlog.get_logger()
 
 
 class SocketIoDoor:
-    """`may_begin(address)` says whether another game of that address is within the limit of all nodes.
+    """`may_begin(address)` counts a game; returns whether it is within the address's limit over all nodes.
 
-    `open_socket` answers upgrades: what it makes of an environment is the WebSocket door's `WebSocket`.
+    It may raise Unavailable. `open_socket` answers upgrades: it makes the WebSocket door's `WebSocket` from a WSGI
+    environment.
     """
 
     def __init__(
@@ -56,19 +58,19 @@ class SocketIoDoor:
         self.servers = make_servers(settings, open_socket, self, events, session)
 
     def drain(self) -> None:
-        """Ends all connections: the node stops. What they have begun goes on."""
+        """Ends all sessions because the node stops. The games that they started go on."""
         for session in list(self._sessions.values()):
             in_background(session.server.disconnect, session.sid)
 
     def answer(self) -> Response:
-        """One request of a client; a WebSocket is held as long as it lasts."""
+        """Answers a client's request; for a WebSocket, returns when it has ended."""
         asked = request.args.get("EIO")
         server = self.servers.get(asked or "")
         if server is None:
             sentence = f"This door speaks EIO={OLD} (socket.io 2) and EIO={NEW} (socket.io 3 and later).\n"
             return Response(sentence, 400, mimetype="text/plain")
         environ, head = request.environ, dict[str, Any]()
-        # the body has been read, and its length checked, before
+        # the body was read, and its length checked, before this call
         body = request.get_data()
         environ |= {"wsgi.input": BytesIO(body), "CONTENT_LENGTH": str(len(body))}
 
@@ -81,7 +83,7 @@ class SocketIoDoor:
         return self._with_origin(Response(parts, head["status"], head["headers"]))
 
     def _with_origin(self, response: Response) -> Response:
-        """Lets a page of another origin read it, where the operator has allowed that origin."""
+        """Lets a page of another origin read the response, if the operator has allowed that origin."""
         origin, allowed = request.headers.get("Origin"), origins_of(self._settings)
         if origin is not None and ("*" in allowed or origin.lower() in allowed):
             response.headers["Access-Control-Allow-Origin"] = origin
@@ -90,7 +92,7 @@ class SocketIoDoor:
         return response
 
     def admit(self, sid: str, environ: Mapping[str, Any]) -> bool:
-        """Counts a connection; False where there are too many, here or of its address."""
+        """Counts a connection; returns False, without counting, if this node or its address has too many."""
         address, settings = _address_of(environ), self._settings
         if len(self._addresses) >= settings.max_streams or self._held[address] >= settings.max_streams_per_address:
             return False
@@ -99,7 +101,7 @@ class SocketIoDoor:
         return True
 
     def release(self, sid: str) -> None:
-        """The connection is gone."""
+        """Uncounts a connection that is gone."""
         address = self._addresses.pop(sid, None)
         if address is not None:
             self._held[address] -= 1
@@ -160,7 +162,7 @@ class SocketIoDoor:
         self._attend(server, sid, watch)
 
     def _attend(self, server: Any, sid: str, act: Callable[[Session], None]) -> None:
-        """Does what a viewer asks for; whatever is wrong with it is told as an `ERROR`."""
+        """Runs a viewer's request; if it fails, sends the viewer an `ERROR`."""
         session = self._sessions.get((id(server), sid))
         if session is None:
             return

@@ -1,6 +1,6 @@
-"""What is changed of either package's engine, which keeps the sessions: nothing waits for, or is kept for, who is gone.
+"""Changes to both packages' engines, which keep the sessions: nothing is kept, or waits, for a client that is gone.
 
-What the sessions say to each other is `socketio_servers`' to guard.
+`socketio_servers` guards the connections and events of these sessions.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ import engineio
 
 from socketio2.engineio import Server as OldEngine
 
-MOST_UNREAD = 100  # packets that a client which polls may leave unread and yet say more
-MOST_PONGS = 8  # of them, answers to its pings: they hold what the client has sent
+MOST_UNREAD = 100  # packets that a polling client may leave unread and still send more
+MOST_PONGS = 8  # of these packets, answers to its pings: they repeat the data that the client sent
 LONGEST_LENGTH = 9  # digits of a packet's length
 PONG = 3
 NO_SESSION = b'"Invalid session"'
 
 
 class _Bounded:
-    """Comes before the engine's class."""
+    """A mixin for an engine's class; must be the first base."""
 
     sockets: dict[str, Any]
 
     def handle_request(self, environ: Mapping[str, Any], start_response: Callable[..., Any]) -> Any:
-        """One request; of a client that reads nothing and goes on talking it is the last."""
+        """Answers a request; closes the session of a client that keeps sending without reading."""
         if environ["REQUEST_METHOD"] == "POST":
             session = self.sockets.get(_asked_for(environ))
             if session is not None and _is_full(session.queue.queue):
                 session.close(wait=False)
                 session = None
             if session is None:
-                # the old package fails where there is no id
+                # the old package raises an exception if there is no session id
                 start_response("400 Bad Request", [("Content-Type", "text/plain")])
                 return [NO_SESSION]
         return super().handle_request(environ, start_response)  # type: ignore[misc]
 
     def disconnect(self, sid: str | None = None) -> None:
-        """Ends a session, or all: the packages wait until the client has read its last, which it may never do."""
+        """Ends a session, or all (None), without waiting: the packages wait until the client has read everything."""
         for session in [self.sockets.get(sid)] if sid is not None else list(self.sockets.values()):
             if session is not None:
                 session.close(wait=False)
@@ -47,16 +47,16 @@ class _Bounded:
     def _trigger_event(self, event: str, *arguments: Any, **options: Any) -> Any:
         answer = super()._trigger_event(event, *arguments, **options)  # type: ignore[misc]
         if event == "disconnect":
-            # whoever holds the session sends its last; the old package would keep it, and fail when it is asked for
+            # whoever holds the session sends its last packets; the old package would keep it, and fail when it is used
             self.sockets.pop(arguments[0], None)
         return answer
 
 
 class OldBounded(_Bounded, OldEngine):
-    """Of socket.io 2."""
+    """The engine of socket.io 2."""
 
     def handle_request(self, environ: Mapping[str, Any], start_response: Callable[..., Any]) -> Any:
-        """One request; a body that says more of its lengths than they can be is refused unread."""
+        """Answers a request; refuses a body with impossible packet lengths before it is decoded."""
         if environ["REQUEST_METHOD"] == "POST":
             body = environ["wsgi.input"].getvalue()
             if not can_be_framed(body):
@@ -66,13 +66,14 @@ class OldBounded(_Bounded, OldEngine):
 
 
 class NewBounded(_Bounded, engineio.Server):
-    """Of socket.io 3 and later."""
+    """The engine of socket.io 3 and later."""
 
 
 def can_be_framed(body: bytes) -> bool:
-    """Whether the packets of a body in the old protocol's binary form can be told apart; of another form, True.
+    """Returns whether a body in the old protocol's binary form has valid packet lengths; True for any other body.
 
-    A length is a byte a digit, up to 0xff. The package would multiply as many digits as there are.
+    A length has one byte per digit, at most `LONGEST_LENGTH`, and ends with 0xff. The package would compute with any
+    number of digits.
     """
     if body.startswith(b"d="):
         body = parse_qs(body).get(b"d", [b""])[0]

@@ -1,6 +1,6 @@
-"""The two generations of socket.io servers behind one door: today's package, and the old one kept in socketio2/.
+"""The two generations of socket.io servers behind one door: the current package, and the old one kept in socketio2/.
 
-Here is what is done to both so that no client can make them hold, log or run more than it should.
+The changes to both keep clients from making them store, log or run more than they should.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from battlebot.wire.addresses import household
 from battlebot.wire.upgrade import BadUpgrade
 from socketio2.socketio import Server as OldServer
 
-OLD, NEW = "3", "4"  # what the query's EIO says
-HIJACKED = "battlebot.hijacked"  # in the environment: the socket has been used up, gunicorn must write no response
+OLD, NEW = "3", "4"  # values of the query's EIO
+HIJACKED = "battlebot.hijacked"  # key in the environment: the socket is used up, gunicorn must write no response
 NAMESPACE = "/"
 PING_INTERVAL_S = 25
 PING_TIMEOUT_S = {OLD: 60, NEW: 20}
 
 OpenSocket = Callable[[Mapping[str, Any], Settings, str], Any]  # raises BadUpgrade
-Handler = Callable[..., bool | None]  # (server, sid, *arguments); of `connect`: whether the client may come
+Handler = Callable[..., bool | None]  # (server, sid, *arguments); that of `connect` returns whether to accept
 
 
 class Guard(Protocol):
-    """Who counts the connections; `sid` is engine.io's."""
+    """Counts the connections; `sid` is engine.io's session id."""
 
     def admit(self, sid: str, environ: Mapping[str, Any]) -> bool:
-        """Whether one more may come."""
+        """Counts a connection; returns False, without counting, if there are too many."""
 
     def release(self, sid: str) -> None:
-        """It is gone."""
+        """Uncounts a connection that is gone."""
 
 
 class EngineSocket:
-    """What both packages take for a WebSocket: our own, with its limits and its one writer.
+    """Our own WebSocket, with its limits and its one writer, behind the interface that both packages expect.
 
-    Each message waits until it has been written, so that a viewer that reads slowly slows down its own stream only.
+    Sending does not wait for a slow viewer; one that lets too many messages wait is closed by the WebSocket.
     """
 
     def __init__(self, settings: Settings, open_socket: OpenSocket, handler: Callable[[Any], Any]) -> None:
@@ -55,7 +55,7 @@ class EngineSocket:
         self._ws: Any = None
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
-        """Answers the upgrade and holds the conversation."""
+        """Answers the upgrade and runs the conversation to its end."""
         address = household(environ.get("REMOTE_ADDR") or "unknown")
         try:
             self._ws = self._open(environ, self._settings, address)
@@ -70,7 +70,7 @@ class EngineSocket:
         return []
 
     def send(self, message: str | bytes) -> None:
-        """Writes a text. Raises OSError if it cannot be written in time."""
+        """Writes or queues a text. Raises OSError if it is binary, or the connection is over."""
         if isinstance(message, bytes):
             raise OSError("nothing binary is told")
         written = Event()
@@ -79,7 +79,7 @@ class EngineSocket:
             raise OSError("the peer does not read")
 
     def wait(self) -> str | None:
-        """The next text; None at the end."""
+        """Returns the next text, or None at the end. Closes a peer that sends binary messages or too many."""
         try:
             frame = self._ws.receive(None)
         except Gone:
@@ -93,19 +93,19 @@ class EngineSocket:
         return frame.text
 
     def close(self) -> None:
-        """The server has said its last."""
+        """Closes the connection after the queued messages."""
         if self._ws is not None:
             self._ws.close(closing.Closing(1000))
 
 
 class _Guarded:
-    """What is changed of either server: who may come is asked first, and an event that nobody knows is nothing."""
+    """A mixin for both servers: asks the guard about each connection first, and ignores unknown events."""
 
     known: Collection[str]
     guard: Guard
 
     def _handle_eio_connect(self, sid: str, environ: Mapping[str, Any]) -> Any:
-        # before anything is kept of it, and before it has named a namespace, which today's clients may never do
+        # before anything is kept of it, and before it joins a namespace, which current clients may never do
         return super()._handle_eio_connect(sid, environ) if self.guard.admit(sid, environ) else False  # type: ignore[misc]
 
     def _handle_eio_disconnect(self, sid: str, *reason: Any) -> None:
@@ -113,34 +113,34 @@ class _Guarded:
         super()._handle_eio_disconnect(sid, *reason)  # type: ignore[misc]
 
     def _handle_event(self, sid: str, namespace: str | None, id: Any, data: Any) -> None:
-        # the packages would let a client say `connect` and `disconnect`, as if they had
+        # the packages would let a client trigger `connect` and `disconnect` by sending events of these names
         if isinstance(data, list) and data and isinstance(data[0], str) and data[0] in self.known:
             super()._handle_event(sid, namespace, id, data)  # type: ignore[misc]
 
 
 class _Old(_Guarded, OldServer):
-    """Speaks socket.io 2."""
+    """The server of socket.io 2."""
 
     def _engineio_server_class(self) -> type:
         return OldBounded
 
     def _handle_connect(self, sid: str, namespace: str | None) -> Any:
-        # it would keep whatever namespaces a client thinks of
+        # the package would keep any namespace that a client names
         return super()._handle_connect(sid, namespace) if namespace in (None, NAMESPACE) else None
 
     def waiting(self, sid: str) -> tuple[int, bool] | None:
-        """How many messages the session has yet to be sent, and whether it polls; None if it is over."""
+        """Returns how many messages wait for the session, and whether it polls; None if it is over."""
         return _standing(self.eio.sockets.get(sid))
 
 
 class _New(_Guarded, socketio.Server):
-    """Speaks socket.io 3 to 5."""
+    """The server of socket.io 3 and later."""
 
     def _engineio_server_class(self) -> type:
         return NewBounded
 
     def waiting(self, sid: str) -> tuple[int, bool] | None:
-        """How many messages the session has yet to be sent, and whether it polls; None if it is over."""
+        """Returns how many messages wait for the session, and whether it polls; None if it is over."""
         return _standing(self.eio.sockets.get(self.manager.eio_sid_from_sid(sid, NAMESPACE)))
 
 
@@ -155,22 +155,22 @@ def make_servers(
     events: Mapping[str, Handler],
     session: Mapping[str, Handler],
 ) -> dict[str, Any]:
-    """A server for each generation, by what the query's EIO says.
+    """Returns a server for each generation, by the query's EIO.
 
-    `events` are those that clients may send, `session` has `connect` and `disconnect`.
+    `events` has the handlers of events that clients may send, `session` those of `connect` and `disconnect`.
     """
     made: dict[str, Any] = {}
     for generation, kind in ((OLD, _Old), (NEW, _New)):
         server = kind(
             async_mode="threading",
-            # one event of a session after the other
+            # a session's events are handled one after another
             async_handlers=False,
             ping_interval=PING_INTERVAL_S,
             ping_timeout=PING_TIMEOUT_S[generation],
             max_http_buffer_size=settings.max_body_bytes,
             http_compression=False,
             cookie=None,
-            # which origins may come is the whole house's rule, and not theirs
+            # origins are checked for the whole application, in battlebot/api/origins.py
             cors_allowed_origins=[],
         )
         server.eio._async = {**driver._async, "websocket": _sockets(settings, open_socket)}

@@ -1,4 +1,4 @@
-"""One connected viewer of the socket.io door, and how it is told of a match. What it may ask for is the door's."""
+"""One connected viewer of the socket.io door, and the events that it is sent of a match. The door handles requests."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from battlebot.transports.limits import Rate
 from battlebot.transports.ports import Battles, Match
 from battlebot.wire import cubed
 
-MOST_WAITING = 200  # events that a viewer has yet to be sent, before it is told more
-MOST_IN_A_POLL = 12  # of one that polls: what waits goes out together, and some clients take 16 packets at a time
-PAUSE_S = 0.02  # until it is looked at again
+MOST_WAITING = 200  # events in a session's queue at which no more are added
+MOST_IN_A_POLL = 12  # the same if it polls: the whole queue goes out at once, and some clients take only 16 packets
+PAUSE_S = 0.02  # between two looks at a full queue
 NEXT_TICK = "NEXT_TICK"
 
 
 @dataclass
 class Session:
-    """A connected viewer. `game`: the match that it has begun and that goes on; `watches`: what it is told of."""
+    """A connected viewer. `game`: the match that it has started, while that is running; `watches`: all that it follows.
+
+    `gone`: the session is over.
+    """
 
     server: Any
     sid: str
@@ -30,11 +33,11 @@ class Session:
     gone: bool = False
 
     def tell(self, event: tuple[str, Any]) -> None:
-        """Queues an event."""
+        """Queues an event, a name and a body."""
         self.server.emit(event[0], event[1], to=self.sid)
 
     def waits(self) -> bool:
-        """Waits until the viewer has read enough to be told more; False if it is gone."""
+        """Waits until there is room in the viewer's queue; returns False if the viewer is gone."""
         while not self.gone:
             standing = self.server.waiting(self.sid)
             if standing is None:
@@ -49,9 +52,9 @@ class Session:
 def events_of(
     battles: Battles, match: Match, urls: Mapping[str, str], is_wanted: Callable[[], bool]
 ) -> Iterator[cubed.Event]:
-    """All events of a match, each at its time: between two ticks it takes `speed` ms. Raises what `follow` raises.
+    """Yields all events of a match, each at its time, with `speed` ms between two ticks. Raises like `Battles.follow`.
 
-    Where they cannot be read now they come later, as long as they are wanted.
+    While Redis does not answer, it waits, as long as `is_wanted()`. `urls`: player -> URL, for the final scores.
     """
     before: Any = None
     held: cubed.Event | None = None
@@ -67,7 +70,7 @@ def events_of(
                 if not is_anew:
                     time.sleep(pause_s)
                 if event is events[-1]:
-                    # the setup may have been changed meanwhile: then it is told as it is under the new one
+                    # the setup may be changed meanwhile: then the tick is told as it is under the new one
                     held = event
                     break
             yield event
@@ -79,7 +82,7 @@ def events_of(
 
 
 def _tick_s(state: Mapping[str, Any]) -> float:
-    """The pause before each tick of a state's events; its own `speed` may be that of the ticks to come."""
+    """Returns the pause in seconds before each tick of a state's events; its `speed` may be that of later ticks."""
     ticks = sum(name == NEXT_TICK for name, _ in state.get("events") or ())
     pause_ms: float = state.get("speed", 0) if state["complete"] else state.get("pauseMs", 0) / max(1, ticks)
     return pause_ms / 1000

@@ -1,4 +1,4 @@
-"""How a bot comes in, waits again and leaves, whatever the door. What is said to it meanwhile is the door's."""
+"""How a bot comes in, waits again and leaves, the same at every door. What it is sent meanwhile is up to the door."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from battlebot.wire import closing
 
 log = structlog.get_logger()
 
-# a bot that is known by heart is looked up faster than one that is unknown: a refusal must not show which it was
+# after a login's arrival: a cached bot is looked up faster than an unknown one, and a refusal must not show which
 REFUSED_AFTER_S = 0.1
 
-# closes that are the server's own doing
+# closes for the server's own reasons
 OURS = frozenset({closing.RESTARTING, closing.UNAVAILABLE, closing.SERVER_ERROR})
 
 
 class DoorsChannel(Channel, Protocol):
-    """A player's channel. `dismissed`: it was closed for one of `OURS`, which is no fault of the bot's."""
+    """A player's channel. `dismissed`: it was closed for one of `OURS`, through no fault of the bot."""
 
     dismissed: bool
 
 
 class Stays:
-    """The players of a node at one door, `players`; `draining`: nobody is let in any more."""
+    """`players` are those of a node at one door. `draining`: nobody is let in any more."""
 
     def __init__(self, settings: Settings, lobby: WaitingRoom, arena: Arena) -> None:
         self.players: set[Player] = set()
@@ -46,16 +46,17 @@ class Stays:
         self._entering: dict[Player, gevent.Greenlet] = {}
 
     def refuse(self, address: str, received_s: float) -> None:
-        """Waits until whoever sent a wrong login, which arrived at `received_s` (monotonic), may be told so."""
+        """Waits until a failed login, which arrived at `received_s` (monotonic), may be answered, and counts it."""
         peer = f"\0{address}"  # no bot's name holds a control character
         gevent.sleep(max(self._patience.delay_s(peer), received_s + REFUSED_AFTER_S - time.monotonic()))
         self._patience.fruitless(peer)
 
     def let_in(self, bot: str, received_s: float, arrived_s: float) -> float:
-        """Waits as long as a bot must that comes again and again; answers since when (epoch) it counts as there.
+        """Delays a bot that keeps logging in; returns the moment (epoch) from which it counts as connected.
 
-        Its login arrived at `received_s` (monotonic), which is `arrived_s` (epoch). What it waits for by its own fault
-        is charged, what the server takes is not.
+        Its login arrived at `received_s` (monotonic), which is `arrived_s` (epoch). The delay is the bot's own fault
+        and charged to it: the moment is later by that much. If the server turned the bot away shortly before, the
+        moment is earlier instead, by the time for which it was kept out.
         """
         delay_s = self._patience.delay_s(bot)
         gevent.sleep(delay_s)
@@ -63,12 +64,12 @@ class Stays:
         return arrived_s - away_s if away_s else arrived_s + min(delay_s, time.monotonic() - received_s)
 
     def turn_away(self, player: Player) -> None:
-        """The server could not let the player in: what passes until it comes again is not the bot's."""
+        """Notes that the server could not let the player in: the time since it came is not charged to the bot."""
         assert player.came_s is not None
         self._turned_away.note(player.bot, player.came_s)
 
     def count(self, player: Player) -> None:
-        """Notes whether the player's connection, which is over, has brought it a match."""
+        """Notes whether the player finished a match on its connection, which is over; delays later logins if not."""
         if player.finished_matches:
             self._patience.played(player.bot)
         else:
@@ -76,9 +77,9 @@ class Stays:
 
     @contextmanager
     def of(self, player: Player, channel: DoorsChannel) -> Iterator[None]:
-        """The player's stay, for the time of the `with` block; how that ends says who has ended it.
+        """Registers the player for the `with` block, then tells the arena and the lobby that it has left, and how.
 
-        Gone says it itself; whatever else is raised is the server's fault.
+        Gone says how the connection ended; any other exception is the server's fault. Both are raised again.
         """
         clean, how = False, "error"
         self.players.add(player)
@@ -98,8 +99,8 @@ class Stays:
         player.gone = True
         entering = self._entering.pop(player, None)
         if entering is not None:
-            entering.join()  # else its ticket could be there after we have left
-        # first of all: Redis may be slow to answer, and while the ticket is taken away a match may begin with it
+            entering.join()  # otherwise its ticket might appear after `leave`
+        # the arena first: Redis may be slow to take the ticket away, and a match may begin with it meanwhile
         if channel.dismissed:
             self._arena.orphaned(player, how)
         else:
@@ -107,12 +108,12 @@ class Stays:
         self._lobby.leave(player)
 
     def again(self, player: Player, enter: Callable[[Player], None]) -> None:
-        """A player whose match is over waits for the next: `enter` has it do so, and does not raise."""
-        # in a greenlet of its own: whose turn ended the match must go on reading
+        """Has a player whose match is over wait for the next one: calls `enter(player)`, which must not raise."""
+        # in a greenlet of its own: the caller may be the greenlet that reads a bot's turns
         self._entering[player] = gevent.spawn(enter, player)
 
     def drain(self, send_away: Callable[[Player], None]) -> list[gevent.Greenlet]:
-        """The node is going to stop: `send_away` is called for each player, in the greenlets that are answered."""
+        """Lets nobody in any more, and starts a greenlet per player that calls `send_away(player)`; returns these."""
         self.draining = True
         log.info("node.drains", players=len(self.players))
         return [gevent.spawn(send_away, player) for player in self.players]

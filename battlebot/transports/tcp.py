@@ -1,4 +1,4 @@
-"""The TCP door: gomoku for clients of the original duel arena (docs/tcp.md). Its own conversation, and no rules."""
+"""The TCP door: gomoku for clients of the original duel arena (docs/tcp.md). Has its own conversation, but no rules."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from battlebot.wire.login import Login
 
 log = structlog.get_logger()
 
-NOTE_ONLINE_S = 30.0  # between two notes of how long a player has been online
+NOTE_ONLINE_S = 30.0  # between two notes of how long players have been online
 BACKLOG = 1024
 UNREADABLE = "x and y must be whole numbers."
 
 
 class TcpDoor:
-    """Holds the conversations of a node at this door; `serve` opens it.
+    """The conversations of a node at this door; `serve` opens it.
 
-    `attendance(name, since_ms, seconds)` keeps that the connection of that moment has lasted so long by now; it raises
-    Unavailable.
+    `attendance(name, since_ms, seconds)` notes that the connection that began at `since_ms` (epoch) has lasted
+    `seconds` so far; it may raise Unavailable.
     """
 
     def __init__(
@@ -72,21 +72,28 @@ class TcpDoor:
         self.connections = 0
 
     def serve(self) -> None:
-        """Opens the door, until `drain`. Raises OSError if the port cannot be had."""
+        """Opens the door until `drain`, and returns. Raises OSError if the port cannot be opened."""
         address = (self._settings.host, self._settings.tcp_port)
         self._server = StreamServer(address, self._on_connection, backlog=BACKLOG)
         self._server.start()
         log.info("tcp.open", host=self._settings.host, port=self._server.server_port)
 
     def drain(self) -> None:
-        """Nobody is let in any more; seats are kept with their clocks stopped, and everybody may go to another node."""
+        """Call before the node stops: lets nobody in any more, and closes all players' connections.
+
+        Seats are kept with their clocks stopped, so that players can go on at another node.
+        """
         sent_away = self._stays.drain(self._send_away)
         if self._server is not None:
             self._server.stop_accepting()
         gevent.joinall(sent_away)
 
     def release(self, player: Player) -> None:
-        """The player's boards against an opponent are over. If that one left too early, the rest is for another."""
+        """Call when the player's boards against an opponent are over.
+
+        If the opponent left early, the player waits for another one for the remaining boards; else it is told that it
+        is free.
+        """
         guest = self._guests.get(player)
         if guest is None or player.gone:
             return
@@ -97,16 +104,16 @@ class TcpDoor:
             guest.free()
 
     def expel(self, connection: str) -> None:
-        """Another connection has taken the name of this one."""
+        """Closes `connection` (`node/number`), if it is here: another one has taken its name."""
         for player, guest in list(self._guests.items()):
             if guest.holder.connection == connection and not player.gone:
                 log.info("tcp.taken_over", bot=guest.name)
-                # it may be on its way to a seat, which it must not take from the later one
+                # it may be about to take a seat, which now belongs to the later connection
                 player.gone = True
                 guest.close(TAKEN_OVER)
 
     def tick(self) -> None:
-        """Every second: finds what lost letters should have said, and notes who is online. Raises Unavailable."""
+        """Call every second: makes up for lost letters, and notes who is online. Raises Unavailable."""
         given_up, self._given_up = self._given_up, []
         for holder in given_up:
             self._give_up(holder)
@@ -132,7 +139,7 @@ class TcpDoor:
         except TooMany as error:
             connection.close(Error("too-many-connections", str(error)))
         except (Gone, Unavailable):
-            # nothing is said: the client may be behaving, and does not know the event
+            # no `error` is sent: a client that behaves would not know the event
             pass
         except Exception:
             log.exception("tcp.failed", address=connection.address)
@@ -147,7 +154,7 @@ class TcpDoor:
         name, passwordless, received_s = who
         came_s = self._stays.let_in(name, received_s, time.time() - (time.monotonic() - received_s))
         if self._stays.draining:
-            # as those who connect now
+            # closed without a message, like those who connect now
             return
         number = f"t{next(self._numbers)}"
         holder = Holder(name, f"{self._arena.node}/{number}", int(time.time() * 1000), passwordless)
@@ -158,7 +165,7 @@ class TcpDoor:
         try:
             self._stay(player, guest)
         except Unavailable:
-            # not before all is done that keeps the client from hearing of it
+            # only now, because until `_stay` has cleaned up the client does not learn that it is turned away
             if not guest.settled:
                 self._stays.turn_away(player)
             raise
@@ -177,7 +184,7 @@ class TcpDoor:
     def _take_part(self, player: Player, guest: Guest) -> None:
         claimed = self._names.claim(guest.holder)
         if claimed.before is not None:
-            # if it is here, now: by the letter, which may be late, only those of other nodes are told
+            # a connection of this node is closed at once; the letter, which may be late, is for other nodes
             self.expel(claimed.before.connection)
         log.info("login", bot=guest.name, game=GAME, door="tcp", passwordless=guest.holder.passwordless)
         guest.connection.send(Ok())
@@ -248,7 +255,7 @@ class TcpDoor:
         try:
             self._arena.turned(player, turn, received_s, UNREADABLE, version)
         except Unavailable as error:
-            # its clock stands still, and it is asked again, by the same id, when Redis is back
+            # its clock is stopped, and it is asked again, with the same id, when Redis is back
             log.warning("tcp.move_put_off", bot=guest.name, error=str(error))
 
     def _seat(self, player: Player, guest: Guest, match_id: str) -> None:
@@ -265,9 +272,9 @@ class TcpDoor:
         return self._arena.join(player, match_id, live)
 
     def _send_away(self, player: Player) -> None:
-        # first the ticket: of a board that begins with it meanwhile, the player must hear here against whom it is
+        # the ticket first: if a board begins with it meanwhile, only this connection is told who the opponent is
         self._lobby.leave(player)
-        # its seat stands empty before it is told, for it may be back before its connection is closed
+        # empty the seat before closing: the player may be back before this connection is closed
         self._arena.orphaned(player, RESTARTING.slug)
         player.channel.close(RESTARTING)
 
@@ -282,10 +289,10 @@ class TcpDoor:
         try:
             self._attendance(guest.name, since_ms, max(0.0, time.time() - since_ms / 1000))
         except Unavailable as error:
-            # the next note holds this time too
+            # the next note includes this time
             log.warning("tcp.online_not_noted", bot=guest.name, error=str(error))
 
 
 def _lacks_seat(player: Player, guest: Guest) -> bool:
-    """Whether it should sit at a live match of its name, a letter having been lost or being late."""
+    """Returns whether a player with a live match has no seat in it, because a letter is lost or late."""
     return guest.settled and player.table is None and not (player.gone or guest.waits)

@@ -19,10 +19,10 @@ from battlebot.wire.closing import SLOW_READER
 from battlebot.wire.duel import Answer, Error, encode
 from battlebot.wire.framing import Decoder
 
-BAD_MESSAGES = 10  # of one connection, at which it is closed
-LOOK_S = 60.0  # between two looks of a reader that nobody wakes
+BAD_MESSAGES = 10  # after so many a connection is closed
+LOOK_S = 60.0  # of one wait for data, if `receive` has no time-out
 
-# a peer whose machine is gone is found out by the system: this protocol has no ping of its own
+# the system detects a peer whose machine is gone: this protocol has no ping of its own
 KEEPALIVE = {"TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
 
@@ -35,7 +35,7 @@ class Packet:
 
 
 class TcpConnection:
-    """A client's connection. After the conversation the caller must call `finish`, which closes the socket."""
+    """A client's connection. After the conversation, the caller must call `finish`, which closes the socket."""
 
     def __init__(self, sock: socket.socket, settings: Settings, address: str) -> None:
         self.address = address
@@ -60,7 +60,7 @@ class TcpConnection:
         self._outbox = Outbox(sock, settings.outbox_messages, settings.send_timeout_s, self._cut)
 
     def receive(self, timeout_s: float | None) -> Packet | None:
-        """The next message; None if none came in time. Raises Gone, also of a message that is too big."""
+        """Returns the next message, or None if none came in time. Raises Gone, also for a message that is too big."""
         until_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             if self._closing:
@@ -82,17 +82,17 @@ class TcpConnection:
                 self._decoder.feed(data)
 
     def send(self, answer: Answer, on_written: Callable[[float], None] | None = None) -> None:
-        """Queues a message; never blocks. A client that lets too many wait is cut."""
+        """Queues a message; if too many wait, closes the connection. Never blocks."""
         if not self._closing and not self._outbox.failed and not self._outbox.put(encode(answer), on_written):
             self.close(how=SLOW_READER.slug)
 
     @property
     def held_up(self) -> bool:
-        """Whether the client does not read, so that what it is sent waits."""
+        """Whether messages wait because the client does not read."""
         return self._outbox.held_up
 
     def complain(self, error: Refused) -> None:
-        """Tells the client what is wrong with its message. Raises Gone, and closes the connection, at the tenth."""
+        """Tells the client what is wrong with its message. Closes the connection and raises Gone at the tenth."""
         self._complaints += 1
         answer = Error(error.code, str(error))
         if self._complaints < BAD_MESSAGES:
@@ -102,7 +102,7 @@ class TcpConnection:
         raise Gone(clean=True, how=error.code)
 
     def close(self, last: Answer | None = None, how: str = "goodbye") -> None:
-        """Ends the connection after what waits and the last message; what is not read in time is cut off.
+        """Ends the connection after the queued messages and `last`, or cuts it after a time-out. Never blocks.
 
         `how` is the slug of the reason.
         """
@@ -115,10 +115,10 @@ class TcpConnection:
         gevent.get_hub().loop.run_callback(self._inlet.interrupt, Gone(clean=True, how=how))
 
     def finish(self) -> None:
-        """Closes the socket once the last messages have left, or cannot any more.
+        """Closes the socket once the last messages are written or have failed.
 
-        What the client still sends is read, for a moment: a socket that is closed over unread bytes takes back what it
-        has sent.
+        Then reads, for a moment, what the client still sends: closing a socket with unread data resets the connection,
+        and the client may lose what it was sent.
         """
         self.close()
         until_s = time.monotonic() + self._settings.close_timeout_s
@@ -141,7 +141,7 @@ class TcpConnection:
             raise Gone(clean=True, how=error.code) from None
 
     def _count_empties(self) -> None:
-        """Messages are counted by who answers them; frames without one, here."""
+        """Counts empty frames; whoever answers messages counts those. Raises Gone if there are too many."""
         while self._empty < self._decoder.empty:
             self._empty += 1
             if not self._empties.take():
@@ -149,7 +149,7 @@ class TcpConnection:
                 raise Gone(clean=True, how="rate")
 
     def _ended(self, goodbye: bool = False) -> Gone:
-        """What the end of the stream means: who does not read has brought it about itself."""
+        """Returns how the stream ended; if the client did not read, that was its own doing."""
         if self._outbox.failed and self._outbox.held_up and not self._closing:
             return Gone(clean=True, how=SLOW_READER.slug)
         if self._closing or not goodbye:

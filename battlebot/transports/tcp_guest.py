@@ -1,4 +1,4 @@
-"""A player at the TCP door: turns the house's updates into the messages of protocol duel-arena. No rules, no Redis."""
+"""A player at the TCP door: turns the arena's updates into the messages of protocol duel-arena. No rules, no Redis."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ LOST_BY_ITS_MOVE = ("invalid", "timeout")
 class Guest:
     """One connection whose name is known; the channel of its player.
 
-    `settled`: it has been let in, and knows whether it plays. `busy`: it has asked for an opponent, or plays; until it
-    is told that it is free. `waits`: it is in the queue or on its way there, and no update has come since. `seating` is
-    held by whoever finds it a seat: two who do so at once would give it two places. `resumes`: it takes back a seat
-    whose opponent was named to another connection. `dismissed`: the server ended it for a reason of its own.
+    `settled`: it has been let in, and knows whether it plays. `busy`: it has asked for an opponent or plays, and has
+    not been told yet that it is free. `waits`: it is in the queue or about to enter it, and no update has come since.
+    `seating` is held while a seat is found for it: otherwise two greenlets could give it two places. `resumes`: it
+    takes back a seat, and the opponent was named to an earlier connection. `dismissed`: the server closed it for a
+    reason of its own.
     """
 
     def __init__(self, connection: TcpConnection, holder: Holder, rate: Rate) -> None:
@@ -52,13 +53,16 @@ class Guest:
         return self.holder.name
 
     def free(self) -> None:
-        """All boards against an opponent are played."""
+        """Tells the client that it may ask for an opponent, for a whole series of boards."""
         self.busy = False
         self.traits = self._traits(BOARDS)
         self.connection.send(PlayerIsFree())
 
     def owes(self) -> bool:
-        """Whether boards of the last series are left, its opponent having gone: then they are played with another."""
+        """Returns whether boards of the last series are left because the opponent has gone.
+
+        If so, sets `traits` for playing them with another opponent.
+        """
         last = self._last
         if last is None or not last.boards_left:
             return False
@@ -66,7 +70,10 @@ class Guest:
         return True
 
     def answers(self, question: object, sent: tuple[Any, Any]) -> int | None:
-        """The version that a move for this question is for; None if that is not the open question."""
+        """Closes the question and returns the version that a move for it is for; None if it is not the open question.
+
+        `sent` are the coordinates as sent, to be echoed if the move is invalid.
+        """
         if self._question is None or question != self._question[0]:
             return None
         version = self._question[1]
@@ -74,10 +81,10 @@ class Guest:
         return version
 
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
-        """An update of the house's."""
+        """Sends what an update of the arena means at this door; `on_written` is called only for a question."""
         seen = Seen.decode(text, self.name)
         if seen.answered and not seen.complete and on_written is None:
-            # what follows tells that the board is lost
+            # the next update says that the board is lost
             return
         self._last = seen
         self._announce(seen)
@@ -89,14 +96,14 @@ class Guest:
             self.connection.send(GetMove(seen.question, seen.board), on_written)
 
     def close(self, reason: Closing) -> None:
-        """Ends the connection. A client that behaves is told nothing: it would not know the event."""
+        """Ends the connection. Sends no `error`: a client that behaves would not know the event."""
         if reason in OURS:
             self.dismissed = True
         self.connection.close(how=reason.slug)
 
     @property
     def held_up(self) -> bool:
-        """Whether the client does not read."""
+        """Whether messages wait because the client does not read."""
         return self.connection.held_up
 
     def _announce(self, seen: Seen) -> None:
@@ -115,7 +122,7 @@ class Guest:
             if seen.reason in LOST_BY_ITS_MOVE:
                 self.connection.send(InvalidMove(*self._sent, seen.board))
             self.connection.send(Lose(seen.board))
-        # of a draw original clients know no event: what follows is the next message
+        # original clients know no event for a draw: they get only what follows
 
     def _traits(self, boards: int, first: bool | None = None) -> Traits:
         return Traits(stays=True, boards=boards, first=first, passwordless=self.holder.passwordless)

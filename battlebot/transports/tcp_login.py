@@ -1,4 +1,4 @@
-"""Who a client of the TCP door is: a name is enough, but a registered one, or an operator's wish, asks for a login."""
+"""Identifies clients of the TCP door by a name; a registered name, or the operator's setting, also requires a login."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from battlebot.wire.login import Login, new_secret
 
 log = structlog.get_logger()
 
-NAMES_WITHOUT_HASH = 2  # of one connection that has been asked for its login
+NAMES_WITHOUT_HASH = 2  # reserved names that a connection may send without a login_hash
 
 
 class Logins:
@@ -29,7 +29,7 @@ class Logins:
         self._stays = stays
 
     def of(self, connection: TcpConnection) -> tuple[str, bool, float] | None:
-        """The name, whether it is passwordless, and when it arrived (monotonic); None if the connection was closed.
+        """Returns name, whether it is passwordless, and when it arrived (monotonic); None if the connection was closed.
 
         Raises Gone, Unavailable.
         """
@@ -58,10 +58,10 @@ class Logins:
         return None
 
     def is_reserved(self, name: str) -> bool:
-        """Whether nobody may use the name without a login. Raises Unavailable."""
+        """Returns whether the name needs a login. Raises Unavailable."""
         if self._settings.tcp_require_login:
             return True
-        # what looks the same is the same; of a bot's name all other ways to write it are refused
+        # names that look alike count as the same; bots can be registered only by the normal form
         return self._directory.registered({name, unicodedata.normalize("NFKC", name).strip()})
 
     def _ask(self, connection: TcpConnection) -> str:

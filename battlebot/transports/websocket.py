@@ -1,7 +1,7 @@
 """The WebSocket door: flask-sock's routes, our WebSocket connection, the pump.
 
-The routes are those of a Flask application of their own: what is done before and after each request of the API and the
-pages (limits, above all) would cost a tenth of a login, and does not concern them.
+The routes have a Flask application of their own: the hooks before and after each request of the API and the pages
+(limits, above all) do not concern them, and would take a tenth of a login's time.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
 class Door(Sock):
-    """flask-sock, with our connection in the place of simple-websocket's."""
+    """flask-sock, with our connection instead of simple-websocket's."""
 
     def __init__(self, app: Flask, settings: Settings) -> None:
         self._settings = settings
         super().__init__(app)
 
     def route(self, path: str, bp: Any = None, **kwargs: Any) -> Callable[..., Any]:
-        """As flask_sock.Sock.route; the handler is given a `WebSocket`."""
+        """Like flask_sock.Sock.route, but passes the handler a `WebSocket`."""
 
         def decorator(handler: Callable[[WebSocket], None]) -> Callable[..., Any]:
             def on_upgrade() -> Response:
@@ -55,7 +55,7 @@ class Door(Sock):
 
 
 def init_websocket(app: Flask, doorway: Flask, settings: Settings, pump: Pump) -> None:
-    """Opens the door at `PATHS`: `app` hands upgrades there to `doorway`, whose only routes these are."""
+    """Opens the door at `PATHS`: `app` passes upgrades there to `doorway`, which has no other routes."""
     door = Door(doorway, settings)
 
     def conversation(ws: WebSocket) -> None:
@@ -76,12 +76,12 @@ def _divided(other: Application, doorway: Application) -> Application:
 
 
 def _is_upgrade(environ: Mapping[str, Any]) -> bool:
-    """Whether Flask takes the request for a WebSocket's: only then do its routes for WebSockets answer."""
+    """Returns whether Flask regards the request as a WebSocket's: only then do its WebSocket routes match."""
     tokens = environ.get("HTTP_CONNECTION", "").lower().split(",")
     return environ.get("HTTP_UPGRADE", "").lower() == "websocket" and any(one.strip() == "upgrade" for one in tokens)
 
 
 def _no_upgrade() -> Response:
-    """Told to whoever asks for the WebSockets' own path without an upgrade: a browser, for one."""
+    """Answers a request for the WebSockets' own path without an upgrade, for example a browser's."""
     sentence = "This is a WebSocket's address, for bots. Pages for people begin at /.\n"
     return Response(sentence, 426, {"Upgrade": "websocket", "Connection": "Upgrade"}, mimetype="text/plain")

@@ -1,9 +1,9 @@
 """One WebSocket connection over a gevent socket: `Inlet` reads, `Outbox` writes, wsproto knows the protocol.
 
-wsproto is handed whole frames; those that hold a whole message of text, nearly all, are read without it.
+Frames that hold a whole text message, which are nearly all, are read here; wsproto gets all other frames, each whole.
 
-Takes the place of simple-websocket's server under flask-sock, which writes from two greenlets and has no bound on what
-it reads ahead. No compression: it would cost more than it saves on messages of this size.
+Replaces simple-websocket's server under flask-sock, which writes from two greenlets and reads ahead without bound. No
+compression: it would cost more than it saves on messages of this size.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from battlebot.wire.frames import CONTROL, TEXT, Irregular, payload_at, text_fra
 from battlebot.wire.upgrade import accepted
 
 UNANSWERED_PINGS = 2
-# the peer's goodbye is answered after what its last turns bring, but not later than so
+# how long the answer to the peer's close frame waits, so that replies to its last turns come first
 ANSWERED_S = 1.0
 GOODBYE_HEARD = (ConnectionState.REMOTE_CLOSING, ConnectionState.CLOSED)
 
 
 class WebSocket:
-    """A `Connection`. Made from a WSGI environment that holds the upgrade request and the socket.
+    """A `Connection`, made from a WSGI environment that holds the upgrade request and the socket.
 
-    After the conversation the caller must call `finish`, which leaves the socket to be closed.
+    After the conversation, the caller must call `finish`; gunicorn then closes the socket.
     """
 
     def __init__(self, environ: Mapping[str, Any], settings: Settings, address: str) -> None:
-        """Answers the upgrade. Raises BadUpgrade: then the socket is as it was."""
+        """Answers the upgrade. Raises BadUpgrade, with the socket unchanged."""
         self.address = address
         self._settings = settings
         self._sock: socket.socket = environ["gunicorn.socket"]
@@ -59,11 +59,11 @@ class WebSocket:
         self._how = "broken"
         self._deaf = False
         self._finishing = False
-        self._goodbye: bytes | None = None  # the answer to the peer's
+        self._goodbye: bytes | None = None  # the answer to the peer's close frame
         self._answerer: gevent.Greenlet | None = None
         self._cutter: gevent.Greenlet | None = None
         answer = accepted(environ)
-        # reading and writing have time-outs of their own; the socket's would be one for both
+        # reading and writing have separate time-outs; the socket's would apply to both
         self._sock.settimeout(None)
         self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
         self._inlet = Inlet(self._sock)
@@ -71,9 +71,9 @@ class WebSocket:
         self._outbox.put(answer)
 
     def receive(self, timeout_s: float | None) -> Frame | None:
-        """The next frame; None after `timeout_s` without one. Pings a silent peer meanwhile.
+        """Returns the next frame, or None after `timeout_s` without one. Pings a silent peer meanwhile.
 
-        Raises Gone: after the peer's goodbye once its frames have been read, after ours (`close`) at once.
+        Raises Gone: after the peer's close frame, once its earlier messages have been read; after our `close`, at once.
         """
         until_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
@@ -94,7 +94,7 @@ class WebSocket:
             self._take(data, time.monotonic())
 
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
-        """Queues a text message; a peer that lets too many wait is closed."""
+        """Queues a text message; if too many wait, closes the connection."""
         if self._closing or self._outbox.failed:
             return
         if not self._outbox.put(text_frame(text), on_written):
@@ -102,11 +102,11 @@ class WebSocket:
 
     @property
     def held_up(self) -> bool:
-        """Whether the peer does not read, so that what it is sent waits."""
+        """Whether messages wait because the peer does not read."""
         return self._outbox.held_up
 
     def close(self, reason: Closing) -> None:
-        """Queues the close frame after what waits; cuts the connection if that is not read in time."""
+        """Queues the close frame after all messages; cuts the connection if that is not read in time."""
         if self._closing:
             return
         self._closing = True
@@ -124,9 +124,10 @@ class WebSocket:
             return b""
 
     def finish(self) -> None:
-        """Ends the conversation: says goodbye if nobody has, and waits for the peer's goodbye, but not for long.
+        """Ends the conversation: sends a close frame if none was sent, and waits for the peer's, but not for long.
 
-        What the peer still sends is read: a socket that is closed over unread bytes takes back what it has sent.
+        Reads what the peer still sends: closing a socket with unread data resets the connection, and the peer may lose
+        what it was sent.
         """
         self._finishing = True
         self.close(closing.MATCH_OVER)
@@ -149,7 +150,7 @@ class WebSocket:
         self._cut()
 
     def _read(self, wait_s: float) -> bytes | None:
-        """What the peer sent; None if nothing came. Raises Gone at the end."""
+        """Returns what the peer sent, or None if nothing came in time. Raises Gone at the end of the stream."""
         try:
             data = self._inlet.read(max(wait_s, 0.001))
         except OSError:
@@ -159,13 +160,13 @@ class WebSocket:
         return data
 
     def _ended(self) -> Gone:
-        """What the end of the stream means: who does not read has brought it about itself."""
+        """Returns how the stream ended; if the peer did not read, that was its own doing."""
         if self._outbox.failed and self._outbox.held_up and not self._closing:
             return Gone(clean=True, how=closing.SLOW_READER.slug)
         return Gone(clean=self._clean or self._closing, how=self._how)
 
     def _wake(self) -> None:
-        """Ends the conversation of a connection that has been closed while its reader waits."""
+        """Interrupts the reader of a connection that has been closed; the hub calls this."""
         if not self._finishing:
             self._inlet.interrupt(Gone(clean=True, how=self._how))
 
@@ -201,7 +202,7 @@ class WebSocket:
             self._hand_over(self._unread[at:end], received_s)
 
     def _take_text(self, payload: bytes, received_s: float) -> bool:
-        """A whole message of text; False if it is none: wsproto says what is wrong."""
+        """Takes a whole text message; returns False if it is not UTF-8, which wsproto is left to report."""
         try:
             text = payload.decode()
         except UnicodeDecodeError:
@@ -251,21 +252,21 @@ class WebSocket:
 
     def _on_close(self, event: CloseConnection) -> None:
         if self._protocol.state not in GOODBYE_HEARD:
-            # wsproto's way to say that the peer broke the protocol, and how
+            # this is how wsproto reports that the peer broke the protocol
             self._break_off(Closing(event.code, closing.PROTOCOL_ERROR.slug, event.reason or ""))
         self._clean = True
         if not self._closing:
-            # it still reads: what it is told of the turns before, the end of the match above all, comes first
+            # it still reads: replies to its earlier turns, above all the end of the match, go before the close frame
             self._how, self._goodbye = "goodbye", self._protocol.send(event.response())
             self._answerer = gevent.spawn_later(ANSWERED_S, self.close, closing.MATCH_OVER)
 
     def _count(self) -> None:
-        """Counts a frame that is no message; messages are counted where they are answered."""
+        """Counts a frame that completes no message; whoever answers messages counts those. Raises Gone if too many."""
         if not self._fragments.take():
             self._break_off(closing.TOO_MANY_MESSAGES)
 
     def _break_off(self, reason: Closing) -> None:
-        """The peer has done what it may not: it is closed, and not listened to any more."""
+        """Closes a peer that broke a rule, and ignores what it sends from now on. Raises Gone."""
         self._deaf = True
         self.close(reason)
         raise Gone(clean=True, how=self._how)
@@ -279,7 +280,7 @@ class WebSocket:
             self._outbox.put(self._protocol.send(Ping()))
 
     def _cut(self) -> None:
-        """Breaks the connection: the reader finds out at once. gunicorn closes the socket itself."""
+        """Breaks the connection, which wakes the reader at once. gunicorn closes the socket itself."""
         try:
             self._sock.shutdown(socket.SHUT_RDWR)
         except OSError:
