@@ -1,4 +1,4 @@
-"""What the API and the pages need from the rest of the house, handed in by the one who makes the app."""
+"""What the API and the pages need from the other packages; `app.py` passes it in."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ CONTEXT_KEY = "battlebot"
 class Context:
     """Everything a request may use.
 
-    `health()` says of each part "ok" or, in a sentence, what is wrong; `away()`, without asking anybody, since when
-    (epoch) the parts have been away of which that is known.
+    `health()` returns part -> "ok", or a sentence that says what is wrong. `away()` returns part -> since when (epoch)
+    it is known not to be well, without asking any part.
     """
 
     settings: Settings
@@ -41,11 +41,11 @@ class Context:
 
 
 def current_context() -> Context:
-    """The context of the app that answers this request."""
+    """Returns the context of the app that answers this request."""
     return cast(Context, current_app.extensions[CONTEXT_KEY])
 
 
 def check_game(_endpoint: str | None, values: dict[str, Any] | None) -> None:
-    """A blueprint's `url_value_preprocessor`: raises UnknownGame for a path that names a game we do not have."""
+    """A blueprint's `url_value_preprocessor`: raises UnknownGame if the path names a game that we do not have."""
     if values and "game" in values:
         current_context().registry[values["game"]]

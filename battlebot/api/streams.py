@@ -1,4 +1,4 @@
-"""Server-sent events: how something is now, at once, and again whenever the bus says that something happened."""
+"""Server-sent events: a snapshot at once, and a new one whenever the bus announces that something happened."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from battlebot.errors import BattlebotError, Refused, TooMany
 from battlebot.wire.addresses import household
 
 HEARTBEAT_S = 15.0
-PAUSE_S = 0.25  # between two states of one stream: what happens meanwhile travels together
-FRESH_S = 0.5  # between two looks at one page, whoever asks
+PAUSE_S = 0.25  # between two snapshots of one stream: announcements meanwhile share the next one
+FRESH_S = 0.5  # between two looks at one page, for all its streams
 MOST_DRAINED = 10_000
 RECONNECT_MS = 2000
 
@@ -29,7 +29,7 @@ HEARTBEAT = b": nothing has happened\n\n"
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What is to be seen now. `final`: it changes no more. `again_s`: look again then, whatever the bus says."""
+    """What is to be seen now. `final`: it will not change. `again_s`: when to look again without an announcement."""
 
     data: dict[str, Any]
     final: bool = False
@@ -37,15 +37,15 @@ class Snapshot:
 
     @cached_property
     def encoded(self) -> bytes:
-        """The data as JSON; all streams of a page send the same bytes."""
+        """The data as JSON, encoded once for all streams of a page."""
         return current_app.json.dumps(self.data).encode()
 
 
 class Shared:
-    """One look at a page for all its streams, and no two within `FRESH_S`: viewers must not starve the bots."""
+    """Shares one look at a page among its streams, at most one per `FRESH_S`: viewers must not starve the bots."""
 
     def __init__(self, most: int, most_of_an_address: int) -> None:
-        """`most` streams of a node, and of one address."""
+        """`most`: how many streams a node may have; `most_of_an_address`: how many of these may be of one address."""
         self._most = most
         self._most_of_an_address = most_of_an_address
         self._guards: dict[str, threading.Lock] = defaultdict(threading.Lock)
@@ -53,7 +53,10 @@ class Shared:
         self._streams: Counter[str] = Counter()
 
     def look(self, page: str, look: Callable[[], Snapshot], since_s: float) -> Snapshot:
-        """What `look` sees, or has seen for another stream at `since_s` (monotonic) or later; raises what it raises."""
+        """Returns what `look` returns, or returned for another stream at `since_s` (monotonic) or later.
+
+        A look's BattlebotError is shared and raised in the same way.
+        """
         with self._guards[page]:
             began_s, seen = self._seen.get(page, (float("-inf"), None))
             if seen is None or began_s < since_s:
@@ -70,7 +73,7 @@ class Shared:
 
     @contextmanager
     def stream(self, page: str, address: str) -> Iterator[None]:
-        """Counts a stream for the time of the `with` block. Raises TooMany."""
+        """Counts a stream within the `with` block. Raises TooMany."""
         # each stream is counted twice: for its page and for its address
         if self._streams.total() >= 2 * self._most or self._streams[f"@{address}"] >= self._most_of_an_address:
             raise TooMany("Too many event streams are open; close one and try again.")
@@ -88,7 +91,10 @@ class Shared:
 
 
 def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
-    """The answer that streams what `look` sees; it raises what `look` raises the first time, and Unavailable."""
+    """Returns the response that streams what `look` returns.
+
+    Raises what the first `look` raises, TooMany, Unavailable.
+    """
     if request.method == "HEAD":
         return Response(mimetype="text/event-stream")
     settings = current_context().settings
@@ -99,7 +105,7 @@ def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
     stack = ExitStack()
     try:
         stack.enter_context(shared.stream(page, household(request.remote_addr or "unknown")))
-        # first the subscription, then the look: nothing that happens between them is missed
+        # subscribe before the look, so that nothing in between is missed
         listener = stack.enter_context(current_context().bus.listen(channel))
         began_s = time.monotonic()
         first = shared.look(page, look, began_s - FRESH_S)
@@ -137,7 +143,7 @@ def _stream(listener: Listener, look: Callable[[float], Snapshot], shown: Snapsh
 
 
 def _next(look: Callable[[], Snapshot], shown: Snapshot) -> tuple[Snapshot, bytes]:
-    """The newest snapshot and what to send of it: nothing where it shows what was shown before."""
+    """Returns the newest snapshot and what to send of it: nothing if it equals the last one sent."""
     try:
         seen = look()
     except Refused as error:
@@ -149,7 +155,7 @@ def _next(look: Callable[[], Snapshot], shown: Snapshot) -> tuple[Snapshot, byte
 
 
 def _settle(listener: Listener, until_s: float) -> None:
-    """Waits until that moment, and takes what has come meanwhile."""
+    """Waits until `until_s` (monotonic), then drops the announcements that have come."""
     time.sleep(max(0.0, until_s - time.monotonic()))
     for _ in range(MOST_DRAINED):
         if listener.get(0) is None:
@@ -158,5 +164,5 @@ def _settle(listener: Listener, until_s: float) -> None:
 
 def _event(snapshot: Snapshot, kind: str | None = None) -> bytes:
     head = f"id: {time.time_ns() // 1_000_000}\n" + (f"event: {kind}\n" if kind else "")
-    # JSON has no line ends of its own, which would end the field
+    # a line end would end the field, but encoded JSON has none
     return head.encode() + b"data: " + snapshot.encoded + b"\n\n"
