@@ -1,6 +1,6 @@
-"""Logging, configured once a process: structlog and the standard library leave through one formatter.
+"""Logging, configured once per process: structlog and the standard library share one formatter.
 
-What is worth an event is decided where it happens; here is only how it looks, and what it may not show.
+Other modules decide what is logged; this one only how it looks, and what it may not show.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MASK = "***"
 _URL_PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^@/\s]+@")
 _DEPTH = 8
 
-# They tell of every task, tick or request: thousands of lines that say nothing unless one is looking for something
+# They log every task, tick or request: thousands of lines that are of use only when debugging
 _CHATTY = (
     "celery.app.trace",
     "celery.worker.strategy",
@@ -37,17 +37,17 @@ _CHATTY = (
     "pymongo",
 )
 
-# Where Redis is away, or cannot be written to, they go on without it or try again, and tell it with a traceback
+# If Redis is away or cannot be written to, they go on without it or try again, and log a traceback
 _GOES_ON = ("flask-limiter", "kombu.transport.redis")
 
-# They tell with a traceback what clients send, which is no error of ours
+# They log a traceback for clients' faulty messages, which are not our errors
 _OF_CLIENTS = ("engineio.server", "socketio.server")
 
 
 def configure_logs(settings: Settings) -> None:
-    """Send everything that is logged in this process to stderr, as `settings.log_format` and `log_level` say.
+    """Sends everything that is logged in this process to stderr, as `settings.log_format` and `log_level` say.
 
-    JSON is one line an event. May be called again (a forked worker does); the last call wins.
+    JSON is one line per event. May be called again (a forked worker does); the last call wins.
     """
     as_json = settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
@@ -83,7 +83,7 @@ def configure_logs(settings: Settings) -> None:
         logging.getLogger(name).addFilter(_InOneLine(logging.WARNING))
     for name in _OF_CLIENTS:
         logging.getLogger(name).addFilter(_InOneLine(logging.INFO))
-        # one that has no level is given one by its package, and a handler with it
+        # otherwise its package sets a level, and adds a handler
         logging.getLogger(name).setLevel(logging.WARNING)
     for name in _CHATTY:
         logging.getLogger(name).setLevel(level if level <= logging.DEBUG else max(level, logging.WARNING))
@@ -92,7 +92,7 @@ def configure_logs(settings: Settings) -> None:
 
 @dataclass(frozen=True)
 class _InOneLine:
-    """A filter: of an exception its name, in the place of a traceback; its level is `most` at most."""
+    """A filter that replaces a traceback by the exception's name, and lowers a level above `most` to it."""
 
     most: int
 
@@ -106,13 +106,13 @@ class _InOneLine:
 
 
 def _spare() -> None:
-    """What the standard library notes with each line, and no line of ours shows, costs half of a line (its HOWTO)."""
+    """Turns off what the standard library collects per line and we do not show: half of a line's cost (its HOWTO)."""
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging._srcfile = None
 
 
 def _look(as_json: bool) -> list[Processor]:
-    # Python's plain traceback: structlog's own choice for consoles, rich's, prints local variables, and so secrets
+    # Python's plain traceback: structlog's default for consoles, rich's, prints local variables, and so secrets
     traceback: list[Processor] = [structlog.processors.format_exc_info, _safe_traceback]
     if as_json:
         return [*traceback, structlog.processors.JSONRenderer(serializer=_dumps)]
@@ -121,9 +121,9 @@ def _look(as_json: bool) -> list[Processor]:
 
 
 def _safe_traceback(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Does for a traceback what `redact` and `neutralise` do for values; its lines are indented, so none is an event's.
+    """A structlog processor: masks URLs' passwords and spells out control characters in a traceback, and indents it.
 
-    An exception's message may repeat what a bot sent.
+    An exception's message may repeat what a bot sent; the indent shows that none of its lines is an event.
     """
     if (text := event.get("exception")) is not None:
         event["exception"] = "\n".join(f"  {_neutral(line)}" for line in mask_url(text).splitlines())
@@ -142,13 +142,13 @@ def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
 def neutralise(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """A structlog processor: control characters and line ends in strings are spelled out, so that none forges a line.
 
-    What a bot calls itself reaches the log; with a newline in it, it could write any line it likes.
+    Bots' names are logged: a newline in one could begin a forged line.
     """
     return {key: _neutral(value) for key, value in event.items()}
 
 
 def mask_url(text: str) -> str:
-    """`text` with the password of every URL in it replaced by `***`."""
+    """Returns `text` with the password of every URL in it replaced by `***`."""
     return _URL_PASSWORD.sub(rf"\1:{MASK}@", text)
 
 
@@ -169,8 +169,8 @@ def _redacted(key: object, value: Any, depth: int = 0) -> Any:
 def _neutral(value: Any) -> Any:
     if isinstance(value, str):
         if value.isascii() and value.isprintable():
-            return value  # nearly all are, and to spell them out costs most of a line
-        # A lone surrogate, which JSON may hold, could not be written at all
+            return value  # as nearly all are; spelling out would be most of a line's cost
+        # a lone surrogate, which JSON may hold, could not be written at all
         return spelled_out(value).encode("utf-8", "backslashreplace").decode()
     if isinstance(value, Mapping):
         return {_neutral(name): _neutral(inner) for name, inner in value.items()}
