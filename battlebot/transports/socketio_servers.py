@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 import engineio.async_drivers.threading as driver
 import socketio
-from gevent.event import Event
 
 from battlebot.config import Settings
 from battlebot.transports.connection import Gone
@@ -44,7 +43,8 @@ class Guard(Protocol):
 class EngineSocket:
     """Our own WebSocket, with its limits and its one writer, behind the interface that both packages expect.
 
-    Sending does not wait for a slow viewer; one that lets too many messages wait is closed by the WebSocket.
+    Each message waits until the system has taken it: a viewer that reads slowly holds up its own events, until its
+    session adds no more.
     """
 
     def __init__(self, settings: Settings, open_socket: OpenSocket, handler: Callable[[Any], Any]) -> None:
@@ -70,13 +70,12 @@ class EngineSocket:
         return []
 
     def send(self, message: str | bytes) -> None:
-        """Writes or queues a text. Raises OSError if it is binary, or the connection is over."""
+        """Writes a text. Raises OSError if it is binary, the peer does not read it, or the connection is over."""
         if isinstance(message, bytes):
             raise OSError("nothing binary is told")
-        written = Event()
-        self._ws.send(message, lambda _: written.set())
-        if not written.wait(self._settings.send_timeout_s):
-            raise OSError("the peer does not read")
+        self._ws.send(message)
+        if not self._ws.flush():
+            raise OSError("the connection is over, or the peer does not read")
 
     def wait(self) -> str | None:
         """Returns the next text, or None at the end. Closes a peer that sends binary messages or too many."""

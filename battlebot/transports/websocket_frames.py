@@ -100,6 +100,11 @@ class WebSocket:
         if not self._outbox.put(text_frame(text), on_written):
             self.close(closing.SLOW_READER)
 
+    def flush(self) -> bool:
+        """Waits until the system has taken all messages; returns False if the connection ends instead."""
+        self._outbox.drain(self._settings.send_timeout_s)
+        return not (self._closing or self._outbox.failed or self._outbox.held_up)
+
     @property
     def held_up(self) -> bool:
         """Whether messages wait because the peer does not read."""

@@ -1,0 +1,68 @@
+"""The WebSocket under the socket.io servers, in this process, over a real socket."""
+
+from __future__ import annotations
+
+import time
+
+import gevent
+import pytest
+from pairs import LIMIT_S, Pair, read_all, settle, upgrade
+
+from battlebot.config import load_settings
+from battlebot.transports.socketio_servers import EngineSocket
+from battlebot.transports.websocket_frames import WebSocket
+from battlebot.wire import closing
+
+TEXTS = 300  # more than an outbox holds
+TEXT = "x" * 2000
+
+
+def test_a_viewer_that_reads_slowly_is_sent_everything_later(pair: Pair) -> None:
+    """Its events wait with its session, which adds no more; the connection stands."""
+    ours, peer = pair
+    settings = load_settings({}, None, send_timeout_s=LIMIT_S)
+    assert settings.outbox_messages < TEXTS
+    sent = 0
+
+    def tell(engine: EngineSocket) -> None:
+        nonlocal sent
+        for _ in range(TEXTS):
+            engine.send(TEXT)
+            sent += 1
+
+    conversation = gevent.spawn(EngineSocket(settings, WebSocket, tell), upgrade(ours), lambda *_: None)
+    settle(lambda: sent > 0)
+    for _ in range(100):
+        gevent.idle()
+    assert sent < settings.outbox_messages, "it does not wait for a peer that reads nothing"
+    read = b""
+
+    def all_read() -> bool:
+        nonlocal read
+        read += read_all(peer)
+        return read.count(TEXT.encode()) == TEXTS
+
+    settle(all_read)
+    assert sent == TEXTS
+    peer.close()
+    conversation.join(LIMIT_S)
+
+
+def test_what_is_sent_on_a_connection_that_is_closing_fails_at_once(pair: Pair) -> None:
+    """Its session ends, rather than wait for as long as a slow peer may take."""
+    ours, peer = pair
+    took_s: list[float] = []
+
+    def tell(engine: EngineSocket) -> None:
+        engine._ws.close(closing.RESTARTING)
+        before_s = time.monotonic()
+        with pytest.raises(OSError, match="over"):
+            engine.send(TEXT)
+        took_s.append(time.monotonic() - before_s)
+
+    settings = load_settings({}, None, send_timeout_s=2 * LIMIT_S, close_timeout_s=0.1)
+    conversation = gevent.spawn(EngineSocket(settings, WebSocket, tell), upgrade(ours), lambda *_: None)
+    conversation.join(3 * LIMIT_S)
+    assert took_s
+    assert took_s[0] < LIMIT_S
+    peer.close()
