@@ -17,18 +17,26 @@ from bench.runner import Bench, Row, run, scenario_names
 
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice(scenario_names()), metavar="[SCENARIO]...")
-@click.option("--quick", is_flag=True, help="Shorter and smaller; rougher.")
-@click.option("--seconds", type=click.FloatRange(min=0.5), help="The measured time of each scenario.")
-@click.option("--size", type=click.IntRange(min=1), help="How many matches, bots or connections, by scenario.")
-@click.option("--repeat", type=click.IntRange(min=1), default=1, help="Runs of each; the median counts.")
-@click.option("--keep", is_flag=True, help='contest, crowd: with protocol 2 and "session": "keep".')
+@click.option("--quick", is_flag=True, help="Shorter and smaller runs, less precise.")
+@click.option("--seconds", type=click.FloatRange(min=0.5), help="Measured time of each scenario.")
+@click.option(
+    "--size", type=click.IntRange(min=1), help="Number of matches, bots or connections, depending on the scenario."
+)
+@click.option("--repeat", type=click.IntRange(min=1), default=1, help="Runs of each scenario; the median is reported.")
+@click.option("--keep", is_flag=True, help='For contest and crowd: protocol 2 with "session": "keep".')
 @click.option(
     "--journal",
     type=click.Choice(["everysec", "always"]),
-    help="How often Valkey has its journal on the disk; else as the embedded server has it: always.",
+    help="How often Valkey writes its journal to the disk. Default: always, as for the embedded server.",
 )
-@click.option("--profile", type=click.Path(path_type=Path), help="py-spy of the web node: *.svg or stacks with counts.")
-@click.option("--check", is_flag=True, help="Exit status 1 also if a ratio by CPU is below half of the recorded one.")
+@click.option(
+    "--profile",
+    type=click.Path(path_type=Path),
+    help="Profile the web node with py-spy: a flame graph (*.svg), else stacks with counts.",
+)
+@click.option(
+    "--check", is_flag=True, help="Also exit with status 1 if a ratio by CPU is below half of the recorded one."
+)
 @click.option("--record", "keep_record", is_flag=True, help="Record the ratios by CPU in bench/recorded.json.")
 def main(
     names: tuple[str, ...],
@@ -42,7 +50,7 @@ def main(
     check: bool,
     keep_record: bool,
 ) -> None:
-    """Measures Battlebot. Without names: all scenarios. Exit status 1 if anything that bots were told was wrong."""
+    """Measure Battlebot in the given scenarios, or in all. Exit status 1 if a bot was told anything wrong."""
     # stdout is for results
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),

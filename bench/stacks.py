@@ -29,9 +29,9 @@ def shares(stacks: str) -> tuple[dict[str, float], dict[str, float]]:
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
-@click.option("--top", default=30, show_default=True, help="So many functions.")
+@click.option("--top", default=30, show_default=True, help="Number of functions to print.")
 def main(file: Path, top: int) -> None:
-    """Prints the functions that took most, by themselves and with what they called."""
+    """Print the functions that took the most time, by themselves and including callees."""
     for title, percent in zip(("by itself", "with what it called"), shares(file.read_text()), strict=True):
         table = Table("percent", "function", title=title)
         for frame, share in list(percent.items())[:top]:

@@ -74,7 +74,7 @@ def _place(command: Any) -> Any:
 @commands.command()
 @_place
 def serve(host: str | None, port: int | None, data: Path | None) -> None:
-    """Everything: a web node, a worker, beat, and a Valkey and a mongod where no address is given."""
+    """Run a whole server: web node, worker, beat. Starts a Valkey and a mongod of its own unless URLs are set."""
     settings = _load(host=host, port=port, data=data)
     from battlebot.embedded.server import serve as serve_until_stopped
 
@@ -84,7 +84,7 @@ def serve(host: str | None, port: int | None, data: Path | None) -> None:
 @commands.command()
 @_place
 def web(host: str | None, port: int | None, data: Path | None) -> None:
-    """One web node against REDIS_URL and MONGODB_URI."""
+    """Run one web node. Uses REDIS_URL and MONGODB_URI."""
     settings = _load_part("web", host=host, port=port, data=data)
     from battlebot.embedded.address import check_port
     from battlebot.embedded.commands import web_command
@@ -94,10 +94,10 @@ def web(host: str | None, port: int | None, data: Path | None) -> None:
 
 
 @commands.command()
-@click.option("--port", type=click.IntRange(1, 65535), help="Port of the door. Default: BATTLEBOT_TCP_PORT.")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port of the TCP door. Default: BATTLEBOT_TCP_PORT.")
 @click.option("--host", help="Address to listen on.")
 def tcp(host: str | None, port: int | None) -> None:
-    """One node with the TCP door alone, for gomoku, against REDIS_URL and MONGODB_URI."""
+    """Run one node with only the TCP door, for gomoku. Uses REDIS_URL and MONGODB_URI."""
     settings = _load_part("tcp", host=host, tcp_port=port)
     from battlebot.embedded.address import check_port
     from battlebot.embedded.commands import tcp_command
@@ -109,11 +109,11 @@ def tcp(host: str | None, port: int | None) -> None:
 
 
 @commands.command()
-@click.option("--queue", default="", help="Queues to serve, with commas between. Default: the default queue.")
+@click.option("--queue", default="", help="Queues to serve, separated by commas. Default: the default queue.")
 def worker(queue: str) -> None:
-    """One Celery worker against REDIS_URL and MONGODB_URI.
+    """Run one Celery worker. Uses REDIS_URL and MONGODB_URI.
 
-    The queue `bots`, of the tasks that ask stateless bots, needs one of its own: it works on greenlets.
+    The queue `bots`, with the tasks that ask stateless bots, needs a worker of its own: that one runs on greenlets.
     """
     settings = _load_part("worker")
     from battlebot.embedded.commands import BOTS, worker_command
@@ -122,9 +122,9 @@ def worker(queue: str) -> None:
 
 
 @commands.command()
-@click.option("--data", type=click.Path(path_type=Path), help="Folder in which beat remembers what it has sent.")
+@click.option("--data", type=click.Path(path_type=Path), help="Folder in which beat stores what it has sent.")
 def beat(data: Path | None) -> None:
-    """Celery beat, of which there must be one, against REDIS_URL and MONGODB_URI."""
+    """Run Celery beat; there must be exactly one. Uses REDIS_URL and MONGODB_URI."""
     settings = _load_part("beat", data=data)
     from battlebot.embedded.commands import beat_command
 
@@ -137,7 +137,7 @@ def beat(data: Path | None) -> None:
 
 @commands.command()
 def settings() -> None:
-    """Every setting: its name in the environment, its value, what it means. Secrets are masked."""
+    """Show every setting: environment variable, value, meaning. Secrets are masked."""
     from battlebot.cli.show import show_settings
 
     show_settings(_load())
@@ -145,11 +145,13 @@ def settings() -> None:
 
 @commands.command()
 @_place
-@click.option("--game", default="noughtsandcrosses", show_default=True, help="The game to be played.")
-@click.option("--exit", "leave", is_flag=True, help="End after the contest: status 0 if every pair met five times.")
+@click.option("--game", default="noughtsandcrosses", show_default=True, help="The game to play.")
+@click.option(
+    "--exit", "leave", is_flag=True, help="Exit after the contest, with status 0 if every pair met five times."
+)
 @click.option("--limit", default=300.0, show_default=True, help="Seconds the contest may take.")
 def demo(host: str | None, port: int | None, data: Path | None, game: str, leave: bool, limit: float) -> int:
-    """A server, six sample bots, and a contest in which every pair meets five times."""
+    """Run a server with six sample bots in a contest. Every pair meets five times."""
     settings = _load(host=host, port=port, data=data)
     from battlebot.cli.demo import run_demo
 

@@ -19,18 +19,22 @@ NATS = "nats://127.0.0.1:4222"
 
 @click.command("bots", context_settings={"ignore_unknown_options": True})
 @click.argument("name", type=click.Choice(sorted(BOTS)))
-@click.option("--nats", is_flag=False, flag_value=NATS, metavar="[URL]", help=f"Over NATS; without a URL: {NATS}.")
-@click.option("--subject", default="bot.commands", show_default=True, help="Where it is asked over NATS.")
-@click.option("--queue", default="bot_queue", show_default=True, help="Bots of one queue share their questions.")
+@click.option(
+    "--nats", is_flag=False, flag_value=NATS, metavar="[URL]", help=f"Connect over NATS; without a URL to {NATS}."
+)
+@click.option("--subject", default="bot.commands", show_default=True, help="NATS subject on which the bot is asked.")
+@click.option(
+    "--queue", default="bot_queue", show_default=True, help="NATS queue group; its bots share their questions."
+)
 @click.option("--verbose", is_flag=True, help="Log what it does.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def bots(
     name: str, nats: str | None, subject: str, queue: str, verbose: bool, arguments: tuple[str, ...]
 ) -> int | None:
-    """Runs a sample bot until Ctrl-C.
+    """Run a sample bot until Ctrl-C.
 
-    Over WebSocket with the sample's own ARGUMENTS (--host, --contest ...; see --help behind two dashes). With --nats
-    as a stateless bot, to be registered by {"url": "nats://SUBJECT"}.
+    By default it connects over WebSocket, with the sample's own ARGUMENTS (--host, --contest ...; to see them all:
+    -- --help). With --nats it is a stateless bot, to be registered by {"url": "nats://SUBJECT"}.
     """
     if nats is None:
         sys.argv = [name, *arguments, *(["--verbose"] if verbose else [])]

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 FAULTS = ("none", "bot", "network", "server")
 EXPORTS = {"csv": "text/csv", "ndjson": "application/x-ndjson"}
 TRANSITIONS = {
-    "start": "Starts a contest that is scheduled, whatever its time.",
-    "pause": "Lets no further matches begin; those being played go on.",
-    "resume": "Lets a paused contest go on.",
-    "finish": "Ends a contest as it stands now.",
-    "cancel": "Calls a contest off: what is being played is void. Its record stays.",
+    "start": "Start a scheduled contest now, whatever its start time.",
+    "pause": "Pause a contest. No new matches begin; running ones continue.",
+    "resume": "Resume a paused contest.",
+    "finish": "Finish a contest with its current standings.",
+    "cancel": "Cancel a contest. Running matches become void; its record is kept.",
 }
 
 _EXIT_DIFFERENT = 1
@@ -32,10 +32,10 @@ _PAGE = 1000
 
 @click.group("contest")
 def contest_commands() -> None:
-    """Contests: schedule them, watch them, publish them. On any server; all commands but recompute use its REST API.
+    """Schedule, watch and publish contests on any server. All commands but recompute use its REST API.
 
-    What changes a contest needs an organiser's token: in BATTLEBOT_TOKEN, in ~/.config/battlebot/config.toml under
-    [servers."URL"] as token = "...", or, for a server on this machine, in its data folder. Exit status: 0; 1, the
+    Commands that change a contest need an organiser's token: in BATTLEBOT_TOKEN, in ~/.config/battlebot/config.toml
+    under [servers."URL"] as token = "...", or, for a server on this machine, in its data folder. Exit status: 0; 1, the
     server refused; 2, it could not be asked.
     """
 
@@ -45,7 +45,7 @@ def _of_contest(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("game")(click.argument("name")(command))
 
 
-_as_json = click.option("--json", "as_json", is_flag=True, help="JSON, as the server answers it.")
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print the JSON that the server answers.")
 
 
 @contest_commands.command()
@@ -54,7 +54,7 @@ _as_json = click.option("--json", "as_json", is_flag=True, help="JSON, as the se
 @_as_json
 @on_server
 def create(rest: Rest, game: str, name: str, as_json: bool, **given: Any) -> None:
-    """Schedules a contest."""
+    """Schedule a contest."""
     contest = rest.post("games", game, "contests", body={"name": name, **fields.body(given)})
     _print_contest(contest, as_json)
 
@@ -65,7 +65,7 @@ def create(rest: Rest, game: str, name: str, as_json: bool, **given: Any) -> Non
 @_as_json
 @on_server
 def change(rest: Rest, game: str, name: str, as_json: bool, **given: Any) -> None:
-    """Changes a contest: before it starts almost all, later its title, its end and the rule for the absent."""
+    """Change a contest. Before it starts almost everything, later only its title, end and rule for absent bots."""
     changes = fields.body(given)
     if not changes:
         raise click.UsageError("Say what to change.")
@@ -74,11 +74,11 @@ def change(rest: Rest, game: str, name: str, as_json: bool, **given: Any) -> Non
 
 @contest_commands.command("list")
 @click.argument("game")
-@click.option("--state", help="Only those: scheduled, running, paused, finished or cancelled.")
+@click.option("--state", help="Only contests in this state: scheduled, running, paused, finished or cancelled.")
 @_as_json
 @on_server
 def list_contests(rest: Rest, game: str, state: str | None, as_json: bool) -> None:
-    """The contests of a game, newest first. On a terminal a table, elsewhere columns with tabs between."""
+    """List a game's contests, newest first. A table on a terminal, tab-separated columns elsewhere."""
     from battlebot.cli.contest_shown import print_contests
 
     found: list[dict[str, Any]] = []
@@ -100,7 +100,7 @@ def list_contests(rest: Rest, game: str, state: str | None, as_json: bool) -> No
 @_as_json
 @on_server
 def show(rest: Rest, game: str, name: str, as_json: bool) -> None:
-    """A contest: its settings and its standings."""
+    """Show a contest's settings and standings."""
     from battlebot.cli.contest_shown import print_contest
 
     contest = rest.get("games", game, "contests", name)
@@ -116,7 +116,7 @@ def show(rest: Rest, game: str, name: str, as_json: bool) -> None:
 @click.argument("bot")
 @on_server
 def why(rest: Rest, game: str, name: str, bot: str) -> None:
-    """Why a bot is not playing right now."""
+    """Say why a bot is not playing right now."""
     answer = rest.get("games", game, "contests", name, "why", bot=bot)
     click.echo(f"{plain(answer['sentence'])} ({plain(answer['code'])})")
 
@@ -125,7 +125,7 @@ def why(rest: Rest, game: str, name: str, bot: str) -> None:
 @_of_contest
 @on_server
 def watch(rest: Rest, game: str, name: str) -> None:
-    """Standings and progress as they change, until the contest is over or Ctrl-C."""
+    """Show standings and progress as they change. Ends with the contest or by Ctrl-C."""
     from battlebot.cli.contest_watch import watch_contest
 
     watch_contest(rest, game, name)
@@ -149,7 +149,7 @@ for _action, _sentence in TRANSITIONS.items():
 @click.argument("bots", nargs=-1, required=True, metavar="BOT...")
 @on_server
 def enter(rest: Rest, game: str, name: str, bots: Sequence[str]) -> None:
-    """Adds bots to a contest with a list of entrants before it starts, or withdrawn ones again at any time."""
+    """Enter bots in a contest. New ones before one with a list of entrants starts, withdrawn ones at any time."""
     _print_contest(rest.post("games", game, "contests", name, "entrants", body={"bots": list(bots)}))
 
 
@@ -158,32 +158,34 @@ def enter(rest: Rest, game: str, name: str, bots: Sequence[str]) -> None:
 @click.argument("bot")
 @on_server
 def withdraw(rest: Rest, game: str, name: str, bot: str) -> None:
-    """Takes a bot out: what it plays now is void, what it has played stands."""
+    """Withdraw a bot. Its running matches become void; its finished ones stand."""
     _print_contest(rest.delete("games", game, "contests", name, "entrants", bot))
 
 
 @contest_commands.command()
 @_of_contest
 @click.argument("match")
-@click.option("--reason", required=True, help="Why; anybody can read it in the contest's audit.")
+@click.option("--reason", required=True, help="The reason; anybody can read it in the contest's audit.")
 @on_server
 def void(rest: Rest, game: str, name: str, match: str, reason: str) -> None:
-    """Takes a match back: it counts for nobody, and is played again."""
+    """Void a match. It counts for nobody and is played again."""
     rest.post("games", game, "contests", name, "games", match, "void", body={"reason": reason})
     click.echo(f"{plain(match)} is void.")
 
 
 @contest_commands.command()
 @_of_contest
-@click.option("--format", "kind", type=click.Choice(list(EXPORTS)), help="Default: by the file's name, else csv.")
-@click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="The file. Default: stdout.")
-@click.option("--void", "with_void", is_flag=True, help="Void matches as well, marked so.")
-@click.option("--fault", type=click.Choice(FAULTS), help="Only matches whose end was the fault of this; void ones too.")
+@click.option(
+    "--format", "kind", type=click.Choice(list(EXPORTS)), help="Default: by the name of the output file, else csv."
+)
+@click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Output file. Default: stdout.")
+@click.option("--void", "with_void", is_flag=True, help="Include void matches, marked as void.")
+@click.option("--fault", type=click.Choice(FAULTS), help="Only matches that ended by this fault, including void ones.")
 @on_server
 def export(
     rest: Rest, game: str, name: str, kind: str | None, output: Path | None, with_void: bool, fault: str | None
 ) -> None:
-    """All matches of a contest, oldest first, one a line: as CSV, or as JSON with their turns."""
+    """Export all matches of a contest. Oldest first, one per line: as CSV, or as JSON with their turns."""
     from battlebot.cli.contest_files import destination
 
     suffix = output.suffix[1:].lower() if output else ""
@@ -197,12 +199,13 @@ def export(
 
 @contest_commands.command()
 @_of_contest
-@click.option("--mend", is_flag=True, help="Puts the standings right, too.")
-@click.option("--data", type=click.Path(path_type=Path), help="Data folder of the server, without a MONGODB_URI.")
+@click.option("--mend", is_flag=True, help="Also correct the standings.")
+@click.option("--data", type=click.Path(path_type=Path), help="Data folder of the server, if MONGODB_URI is not set.")
 def recompute(game: str, name: str, mend: bool, data: Path | None) -> int:
-    """Counts a contest's standings anew from its stored matches; status 1 if the kept ones differ and stay so.
+    """Recount a contest's standings from its stored matches.
 
-    It works on the database, not by the API: on MONGODB_URI, or the mongod of the data folder. A server may run.
+    Exit status 1 if the kept standings differ, unless --mend is given. Works on the database, not through the API:
+    MONGODB_URI, or the mongod of the data folder. A server may run meanwhile.
     """
     from battlebot.cli.contest_recompute import recompute_standings
     from battlebot.config import load_settings

@@ -129,23 +129,27 @@ _KEYED = Converted("key=value", keyed)
 _POINTS = Converted("win,draw,loss", points)
 
 _FIELDS = (
-    click.option("--title", help="For people; the name is for programs."),
-    click.option("--format", "format_name", help=f"{', '.join(format_names())}. Default: open."),
+    click.option("--title", help="Title for people; NAME is for programs."),
+    click.option("--format", "format_name", help=f"One of {', '.join(format_names())}. Default: open."),
     click.option(
         "--config", type=_KEYED, multiple=True, metavar="KEY=VALUE", help="A setting of the format. Repeatable."
     ),
-    click.option("--meetings", type=int, help="Matches of each pair, 1 to 5. Default: 5."),
-    click.option("--entrants", metavar="A,B,C", help="The bots, in seeding order; or `open` (the default)."),
-    click.option("--entrants-file", type=click.File(encoding="utf-8"), help="The bots, one a line; - is stdin."),
-    click.option("--starts", type=_MOMENT, metavar="MOMENT", help="2026-12-01T10:00Z, or +10m. Default: by `start`."),
-    click.option("--ends", type=_MOMENT, metavar="MOMENT", help="When it ends at the latest."),
+    click.option("--meetings", type=int, help="Matches per pair, 1 to 5. Default: 5."),
+    click.option("--entrants", metavar="A,B,C", help="The bots, in seeding order; or open (the default)."),
+    click.option(
+        "--entrants-file", type=click.File(encoding="utf-8"), help="File with the bots, one per line; - is stdin."
+    ),
+    click.option(
+        "--starts", type=_MOMENT, metavar="MOMENT", help="2026-12-01T10:00Z, or +10m. Default: by the command start."
+    ),
+    click.option("--ends", type=_MOMENT, metavar="MOMENT", help="Latest end, like --starts."),
     click.option(
         "--option", type=_KEYED, multiple=True, metavar="KEY=VALUE", help="An option of the game. Repeatable."
     ),
-    click.option("--turn-timeout", type=int, metavar="MS", help="Milliseconds for a turn."),
-    click.option("--points", type=_POINTS, metavar="W,D,L", help="What a win, a draw, a loss count. Default: 3,1,0."),
-    click.option("--absent-after", type=int, metavar="S", help="Seconds that a meeting waits for an absent bot."),
-    click.option("--absent-counts", type=click.Choice(["loss", "void"]), help="What its absence then counts as."),
+    click.option("--turn-timeout", type=int, metavar="MS", help="Milliseconds per turn."),
+    click.option("--points", type=_POINTS, metavar="W,D,L", help="Points for a win, a draw, a loss. Default: 3,1,0."),
+    click.option("--absent-after", type=int, metavar="S", help="Seconds a meeting waits for an absent bot."),
+    click.option("--absent-counts", type=click.Choice(["loss", "void"]), help="What the meeting then counts as."),
 )
 
 

@@ -31,9 +31,11 @@ def on_server(command: Callable[..., Any]) -> Callable[..., Any]:
 
     for option in (
         click.option(
-            "--data", type=click.Path(path_type=Path), help="Data folder of a server on this machine, for its token."
+            "--data",
+            type=click.Path(path_type=Path),
+            help="Data folder of a server on this machine, to read its token.",
         ),
-        click.option("--server", metavar="URL", default=DEFAULT_SERVER, show_default=True, help="The server."),
+        click.option("--server", metavar="URL", default=DEFAULT_SERVER, show_default=True, help="URL of the server."),
     ):
         option(made)
     return made

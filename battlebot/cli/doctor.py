@@ -14,14 +14,14 @@ MARKS = {State.OK: "green", State.WARNING: "yellow", State.WRONG: "red", State.A
 
 
 @click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object: ok, and the findings.")
-@click.option("--data", type=click.Path(path_type=Path), help="Data folder of a running server, without URLs.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: ok, and the findings.")
+@click.option("--data", type=click.Path(path_type=Path), help="Data folder of a running server, if no URLs are set.")
 def doctor(as_json: bool, data: Path | None) -> int:
-    """Examines a running installation, and changes nothing.
+    """Examine a running installation. Changes nothing.
 
-    Versions, clocks, settings, indexes, nodes, workers and beat, waiting tasks, stuck matches, the archive, the
-    ratings, room on the disk. It looks at REDIS_URL and MONGODB_URI, or at the server that runs over the data folder.
-    Exit status: 0, nothing is wrong; 1, something is; 2, something does not answer.
+    Checks versions, clocks, settings, indexes, nodes, workers and beat, waiting tasks, stuck matches, the archive, the
+    ratings and disk space, at REDIS_URL and MONGODB_URI, or of the server that runs on the data folder. Exit status:
+    0, nothing is wrong; 1, something is; 2, something does not answer.
     """
     from battlebot.cli.database import running_stores
     from battlebot.config import load_settings

@@ -12,14 +12,14 @@ from battlebot.errors import UnknownMatch
 @click.command("export")
 @click.argument("match")
 @click.option(
-    "--format", "name", required=True, help="Of crossword: gcg, json or pb (a GameHistory in JSON, protobuf)."
+    "--format", "name", required=True, help="For crossword: gcg, json or pb (a GameHistory in JSON or protobuf)."
 )
-@click.option("--output", type=click.Path(path_type=Path), help="The file. Default: what is made goes to stdout.")
-@click.option("--data", type=click.Path(path_type=Path), help="Data folder of the server, without a MONGODB_URI.")
+@click.option("--output", type=click.Path(path_type=Path), help="Output file. Default: stdout.")
+@click.option("--data", type=click.Path(path_type=Path), help="Data folder of the server, if MONGODB_URI is not set.")
 def export(match: str, name: str, output: Path | None, data: Path | None) -> None:
-    """A finished match as a file, in a format of its game's world.
+    """Export a finished match to a file. The formats are those used in its game's world.
 
-    It works on the database, not by the API: on MONGODB_URI, or the mongod of the data folder; a server may run.
+    Reads the database, not the API: MONGODB_URI, or the mongod of the data folder. A server may run meanwhile.
     """
     from battlebot.cli.contest_files import destination
     from battlebot.cli.database import open_storage

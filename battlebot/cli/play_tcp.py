@@ -21,12 +21,12 @@ BOTS = {
 
 
 @click.command("play-tcp")
-@click.option("--host", default="localhost:5232", show_default=True, help="Where the TCP door is.")
-@click.option("--name", help="The player's name; of a registered bot that of its auth file. Default: the bot's.")
-@click.option("--bot", "which", default="threats", show_default=True, help="random, threats, or MODULE:CLASS of yours.")
-@click.option("--auth", type=click.Path(path_type=Path), help="The auth file, for a name that is registered.")
-@click.option("--boards", type=click.IntRange(min=1), help="Stop once so many are played and the pairing is over.")
-@click.option("--idle-timeout", type=float, metavar="SECONDS", help="Stop after so long without a board.")
+@click.option("--host", default="localhost:5232", show_default=True, help="Address of the TCP door.")
+@click.option("--name", help="The player's name; with --auth, the registered one. Default: that one, else the bot's.")
+@click.option("--bot", "which", default="threats", show_default=True, help="random, threats, or your own MODULE:CLASS.")
+@click.option("--auth", type=click.Path(path_type=Path), help="Auth file of a registered bot.")
+@click.option("--boards", type=click.IntRange(min=1), help="Stop after this many boards, when the pairing is over.")
+@click.option("--idle-timeout", type=float, metavar="SECONDS", help="Stop after this time without a board.")
 @click.option("--verbose", is_flag=True, help="Log each board.")
 def play_tcp(
     host: str,
@@ -37,7 +37,7 @@ def play_tcp(
     idle_timeout: float | None,
     verbose: bool,
 ) -> int:
-    """Plays gomoku at a TCP door, pairing after pairing, until Ctrl-C: at this server's, or an original arena's."""
+    """Play gomoku at a TCP door until Ctrl-C. Pairing after pairing, at this server or an original arena."""
     from battlebot.client import ClientError, Credentials, run_tcp
 
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(message)s")

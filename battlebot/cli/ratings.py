@@ -19,16 +19,16 @@ COLUMNS = ("rank", "bot_id", "mu", "sigma", "low", "high", "ordinal", "matches")
 
 @click.group("ratings")
 def ratings_commands() -> None:
-    """Ratings of bots. MONGODB_URI says where they are; without it, the embedded mongod's folder is asked."""
+    """Show, check and rebuild bots' ratings. They are kept at MONGODB_URI; without it, in the embedded mongod."""
 
 
 @ratings_commands.command()
 @click.argument("game")
 @click.option(
-    "--limit", default=100, show_default=True, type=click.IntRange(1, 1_000_000), help="At most so many bots."
+    "--limit", default=100, show_default=True, type=click.IntRange(1, 1_000_000), help="Largest number of bots to show."
 )
 def show(game: str, limit: int) -> None:
-    """The ratings of a game, best first. On a terminal a table, elsewhere columns with tabs between."""
+    """Show a game's ratings, best first. A table on a terminal, tab-separated columns elsewhere."""
     from battlebot.ratings.rating import table
 
     with _storage() as storage:
@@ -40,7 +40,7 @@ def show(game: str, limit: int) -> None:
 @ratings_commands.command()
 @click.argument("game", required=False)
 def rebuild(game: str | None) -> None:
-    """Makes the ratings anew from the stored matches: of one game, or of all. A server may run meanwhile."""
+    """Rebuild ratings from the stored matches. Of one game, or of all; a server may run meanwhile."""
     from battlebot.ratings.service import Rater
 
     with _storage() as storage:
@@ -53,7 +53,7 @@ def rebuild(game: str | None) -> None:
 @ratings_commands.command()
 @click.argument("game", required=False)
 def check(game: str | None) -> int:
-    """Compares the ratings with what the stored matches make; status 1 if any differs. Changes nothing."""
+    """Compare ratings with the stored matches. Exit status 1 if any differs. Changes nothing."""
     from battlebot.ratings.service import Rater
 
     differing = 0

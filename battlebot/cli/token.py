@@ -25,18 +25,18 @@ COLUMNS = ("name", "state", "created", "expires", "last used")
 
 @click.group("token")
 def token_commands() -> None:
-    """Tokens of organisers. MONGODB_URI says where they are kept; without it, the embedded mongod is asked."""
+    """Manage organisers' tokens. They are kept at MONGODB_URI; without it, in the embedded mongod."""
 
 
 _data = click.option("--data", type=click.Path(path_type=Path), help="Folder of the embedded servers.")
 
 
 @token_commands.command()
-@click.option("--name", required=True, help="Who it is for; the audit of contests shows it.")
-@click.option("--expires", help="When it ends: 30d (days), or 2026-12-31 (its last day, UTC). Default: never.")
+@click.option("--name", required=True, help="Whom it is for; shown in the audit of contests.")
+@click.option("--expires", help="When it expires: 30d (days), or 2026-12-31 (last day, UTC). Default: never.")
 @_data
 def create(name: str, expires: str | None, data: Path | None) -> None:
-    """Make a token and print it. It is shown this once."""
+    """Create a token and print it. It is shown only once."""
     if not name.isprintable() or not 1 <= len(name.strip()) <= LONGEST_NAME or name != name.strip():
         raise click.UsageError(f"--name must have 1 to {LONGEST_NAME} printable characters.")
     ends = None if expires is None else _end(expires, datetime.now(UTC))
@@ -53,7 +53,7 @@ def create(name: str, expires: str | None, data: Path | None) -> None:
 @token_commands.command("list")
 @_data
 def list_tokens(data: Path | None) -> None:
-    """Every token by its name, with its last use. On a terminal a table, elsewhere columns with tabs between."""
+    """List all tokens with their last use. A table on a terminal, tab-separated columns elsewhere."""
     from battlebot.cli.database import open_storage
 
     with open_storage(_settings(data)) as storage:
@@ -75,7 +75,7 @@ def list_tokens(data: Path | None) -> None:
 @click.argument("name")
 @_data
 def revoke(name: str, data: Path | None) -> None:
-    """Make a token worthless, at once and for ever."""
+    """Revoke a token, at once and for good."""
     from battlebot.cli.database import open_storage
 
     with open_storage(_settings(data)) as storage:

@@ -24,15 +24,15 @@ TRIES = 3  # while a contest runs, its matches and its standings are read at dif
 
 @click.command("verify")
 @click.argument("targets", nargs=-1, required=True, metavar="MATCH|CONTEST...")
-@click.option("--game", help="The game of the contest, where several have one of that name.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object: ok, and a report of each target.")
-@click.option("--data", type=click.Path(path_type=Path), help="Data folder of the server, without a MONGODB_URI.")
+@click.option("--game", help="Game of the contest, if several games have one of that name.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: ok, and a report for each target.")
+@click.option("--data", type=click.Path(path_type=Path), help="Data folder of the server, if MONGODB_URI is not set.")
 def verify(targets: Sequence[str], game: str | None, as_json: bool, data: Path | None) -> int:
-    """Replays stored matches through their rules and compares the final state, the verdict and the times.
+    """Replay stored matches by their rules. Compares the final state, the verdict and the times.
 
-    Of a contest all its matches, the cap on the meetings of a pair, the meetings, and the standings. It works on the
-    database, not by the API: on MONGODB_URI, or the mongod of the data folder; a server may run. Exit status: 0, all is
-    as recorded; 1, something is not; 2, it could not be looked at.
+    For a contest: all its matches, the cap on meetings per pair, the meetings, and the standings. Reads the database,
+    not the API: MONGODB_URI, or the mongod of the data folder. A server may run meanwhile. Exit status: 0, everything
+    is as recorded; 1, something is not; 2, it could not be checked.
     """
     from battlebot.cli.database import open_storage
     from battlebot.config import load_settings

@@ -20,19 +20,21 @@ from chaos.town import town
 
 
 @click.command()
-@click.option("--seed", type=int, help="Repeats a run's faults and bots; by default another one each time.")
-@click.option("--minutes", type=float, default=20.0, show_default=True, help="How long at least.")
-@click.option("--faults", "least", type=int, default=200, show_default=True, help="How many faults at least.")
-@click.option("--bots", type=click.IntRange(min=2), default=14, show_default=True)
-@click.option("--meetings", type=click.IntRange(1, 5), default=5, show_default=True, help="Of each pair.")
-@click.option("--think", type=float, default=0.3, show_default=True, help="Seconds; the longest that a bot thinks.")
+@click.option("--seed", type=int, help="Repeat a run's faults and bots. Default: random.")
+@click.option("--minutes", type=float, default=20.0, show_default=True, help="Minutes to play, at least.")
+@click.option("--faults", "least", type=int, default=200, show_default=True, help="Number of faults, at least.")
+@click.option("--bots", type=click.IntRange(min=2), default=14, show_default=True, help="Number of bots.")
+@click.option("--meetings", type=click.IntRange(1, 5), default=5, show_default=True, help="Meetings per pair.")
+@click.option("--think", type=float, default=0.3, show_default=True, help="Longest time a bot thinks, in seconds.")
 @click.option(
-    "--keep", type=click.Path(path_type=Path), help="Folder for logs, diaries and data; else they are removed."
+    "--keep",
+    type=click.Path(path_type=Path),
+    help="Folder to keep logs, diaries and data in. Default: they are removed.",
 )
 def main(
     seed: int | None, minutes: float, least: int, bots: int, meetings: int, think: float, keep: Path | None
 ) -> None:
-    """Plays contests over real processes while these are killed, paused and restarted; then checks every promise."""
+    """Play contests on real processes while these are killed, paused and restarted; then check every promise."""
     # stdout is for the report
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     seed = secrets.randbits(32) if seed is None else seed

@@ -36,14 +36,16 @@ SETTLED_S = 90.0  # from when the last player leaves until the last board is sto
 
 
 @click.command()
-@click.option("--minutes", type=float, default=10.0, show_default=True)
-@click.option("--players", type=click.IntRange(min=2), default=20, show_default=True)
-@click.option("--seed", type=int, help="Of what the players do; by default another one each time.")
+@click.option("--minutes", type=float, default=10.0, show_default=True, help="Minutes to play.")
+@click.option("--players", type=click.IntRange(min=2), default=20, show_default=True, help="Number of players.")
+@click.option("--seed", type=int, help="Repeat what the players of a run do. Default: random.")
 @click.option(
-    "--keep", type=click.Path(path_type=Path), help="Folder for logs, diaries and data; else they are removed."
+    "--keep",
+    type=click.Path(path_type=Path),
+    help="Folder to keep logs, diaries and data in. Default: they are removed.",
 )
 def main(minutes: float, players: int, seed: int | None, keep: Path | None) -> None:
-    """Plays for so long, and accounts for every board."""
+    """Play gomoku at the TCP door with players who come and go, then account for every board."""
     # stdout is for the report
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     seed = secrets.randbits(32) if seed is None else seed

@@ -70,15 +70,17 @@ def measured(pids: list[int]) -> dict[str, float]:
 
 
 @click.command()
-@click.option("--minutes", type=float, default=30.0, show_default=True)
-@click.option("--bots", type=click.IntRange(min=2), default=24, show_default=True)
-@click.option("--meetings", type=click.IntRange(1, 5), default=5, show_default=True, help="Of each pair.")
-@click.option("--think", type=float, default=0.1, show_default=True, help="Seconds; the longest that a bot thinks.")
+@click.option("--minutes", type=float, default=30.0, show_default=True, help="Minutes to play.")
+@click.option("--bots", type=click.IntRange(min=2), default=24, show_default=True, help="Number of bots.")
+@click.option("--meetings", type=click.IntRange(1, 5), default=5, show_default=True, help="Meetings per pair.")
+@click.option("--think", type=float, default=0.1, show_default=True, help="Longest time a bot thinks, in seconds.")
 @click.option(
-    "--keep", type=click.Path(path_type=Path), help="Folder for logs, diaries and data; else they are removed."
+    "--keep",
+    type=click.Path(path_type=Path),
+    help="Folder to keep logs, diaries and data in. Default: they are removed.",
 )
 def main(minutes: float, bots: int, meetings: int, think: float, keep: Path | None) -> None:
-    """Plays contests one after another, and looks whether any process grows."""
+    """Play contests one after another and check whether any process grows."""
     # stdout is for the report
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     with tempfile.TemporaryDirectory(prefix="soak-") as made:
