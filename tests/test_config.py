@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from battlebot.config import Settings, as_environment, load_settings
+from battlebot.config import Settings, as_environment, load_settings, nats_login
 from battlebot.errors import SettingError
 
 ROWS = {row.name: row for row in fields(Settings)}
@@ -39,6 +39,7 @@ GOOD = [
     ("REDIS_URL", "rediss://u:p@h:1/2", "redis_url", "rediss://u:p@h:1/2"),
     ("REDIS_URL", "unix:///run/v.sock", "redis_url", "unix:///run/v.sock"),
     ("MONGODB_URI", "mongodb+srv://u:p@h/db", "mongodb_uri", "mongodb+srv://u:p@h/db"),
+    ("NATS_URL", "nats://u:p@h:4222", "nats_url", "nats://u:p@h:4222"),
     ("SECRET_KEY", "newest-key-of-all,an-older-key-of-ours", "secret_key", "newest-key-of-all,an-older-key-of-ours"),
 ]
 
@@ -61,6 +62,16 @@ BAD = [
     ("REDIS_URL", "localhost:6379", "must begin with redis:// or rediss:// or unix://"),
     ("REDIS_URL", "http://h", "must begin with"),
     ("MONGODB_URI", "redis://h", "must begin with mongodb:// or mongodb+srv://"),
+    ("NATS_URL", "ws://h", "must name one server"),
+    ("NATS_URL", "nats://", "must name one server"),
+    ("NATS_URL", "nats://h/path", "must name one server"),
+    ("NATS_URL", "nats://h:port", "must name one server"),
+    ("NATS_URL", "nats://h:0", "must name one server"),
+    ("NATS_URL", "nats://h:65536", "must name one server"),
+    ("NATS_URL", "nats://h,nats://g", "must name one server"),
+    ("NATS_URL", "nats://u:p@h,nats://u:p@g", "must name one server"),
+    ("NATS_URL", "nats://u:p@h,u:p@g", "must name one server"),
+    ("NATS_URL", "nats://u:%ff@h", "must be UTF-8"),
 ]
 
 
@@ -105,12 +116,38 @@ def test_every_number_has_bounds() -> None:
     assert {name for name in numbers if ROWS[name].metadata["low"] is None} == set()
 
 
-@pytest.mark.parametrize("variable", ["REDIS_URL", "MONGODB_URI"])
-@pytest.mark.parametrize("url", [f"http://bot:{PASSWORD}@h/0", f"bot:{PASSWORD}@h", f"Redis://bot:{PASSWORD}@h"])
+LOGINS = [
+    ("nats://h", "nats://h:4222", {}),
+    ("h:1", "nats://h:1", {}),
+    ("tls://[::1]:1/", "tls://[::1]:1", {}),
+    ("nats://t0k@h", "nats://h:4222", {"token": "t0k"}),
+    ("nats://u:@h", "nats://h:4222", {"user": "u", "password": ""}),
+    ("nats://u%3A:p%40%2f%C3%A4@h", "nats://h:4222", {"user": "u:", "password": "p@/ä"}),
+    ("nats://u:p@/#?:ä%@h", "nats://h:4222", {"user": "u", "password": "p@/#?:ä%"}),
+]
+
+
+@pytest.mark.parametrize(("url", "server", "credentials"), LOGINS)
+def test_credentials_are_taken_out_of_the_url_of_nats(url: str, server: str, credentials: dict[str, str]) -> None:
+    """Decoded; what is odd in a password may stand there as it is, where it can be meant in one way only."""
+    login = nats_login(url)
+    assert (login.server, login.credentials) == (server, credentials)
+    assert "p@" not in repr(login)
+
+
+@pytest.mark.parametrize("variable", ["REDIS_URL", "MONGODB_URI", "NATS_URL"])
+@pytest.mark.parametrize("url", [f"http://bot:{PASSWORD}@h/0", f"bot:{PASSWORD}@h:x", f"Redis://bot:{PASSWORD}@h"])
 def test_a_password_is_never_repeated(variable: str, url: str) -> None:
     """Neither in the sentence nor in the details nor in what led to it: errors reach logs."""
     with pytest.raises(SettingError) as caught:
         loaded({variable: url})
+    assert PASSWORD not in f"{caught.value!r} {caught.value.as_dict()} {caught.value.__context__!r}"
+
+
+def test_a_password_that_cannot_be_decoded_is_not_repeated() -> None:
+    """Nor in what led to the error."""
+    with pytest.raises(SettingError) as caught:
+        loaded({"NATS_URL": f"nats://bot:{PASSWORD}%ff@h"})
     assert PASSWORD not in f"{caught.value!r} {caught.value.as_dict()} {caught.value.__context__!r}"
 
 

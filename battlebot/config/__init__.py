@@ -1,12 +1,15 @@
 """What an operator can set: the table is in `settings`; `loading` fills it from the environment."""
 
 from battlebot.config.loading import as_environment, load_settings
+from battlebot.config.natslogin import NatsLogin, nats_login
 from battlebot.config.settings import Settings, networks_of, origins_of, own_nats_url
 
 __all__ = [
+    "NatsLogin",
     "Settings",
     "as_environment",
     "load_settings",
+    "nats_login",
     "networks_of",
     "origins_of",
     "own_nats_url",

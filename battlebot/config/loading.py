@@ -12,6 +12,7 @@ from typing import Any
 
 from dotenv import dotenv_values
 
+from battlebot.config.natslogin import nats_login
 from battlebot.config.settings import Settings, networks_of, origins_of
 from battlebot.errors import SettingError
 
@@ -124,3 +125,5 @@ def _check_choices(settings: Settings) -> None:
         if value and not value.startswith(allowed):
             # the value may hold a password: it is not repeated
             raise SettingError(f"{name.upper()} must begin with {' or '.join(allowed)}.")
+    if settings.nats_url:
+        nats_login(settings.nats_url)

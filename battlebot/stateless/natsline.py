@@ -15,6 +15,7 @@ import structlog
 from nats.aio.msg import Msg
 from nats.errors import Error, NoServersError
 
+from battlebot.config import nats_login
 from battlebot.stateless.acknowledger import ANSWERS, MOST, Acknowledger, acknowledge
 from battlebot.stateless.clock import Clock
 from battlebot.stateless.inlet import Inlet, Take, note
@@ -46,14 +47,14 @@ class Silence(Exception):
 
 
 class NatsLine:
-    """The connection to `url`, made at the first question.
+    """The connection to `url` (a NATS_URL), made at the first question.
 
     `late_s()`: seconds by which this process has been late so far; neither they nor NATS's own silence are charged to
     a bot. Answers are cut off one byte after `most_bytes`.
     """
 
     def __init__(self, url: str, late_s: Callable[[], float] = lambda: 0.0, most_bytes: int = 65_536) -> None:
-        self._url = url
+        self._login = nats_login(url)
         self._late_s = late_s
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
@@ -227,7 +228,7 @@ class NatsLine:
     async def _tried(self) -> LineClient:
         """Connects within `TRY_S`: nats-py itself would try for ever, as it does later when the connection is lost."""
         client = LineClient(self._most_bytes)
-        trying = asyncio.ensure_future(client.connect(self._url, **self._options()))
+        trying = asyncio.ensure_future(client.connect(self._login.server, **self._options()))
         await asyncio.wait({trying}, timeout=TRY_S)
         while not trying.done():
             # once is not enough: before Python 3.12 a cancellation is lost if an attempt fails at the same moment
@@ -244,6 +245,7 @@ class NatsLine:
 
     def _options(self) -> dict[str, Any]:
         return {
+            **self._login.credentials,
             "name": "battlebot",
             "max_reconnect_attempts": -1,
             "reconnect_time_wait": 0.5,
