@@ -9,11 +9,11 @@ from contextlib import suppress
 from functools import partial
 
 import structlog
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error
 
 from battlebot.stateless.inlet import Inlet, note
+from battlebot.stateless.natsclient import LineClient
 
 log = structlog.get_logger()
 
@@ -28,7 +28,7 @@ KEPT = 64  # bots whose inlets stay open after their questions
 INBOXES = ("_INBOX.", "_INBOX_")
 
 
-async def acknowledge(client: Client, message: Msg) -> None:
+async def acknowledge(client: LineClient, message: Msg) -> None:
     """Acknowledges a message, but only at an inbox: the server may publish to any subject, the sender may not."""
     if message.reply.startswith(INBOXES):
         # not `respond`, which sends the message's headers back
@@ -42,7 +42,7 @@ class Acknowledger:
     others belongs to one bot: a flood does not keep the late answers of other bots from being acknowledged.
     """
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: LineClient) -> None:
         self._client = client
         self._kept: OrderedDict[str, Inlet] = OrderedDict()
         self._acknowledge = partial(acknowledge, client)
@@ -63,21 +63,19 @@ class Acknowledger:
             await one.close()
 
     def stop(self) -> None:
-        """Ends the rounds; call before closing the connection."""
+        """Ends the rounds."""
         self._rounds.cancel()
 
     async def _run(self) -> None:
         while not self._client.is_closed:
             began_s = time.monotonic()
-            # a subscription made while disconnected may be sent twice, the second time without its limit
-            if self._client.is_connected:
-                inlet = Inlet(self._acknowledge, ROUND_MOST)
-                try:
-                    await inlet.open(self._client, f"{ANSWERS}.*")
-                    await inlet.full(LONGEST_ROUND_S)
-                except Error as error:
-                    note(error)
-                except Exception:
-                    log.exception("nats.failed")
-                await inlet.close()
+            inlet = Inlet(self._acknowledge, ROUND_MOST)
+            try:
+                await inlet.open(self._client, f"{ANSWERS}.*")
+                await inlet.full(LONGEST_ROUND_S)
+            except Error as error:
+                note(error)
+            except Exception:
+                log.exception("nats.failed")
+            await inlet.close()
             await asyncio.sleep(max(0.0, began_s + ROUND_S - time.monotonic()))

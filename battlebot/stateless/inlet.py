@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import structlog
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error
+
+from battlebot.stateless.natsclient import LineClient, next_message
 
 log = structlog.get_logger()
 
@@ -38,7 +39,7 @@ class Inlet:
         self._subscription: Subscription | None = None
         self._reading: asyncio.Task[None] | None = None
 
-    async def open(self, client: Client, subject: str) -> None:
+    async def open(self, client: LineClient, subject: str) -> None:
         """Subscribes; receives everything published after the client's next message. Raises nats' Error."""
         # bytes without limit: if `most` is not 0, messages are few
         subscription = await client.subscribe(subject, max_msgs=self._most, pending_bytes_limit=0)
@@ -81,9 +82,8 @@ class Inlet:
 
     async def _read(self, subscription: Subscription) -> None:
         while not self._most or self._taken < self._most:
-            try:
-                message = await subscription.next_msg(timeout=None)
-            except Error:
+            message = await next_message(subscription)
+            if message is None:
                 return
             self._taken += 1
             try:

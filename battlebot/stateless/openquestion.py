@@ -16,9 +16,10 @@ Came = tuple[bytes, float]
 
 
 class OpenQuestion:
-    """`answer`: the answer, with the seconds that the bot took. `unsure`: likewise, what may be the answer.
+    """`answer`: the answer, with the seconds that the bot took.
 
-    `nobody`: nobody listened when the question was last sent. `repeats`: how many messages were earlier answers.
+    `unsure`: likewise, what may be the answer. `nobody`: nobody listened when the question was last sent.
+    `repeats`: how many messages were earlier answers.
     """
 
     def __init__(self, clock: Clock, marking: Marking) -> None:
@@ -62,7 +63,7 @@ class OpenQuestion:
         return min(left_s, self.unsure[1] + UNSURE_S - self.clock.thinking_s())
 
     async def wait(self) -> bool:
-        """Waits until something has come or `rest_s` is over; returns whether something has come."""
+        """Waits until there is news or `rest_s` is over; returns whether there is news."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._news.wait(), max(0.0, self.rest_s()))
         came = self._news.is_set()

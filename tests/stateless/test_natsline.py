@@ -317,8 +317,8 @@ def test_a_connection_that_nats_has_ended_for_good_is_made_anew(lines: Lines) ->
         wait_until_listening(url)
         line, bot = lines(url), NatsBot(url, "anew")
         assert from_response(line.ask(bot.subject, "m1", REQUEST, 5.0)[0])["type"] == "PASS"
-        assert line._client is not None
+        assert line._link.client is not None
         assert line._loop is not None
-        asyncio.run_coroutine_threadsafe(line._client.close(), line._loop).result(20)
+        asyncio.run_coroutine_threadsafe(line._link.client.close(), line._loop).result(20)
         assert from_response(line.ask(bot.subject, "m1", REQUEST, 5.0)[0])["type"] == "PASS"
         bot.close()

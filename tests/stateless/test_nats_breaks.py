@@ -1,0 +1,195 @@
+"""Connections to a real nats-server that break in every way: no bot is charged, no question waits, and it is mended."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+from cluster import wait_for
+from nats.errors import ProtocolError
+from natsbots import NatsBot
+
+from battlebot.stateless.natsclient import LineClient, Parser
+from battlebot.stateless.natsline import NatsLine, NoLine, Silence
+
+LIMIT_S = 300.0  # of questions that must not wait for it
+
+
+class Way:
+    """The way to a nats-server. `greetings`: what further connections are told, one each, before they are cut."""
+
+    def __init__(self, url: str) -> None:
+        self._host, _, self._port = url.removeprefix("nats://").partition(":")
+        self._door = socket.create_server(("127.0.0.1", 0))
+        self.url = f"nats://127.0.0.1:{self._door.getsockname()[1]}"
+        self.greetings: list[bytes] = []
+        self._ends: list[tuple[socket.socket, socket.socket]] = []
+        # is set while what is sent goes on
+        self.open = threading.Event()
+        self.open.set()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def say(self, data: bytes) -> None:
+        """Tells the latest connection that."""
+        self._ends[-1][0].sendall(data)
+
+    def cut(self) -> None:
+        """Ends all connections."""
+        while self._ends:
+            for end in self._ends.pop():
+                with suppress(OSError):
+                    end.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Ends all of it."""
+        self.open.set()
+        self._door.close()
+        self.cut()
+
+    def _run(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self._door.accept()
+                if self.greetings:
+                    with near:
+                        near.sendall(self.greetings.pop(0))
+                        near.shutdown(socket.SHUT_WR)
+                        near.recv(2**16)
+                    continue
+                far = socket.create_connection((self._host, int(self._port)))
+                self._ends.append((near, far))
+                for ends in ((near, far), (far, near)):
+                    threading.Thread(target=self._pass_on, args=ends, daemon=True).start()
+
+    def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(2**16):
+                self.open.wait()
+                target.sendall(data)
+        for end in (source, target):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture
+def way(nats_url: str) -> Iterator[Way]:
+    """To the nats-server of the other tests."""
+    made = Way(nats_url)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def bot(nats_url: str) -> Iterator[NatsBot]:
+    """A bot that answers with a pass, by reply."""
+    made = NatsBot(nats_url, "broken.bot")
+    yield made
+    made.close()
+
+
+@contextmanager
+def line_over(url: str) -> Iterator[NatsLine]:
+    """Within it there is a line."""
+    line = NatsLine(url)
+    yield line
+    line.close()
+
+
+def answered(line: NatsLine, limit_s: float = 5.0) -> bool:
+    """Whether the bot's answer comes."""
+    try:
+        return bool(line.ask("broken.bot", "own", b"", limit_s))
+    except (NoLine, Silence):
+        return False
+
+
+def tasks(line: NatsLine) -> int:
+    """How many the line's loop has."""
+    assert line._loop is not None
+
+    async def count() -> int:
+        return len(asyncio.all_tasks())
+
+    return asyncio.run_coroutine_threadsafe(count(), line._loop).result(20)
+
+
+class Asking(threading.Thread):
+    """A question that is under way; `sentence`: what came of it."""
+
+    def __init__(self, line: NatsLine, request: bytes = b"") -> None:
+        super().__init__(daemon=True)
+        self._line, self._request, self.sentence = line, request, ""
+        self.start()
+
+    def run(self) -> None:
+        """Asks."""
+        try:
+            self._line.ask("broken.bot", "own", self._request, LIMIT_S)
+            self.sentence = "answered"
+        except (NoLine, Silence) as error:
+            self.sentence = str(error)
+
+
+GREETINGS = [
+    b"",
+    b"INFO",
+    b"INFO []\r\n",
+    b"INFO null\r\n",
+    b"INFO {}\r\n-ERR\r\n",
+    b"INFO {}\r\nPO",
+    b"INFO " + b"x" * 100_000,
+    b'INFO {"connect_urls": ["[::1"]}\r\n',
+    b'INFO {"connect_urls": ["127.0.0.1:notaport"]}\r\n',
+    b"HTTP/1.1 503 Service Unavailable\r\n\r\n",
+]
+
+
+@pytest.mark.parametrize("greeting", GREETINGS, ids=lambda greeting: repr(greeting[:40]))
+def test_whatever_stands_there_instead_of_nats_it_is_tried_again(greeting: bytes, way: Way, bot: NatsBot) -> None:
+    """As a proxy whose server is being restarted; nothing is left behind of the attempt."""
+    with line_over(way.url) as line:
+        assert answered(line)
+        wait_for(lambda: not line._open, "the end of the question")
+        before = tasks(line)
+        way.greetings.append(greeting)
+        way.cut()
+        wait_for(lambda: answered(line), "an answer over a new connection")
+        assert way.greetings == []
+        wait_for(lambda: tasks(line) <= before, "the end of what belonged to the old connections")
+
+
+MALFORMED = [
+    b"INFO\r\n",
+    b"INFO {x}\r\n",
+    b"INFO []\r\n",
+    b"INFO null\r\n",
+    b'INFO {"connect_urls": 1}\r\n',
+    b'INFO {"connect_urls": ["[::1"]}\r\n',
+    b"MSG a.b\r\n\r\n",
+    b"MSG a.b x 2\r\nhi\r\n",
+    b"MSG a.b 1 -1\r\n\r\n",
+    b"MSG a.b 1 r r2 2\r\nhi\r\n",
+    b"HMSG a.b 1 50 2\r\nhi\r\n",
+    b"HELLO\r\n",
+    b"\r\n",
+]
+
+
+@pytest.mark.parametrize("data", MALFORMED, ids=repr)
+def test_what_is_malformed_is_an_error_of_the_protocol(data: bytes, nats_url: str) -> None:
+    """And no other: after that nats-py would read nothing any more."""
+
+    async def read() -> None:
+        client = LineClient(65_536, [])
+        await client.open(nats_url)
+        try:
+            await Parser(client).parse(data)
+        finally:
+            client.drop()
+
+    with pytest.raises(ProtocolError):
+        asyncio.run(read())
