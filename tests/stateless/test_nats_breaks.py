@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
-from cluster import wait_for
+from cluster import free_port, wait_for
 from nats.errors import ProtocolError
 from natsbots import NatsBot
 
@@ -193,3 +194,15 @@ def test_what_is_malformed_is_an_error_of_the_protocol(data: bytes, nats_url: st
 
     with pytest.raises(ProtocolError):
         asyncio.run(read())
+
+
+def test_questions_do_not_wait_for_one_another_where_nats_is_away() -> None:
+    """All of them wait for the same attempts."""
+    with line_over(f"nats://127.0.0.1:{free_port()}") as line:
+        began_s = time.monotonic()
+        asking = [Asking(line) for _ in range(10)]
+        for one in asking:
+            one.join(60)
+            assert one.sentence == "NATS does not answer (ConnectionRefusedError)."
+        # alone each waits for five seconds
+        assert time.monotonic() - began_s < 20
