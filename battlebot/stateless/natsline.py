@@ -141,7 +141,7 @@ class NatsLine:
         await client.publish(subject, request, reply=inbox)
         while not question.nobody:
             # the time may be over by the wall clock while NATS was silent, which is not charged to the bot
-            if not await question.wait() or question.rest_s() <= 0:
+            if not await question.wait() or question.rest_s() <= 0 or client.is_closed:
                 await self._read_all(client, published, replies)
             if question.answer is not None:
                 return question.answer
@@ -194,6 +194,8 @@ class NatsLine:
 
     def _broken(self) -> None:
         self._pulse.lost()
+        for question in self._open:
+            question.wake()
 
     async def _take_own(self, message: Msg) -> None:
         self._pulse.came(message.subject.rpartition(".")[2])

@@ -55,6 +55,10 @@ class OpenQuestion:
         self.nobody = True
         self._news.set()
 
+    def wake(self) -> None:
+        """Ends `wait` though no message has come: the connection is lost."""
+        self._news.set()
+
     def rest_s(self) -> float:
         """Seconds to wait for more; 0 or less if only what is already there, unread, can still count."""
         left_s = self.clock.left_s()

@@ -11,9 +11,11 @@ from contextlib import contextmanager, suppress
 
 import pytest
 from cluster import free_port, wait_for
+from nats.aio.msg import Msg
 from nats.errors import ProtocolError
-from natsbots import NatsBot
+from natsbots import PASS, NatsBot
 
+from battlebot.stateless.inlet import Inlet
 from battlebot.stateless.natsclient import LineClient, Parser
 from battlebot.stateless.natsline import NatsLine, NoLine, Silence
 
@@ -194,6 +196,77 @@ def test_what_is_malformed_is_an_error_of_the_protocol(data: bytes, nats_url: st
 
     with pytest.raises(ProtocolError):
         asyncio.run(read())
+
+
+ENDS = [
+    b"",
+    b"HELLO\r\n",
+    b"INFO []\r\n",
+    b"-ERR\r\n",
+    b"-ERR 'Stale Connection'\r\n",
+    b"-ERR 'Maximum Payload Violation'\r\n",
+    b"-ERR 'User Authentication Expired'\r\n",
+]
+
+
+@pytest.mark.parametrize("data", ENDS, ids=repr)
+def test_a_question_ends_with_its_connection(data: bytes, way: Way, bot: NatsBot) -> None:
+    """It is not the bot's fault, and does not wait for the end of the bot's time; the next one is answered."""
+    asked = threading.Event()
+    bot.plan = lambda history: asked.set()
+    with line_over(way.url) as line:
+        asking = Asking(line)
+        assert asked.wait(20)
+        if data:
+            way.say(data)
+        else:
+            way.cut()
+        asking.join(60)
+        assert asking.sentence == "The connection to NATS broke while the bot was asked."
+        bot.plan = lambda history: PASS
+        wait_for(lambda: answered(line), "an answer over a new connection")
+
+
+def test_what_had_come_before_the_connection_ended_counts(nats_url: str) -> None:
+    """It is read, though the connection that it came over is closed."""
+
+    async def read() -> list[bytes]:
+        found: list[bytes] = []
+
+        async def take(message: Msg) -> None:
+            found.append(message.data)
+
+        client = LineClient(65_536, [])
+        await client.open(nats_url)
+        inlet = Inlet(take)
+        await inlet.open(client, "mine")
+        for data in (b"a", b"b", b"c"):
+            await client._process_msg(1, b"mine", b"", data, b"")
+        client.drop()
+        async with asyncio.timeout(20):
+            await inlet.empty()
+            await inlet.full(20)
+        return found
+
+    assert asyncio.run(read()) == [b"a", b"b", b"c"]
+
+
+def test_a_way_that_takes_nothing_any_more_is_given_up(way: Way, bot: NatsBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though more is unsent than the network takes; over a new connection there are answers again."""
+    monkeypatch.setattr("battlebot.stateless.natslink.PING_S", 0.5)
+    with line_over(way.url) as line:
+        assert answered(line)
+        first = line._link.client
+        assert first is not None
+        way.open.clear()
+        asking = [Asking(line, bytes(500_000)) for _ in range(40)]
+        wait_for(lambda: first.is_closed, "the end of the connection that is silent")
+        way.cut()
+        way.open.set()
+        for one in asking:
+            one.join(60)
+            assert one.sentence not in ("", "answered")
+        wait_for(lambda: answered(line), "an answer over a new connection")
 
 
 def test_questions_do_not_wait_for_one_another_where_nats_is_away() -> None:
