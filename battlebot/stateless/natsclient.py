@@ -9,6 +9,7 @@ for ever where the network takes nothing any more.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -91,14 +92,16 @@ class LineClient(Client):
     """One connection, which is over for good, and at once, when anything goes wrong with it: `ended` is set then.
 
     Cuts off messages one byte after `most_bytes`, so that big ones are noticed and do not fill the memory. `servers`
-    are those of the cluster that are known, as nats-py keeps them; it adds those that it learns of.
+    are those of the cluster that are known, as nats-py keeps them; it adds those that it learns of. `refused` takes
+    NATS's sentence when this user may not publish, or subscribe, to a subject.
     """
 
-    def __init__(self, most_bytes: int, servers: list[Srv]) -> None:
+    def __init__(self, most_bytes: int, servers: list[Srv], refused: Callable[[str], None]) -> None:
         super().__init__()
         self._ps: Any = Parser(self)
         self._most_bytes = most_bytes
         self._server_pool = servers
+        self._refused = refused
         self.ended = asyncio.Event()
 
     async def open(self, url: str, **options: Any) -> None:
@@ -148,7 +151,9 @@ class LineClient(Client):
         sentence = err_msg.strip("'")
         self._err = Error(f"nats: {sentence}")
         await self._error_cb(self._err)
-        if not sentence.lower().startswith(REFUSAL):
+        if sentence.lower().startswith(REFUSAL):
+            self._refused(sentence)
+        else:
             self.drop()
 
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:

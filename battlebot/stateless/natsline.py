@@ -50,7 +50,7 @@ class NatsLine:
         self._late_s = late_s
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._link = NatsLink(url, most_bytes, self._greet, self._broken)
+        self._link = NatsLink(url, most_bytes, self._greet, self._broken, self._refused)
         # for messages of this process to itself: nobody else knows it
         self._inbox = _new_inbox()
         self._own = Inlet(self._take_own)
@@ -70,10 +70,8 @@ class NatsLine:
 
         Raises Silence, NoLine.
         """
-        question = OpenQuestion(Clock(limit_s, self._not_the_bots_s), marking)
-        return asyncio.run_coroutine_threadsafe(
-            self._asked(question, subject, uid, request), self._running_loop()
-        ).result()
+        question = OpenQuestion(subject, Clock(limit_s, self._not_the_bots_s), marking)
+        return asyncio.run_coroutine_threadsafe(self._asked(question, uid, request), self._running_loop()).result()
 
     def close(self) -> None:
         """Ends the connection for good; no question may be open."""
@@ -93,7 +91,7 @@ class NatsLine:
                 threading.Thread(target=self._loop.run_forever, name="nats", daemon=True).start()
             return self._loop
 
-    async def _asked(self, question: OpenQuestion, subject: str, uid: str, request: bytes) -> tuple[bytes, float]:
+    async def _asked(self, question: OpenQuestion, uid: str, request: bytes) -> tuple[bytes, float]:
         try:
             client, acknowledger = await self._link.connected()
             published = Inlet(_published_to(question, client), MOST)
@@ -102,7 +100,7 @@ class NatsLine:
                 self._measuring = asyncio.create_task(self._pulse.measure(lambda: bool(self._open)))
             try:
                 await published.open(client, f"{ANSWERS}.{uid}")
-                return await self._answered(client, question, subject, request, published)
+                return await self._answered(client, question, request, published)
             finally:
                 self._open.discard(question)
                 await acknowledger.keep(uid, published)
@@ -110,7 +108,7 @@ class NatsLine:
             raise NoLine(f"NATS does not answer ({why(error)}).") from error
 
     async def _answered(
-        self, client: LineClient, question: OpenQuestion, subject: str, request: bytes, published: Inlet
+        self, client: LineClient, question: OpenQuestion, request: bytes, published: Inlet
     ) -> tuple[bytes, float]:
         """Sends the question, again while nobody listens, until there is an answer or its time is over."""
         patience = Clock(min(NOBODY_S, question.clock.limit_s), self._not_the_bots_s)
@@ -119,7 +117,7 @@ class NatsLine:
         while True:
             replies = Inlet(_replied_to(question), 1)
             try:
-                answer = await self._sent(client, question, subject, request, published, replies)
+                answer = await self._sent(client, question, request, published, replies)
             finally:
                 await replies.close()
             if answer is not None:
@@ -133,18 +131,20 @@ class NatsLine:
                 question.clock.start()
 
     async def _sent(
-        self, client: LineClient, question: OpenQuestion, subject: str, request: bytes, published: Inlet, replies: Inlet
+        self, client: LineClient, question: OpenQuestion, request: bytes, published: Inlet, replies: Inlet
     ) -> tuple[bytes, float] | None:
         """Sends the question once; returns its answer, or None if nobody listens."""
         question.nobody, inbox = False, _new_inbox()
         await replies.open(client, inbox)
-        await client.publish(subject, request, reply=inbox)
+        await client.publish(question.subject, request, reply=inbox)
         while not question.nobody:
             # the time may be over by the wall clock while NATS was silent, which is not charged to the bot
             if not await question.wait() or question.rest_s() <= 0 or client.is_closed:
                 await self._read_all(client, published, replies)
             if question.answer is not None:
                 return question.answer
+            if question.refusal:
+                raise NoLine(f"NATS does not pass the question on ({question.refusal}).")
             if client.is_closed:
                 raise NoLine("The connection to NATS broke while the bot was asked.")
             if question.rest_s() <= 0 and not question.nobody:
@@ -196,6 +196,11 @@ class NatsLine:
         self._pulse.lost()
         for question in self._open:
             question.wake()
+
+    def _refused(self, sentence: str) -> None:
+        for question in self._open:
+            if f'Publish to "{question.subject}"' in sentence:
+                question.refused(sentence)
 
     async def _take_own(self, message: Msg) -> None:
         self._pulse.came(message.subject.rpartition(".")[2])

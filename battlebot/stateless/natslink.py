@@ -30,7 +30,7 @@ class NatsLink:
     """The connection to the cluster of `url` (a NATS_URL), from the first call of `connected` until `close`.
 
     `greet(client, seconds)` is awaited when a connection is made, which took so long, before anybody is given it;
-    `lost()` is called when it has ended.
+    `lost()` is called when it has ended, and `refused(sentence)` when NATS does not allow something.
     """
 
     def __init__(
@@ -39,10 +39,11 @@ class NatsLink:
         most_bytes: int,
         greet: Callable[[LineClient, float], Awaitable[None]],
         lost: Callable[[], None],
+        refused: Callable[[str], None],
     ) -> None:
         self._login = nats_login(url)
         self._most_bytes = most_bytes
-        self._greet, self._lost = greet, lost
+        self._greet, self._lost, self._refused = greet, lost, refused
         self._servers: list[Srv] = []
         self._keeping: asyncio.Task[None] | None = None
         self._there = asyncio.Event()
@@ -74,7 +75,7 @@ class NatsLink:
 
     async def _keep(self) -> None:
         while True:
-            client, began_s = LineClient(self._most_bytes, self._servers), time.monotonic()
+            client, began_s = LineClient(self._most_bytes, self._servers, self._refused), time.monotonic()
             try:
                 await self._connect(client)
                 await self._greet(client, time.monotonic() - began_s)

@@ -16,17 +16,19 @@ Came = tuple[bytes, float]
 
 
 class OpenQuestion:
-    """`answer`: the answer, with the seconds that the bot took.
+    """A question at `subject`. `answer`: the answer, with the seconds that the bot took.
 
-    `unsure`: likewise, what may be the answer. `nobody`: nobody listened when the question was last sent.
-    `repeats`: how many messages were earlier answers.
+    `unsure`: likewise, what may be the answer. `nobody`: nobody listened when the question was last sent. `refusal`:
+    why NATS did not pass it on. `repeats`: how many messages were earlier answers.
     """
 
-    def __init__(self, clock: Clock, marking: Marking) -> None:
+    def __init__(self, subject: str, clock: Clock, marking: Marking) -> None:
+        self.subject = subject
         self.clock = clock
         self.answer: Came | None = None
         self.unsure: Came | None = None
         self.nobody = False
+        self.refusal = ""
         self.repeats = 0
         self._marking = marking
         self._doubtful = False
@@ -53,6 +55,11 @@ class OpenQuestion:
     def unheard(self) -> None:
         """Notes that nobody listens to the bot's subject."""
         self.nobody = True
+        self._news.set()
+
+    def refused(self, sentence: str) -> None:
+        """Notes why NATS did not pass the question on."""
+        self.refusal = sentence
         self._news.set()
 
     def wake(self) -> None:

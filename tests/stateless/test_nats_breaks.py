@@ -8,12 +8,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 from cluster import free_port, wait_for
 from nats.aio.msg import Msg
 from nats.errors import ProtocolError
-from natsbots import PASS, NatsBot
+from natsbots import PASS, NatsBot, nats_server, response, wait_until_listening
 
 from battlebot.stateless.inlet import Inlet
 from battlebot.stateless.natsclient import LineClient, Parser
@@ -187,7 +188,7 @@ def test_what_is_malformed_is_an_error_of_the_protocol(data: bytes, nats_url: st
     """And no other: after that nats-py would read nothing any more."""
 
     async def read() -> None:
-        client = LineClient(65_536, [])
+        client = LineClient(65_536, [], lambda sentence: None)
         await client.open(nats_url)
         try:
             await Parser(client).parse(data)
@@ -236,7 +237,7 @@ def test_what_had_come_before_the_connection_ended_counts(nats_url: str) -> None
         async def take(message: Msg) -> None:
             found.append(message.data)
 
-        client = LineClient(65_536, [])
+        client = LineClient(65_536, [], lambda sentence: None)
         await client.open(nats_url)
         inlet = Inlet(take)
         await inlet.open(client, "mine")
@@ -279,3 +280,32 @@ def test_questions_do_not_wait_for_one_another_where_nats_is_away() -> None:
             assert one.sentence == "NATS does not answer (ConnectionRefusedError)."
         # alone each waits for five seconds
         assert time.monotonic() - began_s < 20
+
+
+def test_nats_that_does_not_pass_a_question_on_is_no_bots_fault(tmp_path: Path) -> None:
+    """It is told in NATS's words, and at once; questions that are passed on are answered beside it."""
+    rules = tmp_path / "nats.conf"
+    rules.write_text(
+        'authorization { users = [ {user: battlebot, password: s, permissions: {publish: ["mine.>", "_INBOX.>"]}},'
+        " {user: bot, password: b} ] }"
+    )
+    port = free_port()
+    with nats_server(port, "-c", str(rules)):
+        wait_until_listening(f"nats://bot:b@127.0.0.1:{port}")
+        bot = NatsBot(f"nats://bot:b@127.0.0.1:{port}", "mine.bot")
+        asked, answers = threading.Event(), threading.Event()
+        bot.plan = lambda history: bool(asked.set()) or (answers.wait(60) and response(PASS))
+        with line_over(f"nats://battlebot:s@127.0.0.1:{port}") as line:
+            found: list[bytes] = []
+            beside = threading.Thread(target=lambda: found.append(line.ask("mine.bot", "m1", b"", LIMIT_S)[0]))
+            beside.start()
+            assert asked.wait(20)
+            refused = Asking(line)
+            refused.join(60)
+            assert refused.sentence == (
+                'NATS does not pass the question on (Permissions Violation for Publish to "broken.bot").'
+            )
+            answers.set()
+            beside.join(60)
+            assert found == [response(PASS)]
+        bot.close()
