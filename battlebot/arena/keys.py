@@ -17,7 +17,7 @@ ONLINE = f"{TAG}:online"  # hash: name at a door without registration -> who hol
 SET_ASIDE = f"{TAG}:setaside"  # set: ended matches that could not be archived, for a person to look at
 ASKING = f"{TAG}:askingsince"  # sorted set: match whose stateless bots are asked -> when its lease ends, ms (epoch)
 QUEUES = f"{TAG}:queues"  # set: names of the queues in which somebody waits
-SWEPT = f"{TAG}:swept"  # string, short-lived: when the last sweep was, since when all were in time, if it was late
+SWEPT = f"{TAG}:swept"  # string, short-lived: what the sweep knows of earlier ones (`Sweeper._look_back`)
 PROBED = f"{TAG}:probed"  # string, short-lived: written to see whether Redis takes writes
 NODES = f"{TAG}:nodes"  # sorted set: node -> its last heartbeat, ms since the epoch
 

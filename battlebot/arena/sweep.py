@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import redis
 import structlog
@@ -16,7 +16,7 @@ from battlebot.arena.mail import nudge
 from battlebot.errors import UnknownMatch
 from battlebot.matchmaking.queue import Queues
 from battlebot.referee.events import Orphaned, Overdue
-from battlebot.referee.match import Match
+from battlebot.referee.match import Fault, Match
 
 log = structlog.get_logger()
 
@@ -29,6 +29,17 @@ TASK_S = 60.0  # how long a task that asks bots waits for a worker before it exp
 MOST_LEASES = 100  # that are looked at, those that run longest first: the others may be of dead workers
 SENT_S = 3600  # how long it is remembered that a match was sent for
 LATE_S = 0.5  # a sweep that is later than this has stalled, and perhaps Redis with it
+
+
+class Past(NamedTuple):
+    """What is known of earlier sweeps: whether the last was `recent`, and whether they have been on time for `SPARE_S`.
+
+    `since_gap_s`: seconds since the server was back after a time in which there were none.
+    """
+
+    recent: bool
+    steady: bool
+    since_gap_s: float
 
 
 class Sweeper:
@@ -55,11 +66,11 @@ class Sweeper:
     def sweep(self) -> int:
         """Empties the seats of dead nodes, with a grace, and brings overdue matches on; returns how many of these."""
         nodes = self._nodes()
-        swept_lately, steady = self._look_back(time.time())
+        past = self._look_back(time.time())
         before_ms = (time.time() - self._node_timeout_s) * 1000
         # after a gap all heartbeats are old, even those of live nodes: one found dead here would only come back by its
         # next heartbeat
-        dead = [node for node, beat_ms in nodes.items() if beat_ms < before_ms] if swept_lately else []
+        dead = [node for node, beat_ms in nodes.items() if beat_ms < before_ms] if past.recent else []
         alive = nodes.keys() - set(dead) | {keys.STATELESS}
         for node in dead:
             log.warning("node.dead", node=node)
@@ -77,11 +88,11 @@ class Sweeper:
                 self._client.zadd(keys.ASKING, {match_id: self._conductor.store.now_ms() + AGAIN_MS}, xx=True, gt=True)
         overdue = self._conductor.store.overdue_ids(self._conductor.now_s() - SPARE_S)
         for match_id in overdue:
-            self._bring_on(match_id, alive, steady)
+            self._bring_on(match_id, alive, past)
         return len(overdue)
 
-    def _look_back(self, now_s: float) -> tuple[bool, bool]:
-        """Returns whether the last sweep was recent, and whether sweeps have been on time for `SPARE_S`.
+    def _look_back(self, now_s: float) -> Past:
+        """Returns what is known of earlier sweeps, and notes this one.
 
         After a gap, perhaps of Redis, the nodes may first send heartbeats, and returning bots may sit down. If every
         sweep is late, nothing has stalled: only the first late sweep after one in time counts as a gap.
@@ -89,11 +100,11 @@ class Sweeper:
         with redis_errors():
             last: Any = self._client.get(keys.SWEPT)
             fields = (last or b"").decode().split()
-            last_s, since_s, was_late = map(float, fields) if len(fields) == 3 else (0.0, now_s, 0.0)
+            last_s, since_s, was_late, back_s = map(float, fields) if len(fields) == 4 else (0.0, now_s, 0.0, now_s)
             late = now_s - last_s > self._late_s
             since_s = now_s if late and not was_late else since_s
-            self._client.set(keys.SWEPT, f"{now_s} {since_s} {late:d}", px=int(self._gap_s * 1000))
-        return last is not None, now_s - since_s >= SPARE_S
+            self._client.set(keys.SWEPT, f"{now_s} {since_s} {late:d} {back_s}", px=int(self._gap_s * 1000))
+        return Past(last is not None, now_s - since_s >= SPARE_S, now_s - back_s)
 
     def _nodes(self) -> dict[str, float]:
         """Returns node -> its last heartbeat, ms since the epoch, for nodes that have not been found dead."""
@@ -101,11 +112,15 @@ class Sweeper:
             rows: Any = self._client.zrange(keys.NODES, 0, -1, withscores=True)
         return {node.decode(): beat_ms for node, beat_ms in rows}
 
-    def _bring_on(self, match_id: str, alive: set[str], steady: bool) -> None:
+    def _bring_on(self, match_id: str, alive: set[str], past: Past) -> None:
         match = self._orphan(match_id, alive)
         if match is None or match.verdict is not None:
             return
-        if not steady and any(seat.back_by_s is not None for seat in match.seats):
+        empty = [seat for seat in match.seats if seat.back_by_s is not None]
+        if empty and not past.steady:
+            return
+        if past.since_gap_s < match.limits.node_grace_s and any(seat.emptied_by is Fault.SERVER for seat in empty):
+            # the server was away: until it was back, perhaps nobody could let the bot in
             return
         since_s = self._in_line_since_s(match)
         if since_s is not None:

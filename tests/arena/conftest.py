@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 import redis
@@ -38,15 +40,24 @@ def store(client: redis.Redis) -> MatchStore:
 
 @pytest.fixture
 def begun(client: redis.Redis, store: MatchStore, registry: Registry, settings: Settings) -> Callable[..., Match]:
-    """Begins a match between `ada` at place n1/1.1 and `bob` at n2/1.1; further matches need other places."""
+    """Begins a match between `ada` at place n1/1.1 and `bob` at n2/1.1; further matches need other places.
 
-    def make(game: str = "noughtsandcrosses", ada: str = "n1/1.1", bob: str = "n2/1.1", now_s: float = 1000.0) -> Match:
+    `changes` are other settings for it.
+    """
+
+    def make(
+        game: str = "noughtsandcrosses",
+        ada: str = "n1/1.1",
+        bob: str = "n2/1.1",
+        now_s: float = 1000.0,
+        **changes: Any,
+    ) -> Match:
         queues = Queues(client)
         seats = [("ada", ada), ("bob", bob)]
         for bot, place in seats:
             queues.wait(game, Ticket(place, bot, now_s), BY_A_TASK)
             assert ticket_of(place, bot) in {ticket.text for ticket in queues.tickets(game)}
-        match = new_match(registry[game], seats, settings, now_s)
+        match = new_match(registry[game], seats, replace(settings, **changes), now_s)
         assert begin(store, registry[game], match, game)
         return match
 

@@ -18,7 +18,7 @@ from battlebot.arena.store import MatchStore
 from battlebot.arena.sweep import LOOK_S, TASK_S, Sweeper
 from battlebot.config import Settings
 from battlebot.matchmaking.queue import Queues
-from battlebot.referee.events import Left
+from battlebot.referee.events import Left, Orphaned
 from battlebot.referee.match import Match
 from battlebot.referee.step import MAX_NUDGES
 from battlebot.rules.registry import Registry
@@ -211,7 +211,7 @@ def test_who_is_absent_when_redis_comes_back_has_a_moment_to_sit_down(
     client.zadd(keys.NODES, {"n1": now_s * 1000, "n2": now_s * 1000})
     if seconds_ago is not None:
         last, since, late = map(float, seconds_ago.split())
-        client.set(keys.SWEPT, f"{now_s - last} {now_s - since} {late}")
+        client.set(keys.SWEPT, f"{now_s - last} {now_s - since} {late} 0")
     sweeper.sweep()
     verdict = store.load(match.id).verdict
     assert (verdict is not None) is counts
@@ -219,12 +219,48 @@ def test_who_is_absent_when_redis_comes_back_has_a_moment_to_sit_down(
         assert (verdict.victor, verdict.reason) == ("bob", "disconnect")
 
 
+@pytest.mark.parametrize("how", [Left("ada", "n1/1.1", False), Orphaned("ada", "n1/1.1", "restart")])
+@pytest.mark.parametrize(("back", "is_late"), [(None, False), (0.8, False), (1.2, True)])
+def test_after_an_outage_bots_have_the_whole_grace_to_come_back(
+    sweeper: Sweeper,
+    begun: Callable[..., Match],
+    store: MatchStore,
+    registry: Registry,
+    client: redis.Redis,
+    settings: Settings,
+    how: Left | Orphaned,
+    back: float | None,
+    is_late: bool,
+) -> None:
+    """While the server was away nobody could let them in. `back`: since when it is there again, in graces.
+
+    One that has left by itself has no more than the moment in which nobody could note that it is back.
+    """
+    now_s = time.time()
+    match = begun("numberwang", now_s=now_s - 600)
+    Conductor(registry, store, now_s=lambda: now_s - 600).conduct(match, how)
+    client.zadd(keys.NODES, {"n1": now_s * 1000, "n2": now_s * 1000})
+    if back is not None:
+        client.set(keys.SWEPT, f"{now_s - 0.5} {now_s - 100} 0 {now_s - back * settings.node_grace_s}")
+    sweeper.sweep()
+    verdict = store.load(match.id).verdict
+    by_itself = isinstance(how, Left)
+    assert (verdict is not None) is (is_late or (by_itself and back is not None))
+    assert verdict is None or verdict.void is not by_itself
+
+
+@pytest.mark.parametrize("how", [Left("ada", "n1/1.1", False), Orphaned("ada", "n1/1.1", "restart")])
 def test_sweeps_that_come_in_time_again_take_up_what_was_left(
-    sweeper: Sweeper, begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis
+    sweeper: Sweeper,
+    begun: Callable[..., Match],
+    store: MatchStore,
+    registry: Registry,
+    client: redis.Redis,
+    how: Left | Orphaned,
 ) -> None:
     """Nobody is forgotten for good."""
-    match = begun("numberwang", now_s=time.time() - 60)
-    Conductor(registry, store, now_s=lambda: time.time() - 60).conduct(match, Left("ada", "n1/1.1", False))
+    match = begun("numberwang", now_s=time.time() - 60, node_grace_s=0.5)
+    Conductor(registry, store, now_s=lambda: time.time() - 60).conduct(match, how)
     client.zadd(keys.NODES, {"n1": time.time() * 1000, "n2": time.time() * 1000})
     sweeps = 0
 
