@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 from cluster import Cluster, Web, cluster, wait_for
 from pymongo.collection import Collection
 
@@ -25,6 +27,18 @@ def pytest_configure() -> None:
     """Restores SIGINT for what tests start, since a shell that runs them in the background has it ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def logs_as_before() -> Iterator[None]:
+    """Puts logging back to what it was, for tests that call `configure_logs`."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    logging.captureWarnings(False)
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")

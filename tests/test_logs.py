@@ -1,7 +1,6 @@
 """Logs: one line an event, nothing forged in it, nothing secret in it."""
 
 import logging
-from collections.abc import Iterator
 
 import orjson
 import pytest
@@ -10,16 +9,7 @@ import structlog
 from battlebot.config import Settings
 from battlebot.logs import configure_logs, mask_url
 
-
-@pytest.fixture(autouse=True)
-def _logging_as_before() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    logging.captureWarnings(False)
-    structlog.reset_defaults()
+pytestmark = pytest.mark.usefixtures("logs_as_before")
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:

@@ -75,6 +75,7 @@ def persist(connection: Connection, clock: Clock, action: Callable[[], T], waiti
             steps_left -= not left_s
             if not steps_left:
                 raise TimeoutError from None
+            # a step never waits: let other greenlets run
             time.sleep(0)
         except IN_VAIN:
             # by the wall clock, part of which may have been this process's own lateness

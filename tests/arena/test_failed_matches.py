@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import orjson
 import pytest
-import structlog
 
 from battlebot.arena.archiving import game_document
 from battlebot.arena.conduct import Conductor
@@ -21,19 +19,10 @@ from battlebot.referee.events import Turned
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
 
+pytestmark = pytest.mark.usefixtures("logs_as_before")
+
 GAME = "noughtsandcrosses"
 LEGAL = {"mark": "X", "space": [1, 1]}
-
-
-@pytest.fixture(autouse=True)
-def _logs_as_before() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    logging.captureWarnings(False)
-    structlog.reset_defaults()
 
 
 def mistaken_reducer(state: dict[str, Any], turn: dict[str, Any]) -> dict[str, Any]:
