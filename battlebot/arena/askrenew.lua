@@ -1,14 +1,16 @@
 -- Renews a worker's leases on asking the stateless bots of matches.
--- KEYS[1] sorted set of leases, then the leases; ARGV[1] ms, then for each lease its token and its match's id
+-- KEYS: the sorted set of leases, then each lease; ARGV: for how many ms, then each lease's token and match id.
 -- Returns for each 1 if the lease was still held, else 0.
+local leases, lasts_ms = KEYS[1], ARGV[1]
 local clock = redis.call('TIME')
-local until_ms = clock[1] * 1000 + math.floor(clock[2] / 1000) + ARGV[1]
+local until_ms = clock[1] * 1000 + math.floor(clock[2] / 1000) + lasts_ms
 local answer = {}
 for i = 2, #KEYS do
-  local held = redis.call('GET', KEYS[i]) == ARGV[2 * i - 2]
+  local lease, token, match_id = KEYS[i], ARGV[2 * i - 2], ARGV[2 * i - 1]
+  local held = redis.call('GET', lease) == token
   if held then
-    redis.call('PEXPIRE', KEYS[i], ARGV[1])
-    redis.call('ZADD', KEYS[1], until_ms, ARGV[2 * i - 1])
+    redis.call('PEXPIRE', lease, lasts_ms)
+    redis.call('ZADD', leases, until_ms, match_id)
   end
   answer[#answer + 1] = held and 1 or 0
 end

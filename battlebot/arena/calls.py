@@ -57,7 +57,7 @@ def begin_call(one: Beginning, queue: str, holder: str, not_after_ms: int) -> Ca
     names = len(match.series.by_name) if match.series is not None else 0
     script_keys += sets
     arguments: list[Argument] = [match.id, encode_match(match), int(match.due_s * 1000), TICKET_MARK_S]
-    arguments += [holder, queue, not_after_ms, len(sets), keys.newest(""), names, *one.tickets]
+    arguments += [holder, queue, not_after_ms, len(one.tickets), len(sets), names, keys.newest(""), *one.tickets]
     for channel, message in one.publications:
         arguments += [channel, message]
     return script_keys, arguments

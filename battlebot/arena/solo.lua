@@ -1,4 +1,4 @@
--- Releases a lock if it is still ours. KEYS[1] lock, KEYS[2] asked, ARGV[1] our token.
--- Returns 1 if the work has been asked for meanwhile, else 0.
-if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
-return redis.call('EXISTS', KEYS[2])
+-- Releases a lock if it is still ours. Returns 1 if its work has been asked for meanwhile, else 0.
+local lock, asked, token = KEYS[1], KEYS[2], ARGV[1]
+if redis.call('GET', lock) == token then redis.call('DEL', lock) end
+return redis.call('EXISTS', asked)

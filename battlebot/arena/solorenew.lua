@@ -1,5 +1,7 @@
--- Renews locks that are still held. KEYS the locks, ARGV[1] ms that they last from now, then one token per lock.
+-- Renews locks that are still held. KEYS: the locks; ARGV: for how many ms, then each lock's token.
+local lasts_ms = ARGV[1]
 for i, lock in ipairs(KEYS) do
-  if redis.call('GET', lock) == ARGV[i + 1] then redis.call('PEXPIRE', lock, ARGV[1]) end
+  local token = ARGV[i + 1]
+  if redis.call('GET', lock) == token then redis.call('PEXPIRE', lock, lasts_ms) end
 end
 return 1

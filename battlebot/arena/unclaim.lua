@@ -1,3 +1,4 @@
--- Frees a connection's name, if it still has it. KEYS[1] hash of names, ARGV[1] name, ARGV[2] the connection.
-if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then return redis.call('HDEL', KEYS[1], ARGV[1]) end
+-- Frees a connection's name, if it still has it. Returns 1 if so, else 0.
+local names, name, connection = KEYS[1], ARGV[1], ARGV[2]
+if redis.call('HGET', names, name) == connection then return redis.call('HDEL', names, name) end
 return 0

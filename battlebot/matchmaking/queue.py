@@ -89,20 +89,19 @@ class Queues:
             keys.QUEUES,
             keys.empty_seats(ticket.bot),
             keys.ticket(ticket.text),
-            keys.asked(f"pair:{name}"),
-            keys.met(name, ticket.bot),
-            keys.lock(f"pair:{name}"),
             keys.newest(ticket.bot),
             keys.DEADLINES,
             keys.NODES,
+            keys.met(name, ticket.bot),
             keys.playing(ticket.bot),
+            keys.asked(f"pair:{name}"),
+            keys.lock(f"pair:{name}"),
         ]
         if is_stateless(ticket.place):
             script_keys.append(keys.switched_off(ticket.bot))
-        since_ms = int(ticket.since_s * 1000)
-        arguments: list[Argument] = [ticket.text, since_ms, ticket.bot, name, others, int(look_for_seats)]
-        arguments += [keys.ticket(""), HELD_MS, int(strangers_first), keys.met(name, ""), int(hold_if_playing)]
-        arguments.append(keys.mailbox(""))
+        arguments: list[Argument] = [ticket.text, int(ticket.since_s * 1000), ticket.bot, name, others, HELD_MS]
+        arguments += [int(look_for_seats), int(strangers_first), int(hold_if_playing)]
+        arguments += [keys.ticket(""), keys.met(name, ""), keys.mailbox("")]
         kind, *rest = self._scripts.run(WAIT, script_keys, arguments)
         if kind == b"seat":
             return Waiting(seats=tuple(match_id.decode() for match_id in rest))

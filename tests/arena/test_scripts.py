@@ -16,8 +16,7 @@ import sys
 from gevent import monkey; monkey.patch_all()
 import gevent
 from battlebot.arena.connection import connect
-from battlebot.arena.scripts import GroupedScripts, shut_gate
-from battlebot.matchmaking.queue import WAIT
+from battlebot.arena.scripts import GroupedScripts, Script, shut_gate
 from battlebot.arena.gate import Gate
 
 class Counting(GroupedScripts):
@@ -28,16 +27,15 @@ class Counting(GroupedScripts):
 
 client = connect(sys.argv[1])
 scripts = Counting(client, {"threads": shut_gate, "greenlets": Gate}[sys.argv[2]])
+claim = Script("battlebot.arena", "claim.lua")
 def call(i):
     for round in range(20):
-        name = f"queue{i}"
-        keys = [name, "queues", f"empty{i}", f"ticket{i}-{round}", f"asked{i}-{round}", f"met{i}", "lock"]
-        answer = scripts.run(WAIT, keys, [f"t{i}-{round}/bot{i}", 1, f"bot{i}", name, -1, 0, "ticket", 5000])
-        assert answer == [b"wait", int(round > 0), 0], answer
+        answer = scripts.run(claim, ["names", f"matches{i}"], [f"bot{i}", f"{i}.{round}"])
+        assert answer == [f"{i}.{round - 1}".encode() if round else b""], answer
 greenlets = [gevent.spawn(call, i) for i in range(50)]
 gevent.joinall(greenlets, raise_error=True)
 assert sum(scripts.sent) == 1000 and len(scripts.sent) < 500, scripts.sent
-assert sorted(client.zcard(f"queue{i}") for i in range(50)) == [20] * 50
+assert client.hgetall("names") == {f"bot{i}".encode(): f"{i}.19".encode() for i in range(50)}
 print("good")
 """
 
