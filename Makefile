@@ -13,7 +13,7 @@ ARGS ?=
 FUZZ_EXAMPLES ?= 2000
 SEED ?= $(shell date +%s)
 
-.PHONY: help demo run test test-long chaos soak duel fuzz bench bench-quick lint stubs clean
+.PHONY: help demo run test test-long chaos soak duel fuzz bench bench-quick lint stubs viewers upgrade clean
 
 help:
 	@echo "make demo   a server, six bots and a contest (ARGS=--exit: end after it)"
@@ -29,6 +29,7 @@ help:
 	@echo "make lint   style, types, the Docker files"
 	@echo "make stubs  what protoc makes of the .proto files"
 	@echo "make viewers  what the viewers in 3D are drawn with, from npm; the result is committed"
+	@echo "make upgrade  the newest versions of the dependencies; writes constraints.txt; run the tests afterwards"
 	@echo "make clean  remove what these made, except for the server's data in .battlebot"
 
 demo: $(VENV)/run.stamp
@@ -74,18 +75,26 @@ stubs: $(VENV)/dev.stamp
 viewers:
 	cd vendor/ogl && npm ci --no-audit --no-fund && npm run --silent build
 
+# With the oldest Python that is supported: others have packages for what it can run, but not always the other way round.
+upgrade:
+	@test "$$($(PYTHON) -c 'import sys; print(sys.version_info[:2])')" = "(3, 11)" || { echo "make: upgrade needs Python 3.11; name one by PYTHON=/path/to/python" >&2; exit 1; }
+	rm -rf $(VENV) && $(PYTHON) -m venv $(VENV)
+	$(PIP) install -r requirements-dev.txt -e .
+	{ sed '/^[^#]/d' constraints.txt && $(PIP) freeze --exclude-editable; } > constraints.new && mv constraints.new constraints.txt
+	@touch $(VENV)/run.stamp && touch $(VENV)/dev.stamp
+
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/run.stamp: requirements.txt pyproject.toml | $(BIN)/python
+$(VENV)/run.stamp: constraints.txt requirements.txt pyproject.toml | $(BIN)/python
 	@echo "Installing Battlebot into $(VENV) ..."
-	@$(PIP) install -r requirements.txt -e .
+	@$(PIP) install -c constraints.txt -r requirements.txt -e .
 	@touch $@
 
 $(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
 	@echo "Installing what tests and linters need ..."
-	@$(PIP) install -r requirements-dev.txt
+	@$(PIP) install -c constraints.txt -r requirements-dev.txt
 	@touch $@
 
 $(BIN)/python:

@@ -1,0 +1,40 @@
+"""constraints.txt: the versions that `make` and the image install."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+
+
+def _lines(file: str) -> list[Requirement]:
+    lines = (ROOT / file).read_text().splitlines()
+    return [Requirement(line) for line in lines if line[:1] not in ("", "#", "-")]
+
+
+PINS = {canonicalize_name(line.name): line.specifier for line in _lines("constraints.txt")}
+
+
+@pytest.mark.parametrize("file", ["requirements.txt", "requirements-dev.txt"])
+def test_each_requirement_has_one_version_that_is_acceptable(file: str) -> None:
+    """A dependency that is added or raised without `make upgrade` would be installed in whatever version is newest."""
+    for needed in _lines(file):
+        if needed.marker is not None and not needed.marker.evaluate({"sys_platform": "linux"}):
+            continue
+        [pin] = PINS[canonicalize_name(needed.name)]
+        assert pin.operator == "=="
+        assert needed.specifier.contains(pin.version), f"{needed} is pinned to {pin}"
+
+
+def test_the_image_and_every_install_of_the_makefile_use_it() -> None:
+    """But for `make upgrade`, which finds out what is newest."""
+    makefile = (ROOT / "Makefile").read_text().partition("\nupgrade:")
+    rest = makefile[0] + makefile[2].partition("\nclean:")[2]
+    installs = [line for line in rest.splitlines() if "$(PIP) install" in line]
+    assert len(installs) == 2
+    assert all("-c constraints.txt" in line for line in installs)
+    assert "--constraint constraints.txt" in (ROOT / "docker" / "Dockerfile").read_text()
