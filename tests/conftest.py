@@ -18,7 +18,7 @@ from battlebot.arena.connection import connect
 from battlebot.config import Settings, load_settings
 from battlebot.embedded.stores import embedded_stores
 from battlebot.storage import Storage
-from battlebot.storage.indexes import INDEXES
+from battlebot.storage.indexes import INDEXES, PROPERTIES
 
 SLOWER_THAN_NEW = 5_000  # documents; deleting more is slower than dropping the collection
 
@@ -116,7 +116,7 @@ def _empty(collection: Collection[dict[str, Any]]) -> None:
     is_as_made = (
         bool(made)
         and made.keys() == found.keys()
-        and all(bool(found[name].get("unique")) == bool(made[name].get("unique")) for name in made)
+        and all(found[name].get(each) == made[name].get(each) for name in made for each in PROPERTIES)
     )
     if is_as_made and collection.estimated_document_count() < SLOWER_THAN_NEW:
         collection.delete_many({})

@@ -16,8 +16,19 @@ Answer = TypeVar("Answer")
 MOST_CONNECTIONS = 64  # per process; whoever needs one more waits for a free one
 
 OF_A_PIPELINE = " of pipeline caused error: "
-# error replies of a server that is up but cannot serve the command now
-PASSING = ("READONLY", "LOADING", "MASTERDOWN", "OOM", "MISCONF", "NOREPLICAS", "TRYAGAIN", "CLUSTERDOWN")
+# error replies of a server that is up but cannot serve the command now: redis-py has a class for some, whose messages lack
+# the first word, unless a script has raised them again
+PASSING = (
+    redis.ConnectionError,  # also LOADING
+    redis.TimeoutError,
+    redis.OutOfMemoryError,
+    redis.ReadOnlyError,
+    redis.exceptions.ClusterDownError,
+    redis.exceptions.MasterDownError,
+    redis.exceptions.TryAgainError,
+    OSError,
+)
+PASSING_WORDS = ("READONLY", "LOADING", "MASTERDOWN", "OOM", "MISCONF", "NOREPLICAS", "TRYAGAIN", "CLUSTERDOWN")
 
 
 def connect(url: str, timeout_s: float = 5.0) -> redis.Redis:
@@ -36,10 +47,11 @@ def connect(url: str, timeout_s: float = 5.0) -> redis.Redis:
 
 def is_passing(error: Exception) -> bool:
     """Returns whether the same command may succeed later."""
-    if isinstance(error, redis.ConnectionError | redis.TimeoutError | OSError):
+    if isinstance(error, PASSING):
         return True
     # redis-py begins a pipeline's error with the command that failed
-    return isinstance(error, redis.ResponseError) and str(error).rpartition(OF_A_PIPELINE)[2].startswith(PASSING)
+    words = str(error).rpartition(OF_A_PIPELINE)[2]
+    return isinstance(error, redis.ResponseError) and words.startswith(PASSING_WORDS)
 
 
 def texts(values: Any) -> list[str]:

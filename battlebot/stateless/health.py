@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections import defaultdict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -23,15 +25,22 @@ FIRST_PAUSE_S = 30.0
 LONGEST_PAUSE_S = 3600.0
 
 
+@dataclass
+class _Notes:
+    """What was noted of an address and is not written yet; `good`: its latest answer was one."""
+
+    good: bool = True
+    latencies: deque[float] = field(default_factory=lambda: deque(maxlen=LATENCIES))
+    failures: list[dict[str, Any]] = field(default_factory=list)
+
+
 class Health:
     """Notes are collected in this process and written by `flush`; readers see only what has been written."""
 
     def __init__(self, scripts: Scripts, now_s: Callable[[], float] = time.time) -> None:
         self._client = scripts.client
         self._now_s = now_s
-        self._latencies: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=LATENCIES))
-        self._failures: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        self._good: dict[str, bool] = {}
+        self._notes: dict[str, _Notes] = {}
         self._lock = threading.Lock()
 
     def note(self, question: Question, reply: Reply) -> None:
@@ -40,47 +49,51 @@ class Health:
         if failure is not None and failure.ours:
             return
         with self._lock:
-            self._good[question.address] = failure is None
+            notes = self._notes.setdefault(question.address, _Notes())
+            notes.good = failure is None
             if failure is None:
-                self._latencies[question.address].append(reply.thinking_s)
+                notes.latencies.append(reply.thinking_s)
                 return
             about = {"code": failure.code, "error": failure.sentence, "bot_id": question.bot}
             row = {"at": int(self._now_s() * 1000), **about, "match": question.match_id, "game": question.game}
-            self._failures[question.address].append(row)
+            notes.failures.append(row)
 
     def flush(self) -> list[str]:
-        """Writes what was noted since the last call; returns the addresses this has paused. Raises Unavailable."""
-        with self._lock:
-            latencies, self._latencies = self._latencies, defaultdict(lambda: deque(maxlen=LATENCIES))
-            failures, self._failures = self._failures, defaultdict(list)
-            good, self._good = self._good, {}
+        """Writes what was noted since the last call; returns the addresses this has paused.
+
+        Raises Unavailable; other addresses' notes are then left for the next call. Those being written are not: they may
+        have been written, and failures that count twice would pause an address too early.
+        """
         paused = []
-        for address in good:
+        with self._lock:
+            addresses = list(self._notes)
+        for address in addresses:
+            with self._lock:
+                notes = self._notes.pop(address, None)
+            if notes is None:
+                continue
             with redis_errors():
-                failed = failures.get(address, [])
-                in_a_row = self._write(address, latencies.get(address, ()), failed, good[address])
-                if failed and not good[address] and in_a_row >= PAUSED_AFTER:
-                    self.pause(address)
-                    paused.append(address)
+                in_a_row = self._write(address, notes)
+            if notes.failures and not notes.good and in_a_row >= PAUSED_AFTER:
+                self.pause(address)
+                paused.append(address)
         return paused
 
-    def _write(
-        self, address: str, latencies: Sequence[float], failures: Sequence[Mapping[str, Any]], last_good: bool
-    ) -> int:
+    def _write(self, address: str, notes: _Notes) -> int:
+        """Returns how many failures in a row the address has had."""
         key = keys.health(address)
         pipeline = self._client.pipeline()
-        if latencies:
-            pipeline.lpush(f"{key}:latencies", *(f"{latency * 1000:.3f}" for latency in latencies))
+        if notes.latencies:
+            pipeline.lpush(f"{key}:latencies", *(f"{latency * 1000:.3f}" for latency in notes.latencies))
             pipeline.ltrim(f"{key}:latencies", 0, LATENCIES - 1)
             pipeline.expire(f"{key}:latencies", KEPT_S)
-        if latencies or last_good:
             pipeline.hset(key, "row", 0)
             pipeline.hdel(key, "until")
-        if failures:
-            pipeline.lpush(f"{key}:failures", *(orjson.dumps(row) for row in failures))
+        if notes.failures:
+            pipeline.lpush(f"{key}:failures", *(orjson.dumps(row) for row in notes.failures))
             pipeline.ltrim(f"{key}:failures", 0, FAILURES - 1)
             pipeline.expire(f"{key}:failures", KEPT_S)
-        pipeline.hincrby(key, "row", 0 if last_good else len(failures))
+        pipeline.hincrby(key, "row", 0 if notes.good else len(notes.failures))
         pipeline.expire(key, KEPT_S)
         return int(pipeline.execute()[-2])
 
@@ -154,5 +167,5 @@ class Health:
 
 
 def _percentile(ordered: Sequence[float], share: float) -> float | None:
-    """The value below which a `share` of the ordered values lies; None if there are none."""
-    return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else None
+    """The least of the ordered values that at least a `share` of them does not exceed; None if there are none."""
+    return ordered[max(0, math.ceil(len(ordered) * share) - 1)] if ordered else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
 
+PROPERTIES = ("unique", "sparse", "partialFilterExpression")  # of an index, beside its keys
+
 INDEXES = {
     "bots": [
         # few bots have a url

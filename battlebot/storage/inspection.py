@@ -10,7 +10,7 @@ from pymongo import MongoClient
 from pymongo.database import Database
 from pymongo.errors import OperationFailure
 
-from battlebot.storage.indexes import INDEXES
+from battlebot.storage.indexes import INDEXES, PROPERTIES
 from battlebot.storage.mongo import mongo_errors
 
 
@@ -46,7 +46,7 @@ class Inspection:
         return theirs_s - (before_s + after_s) / 2, (after_s - before_s) / 2
 
     def missing_indexes(self) -> list[str]:
-        """`collection.index` of each index in INDEXES that is missing, or has other keys or another uniqueness."""
+        """`collection.index` of each index in INDEXES that is missing, or has other keys or other properties."""
         missing = []
         for collection, models in INDEXES.items():
             with mongo_errors():
@@ -55,10 +55,9 @@ class Inspection:
                 except OperationFailure:
                     kept = {}  # there is no such collection yet
             for model in models:
-                wanted = model.document
+                wanted = {**model.document, "key": list(model.document["key"].items())}
                 found = kept.get(wanted["name"])
-                same = found is not None and list(found["key"]) == list(wanted["key"].items())
-                if not same or bool(found and found.get("unique")) != bool(wanted.get("unique")):
+                if found is None or any(found.get(each) != wanted.get(each) for each in ("key", *PROPERTIES)):
                     missing.append(f"{collection}.{wanted['name']}")
         return missing
 

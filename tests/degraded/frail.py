@@ -65,13 +65,30 @@ class Frail:
     @contextmanager
     def unwritable(self, name: str) -> Iterator[None]:
         """Makes Valkey refuse writes for the `with` block, by NOREPLICAS; a full disk would cause MISCONF."""
+        with self._asked(name, ("CONFIG SET", "min-replicas-to-write", 1), ("CONFIG SET", "min-replicas-to-write", 0)):
+            yield
+
+    @contextmanager
+    def full(self, name: str) -> Iterator[None]:
+        """Makes Valkey refuse what takes memory for the `with` block, by OOM."""
+        with self._asked(name, ("CONFIG SET", "maxmemory", 1), ("CONFIG SET", "maxmemory", 0)):
+            yield
+
+    @contextmanager
+    def demoted(self, name: str) -> Iterator[None]:
+        """Makes Valkey a replica for the `with` block, as a fail-over does: it refuses writes by READONLY."""
+        with self._asked(name, ("REPLICAOF", "127.0.0.1", 1), ("REPLICAOF", "NO", "ONE")):
+            yield
+
+    @contextmanager
+    def _asked(self, name: str, first: tuple[Any, ...], last: tuple[Any, ...]) -> Iterator[None]:
         assert name == "valkey"
         client = connect(self.settings.redis_url)
-        client.config_set("min-replicas-to-write", "1")
+        client.execute_command(*first)
         try:
             yield
         finally:
-            client.config_set("min-replicas-to-write", "0")
+            client.execute_command(*last)
             client.close()
 
     def errors(self) -> list[str]:

@@ -87,6 +87,12 @@ def _index_not_unique(client: redis.Redis, storage: Storage) -> None:
     storage.database["tokens"].create_index("name")
 
 
+def _index_of_all(client: redis.Redis, storage: Storage) -> None:
+    # it should hold matches that are being played only
+    storage.database["voids"].drop_index("playing_1")
+    storage.database["voids"].create_index("playing")
+
+
 def _no_node(client: redis.Redis, storage: Storage) -> None:
     client.delete(keys.NODES)
 
@@ -137,6 +143,7 @@ AILMENTS: list[tuple[str, State, Callable[[redis.Redis, Storage], None]]] = [
     ("redis memory", State.WRONG, _little_memory),
     ("indexes", State.WRONG, _no_index),
     ("indexes", State.WRONG, _index_not_unique),
+    ("indexes", State.WRONG, _index_of_all),
     ("nodes", State.WRONG, _no_node),
     ("nodes", State.WARNING, _dead_node),
     ("nodes", State.WRONG, _node_of_another_time),

@@ -9,6 +9,7 @@ import pytest
 from battlebot.arena.connection import connect
 from battlebot.arena.scripts import Scripts
 from battlebot.config import Settings
+from battlebot.errors import Unavailable
 from battlebot.stateless.asking import Failure, Question, Reply
 from battlebot.stateless.health import FIRST_PAUSE_S, LONGEST_PAUSE_S, PAUSED_AFTER, Health
 
@@ -38,6 +39,11 @@ def health(settings: Settings, clock: Clock) -> Iterator[Health]:
     client = connect(settings.redis_url)
     yield Health(Scripts(client), clock)
     client.close()
+
+
+def answered(health: Health, url: str, thinking_s: float) -> None:
+    """Notes an answer of a bot; writes nothing yet."""
+    health.note(Question(url, "battlecube", "m", "a", {}, 5.0), Reply(None, None, thinking_s))
 
 
 def note(health: Health, good: bool, bot: str = "a") -> list[str]:
@@ -103,3 +109,29 @@ def test_a_bot_is_shown_the_failures_of_its_own_alone(health: Health) -> None:
     report = health.report(URL, "b")
     assert [failure["bot_id"] for failure in report["failures"]] == ["b"]
     assert (report["failuresInARow"], report["answers"], report["p50Ms"], report["p99Ms"]) == (2, 1, 100.0, 100.0)
+
+
+def test_percentiles_are_of_the_nearest_rank(health: Health) -> None:
+    """Of a hundred answers, the fiftieth and the ninety-ninth, not the slowest."""
+    for number in range(100, 0, -1):
+        answered(health, URL, number / 1000)
+    health.flush()
+    report = health.report(URL, "a")
+    assert (report["answers"], report["p50Ms"], report["p99Ms"]) == (100, 50.0, 99.0)
+
+
+def test_what_redis_does_not_take_is_written_later(health: Health, settings: Settings) -> None:
+    """All but what was on its way when Redis refused."""
+    urls = [f"{URL}{number}" for number in range(3)]
+    for url in urls:
+        answered(health, url, 0.1)
+    client = connect(settings.redis_url)
+    client.config_set("maxmemory", 1)
+    try:
+        with pytest.raises(Unavailable):
+            health.flush()
+    finally:
+        client.config_set("maxmemory", 0)
+        client.close()
+    health.flush()
+    assert [health.report(url, "a")["answers"] for url in urls].count(1) == 2
