@@ -16,8 +16,8 @@ Answer = TypeVar("Answer")
 MOST_CONNECTIONS = 64  # per process; whoever needs one more waits for a free one
 
 OF_A_PIPELINE = " of pipeline caused error: "
-# error replies of a server that is up but cannot serve the command now: redis-py has a class for some, whose messages lack
-# the first word, unless a script has raised them again
+# error replies of a server that is up but cannot serve the command now: redis-py has a class for some, whose messages
+# lack the first word, unless a script has raised them again
 PASSING = (
     redis.ConnectionError,  # also LOADING
     redis.TimeoutError,

@@ -50,7 +50,7 @@ _as_json = click.option("--json", "as_json", is_flag=True, help="Print the JSON 
 
 @contest_commands.command()
 @_of_contest
-@fields.with_fields
+@fields.with_fields(new=True)
 @_as_json
 @on_server
 def create(rest: Rest, game: str, name: str, as_json: bool, **given: Any) -> None:
@@ -61,7 +61,7 @@ def create(rest: Rest, game: str, name: str, as_json: bool, **given: Any) -> Non
 
 @contest_commands.command()
 @_of_contest
-@fields.with_fields
+@fields.with_fields(new=False)
 @_as_json
 @on_server
 def change(rest: Rest, game: str, name: str, as_json: bool, **given: Any) -> None:

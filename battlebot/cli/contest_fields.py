@@ -124,45 +124,74 @@ def _number(word: str) -> int | float:
     return number
 
 
-_MOMENT = Converted("moment", lambda text: moment(text, datetime.now(UTC)))
+NOTHING = object()  # what `none` stands for: the field's null; None is an option that was not given
+
+
+def _or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    return lambda text: NOTHING if text.strip() == "none" else read(text)
+
+
+def milliseconds(text: str) -> int:
+    """A whole number. Raises ValueError."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no number of milliseconds.") from None
+
+
+_MOMENT = Converted("moment", _or_none(lambda text: moment(text, datetime.now(UTC))))
+_MILLISECONDS = Converted("ms", _or_none(milliseconds))
 _KEYED = Converted("key=value", keyed)
 _POINTS = Converted("win,draw,loss", points)
 
-_FIELDS = (
-    click.option("--title", help="Title for people; NAME is for programs."),
-    click.option("--format", "format_name", help=f"One of {', '.join(format_names())}. Default: open."),
-    click.option(
-        "--config", type=_KEYED, multiple=True, metavar="KEY=VALUE", help="A setting of the format. Repeatable."
-    ),
-    click.option("--meetings", type=int, help="Matches per pair, 1 to 5. Default: 5."),
-    click.option("--entrants", metavar="A,B,C", help="The bots, in seeding order; or open (the default)."),
-    click.option(
-        "--entrants-file", type=click.File(encoding="utf-8"), help="File with the bots, one per line; - is stdin."
-    ),
-    click.option(
-        "--starts", type=_MOMENT, metavar="MOMENT", help="2026-12-01T10:00Z, or +10m. Default: by the command start."
-    ),
-    click.option("--ends", type=_MOMENT, metavar="MOMENT", help="Latest end, like --starts."),
-    click.option(
-        "--option", type=_KEYED, multiple=True, metavar="KEY=VALUE", help="An option of the game. Repeatable."
-    ),
-    click.option("--turn-timeout", type=int, metavar="MS", help="Milliseconds per turn."),
-    click.option("--points", type=_POINTS, metavar="W,D,L", help="Points for a win, a draw, a loss. Default: 3,1,0."),
-    click.option("--absent-after", type=int, metavar="S", help="Seconds a meeting waits for an absent bot."),
-    click.option("--absent-counts", type=click.Choice(["loss", "void"]), help="What the meeting then counts as."),
-)
 
+def with_fields(new: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds an option for each field of a contest. Only the help for a `new` one names defaults."""
 
-def with_fields(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds an option for each field of a contest."""
-    for option in reversed(_FIELDS):
-        command = option(command)
-    return command
+    def option(name: str, about: str, default: str = "", **more: Any) -> Callable[..., Any]:
+        words = f"{about} Default: {default}." if new and default else about
+        return click.option(*name.split(), help=words, **more)
+
+    keyed_values: dict[str, Any] = {"type": _KEYED, "multiple": True, "metavar": "KEY=VALUE"}
+    entrants_file = click.File(encoding="utf-8")
+    fields = (
+        option("--title", "Title for people; NAME is for programs."),
+        option("--format format_name", f"One of {', '.join(format_names())}.", "open", metavar="FORMAT"),
+        option("--config", "A setting of the format. Repeatable.", **keyed_values),
+        option("--meetings", "Matches per pair, 1 to 5.", "5", type=int),
+        option("--entrants", "The bots, in seeding order; or open.", "open", metavar="A,B,C"),
+        option("--entrants-file", "File with the bots, one per line; - is stdin.", type=entrants_file),
+        option(
+            "--starts",
+            "2026-12-01T10:00Z, or +10m; none: by the command start.",
+            "none",
+            type=_MOMENT,
+            metavar="MOMENT",
+        ),
+        option("--ends", "Latest end, as --starts; none: when all is played.", "none", type=_MOMENT, metavar="MOMENT"),
+        option("--option", "An option of the game. Repeatable.", **keyed_values),
+        option(
+            "--turn-timeout",
+            "Milliseconds per turn; none: as the server and the game say.",
+            "none",
+            type=_MILLISECONDS,
+            metavar="MS",
+        ),
+        option("--points", "Points for a win, a draw, a loss.", "3,1,0", type=_POINTS, metavar="W,D,L"),
+        option("--absent-after", "Seconds a meeting waits for an absent bot.", "60", type=int, metavar="S"),
+        option("--absent-counts", "What the meeting then counts as.", "loss", type=click.Choice(["loss", "void"])),
+    )
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for each in reversed(fields):
+            command = each(command)
+        return command
+
+    return add
 
 
 def body(given: dict[str, Any]) -> dict[str, Any]:
-    """The fields that were given; for the others the server has defaults."""
-    moments = {field: given[option] for field, option in (("startsAt", "starts"), ("endsAt", "ends"))}
+    """The fields that were given; the server keeps the others, or has defaults for them."""
     values = {
         "title": given["title"],
         "format": given["format_name"],
@@ -174,6 +203,13 @@ def body(given: dict[str, Any]) -> dict[str, Any]:
         "points": given["points"],
         "absentAfterS": given["absent_after"],
         "absentCounts": given["absent_counts"],
-        **{field: written(at) for field, at in moments.items() if at is not None},
+        "startsAt": given["starts"],
+        "endsAt": given["ends"],
     }
-    return {field: value for field, value in values.items() if value is not None}
+    return {field: _sent(value) for field, value in values.items() if value is not None}
+
+
+def _sent(value: Any) -> Any:
+    if value is NOTHING:
+        return None
+    return written(value) if isinstance(value, datetime) else value

@@ -61,8 +61,8 @@ class Health:
     def flush(self) -> list[str]:
         """Writes what was noted since the last call; returns the addresses this has paused.
 
-        Raises Unavailable; other addresses' notes are then left for the next call. Those being written are not: they may
-        have been written, and failures that count twice would pause an address too early.
+        Raises Unavailable; other addresses' notes are then left for the next call. Those being written are not: they
+        may have been written, and failures that count twice would pause an address too early.
         """
         paused = []
         with self._lock:

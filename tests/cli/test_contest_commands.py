@@ -45,11 +45,25 @@ def test_a_contest_is_scheduled_listed_and_shown(contest: Run, house: tuple[Clus
     }
     assert {field: shown[field] for field in expected} == expected
     assert "title:          The [b]plan[/b]" in said(contest("show", GAME, "planned"))
+    taken_away = ("--starts", "none", "--ends", "none", "--turn-timeout", "none")
+    changed = json.loads(said(contest("change", GAME, "planned", *taken_away, "--json")))
+    assert {field: changed[field] for field in expected} == {
+        **expected,
+        "startsAt": None,
+        "endsAt": None,
+        "turnTimeoutMs": None,
+    }
     listed = json.loads(said(contest("list", GAME, "--state", "scheduled", "--json")))
     assert [one["name"] for one in listed] == ["planned"]
     rows = [line.split("\t") for line in said(contest("list", GAME)).splitlines()]
     assert rows[0][:3] == ["name", "title", "state"]
     assert ["planned", "The [b]plan[/b]", "scheduled"] in [row[:3] for row in rows]
+
+
+def test_only_a_new_contest_has_defaults(contest: Run) -> None:
+    """What `change` is not told stays as it is."""
+    assert "Default: open." in contest("create", "--help").stdout
+    assert "Default" not in contest("change", "--help").stdout
 
 
 def test_a_contest_goes_through_its_states(contest: Run, house: tuple[Cluster, Web]) -> None:
