@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import structlog
 from celery import shared_task
 
 from battlebot.arena import keys
 from battlebot.arena.seldom import Seldom
+from battlebot.contests.contest import Contest
 from battlebot.errors import Unavailable
 from tasks.workbench import Workbench, workbench
 
@@ -58,15 +56,15 @@ def _look_after(bench: Workbench) -> int:
     return sum(_look_at(bench, contest) for contest in bench.storage.contests.running_closed())
 
 
-def _look_at(bench: Workbench, contest: Mapping[str, Any]) -> int:
+def _look_at(bench: Workbench, contest: Contest) -> int:
     try:
         return bench.absences.look_at(contest)
     except Unavailable:
         raise
     except Exception:
         # an error in one contest must not keep the others from going on
-        if may_tell(("look", contest["game"], contest["name"])):
-            log.exception("contest.not_looked_after", game=contest["game"], contest=contest["name"])
+        if may_tell(("look", *contest.where)):
+            log.exception("contest.not_looked_after", game=contest.game, contest=contest.name)
         return 0
 
 

@@ -89,6 +89,9 @@ LAYERS = {
         theirs=(),
         never=PURE,
     ),
+    "battlebot.contests.contest": layer(
+        "a contest is a value with moments, and reads no clock", theirs=(), never=PURE - {"datetime"}
+    ),
     "battlebot.contests.formats": layer(
         "a format is pure: it is handed the record and answers pairings, and the ranking from counts",
         *("contests.formats", "contests.standings", "errors"),
@@ -123,13 +126,17 @@ LAYERS = {
             "matchmaking.queue",
             "referee",
             "rules.contract",
+            "contests.contest",
             "storage",
             "wire",
             "config",
             "errors",
         ),
     ),
-    "battlebot.storage": layer("storage knows MongoDB and no match", "storage", "config", "errors"),
+    "battlebot.storage": layer(
+        "storage knows MongoDB, a contest as a value, and no match",
+        *("storage", "contests.contest", "config", "errors"),
+    ),
     "battlebot.arena": layer(
         "the arena stands on referee and storage", "arena", "referee", "rules", "wire", "storage", "config", "errors"
     ),
@@ -181,7 +188,8 @@ LAYERS = {
     ),
     "battlebot.cli.verify": layer(
         "what is stored is verified by the referee's replay and the contests' checks, which are pure",
-        *("cli", "referee.replay", "contests.checks", "rules.registry", "storage", "config", "errors", "logs"),
+        *("cli", "referee.replay", "contests.checks", "contests.contest", "rules.registry", "storage"),
+        *("config", "errors", "logs"),
         theirs=("click",),
         never=SOCKETS,
     ),

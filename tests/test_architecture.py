@@ -52,6 +52,7 @@ BROKEN = [
     ("battlebot/referee/step.py", "import orjson", "battlebot.referee"),
     ("battlebot/referee/step.py", "from battlebot.config import Settings", "battlebot.referee"),
     ("battlebot/contests/standings.py", "from battlebot.storage import Storage", "battlebot.contests"),
+    ("battlebot/contests/contest.py", "import battlebot.contests.cap", "battlebot.contests.contest"),
     ("battlebot/contests/formats/swiss.py", "import battlebot.arena.store", "battlebot.contests.formats"),
     ("battlebot/contests/formats/swiss.py", "import random", "battlebot.contests.formats"),
     ("battlebot/contests/formats/swiss.py", "import battlebot.contests.cap", "battlebot.contests.formats"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import fields
 
 from battlebot.api.schemas import AsItIs, StandingRow
-from battlebot.storage.contests import STATES
+from battlebot.contests.contest import STATES
 
 
 class Progress(AsItIs):

@@ -9,7 +9,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields
 
-from battlebot.storage.contests import SEED_POINTS
+from battlebot.contests.contest import SEED_POINTS
 from battlebot.wire.names import checked_name
 
 MOST_ENTRANTS = 10_000

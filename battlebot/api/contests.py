@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from flask import url_for
@@ -13,6 +13,7 @@ from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import ErrorBody
 from battlebot.contests.cap import cap_of
+from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
 from battlebot.errors import BadMessage, UnknownContest
 
@@ -46,7 +47,7 @@ def list_contests(asked: dict[str, Any], game: str) -> tuple[dict[str, Any], int
     answer: dict[str, Any] = {"contests": [contest_document(row) for row in found[:limit]]}
     headers = {}
     if len(found) > limit:
-        more = {"limit": limit, "before": found[limit - 1]["name"], **({"state": state} if state else {})}
+        more = {"limit": limit, "before": found[limit - 1].name, **({"state": state} if state else {})}
         answer["next"] = url_for("contests.list_contests", game=game, **more)
         headers["Link"] = f'<{answer["next"]}>; rel="next"'
     return answer, 200, headers
@@ -102,7 +103,7 @@ def show_crosstable(asked: dict[str, Any], game: str, name: str) -> dict[str, An
     rows = current_context().lookout.ranking(contest)[: asked["limit"]]
     against = results(contest, [row["bot_id"] for row in rows])
     return {
-        "points": contest["points"],
+        "points": contest.points,
         "bots": list(against),
         "rows": [
             {"bot_id": row["bot_id"], "rank": row["rank"], "score": row["score"], "against": against[row["bot_id"]]}
@@ -111,10 +112,10 @@ def show_crosstable(asked: dict[str, Any], game: str, name: str) -> dict[str, An
     }
 
 
-def results(contest: Mapping[str, Any], bots: list[str]) -> dict[str, dict[str, dict[str, int]]]:
+def results(contest: Contest, bots: list[str]) -> dict[str, dict[str, dict[str, int]]]:
     """Bot -> opponent -> `{wins, draws, losses}`, for the meetings among these bots. Raises Unavailable."""
     against: dict[str, dict[str, dict[str, int]]] = {bot: {} for bot in bots}
-    for pair in current_context().storage.standings.pairs(contest["game"], contest["name"], bots):
+    for pair in current_context().storage.standings.pairs(*contest.where, bots):
         counts = {name: pair.get(name, 0) for name in ("wins", "draws", "losses")}
         # without counts the pair's only match was taken back: it has not met
         if pair["opponent"] in against and any(counts.values()):
@@ -122,23 +123,25 @@ def results(contest: Mapping[str, Any], bots: list[str]) -> dict[str, dict[str, 
     return against
 
 
-def stored_contest(game: str, name: str) -> dict[str, Any]:
-    """The contest's document. Raises UnknownContest, Unavailable."""
+def stored_contest(game: str, name: str) -> Contest:
+    """The contest. Raises UnknownContest, Unavailable."""
     found = current_context().storage.contests.find(game, name)
     if found is None:
         raise UnknownContest(f"There is no contest {name[:64]!r} in {game}.")
     return found
 
 
-def contest_document(document: Mapping[str, Any]) -> dict[str, Any]:
+def contest_document(contest: Contest) -> dict[str, Any]:
     """The public fields of a contest."""
-    return {**{name: document[name] for name in FIELDS}, **_meetings_of(document)}
+    return _shown(contest, FIELDS)
 
 
-def contest_head(document: Mapping[str, Any]) -> dict[str, Any]:
+def contest_head(contest: Contest) -> dict[str, Any]:
     """The fields of a contest that are shown together with its ranking and its matches."""
-    return {**{name: document[name] for name in HEAD}, **_meetings_of(document)}
+    return _shown(contest, HEAD)
 
 
-def _meetings_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    return {"meetings": cap_of(document), "together": format_named(document["format"]).TOGETHER}
+def _shown(contest: Contest, names: Iterable[str]) -> dict[str, Any]:
+    document = contest.as_document()
+    together = format_named(contest.format).TOGETHER
+    return {**{name: document[name] for name in names}, "meetings": cap_of(contest), "together": together}

@@ -6,8 +6,8 @@ from marshmallow import EXCLUDE, Schema, fields
 
 from battlebot.api.contestfields import Bots, Choice, Entrants, Moment, Points, Table, Text, Whole
 from battlebot.api.schemas import Count, Name, OfFault
+from battlebot.contests.contest import STATES
 from battlebot.contests.formats import format_names
-from battlebot.storage.contests import STATES
 from battlebot.wire.names import MAX_NAME_LENGTH
 
 LONGEST_REASON = 500

@@ -9,7 +9,7 @@ from typing import Any
 from flask import url_for
 
 from battlebot.api.contestanswers import Contest, Voided
-from battlebot.api.contests import contest_document
+from battlebot.api.contests import contest_document, stored_contest
 from battlebot.api.contestschemas import ContestChanges, NewContest, NewEntrants, VoidReason
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
@@ -48,7 +48,7 @@ def create_contest(body: dict[str, Any], game: str) -> tuple[dict[str, Any], int
     """
     _check_end(body)
     made = current_context().organiser.create(game, body, organiser_name())
-    where = url_for("contests.show_contest", game=game, name=made["name"])
+    where = url_for("contests.show_contest", game=game, name=made.name)
     return contest_document(made), 201, {"Location": where}
 
 
@@ -125,10 +125,8 @@ def void_match(body: dict[str, Any], game: str, name: str, match_id: str) -> dic
     The match becomes void and its meeting is played again; a finished contest goes on, unless its time is over. In a
     knockout this must be done before either of its bots begins its next round (409, `too-late`).
     """
-    organiser = current_context().organiser
-    organiser.void(game, name, match_id, body["reason"], organiser_name())
-    found = current_context().storage.contests.find(game, name)
-    return {"match": match_id, "reason": body["reason"], "contest": contest_document(found or {})}
+    current_context().organiser.void(game, name, match_id, body["reason"], organiser_name())
+    return {"match": match_id, "reason": body["reason"], "contest": contest_document(stored_contest(game, name))}
 
 
 def _check_end(body: dict[str, Any]) -> None:

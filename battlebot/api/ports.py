@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from battlebot.contests.contest import Contest
+
 
 class Directory(Protocol):
     """Registers bots and checks their credentials."""
@@ -89,34 +91,34 @@ class Bus(Protocol):
 
 
 class Organiser(Protocol):
-    """An organiser's actions on contests; `by` is the organiser. Contests are returned as their documents.
+    """An organiser's actions on contests; `by` is the organiser.
 
     Every method raises Unavailable and, except `create`, UnknownContest.
     """
 
-    def create(self, game: str, given: Mapping[str, Any], by: str) -> dict[str, Any]:
+    def create(self, game: str, given: Mapping[str, Any], by: str) -> Contest:
         """Schedules a contest from checked fields; without `startsAt` it waits for `start`.
 
         Raises NameTaken; Refused or BadMessage with the field that is not acceptable.
         """
 
-    def change(self, game: str, name: str, changes: Mapping[str, Any], by: str) -> dict[str, Any]:
+    def change(self, game: str, name: str, changes: Mapping[str, Any], by: str) -> Contest:
         """Changes these fields.
 
         Raises WrongState for those that may no longer change; Refused or BadMessage as `create` does.
         """
 
-    def transition(self, action: str, game: str, name: str, by: str) -> dict[str, Any]:
+    def transition(self, action: str, game: str, name: str, by: str) -> Contest:
         """`action`: start, pause, resume, finish or cancel. Raises WrongState if the state does not allow it."""
 
-    def enter(self, game: str, name: str, bots: Sequence[str], by: str) -> dict[str, Any]:
+    def enter(self, game: str, name: str, bots: Sequence[str], by: str) -> Contest:
         """Adds entrants to a contest with a list before its start, or brings withdrawn bots back before its end.
 
         Enters all of them or, if it raises, none. Raises WrongState, Refused for a bot that is not registered or not
         acceptable to the contest.
         """
 
-    def withdraw(self, game: str, name: str, bot: str, by: str) -> dict[str, Any]:
+    def withdraw(self, game: str, name: str, bot: str, by: str) -> Contest:
         """Withdraws a bot: its live matches are void, its remaining meetings no longer due; its played matches stand.
 
         Raises WrongState, Refused for a bot that is not in the contest or without which the others cannot begin.
@@ -131,25 +133,25 @@ class Organiser(Protocol):
 
 
 class Lookout(Protocol):
-    """What can be seen of a contest; `contest` is always its document. Every method raises Unavailable."""
+    """What can be seen of a contest. Every method raises Unavailable."""
 
-    def ranking(self, contest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def ranking(self, contest: Contest) -> list[dict[str, Any]]:
         """Returns the ranking's rows, best first."""
 
-    def progress(self, contest: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def progress(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Returns `{"played", "planned", "live"}`, and `winner` if the format names one; `rows` are the ranking's.
 
         `played`: meetings that are over, including missed ones. `planned`: None if unknown.
         """
 
-    def meetings(self, contest: Mapping[str, Any], bot: str | None = None) -> dict[str, Any]:
+    def meetings(self, contest: Contest, bot: str | None = None) -> dict[str, Any]:
         """Returns `{"pairs", "rounds"}` of all meetings, or of one bot's; `pairs` is empty if all bots meet together.
 
         Raises Refused if there are too many bots to show them all, and for a bot that is not in the contest.
         """
 
-    def rounds(self, contest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def rounds(self, contest: Contest) -> list[dict[str, Any]]:
         """Returns the rounds alone; none for an open contest, nor for battles, which do not wait for one another."""
 
-    def why(self, contest: Mapping[str, Any], bot: str) -> dict[str, Any]:
+    def why(self, contest: Contest, bot: str) -> dict[str, Any]:
         """Returns why the bot is not playing now: `{"bot", "code", "sentence", "match", "since", "left"}`."""

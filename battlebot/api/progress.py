@@ -13,7 +13,7 @@ from battlebot.api.parsing import Described
 from battlebot.api.schemas import ErrorBody
 from battlebot.api.streams import Snapshot, event_stream
 from battlebot.arena import keys
-from battlebot.storage.contests import OVER
+from battlebot.contests.contest import OVER
 
 AGAIN_S = 2.0  # polled, because the beginning of a match is not announced
 
@@ -37,6 +37,6 @@ def _seen(game: str, name: str) -> Snapshot:
     contest, lookout = stored_contest(game, name), current_context().lookout
     rows = lookout.ranking(contest)
     far = lookout.progress(contest, rows)
-    final = contest["state"] in OVER and not far["live"]
-    data: dict[str, Any] = {"contest": name, "state": contest["state"], **far, "bots": rows, "final": final}
+    final = contest.state in OVER and not far["live"]
+    data: dict[str, Any] = {"contest": name, "state": contest.state, **far, "bots": rows, "final": final}
     return Snapshot(data, final=final, again_s=AGAIN_S)

@@ -7,7 +7,7 @@ from typing import Any
 from marshmallow import EXCLUDE, INCLUDE, Schema, ValidationError, fields
 from marshmallow.validate import OneOf
 
-from battlebot.storage.contests import STATES
+from battlebot.contests.contest import STATES
 from battlebot.wire.names import MAX_NAME_LENGTH, checked_name
 
 ANONYMOUS = "Anonymous"

@@ -13,6 +13,7 @@ import click
 from battlebot.errors import UnknownContest, UnknownMatch
 
 if TYPE_CHECKING:
+    from battlebot.contests.contest import Contest
     from battlebot.rules.registry import Registry
     from battlebot.storage import Storage
 
@@ -73,16 +74,16 @@ class Verifier:
             if record is not None:
                 return self._with_matches({"match": target, "game": record.get("game")}, iter([record]))
         contest = self._contest(target, game)
-        matches = self._storage.games.each_of_contest(contest["game"], target, void=True, turns=True)
-        report = self._with_matches({"contest": target, "game": contest["game"]}, matches)
+        matches = self._storage.games.each_of_contest(contest.game, target, void=True, turns=True)
+        report = self._with_matches({"contest": target, "game": contest.game}, matches)
         report["findings"] += self._about_the_contest(contest)
         return report
 
-    def _contest(self, name: str, game: str | None) -> dict[str, Any]:
+    def _contest(self, name: str, game: str | None) -> Contest:
         names = self._registry if game is None else [game]
         found = [row for row in (self._storage.contests.find(one, name) for one in names) if row is not None]
         if len(found) > 1:
-            games = ", ".join(row["game"] for row in found)
+            games = ", ".join(row.game for row in found)
             raise UnknownContest(f"There are contests {name!r} of {games}: say which by --game.")
         if not found:
             if MATCH_ID.fullmatch(name):
@@ -115,10 +116,10 @@ class Verifier:
             return [finding("unknown-game", f"There are no rules of {record['game']!r} here.")]
         return check_match(game, record)
 
-    def _about_the_contest(self, contest: dict[str, Any]) -> list[dict[str, str]]:
+    def _about_the_contest(self, contest: Contest) -> list[dict[str, str]]:
         from battlebot.contests.checks import check_contest
 
-        game, name = contest["game"], contest["name"]
+        game, name = contest.where
         found: list[dict[str, str]] = []
         for _ in range(TRIES):
             games = self._storage.games.each_of_contest(game, name, void=True)

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from battlebot.contests.cap import cap_of
+from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
 
 Finding = dict[str, str]
 
 
 def check_contest(
-    contest: Mapping[str, Any], games: Iterable[Mapping[str, Any]], meetings: Iterable[Mapping[str, Any]]
+    contest: Contest, games: Iterable[Mapping[str, Any]], meetings: Iterable[Mapping[str, Any]]
 ) -> list[Finding]:
     """What is inconsistent in a contest's record, each `{"code", "sentence", "match"?}`.
 
@@ -22,7 +23,7 @@ def check_contest(
     counted = {game["_id"]: game for game in games if not game["match"]["void"]}
     kept = {meeting["_id"]: meeting for meeting in meetings}
     return [
-        *_cap(cap_of(contest), format_named(contest["format"]).TOGETHER, counted.values(), kept.values()),
+        *_cap(cap_of(contest), format_named(contest.format).TOGETHER, counted.values(), kept.values()),
         *_matches_without_a_meeting(counted, kept),
         *_meetings_without_a_match(counted, kept),
     ]

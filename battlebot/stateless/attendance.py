@@ -20,6 +20,7 @@ from battlebot.arena.store import MatchStore
 from battlebot.arena.timers import in_background
 from battlebot.arena.traits import in_order, series_of
 from battlebot.config import Settings
+from battlebot.contests.contest import Contest
 from battlebot.errors import Unavailable
 from battlebot.matchmaking.queue import Queues, Ticket
 from battlebot.rules.contract import Game
@@ -60,7 +61,7 @@ class Attendance:
         ready = self._ready(bots)
         contests = self.storage.contests.running_closed()
         added = sum(self._attend_contest(contest, ready) for contest in contests)
-        self._leave_all_but({keys.queue_name(contest["game"], contest["name"]) for contest in contests})
+        self._leave_all_but({keys.queue_name(*contest.where) for contest in contests})
         for name in {bot["game"] for bot in bots} & self.registry.keys():
             added += self._attend_game(self.registry[name], [bot for bot in ready.values() if bot["game"] == name])
         return added
@@ -99,14 +100,14 @@ class Attendance:
         finally:
             self._tried.discard(bot["url"])
 
-    def _attend_contest(self, contest: Mapping[str, Any], ready: Mapping[str, Mapping[str, Any]]) -> int:
-        name = keys.queue_name(contest["game"], contest["name"])
-        gone = set(contest["withdrawn"])
-        wanted = [bot for bot in contest["entrants"] if bot in ready and bot not in gone]
+    def _attend_contest(self, contest: Contest, ready: Mapping[str, Mapping[str, Any]]) -> int:
+        name = keys.queue_name(*contest.where)
+        gone = set(contest.withdrawn)
+        wanted = [bot for bot in contest.listed if bot in ready and bot not in gone]
         missing = self._tidied(name, wanted)
         asks = [self.queues.wait(name, self._ticket(bot, self.now_s()), -1, False).ask_pairing for bot in missing]
         if any(asks):
-            self.ask_pairing(contest["game"], contest["name"])
+            self.ask_pairing(*contest.where)
         return len(missing)
 
     def _leave_all_but(self, running: Collection[str]) -> None:

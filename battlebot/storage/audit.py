@@ -10,6 +10,7 @@ from typing import Any
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from battlebot.contests.contest import Contest
 from battlebot.storage.mongo import mongo_errors
 
 
@@ -28,12 +29,12 @@ class Audit:
     def __init__(self, database: Database[dict[str, Any]]) -> None:
         self._audit = database["audit"]
 
-    def add(self, session: ClientSession, contest: Mapping[str, Any], notes: Iterable[Note]) -> None:
+    def add(self, session: ClientSession, contest: Contest, notes: Iterable[Note]) -> None:
         """Records who did what, in the transaction that changes the contest; the caller handles the driver's errors.
 
         `contest`: as it is after the change, so that entries have the order of the changes even if clocks disagree.
         """
-        about = {"game": contest["game"], "contest": contest["name"], "revision": contest["revision"]}
+        about = {"game": contest.game, "contest": contest.name, "revision": contest.revision}
         for note in notes:
             what = {"at": datetime.now(UTC), "by": note.by, "action": note.action, "details": dict(note.details)}
             self._audit.insert_one({**about, **what}, session=session)

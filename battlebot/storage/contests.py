@@ -12,37 +12,12 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
+from battlebot.contests.contest import OPEN_STATES, Contest
 from battlebot.errors import NameTaken
 from battlebot.storage.audit import Audit, Note
 from battlebot.storage.mongo import mongo_errors, session_of
 from battlebot.storage.room import Room
 from battlebot.storage.voids import Voids, Why
-
-OPEN_STATES = ("scheduled", "running", "paused")
-OVER = ("finished", "cancelled")
-STATES = (*OPEN_STATES, *OVER)
-
-SEED_POINTS = {"win": 3, "draw": 1, "loss": 0}
-
-# the fields' values unless somebody sets others; the seeds' contests, opened by a login, have just these
-DEFAULTS: Mapping[str, Any] = {
-    "format": "open",
-    "config": {},
-    "entrants": "open",
-    "withdrawn": [],
-    "options": {},
-    "turnTimeoutMs": None,
-    "points": SEED_POINTS,
-    "absentAfterS": 60,
-    "absentCounts": "loss",
-    "startsAt": None,
-    "endsAt": None,
-    "startedAt": None,
-    "endedAt": None,
-    "runsSince": None,
-    "revision": 0,
-    "settled": 0,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +30,9 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a contest: new values of fields, notes for the audit, and which matches it takes back."""
+    """What becomes of a contest: itself with other fields, notes for the audit, and which matches it takes back."""
 
-    fields: Mapping[str, Any]
+    contest: Contest
     notes: Sequence[Note]
     stop: Stop | None = None
 
@@ -66,20 +41,16 @@ class Change:
 class Changed:
     """A contest after a decision, the notes recorded, and the matches to be stopped (id -> reason)."""
 
-    contest: dict[str, Any]
+    contest: Contest
     notes: Sequence[Note] = ()
     stopped: Mapping[str, str] = field(default_factory=dict)
 
 
-Decide = Callable[[dict[str, Any]], Change | None]
+Decide = Callable[[Contest], Change | None]
 
 
 class Contests:
-    """Documents `{game, name, title, state, meetings, openedBy, createdAt}` and the fields of `DEFAULTS`.
-
-    `revision` grows with each change and each match that is taken back. `runsSince`: when the contest was last started,
-    resumed or opened again. `settled`: all rounds up to this one were over when somebody last looked.
-    """
+    """Contests as documents; a contest's game and name tell it from all others."""
 
     def __init__(
         self,
@@ -95,60 +66,58 @@ class Contests:
         self._contests = database["contests"]
         self._audit = audit
 
-    def find(self, game: str, name: str) -> dict[str, Any] | None:
+    def find(self, game: str, name: str) -> Contest | None:
         """The contest, or None. Raises Unavailable."""
         with mongo_errors():
-            found = self._contests.find_one({"game": game, "name": name})
-        return None if found is None else {**DEFAULTS, **found}
+            return self.find_in(None, game, name)
 
-    def open(self, game: str, name: str, meetings: int) -> dict[str, Any]:
+    def find_in(self, session: ClientSession | None, game: str, name: str) -> Contest | None:
+        """Like `find`, as part of a transaction; the caller handles the driver's errors."""
+        found = self._contests.find_one({"game": game, "name": name}, session=session)
+        return None if found is None else Contest.from_document(found)
+
+    def open(self, game: str, name: str, meetings: int) -> Contest:
         """Returns the contest of that name; makes a running one of format `open` if there is none.
 
         Raises DiskFull, Unavailable.
         """
         self._room.check()
         now = datetime.now(UTC)
-        made = {
-            **DEFAULTS,
-            "title": name,
-            "state": "running",
-            "meetings": meetings,
-            "openedBy": "login",
-            "createdAt": now,
-            "startsAt": now,
-            "startedAt": now,
-            "runsSince": now,
-        }
+        made = Contest(
+            game=game,
+            name=name,
+            title=name,
+            state="running",
+            meetings=meetings,
+            opened_by="login",
+            created_at=now,
+            starts_at=now,
+            started_at=now,
+            runs_since=now,
+        )
         with mongo_errors():
             found = self._contests.find_one_and_update(
                 {"game": game, "name": name},
-                {"$setOnInsert": made},
+                {"$setOnInsert": made.as_document()},
                 upsert=True,
                 return_document=ReturnDocument.AFTER,
             )
         assert found is not None
-        return {**DEFAULTS, **found}
+        return Contest.from_document(found)
 
-    def create(self, contest: Mapping[str, Any], notes: Sequence[Note] = ()) -> dict[str, Any]:
-        """Stores a new contest with all its fields. Raises NameTaken, DiskFull, Unavailable."""
+    def create(self, contest: Contest, notes: Sequence[Note] = ()) -> None:
+        """Stores a new contest. Raises NameTaken, DiskFull, Unavailable."""
         self._room.check()
-        document = {**DEFAULTS, **contest, "createdAt": datetime.now(UTC)}
 
         def in_transaction(session: ClientSession) -> None:
-            self._contests.insert_one(document, session=session)
-            self._audit.add(session, document, notes)
+            self._contests.insert_one(contest.as_document(), session=session)
+            self._audit.add(session, contest, notes)
 
         with session_of(self._client) as session:
             try:
                 session.with_transaction(in_transaction)
             except DuplicateKeyError:
-                raise NameTaken(f"There is a contest {contest['name']!r} already.", field="name") from None
-        return document
-
-    def find_in(self, session: ClientSession, game: str, name: str) -> dict[str, Any] | None:
-        """Like `find`, as part of a transaction."""
-        found = self._contests.find_one({"game": game, "name": name}, session=session)
-        return None if found is None else {**DEFAULTS, **found}
+                raise NameTaken(f"There is a contest {contest.name!r} already.", field="name") from None
 
     def change(self, game: str, name: str, decide: Decide) -> Changed | None:
         """Makes the change that `decide` returns for the current contest; returns None if there is no such contest.
@@ -167,45 +136,44 @@ class Contests:
         with session_of(self._client) as session:
             return session.with_transaction(in_transaction)
 
-    def change_in(self, session: ClientSession, contest: Mapping[str, Any], change: Change) -> Changed:
+    def change_in(self, session: ClientSession, contest: Contest, change: Change) -> Changed:
         """Makes a change of the contest, which was read in this transaction, and notes it in the audit."""
-        update = {"$set": dict(change.fields), "$inc": {"revision": 1}}
-        if not change.fields:
-            del update["$set"]
-        after = self._contests.find_one_and_update(
-            {"_id": contest["_id"]}, update, return_document=ReturnDocument.AFTER, session=session
+        before = contest.as_document()
+        # not by equality: 1, 1.0 and True are equal, but stored as different values
+        fields = {key: value for key, value in change.contest.as_document().items() if value is not before[key]}
+        update = {"$inc": {"revision": 1}, **({"$set": fields} if fields else {})}
+        found = self._contests.find_one_and_update(
+            _named(contest), update, return_document=ReturnDocument.AFTER, session=session
         )
-        assert after is not None
-        after = {**DEFAULTS, **after}
+        assert found is not None
+        after = Contest.from_document(found)
         self._audit.add(session, after, change.notes)
         stopped = self._take_back(session, after, change.stop) if change.stop is not None else {}
         return Changed(after, change.notes, stopped)
 
-    def hold(self, session: ClientSession, contest: Mapping[str, Any]) -> bool:
+    def hold(self, session: ClientSession, contest: Contest) -> bool:
         """Whether the contest is running and unchanged since it was read; so it stays until the transaction commits."""
-        query = {"_id": contest["_id"], "state": "running", "revision": _revision(contest)}
+        query = {**_unchanged(contest), "state": "running"}
         # only a document that is written to is locked against other transactions
         return bool(self._contests.update_one(query, {"$inc": {"held": 1}}, session=session).matched_count)
 
-    def _take_back(self, session: ClientSession, contest: Mapping[str, Any], stop: Stop) -> dict[str, str]:
-        query = {"game": contest["game"], "contest": contest["name"], "state": "open"}
+    def _take_back(self, session: ClientSession, contest: Contest, stop: Stop) -> dict[str, str]:
+        query = {"game": contest.game, "contest": contest.name, "state": "open"}
         if stop.bot is not None:
             query["bots"] = stop.bot
         return dict.fromkeys(self._voids.take_back(query, stop.why, session, playing=True), stop.why.reason)
 
-    def settle(self, contest: Mapping[str, Any], rounds: int) -> None:
+    def settle(self, contest: Contest, rounds: int) -> None:
         """Notes that all rounds up to `rounds` were over when `contest` was read, unless it has changed since then.
 
         Raises Unavailable.
         """
         with mongo_errors():
-            self._contests.update_one(
-                {"_id": contest["_id"], "revision": _revision(contest)}, {"$max": {"settled": rounds}}
-            )
+            self._contests.update_one(_unchanged(contest), {"$max": {"settled": rounds}})
 
     def of_game(
         self, game: str, limit: int = 100, state: str | None = None, before: str | None = None
-    ) -> list[dict[str, Any]]:
+    ) -> list[Contest]:
         """A game's contests, newest first; if given, only those in `state`, and older than the contest named `before`.
 
         Raises Unavailable.
@@ -222,21 +190,21 @@ class Contests:
                 at = last["createdAt"]
                 query["$or"] = [{"createdAt": {"$lt": at}}, {"createdAt": at, "_id": {"$lt": last["_id"]}}]
             found = self._contests.find(query).sort([("createdAt", -1), ("_id", -1)]).limit(limit)
-            return [{**DEFAULTS, **row} for row in found]
+            return [Contest.from_document(row) for row in found]
 
-    def running(self, limit: int = 100) -> list[dict[str, Any]]:
+    def running(self, limit: int = 100) -> list[Contest]:
         """The newest contests in the state `running`. Raises Unavailable."""
         with mongo_errors():
             found = self._contests.find({"state": "running"}).sort("createdAt", -1).limit(limit)
-            return [{**DEFAULTS, **row} for row in found]
+            return [Contest.from_document(row) for row in found]
 
-    def running_closed(self) -> list[dict[str, Any]]:
+    def running_closed(self) -> list[Contest]:
         """The running contests with a list of entrants. Raises Unavailable."""
         with mongo_errors():
             found = self._contests.find({"state": "running", "entrants": {"$type": "array"}})
-            return [{**DEFAULTS, **row} for row in found]
+            return [Contest.from_document(row) for row in found]
 
-    def due(self, now: datetime) -> list[dict[str, Any]]:
+    def due(self, now: datetime) -> list[Contest]:
         """The contests whose time to start or to end has come. Raises Unavailable."""
         query = {
             "$or": [
@@ -245,9 +213,13 @@ class Contests:
             ]
         }
         with mongo_errors():
-            return [{**DEFAULTS, **row} for row in self._contests.find(query)]
+            return [Contest.from_document(row) for row in self._contests.find(query)]
 
 
-def _revision(contest: Mapping[str, Any]) -> Any:
+def _named(contest: Contest) -> dict[str, Any]:
+    return {"game": contest.game, "name": contest.name}
+
+
+def _unchanged(contest: Contest) -> dict[str, Any]:
     # contests created before there were revisions have none
-    return contest["revision"] or {"$in": [0, None]}
+    return {**_named(contest), "revision": contest.revision or {"$in": [0, None]}}

@@ -12,6 +12,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
+from battlebot.contests.contest import Contest
 from battlebot.storage.audit import Note
 from battlebot.storage.contests import Change, Changed, Contests
 from battlebot.storage.meetings import pair_key, reservations
@@ -49,12 +50,12 @@ class Ledger:
         self._contests = contests
         self._voids = voids
 
-    def reserve(self, contest: Mapping[str, Any], wanted: Sequence[Mapping[str, Any]]) -> set[str] | None:
+    def reserve(self, contest: Contest, wanted: Sequence[Mapping[str, Any]]) -> set[str] | None:
         """Like `Meetings.reserve`; reserves nothing and returns None unless the contest is running and as it was read.
 
         So whoever pauses, ends or changes a contest finds all reservations, and none follow. Raises Unavailable.
         """
-        game, name = contest["game"], contest["name"]
+        game, name = contest.where
         documents = reservations(game, name, wanted)
 
         def in_transaction(session: ClientSession) -> set[str] | None:
@@ -73,7 +74,7 @@ class Ledger:
             return session.with_transaction(in_transaction)
 
     def void(
-        self, game: str, contest: str, match_id: str, why: Why, decide: Callable[[dict[str, Any]], Change]
+        self, game: str, contest: str, match_id: str, why: Why, decide: Callable[[Contest], Change]
     ) -> Voided | None:
         """Takes back a match of the contest, stored or not: frees its meeting and moves the standings.
 
@@ -90,7 +91,7 @@ class Ledger:
                 return None
             change = decide(found)
             # whoever read the contest before this must look again before noting that rounds, or the contest, are over
-            change = replace(change, fields={**change.fields, "settled": 0})
+            change = replace(change, contest=replace(change.contest, settled=0))
             changed = self._contests.change_in(session, found, change)
             self._voids.take_back(meeting, why, session, playing=stored is None)
             if stored is None:
@@ -105,7 +106,7 @@ class Ledger:
         with session_of(self._client) as session:
             return session.with_transaction(in_transaction)
 
-    def absent(self, contest: Mapping[str, Any], meeting: Mapping[str, Any], victor: str | None) -> bool:
+    def absent(self, contest: Contest, meeting: Mapping[str, Any], victor: str | None) -> bool:
         """Closes a meeting `{match, bots, n, round, together?}` that did not take place.
 
         `victor`: the bot that was there, if one was. If the contest's absences count as void, no standings move.
@@ -115,21 +116,21 @@ class Ledger:
         bots = list(meeting["bots"])
         document = {
             "_id": meeting["match"],
-            "game": contest["game"],
-            "contest": contest["name"],
+            "game": contest.game,
+            "contest": contest.name,
             "pair": pair_key(bots, meeting.get("together", False)),
             "n": meeting["n"],
             "round": meeting["round"],
             "bots": bots,
             "first": bots[0],
             "state": "absent",
-            "counts": contest["absentCounts"],
+            "counts": contest.absent_counts,
             "victor": victor,
             "at": datetime.now(UTC),
         }
         result = {
-            "game": contest["game"],
-            "contest": contest["name"],
+            "game": contest.game,
+            "contest": contest.name,
             "players": bots,
             "victor": victor,
             "absent": True,
@@ -139,7 +140,7 @@ class Ledger:
             if not self._contests.hold(session, contest):
                 return False
             self._meetings.insert_one(document, session=session)
-            if contest["absentCounts"] == "loss":
+            if contest.absent_counts == "loss":
                 self._standings.bulk_write(standing_moves([result]), session=session)
                 self._pairs.bulk_write(pair_moves([result]), session=session)
             return True
@@ -167,7 +168,7 @@ class Ledger:
                 found = self._contests.find_in(session, game, contest)
                 if found is not None:
                     note = Note(mend_by, "recompute", {"differences": rows[:MOST_NOTED], "of": len(rows)})
-                    self._contests.change_in(session, found, Change({}, [note]))
+                    self._contests.change_in(session, found, Change(found, [note]))
                 query = {"game": game, "contest": contest}
                 self._standings.update_many(query, {"$set": dict.fromkeys(_COUNTED, 0)}, session=session)
                 self._pairs.delete_many(query, session=session)

@@ -49,7 +49,7 @@ def _home() -> str:
     context = current_context()
     running = stored(context.storage.contests.running)
     if running is not None:
-        running = sorted(running, key=lambda contest: contest["createdAt"], reverse=True)[:MOST_CONTESTS]
+        running = sorted(running, key=lambda contest: contest.created_at, reverse=True)[:MOST_CONTESTS]
     return render_template(
         "home.html",
         games=list(context.registry.values()),

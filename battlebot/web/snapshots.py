@@ -13,7 +13,7 @@ import structlog
 from flask import render_template
 from markupsafe import Markup
 
-from battlebot.api.contests import contest_head, results, stored_contest
+from battlebot.api.contests import contest_document, contest_head, results, stored_contest
 from battlebot.api.context import current_context
 from battlebot.api.streams import Snapshot
 from battlebot.api.verdicts import finish, verdict
@@ -71,19 +71,19 @@ def contest_snapshot(game: str, name: str) -> Snapshot:
     table = crosstable(names, results(contest, names)) if len(rows) >= 2 and fits else None
     rounds = context.lookout.rounds(contest) if fits else []
     sections = {
-        "progress": section("progress", progress=progress, contest={**contest, **head}, bots=len(rows)),
+        "progress": section("progress", progress=progress, contest=contest_document(contest), bots=len(rows)),
         "standings": section("standings", rows=rows, **shown_columns(rows)),
         "crosstable": section(
             "crosstable", rows=rows, table=table, largest=LARGEST, meetings=head["meetings"], together=head["together"]
         ),
-        "rounds": section("rounds", rounds=rounds, game=game, closed=contest["entrants"] != "open", fits=fits),
+        "rounds": section("rounds", rounds=rounds, game=game, closed=not contest.is_open, fits=fits),
         "live": live_section(live, with_contest=False),
         "recent": section("recent", games=context.storage.games.of_contest(game, name, RECENT), with_contest=False),
     }
     # the number of live meetings changes with each match, and the section shows it
     shown = {key: value for key, value in progress.items() if key != "live"}
     data = {"contest": head, "bots": rows, "progress": shown, "sections": sections}
-    return Snapshot(data, again_s=LIVE_AGAIN_S if contest["state"] == "running" else 15.0)
+    return Snapshot(data, again_s=LIVE_AGAIN_S if contest.state == "running" else 15.0)
 
 
 def shown_columns(rows: list[dict[str, Any]]) -> dict[str, bool]:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from cup import cup
 from webhouse import CONTESTS, House
 
 GAME = "noughtsandcrosses"
@@ -241,7 +242,7 @@ def test_a_void_match_counts_for_nobody(home: House) -> None:
 def test_contests_are_listed_the_latest_first(home: House) -> None:
     """By state, and page by page."""
     for number in range(5):
-        home.storage.contests.create({"game": GAME, "name": f"c{number}", "title": "", "state": "scheduled", **MORE})
+        home.storage.contests.create(cup(game=GAME, name=f"c{number}", state="scheduled"))
         at = datetime.now(UTC) + timedelta(seconds=number)
         home.storage.database["contests"].update_one({"name": f"c{number}"}, {"$set": {"createdAt": at}})
     home.organise("POST", "/c3/start")
@@ -263,7 +264,7 @@ def test_contests_of_the_same_millisecond_are_each_on_one_page(home: House) -> N
     """Whatever the size of the pages."""
     at = datetime(2026, 11, 21, tzinfo=UTC)
     for number in range(7):
-        home.storage.contests.create({"game": GAME, "name": f"c{number}", "title": "", "state": "scheduled", **MORE})
+        home.storage.contests.create(cup(game=GAME, name=f"c{number}", state="scheduled"))
     home.storage.database["contests"].update_many({}, {"$set": {"createdAt": at}})
     for size in (1, 2, 3):
         seen, address = [], f"{CONTESTS}?limit={size}"
@@ -272,6 +273,3 @@ def test_contests_of_the_same_millisecond_are_each_on_one_page(home: House) -> N
             seen += [row["name"] for row in answer["contests"]]
             address = answer.get("next")
         assert seen == [f"c{number}" for number in reversed(range(7))]
-
-
-MORE = {"meetings": 5, "openedBy": "x"}

@@ -16,7 +16,7 @@ from battlebot.storage import Storage
 
 def names(storage: Storage) -> list[str]:
     """The contests of numberwang."""
-    return [contest["name"] for contest in storage.contests.of_game("numberwang")]
+    return [contest.name for contest in storage.contests.of_game("numberwang")]
 
 
 def test_a_named_mongodb_is_used(settings: Settings, storage: Storage, tmp_path: Path) -> None:

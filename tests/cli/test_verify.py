@@ -105,7 +105,9 @@ def test_a_broken_document_is_a_finding_and_no_traceback(verify: Verify, storage
 def test_json_counts_what_was_looked_at(verify: Verify, storage: Storage) -> None:
     """Void matches are replayed too, and counted apart."""
     match_id = fill(storage)[0]
-    assert storage.ledger.void("numberwang", "cup é", match_id, Why("me", "a cable"), lambda _: Change({}, []))
+    assert storage.ledger.void(
+        "numberwang", "cup é", match_id, Why("me", "a cable"), lambda contest: Change(contest, [])
+    )
     status, out, _ = verify("cup é", match_id, "--json")
     report: Any = json.loads(out)
     assert (status, report["ok"]) == (0, True)

@@ -12,6 +12,7 @@ from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
+from battlebot.contests.contest import Contest
 from battlebot.contests.service.absences import Absences
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
@@ -53,7 +54,7 @@ class Hall:
         self.organiser.create(GAME, given, "ann")
         self.do("start")
 
-    def do(self, action: str) -> dict[str, Any]:
+    def do(self, action: str) -> Contest:
         """Takes an organiser's action."""
         return self.organiser.transition(action, GAME, "cup", "ann")
 
@@ -61,8 +62,8 @@ class Hall:
         """Takes a match back, as an organiser."""
         self.organiser.void(GAME, "cup", match, reason, "ann")
 
-    def contest(self) -> dict[str, Any]:
-        """Returns the contest's document."""
+    def contest(self) -> Contest:
+        """Returns the contest."""
         return self.organiser.contest(GAME, "cup")
 
     def wait(self, bots: str) -> None:

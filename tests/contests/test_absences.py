@@ -89,7 +89,7 @@ def test_a_contest_that_goes_on_again_has_forgotten_who_was_missing(hall: Hall) 
     assert "c" in missed(hall)
     hall.do("finish")
     hall.void(match)
-    assert hall.contest()["state"] == "running"
+    assert hall.contest().state == "running"
     assert missed(hall) == {}
     hall.wait("ab")
     assert looks(hall, 10) == 0

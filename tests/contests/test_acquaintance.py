@@ -6,10 +6,10 @@ import random
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from itertools import combinations
-from typing import Any
 
 import pytest
 
+from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import Pairing, Waiter, pair_of
 from battlebot.contests.service.acquaintance import acquaintance
@@ -23,12 +23,12 @@ BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-def contest(storage: Storage) -> dict[str, Any]:
+def contest(storage: Storage) -> Contest:
     """An open one, five meetings a pair."""
     return storage.contests.open(*WHERE, 5)
 
 
-def history(storage: Storage, contest: dict[str, Any], bots: str, steps: int, dice: random.Random) -> None:
+def history(storage: Storage, contest: Contest, bots: str, steps: int, dice: random.Random) -> None:
     """Pairings by all meetings, of whoever waits; now and then meetings are given up, taken back, or played.
 
     Several are reserved in one moment, as a pairing does, and sometimes two of one bot.
@@ -65,14 +65,14 @@ def waiting(bots: str, dice: random.Random) -> list[Waiter]:
     return [Waiter(bot, f"{bot}{index}") for index, bot in enumerate(names)]
 
 
-def by_all(storage: Storage, contest: dict[str, Any], waiters: list[Waiter]) -> list[Pairing]:
+def by_all(storage: Storage, contest: Contest, waiters: list[Waiter]) -> list[Pairing]:
     """The pairs by all meetings of all who wait, and all void ones."""
     bots = sorted({waiter.bot for waiter in waiters})
     rows, voids = storage.meetings.among(*WHERE, bots), storage.voids.of_contest(*WHERE, bots)
     return format_named("open").pair(situation_of(contest, rows, bots, voids), waiters)
 
 
-def by_few(storage: Storage, contest: dict[str, Any], waiters: list[Waiter]) -> list[Pairing] | None:
+def by_few(storage: Storage, contest: Contest, waiters: list[Waiter]) -> list[Pairing] | None:
     """The pairs by what `acquaintance` reads; None where it says that this is not enough."""
     bots = sorted({waiter.bot for waiter in waiters})
     rows = acquaintance(storage.meetings, *WHERE, bots)
@@ -81,7 +81,7 @@ def by_few(storage: Storage, contest: dict[str, Any], waiters: list[Waiter]) -> 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_whatever_is_behind_them_the_few_meetings_lead_to_the_same_pairs(
-    storage: Storage, contest: dict[str, Any], seed: int
+    storage: Storage, contest: Contest, seed: int
 ) -> None:
     """Random pasts of three to eight bots, with meetings that were given up, lost and taken back."""
     dice = random.Random(seed)
@@ -123,7 +123,7 @@ def test_of_too_many_or_of_one_it_says_nothing(storage: Storage) -> None:
     assert acquaintance(storage.meetings, *WHERE, [f"bot{number}" for number in range(FEW + 1)]) is None
 
 
-def test_it_reads_by_index_what_it_needs_and_no_more(storage: Storage, contest: dict[str, Any]) -> None:
+def test_it_reads_by_index_what_it_needs_and_no_more(storage: Storage, contest: Contest) -> None:
     """After a long past: as many documents as it answers, and none to be sorted."""
     history(storage, contest, "abcdefgh", 60, random.Random(1))
     here = {"game": "numberwang", "contest": "cup"}

@@ -17,6 +17,7 @@ from battlebot.arena.connection import connect
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.checks import check_contest
+from battlebot.contests.contest import Contest
 from battlebot.contests.service.absences import Absences
 from battlebot.contests.service.lookout import Lookout
 from battlebot.contests.service.organiser import Organiser
@@ -50,7 +51,7 @@ class House:
         self.organiser.create(GAME, {**given, "absentAfterS": 60, **fields}, "ann")
         self.organiser.transition("start", GAME, "cup", "ann")
 
-    def contest(self) -> dict[str, Any]:
+    def contest(self) -> Contest:
         """As it is now."""
         return self.organiser.contest(GAME, "cup")
 
@@ -133,7 +134,7 @@ def test_ten_battles_are_fought_and_ranked_by_wins_then_ticks(house: House) -> N
     progress = house.lookout.progress(house.contest(), rows)
     assert progress == {"played": 10, "planned": 10, "live": 0, "winner": "ann"}
     house.absences.look_at(house.contest())
-    assert house.contest()["state"] == "finished"
+    assert house.contest().state == "finished"
     assert house.findings() == []
     firsts = {game["players"][0] for game in house.storage.games.of_contest(GAME, "cup")}
     assert firsts == set(BOTS)
@@ -227,7 +228,7 @@ def test_who_does_not_come_is_left_out_after_the_grace_and_may_come_later(house:
     house.wait(["ann"])
     house.absences.look_at(house.contest())
     now_s[0] += 61
-    while house.contest()["state"] == "running":
+    while house.contest().state == "running":
         house.absences.look_at(house.contest())
     rows = {row["bot_id"]: row for row in house.lookout.ranking(house.contest())}
     assert (rows["ann"]["wins"], rows["bob"]["absent"]) == (2 + 7, 7)

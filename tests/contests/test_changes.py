@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from cup import cup
 
+from battlebot.contests.contest import Contest
 from battlebot.contests.service.changes import changed, entered, moved, on_time, taken_back, withdrawn
 from battlebot.errors import Refused, WrongState
-from battlebot.storage.contests import DEFAULTS, Change
+from battlebot.storage.contests import Change
 from battlebot.storage.voids import Why
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 BEFORE, LONG_BEFORE, LATER = NOW - timedelta(hours=1), NOW - timedelta(hours=2), NOW + timedelta(hours=1)
 
 
-def contest(state: str = "scheduled", **fields: Any) -> dict[str, Any]:
-    """A contest's document, a list of a, b and c unless said otherwise."""
-    about = {"game": "numberwang", "name": "cup", "meetings": 1, "entrants": ["a", "b", "c"]}
-    return {**DEFAULTS, **about, "state": state, **fields}
+def contest(state: str = "scheduled", **fields: Any) -> Contest:
+    """A contest with a list of a, b and c unless said otherwise."""
+    return cup(**{"entrants": ["a", "b", "c"], "state": state, **fields})
 
 
 def actions(change: Change | None) -> list[str]:
@@ -49,41 +51,36 @@ def test_what_the_clock_does(
     state: str, starts: datetime | None, ends: datetime | None, does: list[str], after: str | None
 ) -> None:
     """By what the document says now; one that was slept through from start to end is started and finished."""
-    change = on_time(contest(state, startsAt=starts, endsAt=ends), NOW)
+    change = on_time(contest(state, starts_at=starts, ends_at=ends), NOW)
     assert actions(change) == does
-    assert (None if change is None else change.fields["state"]) == after
+    assert (None if change is None else change.contest.state) == after
     if does == ["start", "finish"]:
         assert change is not None
-        assert (change.fields["startedAt"], change.fields["endedAt"]) == (NOW, NOW)
+        assert (change.contest.started_at, change.contest.ended_at) == (NOW, NOW)
 
 
 def test_a_contest_that_goes_on_again_has_not_ended() -> None:
     """Nor has it been running all the time."""
-    ended = contest("finished", endedAt=BEFORE, startedAt=LONG_BEFORE, runsSince=LONG_BEFORE)
+    ended = contest("finished", ended_at=BEFORE, started_at=LONG_BEFORE, runs_since=LONG_BEFORE)
     change = taken_back(ended, "m", Why("ann", "a cable"), NOW)
     assert actions(change) == ["void", "reopen"]
-    assert {name: change.fields[name] for name in ("state", "endedAt", "runsSince")} == {
-        "state": "running",
-        "endedAt": None,
-        "runsSince": NOW,
-    }
-    assert "startedAt" not in change.fields
+    assert change.contest == replace(ended, state="running", ended_at=None, runs_since=NOW)
 
 
 @pytest.mark.parametrize(
-    "fields", [{"state": "finished", "endsAt": BEFORE}, {"state": "cancelled"}, {"state": "running"}]
+    "fields", [{"state": "finished", "ends_at": BEFORE}, {"state": "cancelled"}, {"state": "running"}]
 )
 def test_a_match_is_taken_back_without_the_contest_going_on(fields: dict[str, Any]) -> None:
     """Its end has passed, or it was called off, or it runs anyway."""
-    change = taken_back(contest(**fields), "m", Why("ann", "a cable"), NOW)
-    assert actions(change) == ["void"]
-    assert "state" not in change.fields
+    now = contest(**fields)
+    change = taken_back(now, "m", Why("ann", "a cable"), NOW)
+    assert (actions(change), change.contest) == (["void"], now)
 
 
 def test_a_resumed_contest_runs_anew() -> None:
     """So that nobody was absent during the pause."""
-    assert moved(contest("paused", runsSince=BEFORE), "resume", "ann", NOW).fields["runsSince"] == NOW
-    assert "runsSince" not in moved(contest("running"), "pause", "ann", NOW).fields
+    assert moved(contest("paused", runs_since=BEFORE), "resume", "ann", NOW).contest.runs_since == NOW
+    assert moved(contest("running", runs_since=BEFORE), "pause", "ann", NOW).contest.runs_since == BEFORE
 
 
 def test_what_is_cancelled_is_stopped_and_what_is_finished_is_not() -> None:
@@ -95,7 +92,7 @@ def test_what_is_cancelled_is_stopped_and_what_is_finished_is_not() -> None:
     out = withdrawn(contest("running"), "b", [], "ann")
     assert out is not None
     assert out.stop is not None
-    assert (out.stop.bot, out.fields) == ("b", {"withdrawn": ["b"]})
+    assert (out.stop.bot, out.contest.withdrawn) == ("b", ["b"])
 
 
 # the state, the entrants, who was withdrawn, who enters; the withdrawn and the entrants after it, or None: refused
@@ -126,7 +123,8 @@ def test_who_enters(state: str, entrants: Any, gone: list[str], bots: str, expec
         return
     change = entered(now, list(bots), ["a", "b", "x"], "ann")
     assert change is not None
-    assert (change.fields["withdrawn"], change.fields.get("entrants")) == expected
+    gone_after, listed_after = expected
+    assert change.contest == replace(now, withdrawn=gone_after, entrants=listed_after or entrants)
     assert actions(change) == ["enter"]
 
 
@@ -141,9 +139,9 @@ def test_who_is_listed_again_is_in_again() -> None:
     """And it is written down; what else is changed leaves the withdrawn where they are."""
     now = contest("scheduled", withdrawn=["a"])
     change = changed(now, {"entrants": ["a", "b"]}, "ann")
-    assert change.fields == {"entrants": ["a", "b"], "withdrawn": []}
-    assert change.notes[0].details == change.fields
-    assert changed(now, {"title": "x"}, "ann").fields == {"title": "x"}
+    assert change.contest == replace(now, entrants=["a", "b"], withdrawn=[])
+    assert change.notes[0].details == {"entrants": ["a", "b"], "withdrawn": []}
+    assert changed(now, {"title": "x"}, "ann").contest == replace(now, title="x")
 
 
 def test_a_stranger_cannot_be_withdrawn() -> None:

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from cup import cup
 
 from battlebot.contests.checks import check_contest
 
-CONTEST = {"name": "cup", "meetings": 5, "format": "open", "config": {}}
+CONTEST = cup()
 
 
 class Kept:

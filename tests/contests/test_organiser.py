@@ -15,6 +15,7 @@ import redis
 from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.store import MatchStore
+from battlebot.contests.contest import Contest
 from battlebot.contests.service.organiser import Organiser
 from battlebot.errors import Refused, TooLate, UnknownMatch, WrongState
 from battlebot.rules.registry import discover
@@ -34,7 +35,7 @@ def organiser(client: redis.Redis, storage: Storage) -> Organiser:
     return Organiser(registry, storage, Conductor(registry, store), Bus(client), ignored, ignored)
 
 
-def create(organiser: Organiser, bots: list[str], **fields: Any) -> dict[str, Any]:
+def create(organiser: Organiser, bots: list[str], **fields: Any) -> Contest:
     """The contest `cup`."""
     return organiser.create(GAME, {"name": "cup", "meetings": 3, "entrants": bots, **fields}, "ann")
 
@@ -69,8 +70,8 @@ def test_of_entries_at_the_same_time_none_is_lost(organiser: Organiser, storage:
         for one in begun:
             one.result()
     contest = organiser.contest(GAME, "cup")
-    assert sorted(contest["entrants"]) == sorted(BOTS[:18])
-    assert (contest["title"], contest["withdrawn"]) == ("The Cup", [BOTS[0]])
+    assert sorted(contest.entrants) == sorted(BOTS[:18])
+    assert (contest.title, contest.withdrawn) == ("The Cup", [BOTS[0]])
     actions = sorted(row["action"] for row in storage.audit.of_contest(GAME, "cup"))
     assert actions == ["change", "create", *["enter"] * 8, "withdraw"]
 
@@ -81,9 +82,9 @@ def test_a_contest_is_made_and_changed_though_nobody_can_be_told(
     """Redis is away: what MongoDB has is done, and to say otherwise would have the organiser make it again."""
     away = redis.Redis(unix_socket_path="/nowhere/valkey.sock")
     monkeypatch.setattr(organiser.bus, "_client", away)
-    assert create(organiser, BOTS[:2])["state"] == "scheduled"
+    assert create(organiser, BOTS[:2]).state == "scheduled"
     organiser.change(GAME, "cup", {"title": "The Cup"}, "bob")
-    assert organiser.contest(GAME, "cup")["title"] == "The Cup"
+    assert organiser.contest(GAME, "cup").title == "The Cup"
     assert [row["action"] for row in storage.audit.of_contest(GAME, "cup")] == ["change", "create"]
 
 
@@ -94,8 +95,8 @@ def test_who_enters_again_and_who_enters_late_enter_together_or_not_at_all(organ
     organiser.withdraw(GAME, "cup", BOTS[0], "ann")
     with pytest.raises(WrongState):
         organiser.enter(GAME, "cup", [BOTS[0], BOTS[5]], "ann")
-    assert organiser.contest(GAME, "cup")["withdrawn"] == [BOTS[0]]
-    assert organiser.enter(GAME, "cup", [BOTS[0], BOTS[1]], "ann")["withdrawn"] == []
+    assert organiser.contest(GAME, "cup").withdrawn == [BOTS[0]]
+    assert organiser.enter(GAME, "cup", [BOTS[0], BOTS[1]], "ann").withdrawn == []
 
 
 def test_what_was_checked_together_is_changed_together(organiser: Organiser) -> None:
@@ -117,13 +118,13 @@ def test_what_was_checked_together_is_changed_together(organiser: Organiser) -> 
             done = list(pool.map(change, [{"entrants": "open"}, {"format": "round-robin"}]))
         assert done.count(True) == 1
         contest = organiser.contest(GAME, name)
-        assert (contest["entrants"] == "open") == (contest["format"] == "open")
+        assert (contest.entrants == "open") == (contest.format == "open")
 
 
 def test_of_two_clocks_one_starts_a_contest_and_writes_it_down(organiser: Organiser, storage: Storage) -> None:
     """The change and its entry in the audit are one."""
     contest = create(organiser, BOTS[:2], format="round-robin")
-    storage.database["contests"].update_one({"name": "cup"}, {"$set": {"startsAt": contest["createdAt"]}})
+    storage.database["contests"].update_one({"name": "cup"}, {"$set": {"startsAt": contest.created_at}})
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda _: organiser.tick(), range(6)))
     entries = storage.audit.of_contest(GAME, "cup")
@@ -140,9 +141,9 @@ def test_a_contest_from_which_a_match_was_taken_back_does_not_finish_by_an_old_l
     before = organiser.contest(GAME, "cup")
     organiser.void(GAME, "cup", "m1", "a cable", "ann")
     organiser.finish_by_itself(before)
-    assert organiser.contest(GAME, "cup")["state"] == "running"
+    assert organiser.contest(GAME, "cup").state == "running"
     organiser.finish_by_itself(organiser.contest(GAME, "cup"))
-    assert organiser.contest(GAME, "cup")["state"] == "finished"
+    assert organiser.contest(GAME, "cup").state == "finished"
 
 
 def test_a_knockouts_match_is_taken_back_before_the_next_round_only(organiser: Organiser, storage: Storage) -> None:
@@ -176,10 +177,10 @@ def test_rounds_that_were_over_are_looked_at_again_when_a_bot_is_back(organiser:
     before = organiser.contest(GAME, "cup")
     storage.contests.settle(before, 7)
     storage.contests.settle(before, 5)
-    assert organiser.contest(GAME, "cup")["settled"] == 7
+    assert organiser.contest(GAME, "cup").settled == 7
     organiser.enter(GAME, "cup", [BOTS[0]], "ann")
     storage.contests.settle(before, 8)
-    assert organiser.contest(GAME, "cup")["settled"] == 0
+    assert organiser.contest(GAME, "cup").settled == 0
 
 
 def test_of_two_changes_that_do_not_go_together_the_second_is_refused(organiser: Organiser, storage: Storage) -> None:
@@ -199,7 +200,7 @@ def test_of_two_changes_that_do_not_go_together_the_second_is_refused(organiser:
     storage.bots.known = real  # type: ignore[method-assign]
     assert refused.value.details["field"] == "meetings"
     contest = organiser.contest(GAME, "cup")
-    assert (contest["format"], contest["meetings"]) == ("round-robin", 4)
+    assert (contest.format, contest.meetings) == ("round-robin", 4)
     assert [row["by"] for row in storage.audit.of_contest(GAME, "cup")] == ["bob", "ann"]
 
 
@@ -207,7 +208,7 @@ def test_an_end_that_is_put_off_while_the_clock_looks_is_kept(organiser: Organis
     """The clock has read that the contest is due; then its end is moved."""
     contest = create(organiser, BOTS[:2], format="round-robin")
     organiser.transition("start", GAME, "cup", "ann")
-    storage.database["contests"].update_one({"name": "cup"}, {"$set": {"endsAt": contest["createdAt"]}})
+    storage.database["contests"].update_one({"name": "cup"}, {"$set": {"endsAt": contest.created_at}})
     real = storage.contests.due
 
     def due_and_put_off(now: Any) -> Any:
@@ -217,7 +218,7 @@ def test_an_end_that_is_put_off_while_the_clock_looks_is_kept(organiser: Organis
 
     storage.contests.due = due_and_put_off  # type: ignore[method-assign]
     organiser.tick()
-    assert organiser.contest(GAME, "cup")["state"] == "running"
+    assert organiser.contest(GAME, "cup").state == "running"
     assert [row["action"] for row in storage.audit.of_contest(GAME, "cup")] == ["change", "start", "create"]
 
 
@@ -227,7 +228,7 @@ def test_a_contest_that_the_clock_stumbles_over_keeps_no_other_from_its_time(
     """The first of three cannot be changed, whatever the reason."""
     for name in ("bad", "good", "better"):
         made = organiser.create(GAME, {"name": name, "meetings": 1}, "ann")
-        storage.database["contests"].update_one({"name": name}, {"$set": {"startsAt": made["createdAt"]}})
+        storage.database["contests"].update_one({"name": name}, {"$set": {"startsAt": made.created_at}})
     real = storage.contests.change
 
     def stumble(game: str, name: str, decide: Any) -> Any:
@@ -237,7 +238,7 @@ def test_a_contest_that_the_clock_stumbles_over_keeps_no_other_from_its_time(
 
     storage.contests.change = stumble  # type: ignore[method-assign]
     organiser.tick()
-    assert [organiser.contest(GAME, name)["state"] for name in ("good", "better")] == ["running", "running"]
+    assert [organiser.contest(GAME, name).state for name in ("good", "better")] == ["running", "running"]
 
 
 def test_of_twenty_withdrawals_at_once_one_is_written_down(organiser: Organiser, storage: Storage) -> None:
@@ -245,7 +246,7 @@ def test_of_twenty_withdrawals_at_once_one_is_written_down(organiser: Organiser,
     create(organiser, BOTS[:4], format="round-robin")
     with ThreadPoolExecutor(20) as pool:
         found = list(pool.map(lambda _: organiser.withdraw(GAME, "cup", BOTS[0], "ann"), range(20)))
-    assert [row["withdrawn"] for row in found] == [[BOTS[0]]] * 20
+    assert [contest.withdrawn for contest in found] == [[BOTS[0]]] * 20
     assert [row["action"] for row in storage.audit.of_contest(GAME, "cup")] == ["withdraw", "create"]
 
 
@@ -288,7 +289,8 @@ def test_who_starts_a_contest_early_may_end_it_early(organiser: Organiser) -> No
     with pytest.raises(Refused):
         organiser.change(GAME, "cup", {"endsAt": now + timedelta(days=1)}, "ann")
     organiser.transition("start", GAME, "cup", "ann")
-    ends = organiser.change(GAME, "cup", {"endsAt": now + timedelta(days=1)}, "ann")["endsAt"]
+    ends = organiser.change(GAME, "cup", {"endsAt": now + timedelta(days=1)}, "ann").ends_at
+    assert ends is not None
     assert abs(ends - now - timedelta(days=1)) < timedelta(seconds=1)
 
 
@@ -298,6 +300,6 @@ def test_a_withdrawn_bot_of_an_open_contest_comes_back(organiser: Organiser, sto
     organiser.transition("start", GAME, "cup", "ann")
     storage.standings.enter([(GAME, "cup", BOTS[0])])
     organiser.withdraw(GAME, "cup", BOTS[0], "ann")
-    assert organiser.enter(GAME, "cup", [BOTS[0]], "ann")["withdrawn"] == []
+    assert organiser.enter(GAME, "cup", [BOTS[0]], "ann").withdrawn == []
     with pytest.raises(WrongState):
         organiser.enter(GAME, "cup", [BOTS[1]], "ann")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import redis
+from cup import cup
 from hall import Hall
 
 from battlebot.arena.archiving import game_document
@@ -165,7 +166,7 @@ def test_a_login_opens_a_contest_unless_the_operator_says_no(
     Entrance(storage, Bus(client), with_settings(), anybody).enter("numberwang", "new", "a", "1.2.3.4")
     opened = storage.contests.find("numberwang", "new")
     assert opened is not None
-    assert (opened["state"], opened["format"], opened["meetings"]) == ("running", "open", 5)
+    assert (opened.state, opened.format, opened.meetings) == ("running", "open", 5)
     strict = Entrance(storage, Bus(client), with_settings(contests_by_login=False), anybody)
     strict.enter("numberwang", "new", "b", "1.2.3.4")
     with pytest.raises(ContestClosed):
@@ -177,8 +178,7 @@ def test_who_is_entered_after_a_contest_was_seen_comes_in_at_its_first_login(
     with_settings: Callable[..., Settings], storage: Storage, client: redis.Redis
 ) -> None:
     """An original client that is refused does not come back; who is on no list is refused as before."""
-    made = {"game": "numberwang", "name": "cup", "state": "scheduled", "meetings": 1, "entrants": ["a"]}
-    storage.contests.create({**made, "format": "round-robin", "title": "cup", "openedBy": "ada"})
+    storage.contests.create(cup(state="scheduled", format="round-robin", entrants=["a"], meetings=1))
     door = Entrance(storage, Bus(client), with_settings(), anybody)
     door.enter("numberwang", "cup", "a", "1.2.3.4")
     storage.database["contests"].update_one({"name": "cup"}, {"$push": {"entrants": "b"}})
@@ -271,7 +271,9 @@ def test_bots_that_have_all_met_are_not_looked_at_again_and_again(pairer: Pairer
     assert [pairer.pair("numberwang", "cup") for _ in range(5)] == [0] * 5
     assert len(looks) == 2
     (one, _) = storage.games.of_contest("numberwang", "cup")
-    assert storage.ledger.void("numberwang", "cup", one["_id"], Why("ann", "a cable"), lambda _: Change({}, []))
+    assert storage.ledger.void(
+        "numberwang", "cup", one["_id"], Why("ann", "a cable"), lambda contest: Change(contest, [])
+    )
     assert pairer.pair("numberwang", "cup") == 1
     wait_in_cup(pairer, ["c", "d"], 3)
     assert pairer.pair("numberwang", "cup") == 1
@@ -281,8 +283,8 @@ def test_a_round_robin_reads_only_what_is_not_over_and_pairs_the_same(pairer: Pa
     """Of 46 bots: rounds that are over are not read again, until a match of theirs is void."""
     bots = [f"bot{index:02}" for index in range(46)]
     schedule = schedule_of(tuple(bots), 5)
-    fields = {"game": "numberwang", "name": "robin", "title": "", "openedBy": "x", "state": "running", "meetings": 5}
-    storage.contests.create({**fields, "format": "round-robin", "entrants": bots})
+    robin = cup(name="robin", format="round-robin", entrants=bots)
+    storage.contests.create(robin)
     over = [one for one in schedule.meetings if one.round <= 60]
     wanted = [
         {"match": f"m{number}", "bots": [one.first, one.second], "n": one.n, "round": one.round}
@@ -292,7 +294,7 @@ def test_a_round_robin_reads_only_what_is_not_over_and_pairs_the_same(pairer: Pa
     storage.database["meetings"].update_many({"contest": "robin"}, {"$set": {"state": "played"}})
 
     def look() -> Situation:
-        return pairer.situation(storage.contests.find("numberwang", "robin") or {}, [])
+        return pairer.situation(storage.contests.find(*robin.where) or robin, [])
 
     first, second = look(), look()
     assert (len(first.met), first.settled) == (60 * 23, 0)
@@ -303,7 +305,7 @@ def test_a_round_robin_reads_only_what_is_not_over_and_pairs_the_same(pairer: Pa
         {"_id": "m0", "game": "numberwang", "contest": "robin", "players": wanted[0]["bots"], "victor": None}
         | {"match": {"void": False, "seq": 1}}
     )
-    assert storage.ledger.void("numberwang", "robin", "m0", Why("ann", "a cable"), lambda _: Change({}, []))
+    assert storage.ledger.void("numberwang", "robin", "m0", Why("ann", "a cable"), lambda contest: Change(contest, []))
     assert FORM.due(look())[0] == schedule.meetings[0]
 
 

@@ -89,15 +89,15 @@ def test_a_finished_contest_goes_on_whenever_its_match_is_taken_back(
 ) -> None:
     """It has not ended then, until it has again."""
     match = begun(hall)
-    assert hall.do("finish")["endedAt"] is not None
+    assert hall.do("finish").ended_at is not None
     when(hall, match)
-    assert (hall.contest()["state"], hall.contest()["endedAt"]) == ("running", None)
+    assert (hall.contest().state, hall.contest().ended_at) == ("running", None)
     assert hall.audit() == ["create", "start", "finish", "void", "reopen"]
     hall.archive()
     hall.play("ab")
     hall.look()
-    assert hall.contest()["state"] == "finished"
-    assert hall.contest()["endedAt"] is not None
+    assert hall.contest().state == "finished"
+    assert hall.contest().ended_at is not None
 
 
 def test_a_match_taken_back_between_a_look_and_its_finish_is_played_again(hall: Hall) -> None:
@@ -114,10 +114,10 @@ def test_a_match_taken_back_between_a_look_and_its_finish_is_played_again(hall: 
     hall.pairer.situation = situation  # type: ignore[method-assign]
     hall.look()
     hall.pairer.situation = real  # type: ignore[method-assign]
-    assert hall.contest()["state"] == "running"
+    assert hall.contest().state == "running"
     hall.play("ab")
     hall.look()
-    assert hall.contest()["state"] == "finished"
+    assert hall.contest().state == "finished"
     assert hall.audit() == ["create", "start", "void", "finish"]
 
 
@@ -134,7 +134,7 @@ def test_a_match_taken_back_just_after_the_finish_opens_the_contest_again(hall: 
 
     hall.organiser._check_not_built_upon = finish_meanwhile  # type: ignore[method-assign]
     hall.void(match)
-    assert hall.contest()["state"] == "running"
+    assert hall.contest().state == "running"
     assert hall.audit() == ["create", "start", "finish", "void", "reopen"]
 
 
@@ -207,7 +207,7 @@ def test_a_match_that_never_begins_is_not_waited_for_for_ever(hall: Hall) -> Non
     hall.do("cancel")
     hall.organiser.stop_void()
     assert [row["_id"] for row in hall.storage.voids.playing()] == [match.id]
-    hall.storage.database["voids"].update_one({}, {"$set": {"at": hall.contest()["createdAt"].replace(year=2020)}})
+    hall.storage.database["voids"].update_one({}, {"$set": {"at": hall.contest().created_at.replace(year=2020)}})
     hall.organiser.stop_void()
     assert hall.storage.voids.playing() == []
 

@@ -133,7 +133,7 @@ def test_a_voiding_by_the_ledger_is_noticed(storage: Storage, rater: Rater) -> N
     games = [{**stored(seq), "contest": "cup"} for seq in (1, 2)]
     storage.archive.store(games)
     rater.rate_new(GAME)
-    assert storage.ledger.void(GAME, "cup", games[0]["_id"], Why("me", "unfair"), lambda _: Change({}, []))
+    assert storage.ledger.void(GAME, "cup", games[0]["_id"], Why("me", "unfair"), lambda contest: Change(contest, []))
     rater.rate_new(GAME)
     assert kept(storage) == right(games[1:])
 

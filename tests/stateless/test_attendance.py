@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from cluster import free_port, wait_for
+from cup import cup
 from httpbots import Bots
 
 from battlebot.arena import keys
@@ -65,8 +66,7 @@ def owners_of(attendance: Attendance) -> StatelessBots:
 
 def a_cup(attendance: Attendance) -> str:
     """The name of the queue of a contest that runs, of `url-bot` alone."""
-    cup = {"game": GAME, "name": "cup", "title": "cup", "state": "running", "format": "round-robin"}
-    attendance.storage.contests.create({**cup, "entrants": ["url-bot"]})
+    attendance.storage.contests.create(cup(game=GAME, format="round-robin", entrants=["url-bot"]))
     return keys.queue_name(GAME, "cup")
 
 

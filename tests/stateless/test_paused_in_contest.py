@@ -55,7 +55,8 @@ def test_battles_go_on_without_a_bot_whose_url_is_paused(field: Field, bots: Bot
     """Those that it plays it loses, and they go on to their end; it is left out of those to come; all are fought."""
     urls = {"well": bots.url("good"), "hale": bots.url("good/2"), "ill": bots.url("failing")}
     over = champion("sick", urls, BATTLES)
-    wait_for(lambda: (field.storage.contests.find(GAME, "sick") or {})["state"] == "finished", "the contest's end", 90)
+    sick = field.storage.contests.find
+    wait_for(lambda: (found := sick(GAME, "sick")) and found.state == "finished", "the contest's end", 90)
     games = over()
     assert sorted(row["n"] for row in field.storage.meetings.of_contest(GAME, "sick")) == list(range(1, BATTLES + 1))
     with_it = [game for game in games if "ill" in game["players"]]

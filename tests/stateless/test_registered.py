@@ -220,7 +220,7 @@ def test_they_play_in_a_contest_that_lists_them(served: tuple[Cluster, Web], las
     organiser.transition("start", "numberwang", "cup", "ann")
 
     def finished() -> bool:
-        return bool(storage.contests.find("numberwang", "cup")["state"] == "finished")  # type: ignore[index]
+        return organiser.contest("numberwang", "cup").state == "finished"
 
     wait_for(finished, "the end of the contest", 60.0)
     rows = web.request("/games/numberwang/contest/cup")[1]["bots"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cluster import Cluster, wait_for
+from cup import cup
 
 from battlebot.arena.connection import connect
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
@@ -18,10 +19,9 @@ def test_a_contest_that_cannot_be_looked_after_keeps_no_other_from_going_on(part
     """
     for bot in ("a", "b"):
         storage.bots.register(GAME, bot, "owner", b"sealed")
-    more = {"game": GAME, "title": "", "state": "running", "openedBy": "x", "entrants": ["a"], "meetings": 1}
     names = ["one", "two", "three"]
     for name in names:
-        storage.contests.create({**more, "name": name, "format": "round-robin"})
+        storage.contests.create(cup(name=name, format="round-robin", entrants=["a"], meetings=1))
     broken = {"entrants": ["a", "b"], "format": "knockout", "meetings": 4}
     storage.database["contests"].update_one({"name": "two"}, {"$set": broken})
     client = connect(parts.settings.redis_url)
@@ -31,12 +31,12 @@ def test_a_contest_that_cannot_be_looked_after_keeps_no_other_from_going_on(part
     parts.beat(sweep_interval_s=0.2)
 
     def states() -> list[str]:
-        return [str(found["state"]) for name in names if (found := storage.contests.find(GAME, name)) is not None]
+        return [found.state for name in names if (found := storage.contests.find(GAME, name)) is not None]
 
     wait_for(lambda: states() == ["finished", "running", "finished"], "the others to end", 60)
     # each of these takes one more sweep at least
     for name in ("four", "five", "six"):
-        storage.contests.create({**more, "name": name, "format": "round-robin"})
+        storage.contests.create(cup(name=name, format="round-robin", entrants=["a"], meetings=1))
         names[:] = [name]
         wait_for(lambda: states() == ["finished"], "the end of one that came later", 60)
 

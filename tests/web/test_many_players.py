@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from cup import cup
 from test_pages import page_at
 from webhouse import House, finished
 
@@ -48,8 +49,7 @@ def test_a_match_of_many_has_its_page(home: House, count: int) -> None:
 def test_a_champions_contest_has_its_page(home: House, count: int) -> None:
     """Battles of all, wins and scores, most wins first and then most scored; files with all players."""
     bots = [f"bot {number}" for number in range(count)]
-    fields = {"game": GAME, "name": "cup", "title": "Cup", "openedBy": "x", "state": "running", "meetings": 5}
-    home.storage.contests.create({**fields, "format": "champion", "config": {"battles": 7}, "entrants": bots})
+    home.storage.contests.create(cup(game=GAME, format="champion", config={"battles": 7}, entrants=bots))
     for _ in range(2):
         battle(home, count, "cup")
     page = page_at(home.client, f"/web/{GAME}/contests/cup")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import structlog
 
 from battlebot.arena import keys
 from battlebot.arena.making import new_match_id
 from battlebot.arena.store import MatchStore
+from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.situation import Due
 from battlebot.contests.service.organiser import Organiser
@@ -36,12 +36,12 @@ class Absences:
     most_s: float = 5.0
     now_s: Callable[[], float] = time.time
 
-    def look_at(self, contest: Mapping[str, Any]) -> int:
+    def look_at(self, contest: Contest) -> int:
         """Closes the overdue meetings of a running contest with a closed format; returns how many.
 
         Finishes the contest if nothing is left to play. Raises Unavailable.
         """
-        kind = format_named(contest["format"])
+        kind = format_named(contest.format)
         if not kind.CLOSED:
             return 0
         situation = self.pairer.situation(contest, [])
@@ -51,10 +51,8 @@ class Absences:
         due = kind.due(situation)
         waiting, playing = self._present(contest)
         missing = {bot for row in due for bot in row.bots} - waiting - playing
-        missed_s = self.queues.note_missing(
-            contest["game"], contest["name"], missing, run_of(contest), self.now_s(), self.most_s
-        )
-        gone = {bot for bot, seconds in missed_s.items() if seconds >= contest["absentAfterS"]}
+        missed_s = self.queues.note_missing(*contest.where, missing, run_of(contest), self.now_s(), self.most_s)
+        gone = {bot for bot, seconds in missed_s.items() if seconds >= contest.absent_after_s}
         closed, busy = 0, set(playing)
         for row in due:
             bots = set(row.bots)
@@ -66,29 +64,29 @@ class Absences:
                 closed += self._close(contest, row, bots - gone)
         return closed
 
-    def _close(self, contest: Mapping[str, Any], row: Due, there: set[str]) -> bool:
+    def _close(self, contest: Contest, row: Due, there: set[str]) -> bool:
         victor = next(iter(there), None)
         meeting = {
             "match": new_match_id(self.now_s()),
             "bots": list(row.bots),
             "n": row.n,
             "round": row.round,
-            "together": format_named(contest["format"]).TOGETHER,
+            "together": format_named(contest.format).TOGETHER,
         }
         if not self.organiser.storage.ledger.absent(contest, meeting, victor):
             return False
-        log.info("meeting.absent", contest=contest["name"], bots=meeting["bots"], n=row.n, there=victor)
-        self.organiser.bus.publish(keys.contest_events(contest["game"], contest["name"]), b"absent")
+        log.info("meeting.absent", contest=contest.name, bots=meeting["bots"], n=row.n, there=victor)
+        self.organiser.bus.publish(keys.contest_events(*contest.where), b"absent")
         return True
 
-    def _present(self, contest: Mapping[str, Any]) -> tuple[set[str], set[str]]:
+    def _present(self, contest: Contest) -> tuple[set[str], set[str]]:
         """Who waits in the contest, and who plays in it. A bot that does both counts as playing."""
-        queue = keys.queue_name(contest["game"], contest["name"])
+        queue = keys.queue_name(*contest.where)
         waiting = {ticket.bot for ticket in self.queues.tickets(queue)}
         playing = {
             seat.bot
             for match in self.store.load_many(self.store.live_ids()).values()
-            if (match.game, match.contest) == (contest["game"], contest["name"])
+            if (match.game, match.contest) == contest.where
             for seat in match.seats
         }
         return waiting - playing, playing

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import structlog
 
@@ -14,14 +13,14 @@ from battlebot.arena.bus import Bus
 from battlebot.arena.timers import in_background
 from battlebot.arena.together import Together
 from battlebot.config import Settings
+from battlebot.contests.contest import OVER, Contest
 from battlebot.errors import ContestClosed, TooMany, Unavailable
 from battlebot.storage import Storage
-from battlebot.storage.contests import OVER
 from battlebot.storage.standings import Entry
 
 log = structlog.get_logger()
 
-KNOWN_FOR_S = 2.0  # after that, a login has a contest's cached document refreshed in the background
+KNOWN_FOR_S = 2.0  # after that, a login has a cached contest refreshed in the background
 OPENING_S = 5.0  # how long a login waits for another one that is opening the same contest
 DOORS = 64
 REMEMBERED = 50_000  # contests, and bots in contests; then the cache is cleared
@@ -38,7 +37,7 @@ class Entrance:
         self._bus = bus
         self._settings = settings
         self._may_open = may_open
-        self._known: dict[tuple[str, str], tuple[float, dict[str, Any]]] = {}
+        self._known: dict[tuple[str, str], tuple[float, Contest]] = {}
         self._entered: set[Entry] = set()
         self._ranked = Together(self._rank)
         # each is shared by the contests that hash to it
@@ -59,7 +58,7 @@ class Entrance:
         if not _admits(found, bot):
             raise ContestClosed(f"{bot!r} is no entrant of the contest {contest!r}.", contest=contest)
         try:
-            if (game, contest, bot) not in self._entered and found["state"] not in OVER:
+            if (game, contest, bot) not in self._entered and found.state not in OVER:
                 self._ranked.ask((game, contest, bot))
         except Unavailable:
             log.warning("contest.entered_unseen", game=game, contest=contest, bot=bot)
@@ -82,15 +81,15 @@ class Entrance:
 
     def _is_over(self, game: str, contest: str) -> bool:
         found = self._storage.contests.find(game, contest)
-        return found is not None and found["state"] in OVER
+        return found is not None and found.state in OVER
 
-    def _contest(self, game: str, contest: str, address: str) -> dict[str, Any]:
-        seen_s, document = self._known.get((game, contest), (0.0, {}))
-        if document and time.monotonic() - seen_s >= KNOWN_FOR_S:
-            # the cached document serves this login: a MongoDB that hangs must not hold it up
-            self._known[game, contest] = (time.monotonic(), document)
+    def _contest(self, game: str, contest: str, address: str) -> Contest:
+        seen_s, known = self._known.get((game, contest), (0.0, None))
+        if known is not None and time.monotonic() - seen_s >= KNOWN_FOR_S:
+            # the cached contest serves this login: a MongoDB that hangs must not hold it up
+            self._known[game, contest] = (time.monotonic(), known)
             in_background(self._look_again, game, contest)
-        return document or self._look(game, contest) or self._opened(game, contest, address)
+        return known or self._look(game, contest) or self._opened(game, contest, address)
 
     def _look_again(self, game: str, contest: str) -> None:
         try:
@@ -99,11 +98,11 @@ class Entrance:
         except Unavailable:
             log.warning("contest.seen_late", game=game, contest=contest)
 
-    def _look(self, game: str, contest: str) -> dict[str, Any] | None:
+    def _look(self, game: str, contest: str) -> Contest | None:
         found = self._storage.contests.find(game, contest)
         return None if found is None else self._remembered(game, contest, found)
 
-    def _opened(self, game: str, contest: str, address: str) -> dict[str, Any]:
+    def _opened(self, game: str, contest: str, address: str) -> Contest:
         """Opens the contest by one login; concurrent logins, at this node or another, find it open."""
         if not self._settings.contests_by_login:
             raise ContestClosed(f"There is no contest {contest!r} of {game}.", contest=contest)
@@ -124,12 +123,12 @@ class Entrance:
         finally:
             door.release()
 
-    def _remembered(self, game: str, contest: str, found: dict[str, Any]) -> dict[str, Any]:
+    def _remembered(self, game: str, contest: str, found: Contest) -> Contest:
         if len(self._known) >= REMEMBERED:
             self._known.clear()
         self._known[game, contest] = (time.monotonic(), found)
         return found
 
 
-def _admits(contest: Mapping[str, Any], bot: str) -> bool:
-    return contest["entrants"] == "open" or bot in contest["entrants"]
+def _admits(contest: Contest, bot: str) -> bool:
+    return contest.is_open or bot in contest.listed

@@ -10,6 +10,7 @@ from typing import Any
 
 from battlebot.arena import keys
 from battlebot.arena.store import MatchStore
+from battlebot.contests.contest import OVER, Contest
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.situation import Due, Situation
 from battlebot.contests.matrix import by_pairs, by_rounds
@@ -18,7 +19,6 @@ from battlebot.contests.why import Look, comes_later, why
 from battlebot.errors import Refused
 from battlebot.matchmaking.queue import Queues
 from battlebot.storage import Storage
-from battlebot.storage.contests import OVER
 
 MOST_BOTS = 200  # with more, meetings are shown for one bot at a time
 REMEMBERED_S = 2.0  # how long values made from all meetings of a contest are cached, unless results come
@@ -27,7 +27,7 @@ MOST_REMEMBERED = 100
 
 @dataclass
 class Lookout:
-    """`contest` is always a contest's document. Every method raises Unavailable when a store does not answer."""
+    """Every method raises Unavailable when a store does not answer."""
 
     storage: Storage
     store: MatchStore
@@ -35,14 +35,13 @@ class Lookout:
     now_s: Callable[[], float] = time.time
     _remembered: dict[Any, tuple[float, Any, dict[str, Any]]] = field(default_factory=dict)
 
-    def ranking(self, contest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def ranking(self, contest: Contest) -> list[dict[str, Any]]:
         """The rows of the format's `ranking`, best first."""
-        game, name = contest["game"], contest["name"]
-        points, kind = contest["points"], format_named(contest["format"])
+        game, name = contest.where
+        points, kind = contest.points, format_named(contest.format)
         rows = self.storage.standings.of_contest(game, name)
-        entrants = () if contest["entrants"] == "open" else contest["entrants"]
         ranked = kind.ranking(
-            entrants,
+            contest.listed,
             rows,
             lambda bots: self.storage.standings.pairs(game, name, bots),
             (points["win"], points["draw"], points["loss"]),
@@ -50,13 +49,13 @@ class Lookout:
         )
         return [{**row} for row in ranked]
 
-    def progress(self, contest: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def progress(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """`{"played", "planned", "live"}`, and `winner` if the format names one; `rows` are those of `ranking`.
 
         `played`: meetings that are over, including missed ones. `planned`: None if unknown.
         """
         foreseen = self._foreseen(contest, rows)
-        where, kind = (contest["game"], contest["name"]), format_named(contest["format"])
+        where, kind = contest.where, format_named(contest.format)
         if kind.TOGETHER:
             played = self.storage.meetings.over_count(*where)
         else:
@@ -67,7 +66,7 @@ class Lookout:
             progress["winner"] = foreseen["winner"] or (_alone_at_the_top(rows) if over else None)
         return progress
 
-    def meetings(self, contest: Mapping[str, Any], bot: str | None = None) -> dict[str, Any]:
+    def meetings(self, contest: Contest, bot: str | None = None) -> dict[str, Any]:
         """`{"pairs", "rounds"}` as `contests.matrix` returns them: of all bots, or of one.
 
         `pairs` is empty if all meet together. Raises Refused if there are too many bots to show them all, and for a bot
@@ -82,22 +81,22 @@ class Lookout:
             due = [one for one in due if bot in one.bots]
             if not rows and bot not in situation.entrants:
                 raise Refused(f"The bot {bot!r} is not in the contest.", field="bot", rule="known")
-        if format_named(contest["format"]).TOGETHER:
+        if format_named(contest.format).TOGETHER:
             return {"pairs": [], "rounds": by_rounds(rows, due)}
         may_meet = _may_meet(contest, situation)
         return {"pairs": by_pairs(situation, rows, due, may_meet, bot), "rounds": by_rounds(rows, due)}
 
-    def rounds(self, contest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def rounds(self, contest: Contest) -> list[dict[str, Any]]:
         """Only the rounds; none for an open contest, nor if all meet together: battles do not wait for one another."""
-        kind = format_named(contest["format"])
+        kind = format_named(contest.format)
         if not kind.CLOSED or kind.TOGETHER:
             return []
         situation, rows = self._situation(contest)
         return by_rounds(rows, self._due(contest, situation))
 
-    def why(self, contest: Mapping[str, Any], bot: str) -> dict[str, Any]:
+    def why(self, contest: Contest, bot: str) -> dict[str, Any]:
         """`{"bot", "code", "sentence", "match", "since", "left"}`: why the bot is not playing in it right now."""
-        game, name = contest["game"], contest["name"]
+        game, name = contest.where
         entered = {row["bot_id"] for row in self.storage.standings.of_contest(game, name)}
         waiting = {ticket.bot for ticket in self.queues.tickets(keys.queue_name(game, name))}
         playing = self._playing(game, name)
@@ -105,42 +104,42 @@ class Lookout:
         since_s = self.queues.missed(game, name, run_of(contest)).get(bot)
         look = Look(
             bot=bot,
-            state=contest["state"],
-            starts=_text(contest["startsAt"]),
+            state=contest.state,
+            starts=_text(contest.starts_at),
             registered=bool(self.storage.bots.known(game, [bot])),
-            entrant=bot in (entered if contest["entrants"] == "open" else contest["entrants"]),
-            withdrawn=bot in contest["withdrawn"],
+            entrant=bot in contest.bots(entered),
+            withdrawn=bot in contest.withdrawn,
             match=playing.get(bot),
             left=left,
             later=later,
             waiting=waiting,
             playing=playing,
             since=None if since_s is None else _text(datetime.fromtimestamp(since_s, UTC)),
-            together=format_named(contest["format"]).TOGETHER,
+            together=format_named(contest.format).TOGETHER,
         )
         reason = why(look)
         since = look.since if reason.code == "not-connected" else None
         return {"bot": bot, **reason._asdict(), "match": look.match, "since": since, "left": sorted(left)}
 
-    def _left(self, contest: Mapping[str, Any], bot: str, entered: set[str]) -> tuple[list[str], bool]:
+    def _left(self, contest: Contest, bot: str, entered: set[str]) -> tuple[list[str], bool]:
         """The bots that it may meet now, and whether there will be others later."""
-        if contest["state"] != "running":
+        if contest.state != "running":
             return [], False
-        kind = format_named(contest["format"])
+        kind = format_named(contest.format)
         if kind.CLOSED:
             situation, _ = self._situation(contest)
             due = [one for one in kind.due(situation) if bot in one.bots]
             left = list(dict.fromkeys(other for one in due for other in one.bots if other != bot))
             return left, not left and comes_later(kind, situation, bot)
-        there = entered - set(contest["withdrawn"])
+        there = entered - set(contest.withdrawn)
         if bot not in there:
             return [], False
         others = dict.fromkeys(sorted(there - {bot}), 0)
-        for row in self.storage.meetings.among(contest["game"], contest["name"], [bot]):
+        for row in self.storage.meetings.among(*contest.where, [bot]):
             for other in row["bots"]:
                 if other in others:
                     others[other] += 1
-        return [other for other, times in others.items() if times < contest["meetings"]], False
+        return [other for other, times in others.items() if times < contest.meetings], False
 
     def _playing(self, game: str, contest: str) -> dict[str, str]:
         return {
@@ -150,51 +149,50 @@ class Lookout:
             for seat in match.seats
         }
 
-    def _situation(self, contest: Mapping[str, Any]) -> tuple[Situation, list[dict[str, Any]]]:
-        game, name = contest["game"], contest["name"]
+    def _situation(self, contest: Contest) -> tuple[Situation, list[dict[str, Any]]]:
+        game, name = contest.where
         rows = self.storage.meetings.of_contest(game, name)
         came = sorted(row["bot_id"] for row in self.storage.standings.of_contest(game, name))
         return situation_of(contest, rows, came, self.storage.voids.of_contest(game, name)), rows
 
-    def _due(self, contest: Mapping[str, Any], situation: Situation) -> list[Due]:
-        kind = format_named(contest["format"])
+    def _due(self, contest: Contest, situation: Situation) -> list[Due]:
+        kind = format_named(contest.format)
         # for an open contest that would be every pair that may still meet
-        return kind.due(situation) if kind.CLOSED and contest["state"] in ("running", "paused") else []
+        return kind.due(situation) if kind.CLOSED and contest.state in ("running", "paused") else []
 
-    def _foreseen(self, contest: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _foreseen(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """`planned`, `byes` and `winner`, which need all meetings of the contest; cached."""
-        kind = format_named(contest["format"])
+        kind = format_named(contest.format)
         if not kind.CLOSED:
             return {"planned": self._planned_of_open(contest, rows), "byes": {}, "winner": None}
-        key = (contest["game"], contest["name"])
-        stamp = (contest["_id"], contest["state"], list(contest["withdrawn"]), list(contest["entrants"]), _played(rows))
-        at_s, known, foreseen = self._remembered.get(key, (0.0, None, {}))
+        stamp = (contest.created_at, contest.state, contest.withdrawn, contest.listed, _played(rows))
+        at_s, known, foreseen = self._remembered.get(contest.where, (0.0, None, {}))
         if known == stamp and time.monotonic() - at_s < REMEMBERED_S:
             return foreseen
         situation, _ = self._situation(contest)
         foreseen = {"planned": kind.planned(situation), "byes": kind.byes(situation), "winner": kind.winner(situation)}
         if len(self._remembered) >= MOST_REMEMBERED:
             self._remembered.clear()
-        self._remembered[key] = (time.monotonic(), stamp, foreseen)
+        self._remembered[contest.where] = (time.monotonic(), stamp, foreseen)
         return foreseen
 
-    def _planned_of_open(self, contest: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> int:
+    def _planned_of_open(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> int:
         """All meetings of the bots that stay, plus those that withdrawn bots have played."""
-        gone = set(contest["withdrawn"])
+        gone = set(contest.withdrawn)
         staying = sum(row["bot_id"] not in gone for row in rows)
-        planned = contest["meetings"] * staying * (staying - 1) // 2
+        planned = contest.meetings * staying * (staying - 1) // 2
         if gone:
-            pairs = self.storage.standings.pairs(contest["game"], contest["name"], sorted(gone))
+            pairs = self.storage.standings.pairs(*contest.where, sorted(gone))
             twice = sum((_met(pair) if pair["opponent"] in gone else 2 * _met(pair)) for pair in pairs)
             planned += twice // 2
         return planned
 
 
-def _may_meet(contest: Mapping[str, Any], situation: Situation) -> Callable[[str, str], bool]:
+def _may_meet(contest: Contest, situation: Situation) -> Callable[[str, str], bool]:
     """Like the format's `may_meet`; nobody may once the contest is over."""
-    if contest["state"] in OVER:
+    if contest.state in OVER:
         return lambda a, b: False
-    return format_named(contest["format"]).may_meet(situation)
+    return format_named(contest.format).may_meet(situation)
 
 
 def _alone_at_the_top(rows: Sequence[Mapping[str, Any]]) -> str | None:

@@ -18,6 +18,7 @@ from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.seldom import Seldom
 from battlebot.contests.cap import cap_of
+from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
 from battlebot.contests.service import changes as decided
 from battlebot.contests.service.pairer import met_of, situation_of
@@ -56,58 +57,65 @@ class Organiser:
     def _requirements(self) -> Requirements:
         return Requirements(self.registry, self.storage)
 
-    def create(self, game: str, given: Mapping[str, Any], by: str) -> dict[str, Any]:
-        """Schedules a contest from checked fields; without `startsAt` it waits for `start`. Returns its document.
+    def create(self, game: str, given: Mapping[str, Any], by: str) -> Contest:
+        """Schedules a contest from checked fields; without `startsAt` it waits for `start`.
 
         Raises NameTaken; Refused or BadMessage with the field that is not acceptable.
         """
-        contest = {"title": given["name"], **given, "game": game, "state": "scheduled", "openedBy": by}
-        self._requirements.of_contest(game, contest)
-        kind = {"format": "open", "config": {}, **contest}
-        note = Note(by, "create", {"format": kind["format"], "meetings": cap_of(kind)})
-        document = self.storage.contests.create(contest, [note])
-        self._carry_out(Changed(document, [note]))
-        return document
+        contest = Contest(
+            game=game,
+            name=given["name"],
+            title=given["name"],
+            state="scheduled",
+            meetings=given["meetings"],
+            opened_by=by,
+            created_at=datetime.now(UTC),
+        ).with_fields(given)
+        self._requirements.of_contest(contest)
+        note = Note(by, "create", {"format": contest.format, "meetings": cap_of(contest)})
+        self.storage.contests.create(contest, [note])
+        self._carry_out(Changed(contest, [note]))
+        return contest
 
-    def change(self, game: str, name: str, changes: Mapping[str, Any], by: str) -> dict[str, Any]:
+    def change(self, game: str, name: str, changes: Mapping[str, Any], by: str) -> Contest:
         """Changes these fields. Raises WrongState for those that may no longer change; Refused as `create` does."""
 
-        def decide(contest: dict[str, Any]) -> Change:
+        def decide(contest: Contest) -> Change:
             change = decided.changed(contest, changes, by)
-            self._requirements.of_contest(game, {**contest, **change.fields})
+            self._requirements.of_contest(change.contest)
             return change
 
         return self._change(game, name, decide).contest
 
-    def transition(self, action: str, game: str, name: str, by: str) -> dict[str, Any]:
+    def transition(self, action: str, game: str, name: str, by: str) -> Contest:
         """`action`: start, pause, resume, finish or cancel. Raises WrongState if the state does not allow it."""
         return self._change(game, name, lambda contest: decided.moved(contest, action, by, datetime.now(UTC))).contest
 
-    def enter(self, game: str, name: str, bots: Sequence[str], by: str) -> dict[str, Any]:
+    def enter(self, game: str, name: str, bots: Sequence[str], by: str) -> Contest:
         """Adds entrants to a contest with a list before its start, or brings withdrawn bots back at any time.
 
         Enters all of them or, if it raises, none. Raises WrongState, Refused for a bot that is not registered.
         """
 
-        def decide(contest: dict[str, Any]) -> Change | None:
+        def decide(contest: Contest) -> Change | None:
             self._requirements.of_bots(game, bots)
             change = decided.entered(contest, bots, self._came(contest), by)
-            if change is not None and "entrants" in change.fields:
-                self._requirements.of_contest(game, {**contest, **change.fields})
+            if change is not None and change.contest.entrants != contest.entrants:
+                self._requirements.of_contest(change.contest)
             return change
 
         return self._change(game, name, decide).contest
 
-    def withdraw(self, game: str, name: str, bot: str, by: str) -> dict[str, Any]:
+    def withdraw(self, game: str, name: str, bot: str, by: str) -> Contest:
         """Withdraws a bot: its live matches are void, its remaining meetings no longer due; its played matches stand.
 
         Raises WrongState, Refused for a bot that is not in the contest or without which the others cannot begin.
         """
 
-        def decide(contest: dict[str, Any]) -> Change | None:
+        def decide(contest: Contest) -> Change | None:
             change = decided.withdrawn(contest, bot, self._came(contest), by)
             if change is not None:
-                self._requirements.of_those_who_stay({**contest, **change.fields})
+                self._requirements.of_those_who_stay(change.contest)
             return change
 
         return self._change(game, name, decide).contest
@@ -120,7 +128,7 @@ class Organiser:
         """
         why = Why(by, reason)
 
-        def decide(contest: dict[str, Any]) -> Change:
+        def decide(contest: Contest) -> Change:
             self._check_not_built_upon(contest, match_id)
             return decided.taken_back(contest, match_id, why, datetime.now(UTC))
 
@@ -136,7 +144,7 @@ class Organiser:
     def tick(self) -> None:
         """Starts and ends contests whose time has come, even if it came while the server was down."""
         for contest in self.storage.contests.due(datetime.now(UTC)):
-            game, name = contest["game"], contest["name"]
+            game, name = contest.where
             try:
                 self._change(game, name, lambda now: decided.on_time(now, datetime.now(UTC)))
             except Unavailable:
@@ -146,14 +154,14 @@ class Organiser:
                 if may_tell(("time", game, name)):
                     log.exception("contest.not_on_time", game=game, contest=name)
 
-    def finish_by_itself(self, contest: Mapping[str, Any]) -> None:
+    def finish_by_itself(self, contest: Contest) -> None:
         """Finishes a contest with nothing left to play; does nothing if it has changed since `contest` was read."""
 
-        def decide(now: dict[str, Any]) -> Change | None:
-            as_it_was = (now["revision"], now["state"]) == (contest["revision"], "running")
+        def decide(now: Contest) -> Change | None:
+            as_it_was = (now.revision, now.state) == (contest.revision, "running")
             return decided.moved(now, "finish", ITSELF, datetime.now(UTC)) if as_it_was else None
 
-        self._change(contest["game"], contest["name"], decide)
+        self._change(*contest.where, decide)
 
     def stop_void(self) -> None:
         """Stops matches that were taken back but are still live; for the sweep."""
@@ -171,8 +179,8 @@ class Organiser:
         if over:
             self.storage.voids.stopped(over)
 
-    def contest(self, game: str, name: str) -> dict[str, Any]:
-        """The contest's document. Raises UnknownContest."""
+    def contest(self, game: str, name: str) -> Contest:
+        """The contest. Raises UnknownContest."""
         found = self.storage.contests.find(game, name)
         if found is None:
             raise UnknownContest(f"There is no contest {name!r} of {game}.")
@@ -184,7 +192,7 @@ class Organiser:
             raise UnknownContest(f"There is no contest {name!r} of {game}.")
         if done.notes:
             self._carry_out(done)
-            if done.contest["state"] == "running":
+            if done.contest.state == "running":
                 self.ask_pairing(game, name)
         return done
 
@@ -195,7 +203,7 @@ class Organiser:
             for match_id, why in done.stopped.items():
                 self._stop(match_id, why)
         except Unavailable as error:
-            log.warning("contest.told_late", contest=done.contest["name"], error=str(error))
+            log.warning("contest.told_late", contest=done.contest.name, error=str(error))
 
     def _stop(self, match_id: str, why: str) -> bool:
         """Ends a match that was taken back; False if it has not begun or does not exist."""
@@ -207,27 +215,26 @@ class Organiser:
             return False
         return True
 
-    def _check_not_built_upon(self, contest: Mapping[str, Any], match_id: str) -> None:
-        where = (contest["game"], contest["name"])
-        row = self.storage.meetings.find(*where, match_id)
+    def _check_not_built_upon(self, contest: Contest, match_id: str) -> None:
+        row = self.storage.meetings.find(*contest.where, match_id)
         if row is None:
             return
-        situation = situation_of(contest, self.storage.meetings.among(*where, row["bots"]), row["bots"])
-        if format_named(contest["format"]).built_upon(situation, met_of(row)):
+        situation = situation_of(contest, self.storage.meetings.among(*contest.where, row["bots"]), row["bots"])
+        if format_named(contest.format).built_upon(situation, met_of(row)):
             raise TooLate(
                 "The next round of its bots has begun: the match would not be played again, so it stands.",
                 match=match_id,
                 round=row["round"],
             )
 
-    def _came(self, contest: Mapping[str, Any]) -> list[str]:
+    def _came(self, contest: Contest) -> list[str]:
         """The bots that have entered an open contest; empty for one with a list."""
-        if contest["entrants"] != "open":
+        if not contest.is_open:
             return []
-        return [row["bot_id"] for row in self.storage.standings.of_contest(contest["game"], contest["name"])]
+        return [row["bot_id"] for row in self.storage.standings.of_contest(*contest.where)]
 
     def _tell(self, done: Changed) -> None:
         contest = done.contest
         for note in done.notes:
-            log.info("contest.changed", action=note.action, game=contest["game"], contest=contest["name"], by=note.by)
-            self.bus.publish(keys.contest_events(contest["game"], contest["name"]), note.action.encode())
+            log.info("contest.changed", action=note.action, game=contest.game, contest=contest.name, by=note.by)
+            self.bus.publish(keys.contest_events(*contest.where), note.action.encode())

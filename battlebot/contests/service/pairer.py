@@ -16,6 +16,7 @@ from battlebot.arena.making import beginning, is_stateless, new_match, new_match
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.cap import cap_of
+from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import Pairing, Waiter
 from battlebot.contests.formats.situation import Due, Met, Situation
@@ -36,7 +37,7 @@ ATTEMPTS = 5  # to pair while the contest is being changed; then the sweep asks 
 
 
 def situation_of(
-    contest: Mapping[str, Any],
+    contest: Contest,
     meetings: Sequence[Mapping[str, Any]],
     came: Sequence[str],
     voids: Sequence[Mapping[str, Any]] = (),
@@ -46,14 +47,14 @@ def situation_of(
 
     `voids`: the meetings that were taken back, if it matters who moves first when they are played again.
     """
-    entrants = tuple(came) if contest["entrants"] == "open" else tuple(contest["entrants"])
+    entrants = tuple(contest.bots(came))
     count = cap_of(contest)
-    points = contest["points"]
+    points = contest.points
     return Situation(
         entrants=entrants,
-        withdrawn=frozenset(contest["withdrawn"]),
+        withdrawn=frozenset(contest.withdrawn),
         meetings=count,
-        config=format_named(contest["format"]).checked_config(contest["config"], entrants, count),
+        config=format_named(contest.format).checked_config(contest.config, entrants, count),
         met=tuple(met_of(row) for row in meetings),
         points=(points["win"], points["draw"], points["loss"]),
         void=tuple(_due_again(row) for row in voids),
@@ -73,9 +74,9 @@ def _due_again(row: Mapping[str, Any]) -> Due:
     return Due(row["round"], row["n"], first, second, tuple(others))
 
 
-def run_of(contest: Mapping[str, Any]) -> str:
+def run_of(contest: Contest) -> str:
     """Identifies the contest's current run: since it was last started, resumed or reopened."""
-    return str(contest["runsSince"] or contest["startedAt"])
+    return str(contest.runs_since or contest.started_at)
 
 
 @dataclass
@@ -112,13 +113,13 @@ class Pairer:
         if len(tickets) < 2:
             return 0, False
         contest = self.storage.contests.find(game_name, contest_name)
-        if contest is None or contest["state"] != "running":
+        if contest is None or contest.state != "running":
             return 0, False
-        kind = format_named(contest["format"])
-        sight = (contest["_id"], contest["revision"], frozenset(tickets))
+        kind = format_named(contest.format)
+        sight = (contest.created_at, contest.revision, frozenset(tickets))
         if not kind.CLOSED and self._was_in_vain(queue, sight):
             return 0, False
-        withdrawn = set(contest["withdrawn"])
+        withdrawn = set(contest.withdrawn)
         waiting = [Waiter(ticket.bot, text) for text, ticket in tickets.items() if ticket.bot not in withdrawn]
         situation = self.situation(contest, sorted({waiter.bot for waiter in waiting}))
         if kind.TOGETHER:
@@ -128,37 +129,37 @@ class Pairer:
             self._note_in_vain(queue, sight)
         return self._begin(contest, queue, tickets, pairings)
 
-    def situation(self, contest: Mapping[str, Any], waiting: Sequence[str]) -> Situation:
+    def situation(self, contest: Contest, waiting: Sequence[str]) -> Situation:
         """The contest as its format needs it for pairing: for an open one, only what concerns the waiting bots.
 
         For a format that defines `settled`, without what is over in the settled rounds. Raises Unavailable.
         """
-        where, kind = (contest["game"], contest["name"]), format_named(contest["format"])
+        where, kind = contest.where, format_named(contest.format)
         if not kind.CLOSED:
             if (rows := acquaintance(self.storage.meetings, *where, waiting)) is not None:
                 return situation_of(contest, rows, waiting)
             # void ones are read last: a meeting taken back meanwhile must not be missing from both
             rows = self.storage.meetings.among(*where, waiting)
             return situation_of(contest, rows, waiting, self.storage.voids.of_contest(*where, waiting))
-        before = contest["settled"]
+        before = contest.settled
         rows = self.storage.meetings.unsettled(*where, before)
         situation = situation_of(contest, rows, waiting, self.storage.voids.of_contest(*where), before)
         if len(rows) >= WORTH_FORGETTING and (now := kind.settled(situation)) > before:
             self.storage.contests.settle(contest, now)
         return situation
 
-    def _gone(self, contest: Mapping[str, Any], waiting: Collection[str]) -> frozenset[str]:
+    def _gone(self, contest: Contest, waiting: Collection[str]) -> frozenset[str]:
         """The bots that are not waiting and are paused or have been missing for `absentAfterS` seconds.
 
         Empty if the game does not let the others begin without them.
         """
-        missed = self.queues.missed_for(contest["game"], contest["name"], run_of(contest))
-        late = [bot for bot, seconds in missed.items() if seconds >= contest["absentAfterS"]]
-        away = frozenset(contest["entrants"]).difference(contest["withdrawn"], waiting)
+        missed = self.queues.missed_for(*contest.where, run_of(contest))
+        late = [bot for bot, seconds in missed.items() if seconds >= contest.absent_after_s]
+        away = frozenset(contest.listed).difference(contest.withdrawn, waiting)
         gone = away.intersection(late).union(self.paused(away))
-        there = [bot for bot in contest["entrants"] if bot not in gone.union(contest["withdrawn"])]
-        game = self.registry[contest["game"]]
-        return frozenset() if game.objection(there, game.options_with_defaults(contest["options"])) else gone
+        there = [bot for bot in contest.listed if bot not in gone.union(contest.withdrawn)]
+        game = self.registry[contest.game]
+        return frozenset() if game.objection(there, game.options_with_defaults(contest.options)) else gone
 
     def _was_in_vain(self, queue: str, sight: object) -> bool:
         """Whether the same tickets waited less than IN_VAIN_S ago, and no two of them could meet.
@@ -174,7 +175,7 @@ class Pairer:
         self._in_vain[queue] = (self.now_s(), sight)
 
     def _begin(
-        self, contest: dict[str, Any], queue: str, tickets: dict[str, Ticket], pairings: Sequence[Pairing]
+        self, contest: Contest, queue: str, tickets: dict[str, Ticket], pairings: Sequence[Pairing]
     ) -> tuple[int, bool]:
         """Begins them in batches: the first need not wait for the last, and none begins long after its reservation."""
         begun = 0
@@ -186,10 +187,10 @@ class Pairer:
         return begun, False
 
     def _begin_some(
-        self, contest: dict[str, Any], queue: str, tickets: dict[str, Ticket], pairings: Sequence[Pairing]
+        self, contest: Contest, queue: str, tickets: dict[str, Ticket], pairings: Sequence[Pairing]
     ) -> int | None:
         """Returns how many began; None, with none begun, if the contest has changed since it was read."""
-        together = format_named(contest["format"]).TOGETHER
+        together = format_named(contest.format).TOGETHER
         planned = {new_match_id(self.now_s()): pairing for pairing in pairings}
         wanted = [
             {
@@ -210,14 +211,14 @@ class Pairer:
         there = [(waiter.bot, tickets[waiter.ticket].place) for one in ids for waiter in planned[one].waiters]
         addresses = self.storage.bots.addresses([bot for bot, place in there if is_stateless(place)])
         matches = [self._made(contest, tickets, one, planned[one], before_s, addresses) for one in ids]
-        game = self.registry[contest["game"]]
+        game = self.registry[contest.game]
         begun = self.store.begin_all([beginning(game, match) for match in matches], queue, not_after_ms)
         unbegun = [match_id for match_id, done in zip(ids, begun, strict=True) if not done]
         if unbegun:
             self.storage.meetings.release(unbegun)
         for match, done in zip(matches, begun, strict=True):
             if done:
-                about = {"match": match.id, "game": game.name, "contest": contest["name"]}
+                about = {"match": match.id, "game": game.name, "contest": contest.name}
                 pairing = planned[match.id]
                 players = [seat.bot for seat in match.seats]
                 log.info("match.begun", **about, n=pairing.n, round=pairing.round, players=players)
@@ -227,7 +228,7 @@ class Pairer:
 
     def _made(
         self,
-        contest: dict[str, Any],
+        contest: Contest,
         tickets: dict[str, Ticket],
         match_id: str,
         pairing: Pairing,
@@ -235,10 +236,10 @@ class Pairer:
         addresses: Mapping[str, str],
     ) -> Match:
         seats = [(waiter.bot, tickets[waiter.ticket].place) for waiter in pairing.waiters]
-        timeout_ms = contest["turnTimeoutMs"] or self.settings.turn_timeout_ms
+        timeout_ms = contest.turn_timeout_ms or self.settings.turn_timeout_ms
         settings = replace(self.settings, turn_timeout_ms=timeout_ms)
-        game = self.registry[contest["game"]]
-        about = (contest["name"], contest["options"], match_id)
+        game = self.registry[contest.game]
+        about = (contest.name, contest.options, match_id)
         made = new_match(game, seats, settings, self.now_s(), *about, addresses=addresses)
         # a match that was reserved before a pause or an end counts as begun before it
         return msgspec.structs.replace(made, started_s=started_s)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
-from battlebot.contests.formats.contract import Format
 from battlebot.errors import Refused
 from battlebot.rules.contract import Game
 from battlebot.storage import Storage
@@ -22,20 +21,18 @@ class Requirements:
     registry: Mapping[str, Game]
     storage: Storage
 
-    def of_contest(self, game: str, contest: Mapping[str, Any]) -> None:
+    def of_contest(self, contest: Contest) -> None:
         """Checks all its fields together. Also raises BadMessage, for an option of the game."""
-        kind = format_named(contest.get("format", "open"))
-        entrants = contest.get("entrants", "open")
-        if kind.CLOSED and entrants == "open":
+        kind, listed = format_named(contest.format), contest.listed
+        if kind.CLOSED and contest.is_open:
             raise Refused(f"The format {kind.NAME} needs a list of entrants.", field="entrants")
-        listed = [] if entrants == "open" else list(entrants)
         if len(set(listed)) != len(listed):
             raise Refused("An entrant is listed twice.", field="entrants")
-        self.of_bots(game, listed)
-        kind.checked_config(contest.get("config", {}), listed, contest["meetings"])
-        self._of_the_start(game, kind, contest.get("options", {}), listed)
+        self.of_bots(contest.game, listed)
+        kind.checked_config(contest.config, listed, contest.meetings)
+        self._of_the_start(contest, listed)
         # a contest that was started by hand may have begun before its planned start
-        starts, ends = contest.get("startedAt") or contest.get("startsAt"), contest.get("endsAt")
+        starts, ends = contest.started_at or contest.starts_at, contest.ends_at
         if starts is not None and ends is not None and ends <= starts:
             raise Refused("endsAt must be later than startsAt.", field="endsAt")
 
@@ -46,19 +43,17 @@ class Requirements:
         if unknown:
             raise Refused(f"Not registered for {game}: {', '.join(map(repr, unknown[:10]))}.", field="entrants")
 
-    def of_those_who_stay(self, contest: Mapping[str, Any]) -> None:
+    def of_those_who_stay(self, contest: Contest) -> None:
         """Checks, if all meet together, that the game lets the others begin without the withdrawn bots."""
-        kind = format_named(contest["format"])
-        if kind.TOGETHER:
-            staying = [bot for bot in contest["entrants"] if bot not in contest["withdrawn"]]
-            self._of_the_start(contest["game"], kind, contest["options"], staying)
+        if format_named(contest.format).TOGETHER:
+            self._of_the_start(contest, [bot for bot in contest.listed if bot not in contest.withdrawn])
 
-    def _of_the_start(self, game: str, kind: Format, given: Mapping[str, Any], bots: Sequence[str]) -> None:
+    def _of_the_start(self, contest: Contest, bots: Sequence[str]) -> None:
         """Checks that the game lets these bots begin: all of them if all meet together, else any two."""
-        rules = self.registry[game]
-        options = rules.options_with_defaults(given)
-        meet = list(bots) if kind.TOGETHER else [*bots, *_ANY_TWO][:2]
+        rules, together = self.registry[contest.game], format_named(contest.format).TOGETHER
+        options = rules.options_with_defaults(contest.options)
+        meet = list(bots) if together else [*bots, *_ANY_TWO][:2]
         # bots of a battle may be entered one by one; with fewer than two nothing begins
         problem = rules.objection(meet, options) if len(meet) > 1 else None
         if problem:
-            raise Refused(f"{problem.rstrip('.')}.", field="entrants" if kind.TOGETHER else "options")
+            raise Refused(f"{problem.rstrip('.')}.", field="entrants" if together else "options")

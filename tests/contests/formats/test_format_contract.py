@@ -18,6 +18,7 @@ from battlebot.contests.formats.contract import formats_of
 
 CHAMPION = Path(champion.__file__).read_text()
 PAGE = Path(__file__).parents[3] / "docs/formats.md"
+TESTS = Path(__file__).parents[2]
 
 # champion's, under another name and with another setting
 MARATHON = CHAMPION.replace("champion", "marathon").replace("Champion", "Marathon").replace("battles", "heats")
@@ -26,14 +27,16 @@ MARATHON = CHAMPION.replace("champion", "marathon").replace("Champion", "Maratho
 ASKED = """
 import sys, battlebot.contests
 battlebot.contests.__path__.insert(0, sys.argv[1])
+sys.path.append(sys.argv[2])
 import battlebot.contests.formats
 from battlebot.api.contestschemas import ContestChanges
 from battlebot.cli.contest_commands import create
 from battlebot.contests.cap import cap_of
+from cup import cup
 option = next(option for option in create.params if option.name == "format_name")
 print(option.help)
 print(ContestChanges().fields["format"].metadata["description"])
-print([cap_of({"format": "marathon", "config": config, "meetings": 5}) for config in ({}, {"heats": 7})])
+print([cap_of(cup(format="marathon", config=config)) for config in ({}, {"heats": 7})])
 """
 
 
@@ -50,7 +53,11 @@ def asked(tmp_path: Path, source: str) -> subprocess.CompletedProcess[str]:
     shutil.copytree(Path(champion.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "marathon.py").write_text(source)
     return subprocess.run(
-        [sys.executable, "-c", ASKED, str(tmp_path)], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", ASKED, str(tmp_path), str(TESTS)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
 
 
