@@ -8,7 +8,7 @@ from pymongo.read_concern import ReadConcern
 from pymongo.write_concern import WriteConcern
 
 from battlebot.config import Settings
-from battlebot.errors import SettingError
+from battlebot.errors import SettingError, Unavailable
 from battlebot.storage.archive import Archive
 from battlebot.storage.audit import Audit
 from battlebot.storage.bots import Bots
@@ -75,7 +75,10 @@ class Storage:
     def ping(self) -> None:
         """Raises Unavailable unless a primary answers."""
         with mongo_errors():
-            self.client.admin.command("ping")
+            hello = self.client.admin.command("hello")
+        if not hello.get("isWritablePrimary"):
+            # only with a URI that says directConnection; otherwise the driver looks for a primary
+            raise Unavailable("MongoDB takes no writes now: it is not the primary.")
 
     def close(self) -> None:
         """Closes the connections."""

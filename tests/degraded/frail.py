@@ -12,6 +12,7 @@ from typing import Any
 
 from cluster import Cluster, Web, cluster
 from peer import Peer
+from pymongo import MongoClient
 
 from battlebot.arena.connection import connect
 from battlebot.config import load_settings
@@ -76,9 +77,25 @@ class Frail:
 
     @contextmanager
     def demoted(self, name: str) -> Iterator[None]:
-        """Makes Valkey a replica for the `with` block, as a fail-over does: it refuses writes by READONLY."""
+        """Makes the store a replica for the `with` block, as a fail-over does.
+
+        Valkey refuses writes by READONLY; mongod is no primary any more, and there is no other.
+        """
+        if name == "mongod":
+            with self._stepped_down():
+                yield
+            return
         with self._asked(name, ("REPLICAOF", "127.0.0.1", 1), ("REPLICAOF", "NO", "ONE")):
             yield
+
+    @contextmanager
+    def _stepped_down(self) -> Iterator[None]:
+        with MongoClient(self.settings.mongodb_uri, directConnection=True) as client:
+            client.admin.command("replSetStepDown", 120, force=True)
+            try:
+                yield
+            finally:
+                client.admin.command("replSetFreeze", 0)
 
     @contextmanager
     def _asked(self, name: str, first: tuple[Any, ...], last: tuple[Any, ...]) -> Iterator[None]:

@@ -66,6 +66,21 @@ def test_matches_go_on_and_are_archived_afterwards(frail: Frail, web: Web, meet:
     assert frail.errors() == []
 
 
+def test_a_mongodb_that_is_no_primary_is_away(frail: Frail, web: Web, meet: Switchboard) -> None:
+    """As in a fail-over: it answers questions, but takes no writes. What ends meanwhile is archived afterwards."""
+    begun = meet.sit()
+    with frail.demoted("mongod"):
+        wait_for(lambda: "mongodb" in web.request("/readyz")[1]["since"], "the node to notice")
+        assert play_out(*begun)["reason"] == "complete"
+        status, body = web.request("/bots/numberwang", {"bot_id": new_name()})
+        assert (status, body["code"]) == (503, "unavailable")
+    wait_for(lambda: ready(web), "a ready server")
+    played = (begun[0].bot, begun[1].bot)
+    wait_for(lambda: [row for row in web.request("/games/numberwang")[1] if sorted(row["players"]) == sorted(played)])
+    assert all(child.alive for child in frail.parts.children)
+    assert frail.errors() == []
+
+
 def _pages_say_what_is_stale(web: Web, match: str) -> None:
     seen, unseen, board = look(web, "/"), look(web, "/web/connectfour"), look(web, match)
     assert [status for status, _ in (seen, unseen, board)] == [200, 200, 200]
