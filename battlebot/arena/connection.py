@@ -28,7 +28,17 @@ PASSING = (
     redis.exceptions.TryAgainError,
     OSError,
 )
-PASSING_WORDS = ("READONLY", "LOADING", "MASTERDOWN", "OOM", "MISCONF", "NOREPLICAS", "TRYAGAIN", "CLUSTERDOWN")
+PASSING_WORDS = (
+    "BUSY ",
+    "READONLY",
+    "LOADING",
+    "MASTERDOWN",
+    "OOM",
+    "MISCONF",
+    "NOREPLICAS",
+    "TRYAGAIN",
+    "CLUSTERDOWN",
+)
 
 
 def connect(url: str, timeout_s: float = 5.0) -> redis.Redis:

@@ -6,10 +6,12 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import redis
 from cluster import Cluster, Web, cluster
 from peer import Peer
 from pymongo import MongoClient
@@ -74,6 +76,21 @@ class Frail:
         """Makes Valkey refuse what takes memory for the `with` block, by OOM."""
         with self._asked(name, ("CONFIG SET", "maxmemory", 1), ("CONFIG SET", "maxmemory", 0)):
             yield
+
+    @contextmanager
+    def busy(self, name: str) -> Iterator[None]:
+        """Keeps Valkey at somebody's script for the `with` block: it hangs, and after five seconds refuses by BUSY."""
+        assert name == "valkey"
+        with redis.from_url(self.settings.redis_url, socket_timeout=60) as client, ThreadPoolExecutor() as pool:
+            killer = client.client()  # with a connection of its own: a new one would be refused
+            killer.ping()
+            script = pool.submit(client.eval, "while true do end", 0)
+            try:
+                yield
+            finally:
+                killer.script_kill()
+            assert "killed" in str(script.exception())
+            killer.close()
 
     @contextmanager
     def demoted(self, name: str) -> Iterator[None]:

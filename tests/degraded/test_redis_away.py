@@ -19,7 +19,7 @@ from tasks.celeryapp import make_celery
 
 # longer than a turn's clock (2 s) and than our patience with one call to Redis (5 s)
 PLAY = {"turn_timeout_ms": 2000}
-AWAY_S = {"paused": 6.0, "killed": 2.5, "unwritable": 2.5, "full": 2.5, "demoted": 2.5}
+AWAY_S = {"paused": 6.0, "killed": 2.5, "unwritable": 2.5, "full": 2.5, "demoted": 2.5, "busy": 7.0}
 
 
 @pytest.mark.parametrize("how", AWAY_S)
@@ -53,7 +53,7 @@ def _what_needs_only_mongodb_is_answered(web: Web, how: str) -> None:
         assert web.request(path)[0] == 200, path
     with urllib.request.urlopen(f"{web.url}/", timeout=20) as answer:
         page = answer.read().decode()
-    assert ("Live matches cannot be shown" in page) == (how in ("paused", "killed"))
+    assert ("Live matches cannot be shown" in page) == (how in ("paused", "killed", "busy"))
 
 
 def test_who_cannot_wait_is_told_so(frail: Frail, web: Web, meet: Switchboard) -> None:
