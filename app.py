@@ -43,6 +43,7 @@ from battlebot.contests.service.lookout import Lookout
 from battlebot.contests.service.organiser import Organiser
 from battlebot.errors import SettingError, Unavailable
 from battlebot.matchmaking.lobby import Lobby
+from battlebot.matchmaking.missing import Missing
 from battlebot.matchmaking.queue import Queues
 from battlebot.rules.contract import Game
 from battlebot.rules.registry import discover
@@ -237,7 +238,7 @@ def _context(house: House, health: Health) -> Context:
         presence=Presence(house.client),
         bus=house.bus,
         organiser=organiser,
-        lookout=Lookout(house.storage, house.store, house.queues),
+        lookout=Lookout(house.storage, house.store, house.queues, Missing(house.client)),
         health=health,
         away=health.away,
         redis=house.client,

@@ -23,6 +23,7 @@ from battlebot.config import Settings
 from battlebot.contests.service.absences import Absences
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
+from battlebot.matchmaking.missing import Missing
 from battlebot.matchmaking.queue import Queues
 from battlebot.ratings.service import Rater
 from battlebot.rules.registry import Registry, discover
@@ -85,7 +86,8 @@ def _workbench(_pid: int) -> Workbench:
         until = health.paused_until_s(sorted(set(addresses.values())))
         return [bot for bot, address in addresses.items() if until[address] is not None]
 
-    pairer = Pairer(registry, settings, storage, store, queues, ask_bots=requests.bots, paused=paused)
+    missing = Missing(client)
+    pairer = Pairer(registry, settings, storage, store, queues, missing, ask_bots=requests.bots, paused=paused)
     bus = Bus(client)
     organiser = Organiser(
         registry,
@@ -106,7 +108,7 @@ def _workbench(_pid: int) -> Workbench:
         conductor=conductor,
         pairer=pairer,
         organiser=organiser,
-        absences=Absences(store, queues, pairer, organiser, most_s=max(5.0, 3 * settings.sweep_interval_s)),
+        absences=Absences(store, queues, missing, pairer, organiser, most_s=max(5.0, 3 * settings.sweep_interval_s)),
         rater=Rater(storage),
         sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, requests.bots),
         bus=bus,

@@ -247,9 +247,14 @@ LAYERS = {
 # library or part of ours -> why, and who alone may import it
 OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "redis": (
-        "the arena alone owns live matches in Redis, matchmaking its queues; the others start it, or hand it on",
+        "the arena alone owns live matches in Redis, matchmaking who waits and who is missing; others only hand it on",
         (
-            *("battlebot.arena", "battlebot.matchmaking.queue", "battlebot.embedded.valkey"),
+            *(
+                "battlebot.arena",
+                "battlebot.matchmaking.queue",
+                "battlebot.matchmaking.missing",
+                "battlebot.embedded.valkey",
+            ),
             *("battlebot.api.context", "tasks.workbench", "app"),
         ),
     ),

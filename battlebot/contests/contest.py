@@ -63,6 +63,11 @@ class Contest:
         return self.game, self.name
 
     @property
+    def run(self) -> str:
+        """Tells its present run from others: since it was last started, resumed or opened again."""
+        return str(self.runs_since or self.started_at)
+
+    @property
     def is_open(self) -> bool:
         """Whether it takes whoever comes, instead of having a list of entrants."""
         return self.entrants == "open"

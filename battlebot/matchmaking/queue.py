@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import orjson
 import redis
 
 from battlebot.arena import keys
@@ -23,7 +22,6 @@ BACK = Script("battlebot.matchmaking", "back.lua")
 
 OFF_MS = 60_000  # how long ago a process that queues a stateless bot may have read that it is available
 HELD_MS = 5000  # how long taken tickets are kept from others if the process that took them dies
-LOOKED = "/"  # a field beside those of missing bots, and no bot's name: when they were last looked for
 BY_A_TASK = -1  # instead of a number of others: a task pairs
 NOTHING_NEW = (None, False, False)  # `wait_again`'s answer for a ticket that just waits
 
@@ -168,39 +166,6 @@ class Queues:
         with redis_errors():
             return sorted(texts(self._client.smembers(keys.QUEUES)))
 
-    def note_missing(
-        self, game: str, contest: str, missing: Collection[str], run: str, now_s: float, most_s: float
-    ) -> dict[str, float]:
-        """Notes all bots that are `missing` now; returns bot -> how many seconds the contest has waited for it in vain.
-
-        Adds the time since the last call, at most `most_s`, and forgets all other bots and other runs of the contest.
-        """
-        key = keys.missed(game, contest)
-        with redis_errors():
-            known = _missed(self._client.hgetall(key), run)
-            _, looked_s = known.pop(LOOKED, (now_s, now_s))
-            passed_s = min(max(0.0, now_s - looked_s), most_s)
-            noted = {bot: known.get(bot, (now_s, -passed_s)) for bot in missing}
-            noted = {bot: (since_s, missed_s + passed_s) for bot, (since_s, missed_s) in noted.items()}
-            rows: dict[Any, Any] = {bot: orjson.dumps([run, *times]) for bot, times in noted.items()}
-            pipeline = self._client.pipeline(transaction=True)
-            pipeline.delete(key)
-            pipeline.hset(key, mapping={**rows, LOOKED: orjson.dumps([run, now_s, now_s])})
-            pipeline.execute()
-        return {bot: missed_s for bot, (_, missed_s) in noted.items()}
-
-    def missed(self, game: str, contest: str, run: str) -> dict[str, float]:
-        """Returns bot -> since when (epoch) a run of a contest has waited for it, as `note_missing` has noted."""
-        with redis_errors():
-            known = _missed(self._client.hgetall(keys.missed(game, contest)), run)
-        return {bot: since_s for bot, (since_s, _) in known.items() if bot != LOOKED}
-
-    def missed_for(self, game: str, contest: str, run: str) -> dict[str, float]:
-        """Returns bot -> for how many seconds a run of a contest had waited for it at the last `note_missing`."""
-        with redis_errors():
-            known = _missed(self._client.hgetall(keys.missed(game, contest)), run)
-        return {bot: missed_s for bot, (_, missed_s) in known.items() if bot != LOOKED}
-
     def drop_node(self, node: str) -> int:
         """Takes the tickets of a dead node out of all queues; returns how many."""
         return self._drop(self.names(), lambda ticket: keys.node_of(ticket.place) == node)
@@ -227,8 +192,3 @@ class Queues:
 def _ticket(text: str, since_s: float) -> Ticket:
     place, bot = place_and_bot(text)
     return Ticket(place, bot, since_s)
-
-
-def _missed(kept: Any, run: str) -> dict[str, tuple[float, float]]:
-    rows = {bot.decode(): orjson.loads(row) for bot, row in dict(kept).items()}
-    return {bot: (since_s, missed_s) for bot, (of_run, since_s, missed_s) in rows.items() if of_run == run}

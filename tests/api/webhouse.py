@@ -30,6 +30,7 @@ from battlebot.config import Settings
 from battlebot.contests.service.lookout import Lookout
 from battlebot.contests.service.organiser import Organiser
 from battlebot.embedded.stores import embedded_stores
+from battlebot.matchmaking.missing import Missing
 from battlebot.matchmaking.queue import Queues
 from battlebot.referee.match import Limits, Match, Seat
 from battlebot.rules.registry import discover
@@ -163,7 +164,7 @@ def house(settings: Settings, answer_within_s: float = 2.0) -> Iterator[House]:
         organiser=Organiser(
             REGISTRY, storage, Conductor(REGISTRY, store), Bus(client), lambda game, contest: None, lambda game: None
         ),
-        lookout=Lookout(storage, store, Queues(client)),
+        lookout=Lookout(storage, store, Queues(client), Missing(client)),
         health=lambda: dict(parts),
         redis=client,
     )

@@ -16,6 +16,7 @@ from battlebot.contests.contest import Contest
 from battlebot.contests.service.absences import Absences
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
+from battlebot.matchmaking.missing import Missing
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.referee.events import Turned
 from battlebot.referee.match import Match
@@ -38,13 +39,15 @@ class Hall:
     _tickets: int = 0
 
     def __post_init__(self) -> None:
-        self.store, self.queues = MatchStore(self.client), Queues(self.client)
+        self.store, self.queues, self.missing = MatchStore(self.client), Queues(self.client), Missing(self.client)
         self.conductor = Conductor(REGISTRY, self.store)
         self.organiser = Organiser(
             REGISTRY, self.storage, self.conductor, Bus(self.client), lambda game, contest: None, self.asked.append
         )
-        self.pairer = Pairer(REGISTRY, self.settings, self.storage, self.store, self.queues)
-        self.absences = Absences(self.store, self.queues, self.pairer, self.organiser, now_s=lambda: self.now_s)
+        self.pairer = Pairer(REGISTRY, self.settings, self.storage, self.store, self.queues, self.missing)
+        self.absences = Absences(
+            self.store, self.queues, self.missing, self.pairer, self.organiser, now_s=lambda: self.now_s
+        )
 
     def begin(self, bots: str, **fields: Any) -> None:
         """Registers the bots and starts a contest with them: a round-robin of one meeting unless said otherwise."""

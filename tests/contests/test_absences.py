@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from hall import GAME, Hall
 
-from battlebot.contests.service.pairer import run_of
-
 
 def looks(hall: Hall, seconds: int) -> int:
     """A look every second; how many meetings were closed."""
@@ -19,8 +17,8 @@ def looks(hall: Hall, seconds: int) -> int:
 
 def missed(hall: Hall) -> dict[str, float]:
     """Bot -> since when it is waited for, after the hall's clock began."""
-    noted = hall.queues.missed(GAME, "cup", run_of(hall.contest()))
-    return {bot: since_s - 1_800_000_000 for bot, since_s in noted.items()}
+    noted = hall.missing.noted(GAME, "cup", hall.contest().run)
+    return {bot: wait.since_s - 1_800_000_000 for bot, wait in noted.items()}
 
 
 def test_after_the_grace_an_absent_bot_has_lost(hall: Hall) -> None:

@@ -23,6 +23,7 @@ from battlebot.contests.service.lookout import Lookout
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
 from battlebot.errors import Refused
+from battlebot.matchmaking.missing import Missing
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.referee.events import Failed, GaveUp, Turned
 from battlebot.rules.registry import discover
@@ -40,12 +41,12 @@ class House:
         registry, self.storage, self.store = discover(), storage, MatchStore(client)
         for bot in BOTS:
             storage.bots.register(GAME, bot, "owner", b"sealed")
-        self.queues = Queues(client)
+        self.queues, self.missing = Queues(client), Missing(client)
         self.conductor = Conductor(registry, self.store)
-        self.pairer = Pairer(registry, settings, storage, self.store, self.queues)
+        self.pairer = Pairer(registry, settings, storage, self.store, self.queues, self.missing)
         self.organiser = Organiser(registry, storage, self.conductor, Bus(client), lambda *_: None, lambda *_: None)
-        self.absences = Absences(self.store, self.queues, self.pairer, self.organiser, most_s=100.0)
-        self.lookout = Lookout(storage, self.store, self.queues)
+        self.absences = Absences(self.store, self.queues, self.missing, self.pairer, self.organiser, most_s=100.0)
+        self.lookout = Lookout(storage, self.store, self.queues, self.missing)
         self.waited = 0
         given = {"name": "cup", "format": "champion", "config": {"battles": 10}, "meetings": 5, "entrants": BOTS}
         self.organiser.create(GAME, {**given, "absentAfterS": 60, **fields}, "ann")
@@ -144,7 +145,12 @@ def test_of_racing_pairers_each_battle_is_begun_by_one(house: House, settings: S
     """No lock: the index lets one reserve a battle, though another has seen other bots withdraw."""
     pairers = [
         Pairer(
-            house.pairer.registry, settings, Storage(settings), MatchStore(connect(settings.redis_url)), house.queues
+            house.pairer.registry,
+            settings,
+            Storage(settings),
+            MatchStore(connect(settings.redis_url)),
+            house.queues,
+            house.missing,
         )
         for _ in range(4)
     ]

@@ -25,6 +25,7 @@ from battlebot.contests.formats.situation import Situation
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.pairer import Pairer
 from battlebot.errors import ContestClosed, TooMany
+from battlebot.matchmaking.missing import Missing
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.referee.events import Failed, Turned
 from battlebot.rules.registry import discover
@@ -47,7 +48,7 @@ def anybody(address: str) -> bool:
 def pairer(settings: Settings, storage: Storage, client: redis.Redis) -> Pairer:
     """A worker's pairer; the contest `cup` of numberwang runs, two meetings a pair."""
     storage.contests.open("numberwang", "cup", 2)
-    return Pairer(discover(), settings, storage, MatchStore(client), Queues(client))
+    return Pairer(discover(), settings, storage, MatchStore(client), Queues(client), Missing(client))
 
 
 def wait_in_cup(pairer: Pairer, bots: list[str], round_number: int = 0) -> None:
@@ -90,7 +91,14 @@ def test_four_pairers_at_once_never_let_a_pair_meet_once_too_often(
 ) -> None:
     """No lock is taken here: the unique index alone keeps the cap, and no bot sits in two matches by one ticket."""
     pairers = [
-        Pairer(pairer.registry, settings, Storage(settings), MatchStore(connect(settings.redis_url)), pairer.queues)
+        Pairer(
+            pairer.registry,
+            settings,
+            Storage(settings),
+            MatchStore(connect(settings.redis_url)),
+            pairer.queues,
+            pairer.missing,
+        )
         for _ in range(4)
     ]
     together = threading.Barrier(4)

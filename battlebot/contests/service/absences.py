@@ -15,7 +15,8 @@ from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.situation import Due
 from battlebot.contests.service.organiser import Organiser
-from battlebot.contests.service.pairer import Pairer, run_of
+from battlebot.contests.service.pairer import Pairer
+from battlebot.matchmaking.missing import Missing
 from battlebot.matchmaking.queue import Queues
 
 log = structlog.get_logger()
@@ -31,6 +32,7 @@ class Absences:
 
     store: MatchStore
     queues: Queues
+    missing: Missing
     pairer: Pairer
     organiser: Organiser
     most_s: float = 5.0
@@ -51,8 +53,8 @@ class Absences:
         due = kind.due(situation)
         waiting, playing = self._present(contest)
         missing = {bot for row in due for bot in row.bots} - waiting - playing
-        missed_s = self.queues.note_missing(*contest.where, missing, run_of(contest), self.now_s(), self.most_s)
-        gone = {bot for bot, seconds in missed_s.items() if seconds >= contest.absent_after_s}
+        waits = self.missing.note(*contest.where, contest.run, missing, self.now_s(), self.most_s)
+        gone = {bot for bot, wait in waits.items() if wait.seconds >= contest.absent_after_s}
         closed, busy = 0, set(playing)
         for row in due:
             bots = set(row.bots)

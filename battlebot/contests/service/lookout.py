@@ -14,9 +14,10 @@ from battlebot.contests.contest import OVER, Contest
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.situation import Due, Situation
 from battlebot.contests.matrix import by_pairs, by_rounds
-from battlebot.contests.service.pairer import run_of, situation_of
+from battlebot.contests.service.pairer import situation_of
 from battlebot.contests.why import Look, comes_later, why
 from battlebot.errors import Refused
+from battlebot.matchmaking.missing import Missing
 from battlebot.matchmaking.queue import Queues
 from battlebot.storage import Storage
 
@@ -32,6 +33,7 @@ class Lookout:
     storage: Storage
     store: MatchStore
     queues: Queues
+    missing: Missing
     now_s: Callable[[], float] = time.time
     _remembered: dict[Any, tuple[float, Any, dict[str, Any]]] = field(default_factory=dict)
 
@@ -101,7 +103,7 @@ class Lookout:
         waiting = {ticket.bot for ticket in self.queues.tickets(keys.queue_name(game, name))}
         playing = self._playing(game, name)
         left, later = self._left(contest, bot, entered)
-        since_s = self.queues.missed(game, name, run_of(contest)).get(bot)
+        missed = self.missing.noted(*contest.where, contest.run).get(bot)
         look = Look(
             bot=bot,
             state=contest.state,
@@ -114,7 +116,7 @@ class Lookout:
             later=later,
             waiting=waiting,
             playing=playing,
-            since=None if since_s is None else _text(datetime.fromtimestamp(since_s, UTC)),
+            since=None if missed is None else _text(datetime.fromtimestamp(missed.since_s, UTC)),
             together=format_named(contest.format).TOGETHER,
         )
         reason = why(look)

@@ -21,6 +21,7 @@ from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import Pairing, Waiter
 from battlebot.contests.formats.situation import Due, Met, Situation
 from battlebot.contests.service.acquaintance import acquaintance
+from battlebot.matchmaking.missing import Missing
 from battlebot.matchmaking.queue import Queues, Ticket
 from battlebot.referee.match import Match
 from battlebot.rules.contract import Game
@@ -74,11 +75,6 @@ def _due_again(row: Mapping[str, Any]) -> Due:
     return Due(row["round"], row["n"], first, second, tuple(others))
 
 
-def run_of(contest: Contest) -> str:
-    """Identifies the contest's current run: since it was last started, resumed or reopened."""
-    return str(contest.runs_since or contest.started_at)
-
-
 @dataclass
 class Pairer:
     """Used by one caller at a time per contest, but nothing breaks if two pair at once.
@@ -91,6 +87,7 @@ class Pairer:
     storage: Storage
     store: MatchStore
     queues: Queues
+    missing: Missing
     now_s: Callable[[], float] = time.time
     ask_bots: Callable[[str], None] = lambda match_id: None
     paused: Callable[[Collection[str]], Collection[str]] = lambda bots: ()
@@ -153,8 +150,8 @@ class Pairer:
 
         Empty if the game does not let the others begin without them.
         """
-        missed = self.queues.missed_for(*contest.where, run_of(contest))
-        late = [bot for bot, seconds in missed.items() if seconds >= contest.absent_after_s]
+        noted = self.missing.noted(*contest.where, contest.run)
+        late = [bot for bot, wait in noted.items() if wait.seconds >= contest.absent_after_s]
         away = frozenset(contest.listed).difference(contest.withdrawn, waiting)
         gone = away.intersection(late).union(self.paused(away))
         there = [bot for bot in contest.listed if bot not in gone.union(contest.withdrawn)]
