@@ -1,7 +1,7 @@
 """A stand-in for the original client, written from its description on the protocol page; it knows no extra keys.
 
-It is as fragile as the original, on purpose, and reports it: a message after the login without `state`, or an end
-without `victor`, raises ProtocolViolation.
+It is as fragile as the original, on purpose, and reports it: a message after the login without `state`, an end without
+`victor`, or a close code that the library of its time did not know, raises ProtocolViolation.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ State = dict[str, Any]
 Turn = dict[str, Any]
 
 POLL_S = 0.2  # how soon a blocked client notices its stop event
+CLOSE_CODES = {None, 1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011}
 LINGER_S = 3.0  # how long to wait for the close frame after the end; the original does not wait
 
 
@@ -168,6 +169,8 @@ class _Wire:
             if opcode == websocket.ABNF.OPCODE_CLOSE:
                 self.record.close_code = int.from_bytes(frame.data[:2]) or None
                 self.record.close_reason = frame.data[2:].decode()
+                if self.record.close_code not in CLOSE_CODES:
+                    raise ProtocolViolation(f"closed with {self.record.close_code} {self.record.close_reason}")
                 return None
             text = frame.data.decode()
             self._note("received", text)

@@ -69,7 +69,7 @@ class Connection:
         code = str(reply.get("code") or "login-failed")
         sentence = str(reply.get("error") or "The server does not accept this login.")
         if code in PASSING:
-            raise ConnectionLost(1013, f"{code}: {sentence}")
+            raise ConnectionLost(1008, f"{code}: {sentence}")
         raise LoginFailed(code, sentence) if code == "login-failed" else Refused(code, sentence)
 
     def send(self, message: dict[str, Any]) -> None:

@@ -53,3 +53,8 @@ class ConnectionLost(Exception):
         super().__init__(f"closed with {close_code}: {reason or 'no reason given'}" if close_code else reason)
         self.close_code = close_code
         self.reason = reason
+
+    @property
+    def slug(self) -> str:
+        """What the reason has before the first colon and space: the server's slug; without one, nothing."""
+        return self.reason.partition(": ")[0] if ": " in self.reason else ""

@@ -11,7 +11,7 @@ from pathlib import Path
 from battlebot.client.address import parse_address
 from battlebot.client.backoff import Backoff
 from battlebot.client.bot import Bot, Result
-from battlebot.client.connection import Connection
+from battlebot.client.connection import PASSING, Connection
 from battlebot.client.credentials import Credentials
 from battlebot.client.errors import BadCredentials, ConnectionLost, LoginFailed, Refused
 from battlebot.client.player import Plan, Player
@@ -20,7 +20,9 @@ log = logging.getLogger("battlebot.client")
 
 HEALTHY_S = 10.0  # a connection that lasted this long resets the back-off
 TRY_LATER_S = 2.0
-NORMAL, RESTART, TRY_LATER = 1000, 1012, 1013
+NORMAL = 1000
+RESTART = "restart"
+TRY_LATER = PASSING | {"too-many-connections"}
 FINAL_CODES = frozenset({1003, 1007, 1008, 1009})  # the server rejects what the bot sent, and would do so again
 PASSING_SLUGS = frozenset({"rate", "slow-reader", "silent"})  # exceptions: a new connection may do better
 
@@ -79,19 +81,17 @@ def run(
 def wait_after(lost: ConnectionLost | None, backoff: Backoff, in_match: bool = False) -> float:
     """Seconds before the next connection. `lost`: None if the last one ended as planned. `in_match`: a match goes on.
 
-    Raises Refused (or LoginFailed) if the server would close a new connection for the same reason. The close codes
-    are those of RFC 6455 and of the protocol page; the close reason is `slug: sentence`.
+    Raises Refused (or LoginFailed) if the server would close a new connection for the same reason. The slugs at the
+    beginning of close reasons, `slug: sentence`, are those of the protocol page; an unknown one goes by its close code.
     """
-    if lost is None or lost.close_code == RESTART:
+    if lost is None or lost.slug == RESTART:
         return backoff.soon_s(in_match)
-    if lost.close_code == TRY_LATER:
+    if lost.slug in TRY_LATER:
         return backoff.next_s(TRY_LATER_S, in_match)
-    slug, colon, sentence = lost.reason.partition(": ")
-    if not colon:
-        slug, sentence = "", lost.reason
-    if lost.close_code in FINAL_CODES and slug not in PASSING_SLUGS:
-        kind = LoginFailed if slug == "login-failed" else Refused
-        raise kind(slug, f"The server closed the connection: {sentence or lost.close_code}.")
+    if lost.close_code in FINAL_CODES and lost.slug not in PASSING_SLUGS:
+        kind = LoginFailed if lost.slug == "login-failed" else Refused
+        sentence = lost.reason.removeprefix(f"{lost.slug}: ")
+        raise kind(lost.slug, f"The server closed the connection: {sentence or lost.close_code}.")
     return backoff.next_s(in_match=in_match)
 
 

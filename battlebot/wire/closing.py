@@ -1,4 +1,8 @@
-"""How a connection ends: the close codes and the reasons in the close frame. No sockets."""
+"""How a connection ends: the close codes and the reasons in the close frame. No sockets.
+
+The codes are RFC 6455's own, without later additions such as 1012 and 1013: WebSocket libraries of the time of the
+original client raise an error for those. So programs go by the slug.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +31,10 @@ NOBODY_CAME = Closing(1000, "nobody-came", "no opponent came; connect again when
 TAKEN_OVER = Closing(1008, "taken-over", "the bot took its seat with another connection")
 TOO_BIG = Closing(1009, "too-big", "a message is larger than this server takes")
 TOO_MANY_MESSAGES = Closing(1008, "rate", "too many messages a second")
-TOO_MANY_CONNECTIONS = Closing(1013, "too-many-connections", "too many connections; close one and try again later")
+TOO_MANY_CONNECTIONS = Closing(1008, "too-many-connections", "too many connections; close one and try again later")
 SLOW_READER = Closing(1008, "slow-reader", "too many updates wait unread")
 SILENT = Closing(1008, "silent", "no pong came")
 PROTOCOL_ERROR = Closing(1002, "protocol-error", "this is not WebSocket")
-RESTARTING = Closing(1012, "restart", "this node restarts; connect again at once")
-UNAVAILABLE = Closing(1013, "unavailable", "the server cannot answer now; try again later")
+RESTARTING = Closing(1001, "restart", "this node restarts; connect again at once")
+UNAVAILABLE = Closing(1011, "unavailable", "the server cannot answer now; try again later")
 SERVER_ERROR = Closing(1011, "error", "an error of the server's own")

@@ -58,7 +58,7 @@ def test_what_would_have_killed_the_original_is_loud(serve: Serve, message: dict
     assert isinstance(original.errors[0], ProtocolViolation)
 
 
-@pytest.mark.parametrize("ending", [lambda line: line.say(""), lambda line: line.close(1013, "later"), Line.drop])
+@pytest.mark.parametrize("ending", [lambda line: line.say(""), lambda line: line.close(1011, "unavailable: later"), Line.drop])
 def test_an_empty_frame_or_a_close_ends_it(serve: Serve, ending: Callable[[Line], None]) -> None:
     """Without a result."""
 
@@ -68,6 +68,18 @@ def test_an_empty_frame_or_a_close_ends_it(serve: Serve, ending: Callable[[Line]
         ending(line)
 
     assert client(serve(script)).play_once() is None
+
+
+@pytest.mark.parametrize("code", [1012, 1013, 1014, 4000])
+def test_a_close_code_of_a_later_time_is_loud(serve: Serve, code: int) -> None:
+    """The original's library raised an error for it, which killed the client."""
+
+    def script(line: Line) -> None:
+        line.login()
+        line.close(code, "restart: connect again")
+
+    with pytest.raises(ProtocolViolation):
+        client(serve(script)).play_once()
 
 
 def test_a_failed_login_raises(serve: Serve) -> None:

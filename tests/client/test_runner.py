@@ -12,6 +12,7 @@ from battlebot.client import BadCredentials, Bot, LoginFailed, Refused, Result, 
 from battlebot.client.backoff import Backoff
 from battlebot.client.errors import ConnectionLost
 from battlebot.client.runner import wait_after
+from battlebot.wire.closing import RESTARTING, SERVER_ERROR, TOO_MANY_CONNECTIONS, UNAVAILABLE, Closing
 
 Play = Callable[..., list[Result]]
 
@@ -140,11 +141,18 @@ def test_a_normal_close_of_a_kept_session_is_connected_again(play: Play) -> None
 
 
 @pytest.mark.parametrize(
-    ("code", "at_least_s", "at_most_s"), [(1012, 0, 0), (1013, 1, 2), (1011, 0.05, 0.1), (1001, 0.05, 0.1)]
+    ("closing", "at_least_s", "at_most_s"),
+    [(RESTARTING, 0, 0), (UNAVAILABLE, 1, 2), (TOO_MANY_CONNECTIONS, 1, 2), (SERVER_ERROR, 0.05, 0.1)],
 )
-def test_close_codes_say_how_long_to_wait(code: int, at_least_s: float, at_most_s: float) -> None:
+def test_the_slug_says_how_long_to_wait(closing: Closing, at_least_s: float, at_most_s: float) -> None:
     """A restart is over at once, "try later" takes a second or two, all else backs off from the beginning."""
-    assert at_least_s <= wait_after(ConnectionLost(code, ""), Backoff()) <= at_most_s
+    assert at_least_s <= wait_after(ConnectionLost(closing.status, closing.reason), Backoff()) <= at_most_s
+
+
+@pytest.mark.parametrize("code", [1001, 1006, 1011, 1012, 1013])
+def test_a_close_without_a_slug_backs_off_from_the_beginning(code: int) -> None:
+    """A proxy closes like this."""
+    assert 0.05 <= wait_after(ConnectionLost(code, ""), Backoff()) <= 0.1
 
 
 @pytest.mark.parametrize("slug", ["rate", "slow-reader", "silent"])
@@ -198,17 +206,17 @@ def test_a_login_that_fails_for_now_is_tried_again(play: Play) -> None:
         line.say({"salt": SALT})
         line.hear()
         line.say({"authentication": "failed", "code": "unavailable", "error": "The database is away."})
-        line.close(1013, "unavailable: later")
+        line.close(1008, "unavailable: authentication failed")
 
     assert len(play(away, one_match, matches=1)) == 1
 
 
 def test_a_restart_is_followed_at_once(play: Play) -> None:
-    """Close code 1012, then the match goes on."""
+    """The slug `restart`, then the match goes on."""
 
     def restarts(line: Line) -> None:
         line.login()
-        line.close(1012, "restart: connect again")
+        line.close(1001, "restart: connect again")
 
     assert len(play(restarts, one_match, matches=1)) == 1
 

@@ -53,7 +53,7 @@ def test_matches_go_on_and_are_archived_afterwards(frail: Frail, web: Web, meet:
         _programs_are_told(web)
         # not "failed": its login may be right, and an original client would not try again
         closed = stranger.closed()
-        assert (closed.code, closed.slug) == (1013, "unavailable")
+        assert (closed.code, closed.slug) == (1011, "unavailable")
     wait_for(lambda: ready(web), "a ready server")
     bots = {begun[0].bot, known[0].bot}
 

@@ -64,7 +64,7 @@ def test_who_cannot_wait_is_told_so(frail: Frail, web: Web, meet: Switchboard) -
         late = meet()
         late.log_in(auth)
         closed = late.closed()
-        assert (closed.code, closed.slug) == (1013, "unavailable")
+        assert (closed.code, closed.slug) == (1011, "unavailable")
         status, body = web.request("/games/numberwang/contests/autumn/why?bot=nobody")
         assert (status, body["code"]) == (503, "unavailable")
     wait_for(lambda: ready(web), "a ready server")
@@ -137,7 +137,7 @@ def test_a_redis_that_cannot_be_written_to_is_a_line_of_each_part(
         late = meet()
         late.log_in(auth)
         closed = late.closed()
-        assert (closed.code, closed.slug) == (1013, "unavailable")
+        assert (closed.code, closed.slug) == (1011, "unavailable")
     assert log.read_text().count("worker.deaf_to_pings") <= 1
     wait_for(answers_pings, "the worker that asks bots")
     wait_for(lambda: ready(web), "a ready server")

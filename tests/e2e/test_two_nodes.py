@@ -211,7 +211,7 @@ def come_back(peer: Peer, web: Web, meet: Switchboard) -> Peer:
 
 
 def test_when_a_node_stops_its_bots_are_told_so_and_nobody_loses(web: Web, mortal: Web, meet: Switchboard) -> None:
-    """SIGTERM: both are closed with 1012, have the grace to come back, and play on at the other node."""
+    """SIGTERM: both are closed with 1001, have the grace to come back, and play on at the other node."""
     mover, other = meet.sit(nodes=(mortal, mortal))
     mover.send({"n": 1})
     both(mover, other)
@@ -219,7 +219,7 @@ def test_when_a_node_stops_its_bots_are_told_so_and_nobody_loses(web: Web, morta
     stopper.start()
     for peer in (mover, other):
         closed = peer.closed()
-        assert (closed.code, closed.slug) == (1012, "restart")
+        assert (closed.code, closed.slug) == (1001, "restart")
     first, second = come_back(other, web, meet), come_back(mover, web, meet)
     first.send({"n": 9})
     assert both(first, second)["state"]["reason"] == "complete"
@@ -233,7 +233,7 @@ def test_when_a_node_stops_who_waits_there_is_told_so(mortal: Web, meet: Switchb
     stopper = threading.Thread(target=mortal.child.stop)
     stopper.start()
     closed = waiting.closed()
-    assert (closed.code, closed.slug) == (1012, "restart")
+    assert (closed.code, closed.slug) == (1001, "restart")
     meet.until_waiting(0)
     stopper.join()
 
@@ -249,7 +249,7 @@ def test_a_node_that_stops_lets_nobody_in_whose_login_is_still_to_come(
     wait_for(lambda: '"event":"node.drains"' in mortal.log.read_text(), "the node to stop")
     peer.send(login_for(auth, salt))
     closed = peer.closed()
-    assert (closed.code, closed.slug) == (1012, "restart")
+    assert (closed.code, closed.slug) == (1001, "restart")
     assert f'"bot":"{auth["bot_id"]}"' not in servers.logs()
     stopper.join()
 
