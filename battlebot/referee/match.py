@@ -91,16 +91,14 @@ class Series(msgspec.Struct, frozen=True):
     """Matches, called boards, that the same two bots play one after another, taking turns to move first (duel-arena).
 
     `board` is the number of this match among the `boards`, from 1. `number` is an integer that grows from each board to
-    the next, whoever plays it. The series goes on while all its bots are `staying`: their sessions outlast a board.
-    `by_name` are the bots whose live match is found by their name alone; `passwordless` those whose name anybody could
-    have used.
+    the next, whoever plays it. `by_name` are the bots whose live match is found by their name alone; `passwordless`
+    those whose name anybody could have used.
     """
 
     id: str
     board: int
     boards: int
     number: int
-    staying: tuple[str, ...] = ()
     by_name: tuple[str, ...] = ()
     passwordless: tuple[str, ...] = ()
 
@@ -146,8 +144,7 @@ class Match(msgspec.Struct, frozen=True):
     @property
     def goes_on(self) -> bool:
         """Returns whether the same bots play another board after this one."""
-        series = self.series
-        return series is not None and series.board < series.boards and len(series.staying) == len(self.seats)
+        return self.series is not None and self.series.board < self.series.boards
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Match:

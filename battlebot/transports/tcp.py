@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
-from functools import partial
 
 import gevent
 import structlog
@@ -91,16 +90,10 @@ class TcpDoor:
     def release(self, player: Player) -> None:
         """Call when the player's boards against an opponent are over.
 
-        If the opponent left early, the player waits for another one for the remaining boards; else it is told that it
-        is free.
+        Tells it that it is free, also if the second board falls away because the opponent plays one match only.
         """
         guest = self._guests.get(player)
-        if guest is None or player.gone:
-            return
-        if guest.owes():
-            guest.waits = True
-            self._stays.again(player, partial(self._enter, guest))
-        else:
+        if guest is not None and not player.gone:
             guest.free()
 
     def expel(self, connection: str) -> None:
@@ -224,10 +217,9 @@ class TcpDoor:
         [(own, _)] = self._names.confirm([guest.holder])
         if not own:
             raise Gone(clean=True, how=TAKEN_OVER.slug)
-        self._enter(guest, player)
+        self._enter(player, guest)
 
-    def _enter(self, guest: Guest, player: Player) -> None:
-        player.traits = guest.traits
+    def _enter(self, player: Player, guest: Guest) -> None:
         delay_s = self._settings.tcp_pairing_delay_s
         try:
             with guest.seating:

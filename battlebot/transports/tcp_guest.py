@@ -41,11 +41,10 @@ class Guest:
         self.resumes = False
         self.dismissed = False
         self.rate = rate
-        self.traits = self._traits(BOARDS)
+        self.traits = Traits(stays=True, boards=BOARDS, passwordless=holder.passwordless)
         self._question: tuple[str, int] | None = None
         self._sent: tuple[Any, Any] = (None, None)
         self._series = ""
-        self._last: Seen | None = None
 
     @property
     def name(self) -> str:
@@ -53,21 +52,9 @@ class Guest:
         return self.holder.name
 
     def free(self) -> None:
-        """Tells the client that it may ask for an opponent, for a whole series of boards."""
+        """Tells the client that it may ask for an opponent."""
         self.busy = False
-        self.traits = self._traits(BOARDS)
         self.connection.send(PlayerIsFree())
-
-    def owes(self) -> bool:
-        """Returns whether boards of the last series are left because the opponent has gone.
-
-        If so, sets `traits` for playing them with another opponent.
-        """
-        last = self._last
-        if last is None or not last.boards_left:
-            return False
-        self.traits = self._traits(last.boards_left, not last.moved_first)
-        return True
 
     def answers(self, question: object, sent: tuple[Any, Any]) -> int | None:
         """Closes the question and returns the version that a move for it is for; None if it is not the open question.
@@ -86,7 +73,6 @@ class Guest:
         if seen.answered and not seen.complete and on_written is None:
             # the next update says that the board is lost
             return
-        self._last = seen
         self._announce(seen)
         if seen.complete:
             self._end(seen)
@@ -123,6 +109,3 @@ class Guest:
                 self.connection.send(InvalidMove(*self._sent, seen.board))
             self.connection.send(Lose(seen.board))
         # original clients know no event for a draw: they get only what follows
-
-    def _traits(self, boards: int, first: bool | None = None) -> Traits:
-        return Traits(stays=True, boards=boards, first=first, passwordless=self.holder.passwordless)

@@ -255,8 +255,6 @@ class Seen:
     reason: str
     against: str
     series: str
-    boards_left: int
-    moved_first: bool
     board: Board
 
     @classmethod
@@ -264,8 +262,7 @@ class Seen:
         """Decode an update for that player. `answered`: it replies to an invalid turn of this player."""
         message = orjson.loads(update)
         state, match, turn = message["state"], message["match"], message.get("turn") or {}
-        series = match.get("series") or {"id": match["id"], "board": 1, "boards": 1, "number": 0}
-        players = state["players"]
+        series = match.get("series") or {"id": match["id"], "number": 0}
         return cls(
             question=f"{match['id']}-{match['version']}",
             version=match["version"],
@@ -274,9 +271,7 @@ class Seen:
             complete=state["complete"],
             victor=state.get("victor"),
             reason=state.get("reason", ""),
-            against=next((other for other in players if other != player), ""),
+            against=next((other for other in state["players"] if other != player), ""),
             series=series["id"],
-            boards_left=series["boards"] - series["board"],
-            moved_first=players[0] == player,
             board=Board(series["number"], state["size"], state["winLength"], state["moves"]),
         )

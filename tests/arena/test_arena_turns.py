@@ -191,7 +191,7 @@ def test_no_more_groups_are_under_way_than_there_are_lines(house: House, monkeyp
 
 def test_a_turn_in_a_series_is_not_taken_along(house: House) -> None:
     """Nor is anything done: it goes the other way."""
-    ada, _ = house.seats(0, series=Series(id="s", board=1, boards=2, number=1))
+    ada, _ = house.seats(0, series=Series(id="s", board=1, boards=1, number=1))
     assert not house.offer(ada)
     house.arena.turned(ada, {"n": 1}, time.monotonic())
     assert (house.match_of(ada).version, house.groups) == (1, [])

@@ -22,7 +22,7 @@ SEATS = [("ada", "n/1.1"), ("bob", "n/2.1")]
 def test_who_left_first_loses_both_boards(registry: Registry, first: str, later_s: float, victor: bool) -> None:
     """Also where the other has left since, later than at about the same time; the evidence is that of the first."""
     game, other = registry["gomoku"], "bob" if first == "ada" else "ada"
-    series = Series("s", 1, 2, 7, ("ada", "bob"))
+    series = Series("s", 1, 2, 7)
     match = new_match(game, SEATS, load_settings({}, None), START_S, series=series)
     places = dict(SEATS)
     for bot, at_s in ((first, START_S), (other, START_S + later_s)):

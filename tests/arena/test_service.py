@@ -260,7 +260,7 @@ def test_a_letter_of_the_next_board_that_is_quicker_than_the_end_of_this_one_wai
     ada = waiting(arena)
     seats = [("ada", ada.place), ("bob", "n2/1.1+b2")]
     game = registry["numberwang"]
-    match = new_match(game, seats, settings, 1000.0, series=Series("s", 1, 2, 7, ("ada", "bob")))
+    match = new_match(game, seats, settings, 1000.0, series=Series("s", 1, 2, 7))
     for bot, place in seats:
         Queues(store.client).wait("numberwang", Ticket(place, bot, 1000.0), BY_A_TASK)
     assert begin(store, game, match, "numberwang")

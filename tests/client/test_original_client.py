@@ -58,7 +58,7 @@ def test_what_would_have_killed_the_original_is_loud(serve: Serve, message: dict
     assert isinstance(original.errors[0], ProtocolViolation)
 
 
-@pytest.mark.parametrize("ending", [lambda line: line.say(""), lambda line: line.close(1011, "unavailable: later"), Line.drop])
+@pytest.mark.parametrize("ending", [lambda line: line.say(""), lambda line: line.close(1011, "later"), Line.drop])
 def test_an_empty_frame_or_a_close_ends_it(serve: Serve, ending: Callable[[Line], None]) -> None:
     """Without a result."""
 

@@ -78,21 +78,20 @@ def test_a_bot_that_keeps_its_session_plays_both_boards(
     bot.reset()
 
 
-def test_the_second_board_waits_for_the_next_where_a_bot_leaves(meet: Switchboard, join: Join, workers: Web) -> None:
-    """One that plays one match a connection: the player is not free, but meets another, with the other colour."""
-    player, log = join().find(), []
-    thread = in_thread(play_tcp, player, log)
-    one = meet.login(meet.auth("gomoku"))
-    [first] = play_ws(one, 1)
-    assert one.closed().code == 1000
-    meet.until_waiting(1, "gomoku")
-    two = meet.login(meet.auth("gomoku"))
-    [second] = play_ws(two, 1)
-    thread.join(20)
-    assert not thread.is_alive()
-    against = [message["against"] for message in log if message["event"] == "starting_game"]
-    assert against == [one.bot, two.bot]
-    assert first["state"]["players"].index(player.name) != second["state"]["players"].index(player.name)
+def test_a_player_is_free_after_one_board_where_the_bot_leaves(meet: Switchboard, join: Join, workers: Web) -> None:
+    """The bot plays one match a connection: no second board follows, and the player may ask for the next opponent."""
+    player = join()
+    for _ in range(2):
+        log: list[dict[str, Any]] = []
+        thread = in_thread(play_tcp, player.find(), log)
+        bot = meet.login(meet.auth("gomoku"))
+        [final] = play_ws(bot, 1)
+        assert bot.closed().code == 1000
+        thread.join(20)
+        assert not thread.is_alive()
+        assert [message["against"] for message in log if message["event"] == "starting_game"] == [bot.bot]
+        assert sum(message["event"] in ("win", "lose") for message in log) == 1
+        assert final["match"]["series"]["boards"] == 1
 
 
 def test_strikes_are_the_websocket_bots_only(meet: Switchboard, join: Join) -> None:
