@@ -136,6 +136,8 @@ def build_house(settings: Settings) -> House:
         ask_bots=requests.bots,
     )
     arena.letters["freed"] = lobby.on_freed
+    # with a connection of its own: a Redis that hangs must not delay registrations for long
+    online = partial(Presence(connect(settings.redis_url, timeout_s=1.0)).online, settings.node_timeout_s)
     house = House(
         settings=settings,
         registry=registry,
@@ -146,7 +148,7 @@ def build_house(settings: Settings) -> House:
         bus=bus,
         store=store,
         queues=queues,
-        directory=Directory(storage, Vault(settings.secret_key)),
+        directory=Directory(storage, Vault(settings.secret_key), online),
         lobby=lobby,
         arena=arena,
         timers=timers,

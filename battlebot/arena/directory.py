@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 import structlog
 
 from battlebot.arena.connection import held
-from battlebot.arena.lookalikes import likeness
+from battlebot.arena.lookalikes import forms, likeness
+from battlebot.arena.presence import Holder
 from battlebot.arena.together import Together
-from battlebot.errors import LoginFailed, SettingError
+from battlebot.errors import LoginFailed, NameTaken, SettingError, Unavailable
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 from battlebot.wire.login import Login, hash_fits, new_secret
@@ -25,9 +26,12 @@ REMEMBERED = 100_000  # bots whose logins need no database; a registration never
 class Directory:
     """Registrations and login checks, over the collection `bots`."""
 
-    def __init__(self, storage: Storage, vault: Vault, hold_s: float = 8.0) -> None:
-        """`hold_s`: how long a login waits for a MongoDB that does not answer."""
+    def __init__(
+        self, storage: Storage, vault: Vault, online: Callable[[], Mapping[str, Holder]], hold_s: float = 8.0
+    ) -> None:
+        """`online()`: who holds which name at the TCP door. `hold_s`: how long a login waits for an absent MongoDB."""
         self._bots = storage.bots
+        self._online = online
         self._vault = vault
         self._hold_s = hold_s
         self._looked_up = Together(storage.bots.find_all)
@@ -38,12 +42,28 @@ class Directory:
     def register(self, game: str, bot_id: str, owner: str, url: str | None = None, available: bool = True) -> str:
         """Stores the bot and returns its new pass_hash: 64 hex digits. With a `url` it is stateless.
 
-        Raises NameTaken, also for a name that looks like a registered one; Unavailable.
+        Raises NameTaken, also for a name that looks like a registered one or like that of a passwordless player who is
+        online; Unavailable.
         """
+        self._check_unused(bot_id)
         pass_hash = new_secret()
         stateless = {} if url is None else {"url": url, "available": available}
         self._bots.register(game, bot_id, owner, self._vault.seal(pass_hash), likeness(bot_id), **stateless)
         return pass_hash
+
+    def _check_unused(self, bot_id: str) -> None:
+        try:
+            holders = self._online().values()
+        except Unavailable as error:
+            # if the name is in use, its player has to log in before its next match
+            log.warning("name.not_compared", bot=bot_id, error=str(error))
+            return
+        names = {form for holder in holders if holder.passwordless for form in forms(holder.name)}
+        if likeness(bot_id) in map(likeness, names):
+            raise NameTaken(
+                f"The name {bot_id!r}, or one that looks like it, is in use at the TCP door until its player leaves.",
+                field="bot_id",
+            )
 
     def check_owner(self, game: str, bot_id: str, pass_hash: str) -> None:
         """Checks a bot's game and pass_hash. Raises LoginFailed if either is not right, Unavailable."""

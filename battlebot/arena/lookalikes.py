@@ -23,6 +23,11 @@ def likeness(name: str) -> str:
     return key
 
 
+def forms(name: str) -> set[str]:
+    """Returns a player's name as it is and, as bots are registered only by it, in the normal form."""
+    return {name, unicodedata.normalize("NFKC", name).strip()}
+
+
 def _folded(char: str) -> str:
     return char if char.isascii() else _table().get(char, char)
 

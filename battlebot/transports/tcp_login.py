@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-import unicodedata
 
 import structlog
 
 from battlebot.arena.directory import Directory
+from battlebot.arena.lookalikes import forms
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, BadName, LoginFailed
 from battlebot.transports.stays import Stays
@@ -61,8 +61,7 @@ class Logins:
         """Returns whether the name needs a login. Raises Unavailable."""
         if self._settings.tcp_require_login:
             return True
-        # names that look alike count as the same; bots can be registered only by the normal form
-        return self._directory.registered({name, unicodedata.normalize("NFKC", name).strip()})
+        return self._directory.registered(forms(name))
 
     def _ask(self, connection: TcpConnection) -> str:
         salt = new_secret()

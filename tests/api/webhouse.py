@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +151,7 @@ def house(settings: Settings, answer_within_s: float = 2.0) -> Iterator[House]:
     storage = Storage(settings, answer_within_s)
     store = MatchStore(client)
     parts = {"redis": "ok", "mongodb": "ok", "worker": "ok"}
-    directory = Directory(storage, Vault("0123456789abcdef"))
+    directory = Directory(storage, Vault("0123456789abcdef"), partial(Presence(client).online, settings.node_timeout_s))
     trial = Trial(REGISTRY, settings, make_askers(replace(settings, bot_loopback=True)))
     context = Context(
         settings=settings,

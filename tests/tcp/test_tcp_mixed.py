@@ -13,6 +13,9 @@ from peer import Peer, new_name
 from switchboard import Switchboard
 from tcp_peer import TcpPeer, login_hash
 
+from battlebot.config import Settings
+from battlebot.storage import Storage
+
 Join = Callable[..., TcpPeer]
 
 SETTINGS = {"turn_timeout_ms": 20_000}
@@ -157,10 +160,12 @@ def test_a_bot_of_another_game_has_no_business_here(meet: Switchboard, join: Joi
     assert peer.event("error")["code"] == "login-failed"
 
 
-def test_a_name_that_was_registered_meanwhile_needs_its_login(meet: Switchboard, join: Join) -> None:
-    """Whoever had it before plays no more under it."""
+def test_a_name_that_was_registered_meanwhile_needs_its_login(
+    meet: Switchboard, join: Join, module_settings: Settings
+) -> None:
+    """Without Redis nobody knows that it is in use. Whoever had it before plays no more under it."""
     peer = join()
-    meet.web.register(peer.name, "gomoku")
+    Storage(module_settings).bots.register("gomoku", peer.name, "me", b"sealed")
     peer.find()
     assert peer.event("error")["code"] == "name-taken"
     assert peer.ended()
@@ -172,6 +177,21 @@ ALIKE: dict[str, Callable[[str], str]] = {
     "with a blank": lambda name: name + " ",
     "decomposed": lambda name: unicodedata.normalize("NFD", name),
 }
+
+
+@pytest.mark.parametrize("game", ["gomoku", "numberwang"])
+@pytest.mark.parametrize("how", ["the same", *ALIKE])
+def test_a_name_in_use_cannot_be_registered(meet: Switchboard, join: Join, how: str, game: str) -> None:
+    """Nor one that looks like it, until its player has left: it plays on."""
+    name = new_name("\u00e5" if how == "decomposed" else "boa")
+    peer = join(ALIKE.get(how, str)(name))
+    status, body = meet.web.request(f"/bots/{game}", {"bot_id": name})
+    assert (status, body["code"]) == (409, "name-taken")
+    peer.find()
+    other = join().find()
+    assert peer.event("starting_game")["against"] == other.name
+    peer.leave()
+    wait_for(lambda: meet.web.request(f"/bots/{game}", {"bot_id": name})[0] == 201, "a name that is free again")
 
 
 @pytest.mark.parametrize("how", ALIKE)
