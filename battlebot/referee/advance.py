@@ -80,7 +80,8 @@ def forfeited(game: Game, match: Match, seat: Seat, cause: Any, thinking_s: floa
     turn = {"player": seat.bot, "time": int(now_s * 1000), "forfeit": cause}
     recorded = {"turn": turn, "forfeit": True, **times(match, seat, thinking_s, now_s)}
     state = game.forfeit(match.state, seat.bot, cause)
-    out = replace(seat, asked_s=None, since_s=None, back_by_s=None)
+    left_s = max(0.0, seat.remaining_s - thinking_s)
+    out = replace(seat, remaining_s=left_s, asked_s=None, since_s=None, back_by_s=None)
     match = _advanced(game, match, out, state, now_s, now_s)
     return Step(match, told_all(game, match, {**turn, "valid": True}), recorded)
 

@@ -189,11 +189,12 @@ def _gave_up(game: Game, match: Match, event: GaveUp, now_s: float) -> Step:
 
 def _out(game: Game, match: Match, seat: Seat, verdict: Verdict, now_s: float, cause: Any = None) -> Step:
     """Applies the verdict by which a seat lost: the match ends, or goes on without it if the game has a `forfeit`."""
+    thinking_s = verdict.evidence.get("thinkingMs", 0) / 1000
     if not game.goes_on_without or seat.bot not in game.awaited(match.state):
-        return _ended(game, match, verdict)
-    # an absent bot used up all that it had left
-    away = verdict.reason is Reason.DISCONNECT
-    thinking_s = seat.remaining_s if away else verdict.evidence.get("thinkingMs", 0) / 1000
+        return _ended(game, with_seat(match, charged(seat, thinking_s, now_s)), verdict)
+    if verdict.reason is Reason.DISCONNECT:
+        # an absent bot used up all that it had left
+        thinking_s = seat.remaining_s
     return forfeited(game, match, seat, cause or ending.cause(verdict), thinking_s, now_s)
 
 

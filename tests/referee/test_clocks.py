@@ -73,6 +73,24 @@ def test_the_clock_that_runs_out_ends_the_match() -> None:
     assert play.verdict() == ("a", "timeout", "bot")
 
 
+@pytest.mark.parametrize("late", ["no turn", "a turn"])
+@pytest.mark.parametrize("strike_s", [0.0, 1.0])
+def test_who_is_out_of_time_is_told_so(late: str, strike_s: float) -> None:
+    """No time is left to the loser; the evidence has what it had left when it was asked, or asked again."""
+    play = Play()
+    if strike_s:
+        play.turn("a", strike_s, n="x")
+    left_s = 3.0 - strike_s
+    if late == "a turn":
+        play.turn("a", left_s + 0.1, n=1)
+    else:
+        play.event(TimedOut("a", 0, left_s + 0.1), left_s + 0.1)
+    assert play.verdict() == ("b", "timeout", "bot")
+    assert [message["match"]["remainingMs"] for _, message in play.messages()] == [0, 3000]
+    assert play.match.verdict is not None
+    assert play.match.verdict.evidence["leftMs"] == left_s * 1000
+
+
 @pytest.mark.parametrize(
     "event",
     [

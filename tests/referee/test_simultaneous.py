@@ -149,6 +149,8 @@ def test_a_match_goes_on_without_who_is_out() -> None:
     play.event(TimedOut("a", 0, 3.0), 3.0)
     assert play.match.verdict is None
     assert play.match.state["out"] == {"a": "The bot did not answer within 3000 ms."}
+    assert [message["match"]["remainingMs"] for _, message in play.messages()] == [0, 3000, 3000, 3000]
+    assert play.recorded[0]["thinkingMs"] == 3000
     for _ in range(3):
         play.garbage("b", 0.1)
     play.event(GaveUp("c", 0, "invalid", "no JSON", cause={"error": "VALIDATION_ERROR", "details": "no JSON"}))
