@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from flask import Flask, request
@@ -10,7 +11,8 @@ from battlebot.config import Settings, origins_of
 from battlebot.errors import WrongOrigin
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})  # RFC 9110, section 9.2.1
-PORTS = {"http": ":80", "https": ":443"}
+SCHEMES = ("http", "https")
+STANDARD_PORT = re.compile(r":(?:80|443)\Z")
 
 
 def refuse_other_origins(app: Flask, settings: Settings) -> None:
@@ -33,14 +35,16 @@ def refuse_other_origins(app: Flask, settings: Settings) -> None:
 
 
 def same_host(origin: str, host: str) -> bool:
-    """Whether `origin` has this `host` (`name[:port]`). The scheme may differ, as a proxy may terminate TLS."""
+    """Whether `origin` has this `host` (`name[:port]`). The scheme may differ, as a proxy may terminate TLS.
+
+    So may 80, 443 and no port: the original client sends `http://HOST:443` over TLS.
+    """
     try:
         parts = urlsplit(origin.lower())
     except ValueError:
         return False
-    port = PORTS.get(parts.scheme)
-    return port is not None and bool(parts.netloc) and _bare(parts.netloc, port) == _bare(host.lower(), port)
+    return parts.scheme in SCHEMES and bool(parts.netloc) and _bare(parts.netloc) == _bare(host.lower())
 
 
-def _bare(netloc: str, port: str) -> str:
-    return netloc.removesuffix(port)
+def _bare(netloc: str) -> str:
+    return STANDARD_PORT.sub("", netloc)

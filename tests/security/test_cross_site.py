@@ -118,8 +118,14 @@ SAME: list[tuple[str, str, bool]] = [
     ("https://a.example", "a.example:443", True),
     ("https://a.example:443", "a.example", True),
     ("http://a.example:80", "A.EXAMPLE", True),
-    ("http://a.example", "a.example:443", False),
+    ("http://a.example", "a.example:443", True),
+    ("http://a.example:443", "a.example", True),
+    ("http://a.example:443", "b.example", False),
     ("http://a.example:8080", "a.example", False),
+    ("http://a.example", "a.example:8080", False),
+    ("http://a.example:8443", "a.example:443", False),
+    ("http://443", "80", False),
+    ("http://[::1]:443", "[::1]", True),
     ("http://[::1]:3000", "[::1]:3000", True),
     ("http://a.example.evil", "a.example", False),
     ("file://", "", False),
@@ -130,7 +136,7 @@ SAME: list[tuple[str, str, bool]] = [
 
 @pytest.mark.parametrize(("origin", "host", "same"), SAME)
 def test_an_origin_is_ours_if_host_and_port_are(origin: str, host: str, same: bool) -> None:
-    """A port that the scheme implies may be left out on either side."""
+    """The standard ports may be left out on either side, whichever the scheme."""
     assert same_host(origin, host) is same
 
 
