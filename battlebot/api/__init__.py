@@ -29,6 +29,7 @@ def init_api(app: Flask, context: Context) -> None:
     """Register the REST paths, the orjson provider, the error answers, the limits and the common headers."""
     app.extensions[CONTEXT_KEY] = context
     app.json = OrjsonProvider(app)
+    app.url_map.strict_slashes = False  # a slash at the end changes nothing, as on the original server
     app.url_map.merge_slashes = False  # a doubled slash gives a 404 in JSON, not a redirect page
     app.config["MAX_CONTENT_LENGTH"] = context.settings.max_body_bytes
     handle_errors(app)

@@ -101,6 +101,19 @@ def test_a_fault_of_ours_is_500_without_a_word_of_it(home: House, path: str, mim
     assert "internal" in answer.text
 
 
+def test_a_slash_at_the_end_changes_nothing(home: House) -> None:
+    """The original server took its paths with and without; a redirect would lose what is posted."""
+    game = "/games/noughtsandcrosses"
+    home.contest(bots=("a", "b"))
+    match_id = home.play("a", "b", "a", "autumn")
+    for path in ("/bots/noughtsandcrosses", game, f"{game}/{match_id}", f"{game}/contest/autumn"):
+        answer = home.client.get(f"{path}/")
+        assert (answer.status_code, answer.json) == (200, home.client.get(path).json)
+    for bot, path in (("c", "/bots/noughtsandcrosses/"), ("d", f"{game}/")):
+        assert home.client.post(path, json={"bot_id": bot}).status_code == 201
+    assert home.client.get("/bots/noughtsandcrosses//").status_code == 404
+
+
 def test_healthz_asks_nobody(settings: Settings) -> None:
     """It answers with both stores away."""
     nowhere = replace(settings, mongodb_uri="mongodb://127.0.0.1:1/", redis_url="unix:///nowhere/valkey.sock")
