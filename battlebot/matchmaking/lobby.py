@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -28,6 +28,7 @@ from battlebot.wire import closing
 log = structlog.get_logger()
 
 CHUNK = 500  # tickets per script call
+MOST = 2000  # players looked at in a tick; if more wait, each has its turn every few ticks
 HOLD_S = 1.0  # within which a live node notices that a connection is broken
 
 
@@ -90,6 +91,7 @@ class Lobby:
     _coming: set[str] = field(default_factory=set)  # places of players in `enter`, not yet known to wait
     _doubts: dict[str, Doubt] = field(default_factory=dict)
     _look_again: set[str] = field(default_factory=set)
+    _looked_at: int = 0  # of those who wait, in the order of their coming, at the last tick
     _late: list[tuple[str, Ticket]] = field(default_factory=list)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -128,7 +130,7 @@ class Lobby:
 
     def look_again(self, player: Player) -> None:
         """Lets a player that still waits take an opponent along, if there is one. Raises Unavailable."""
-        if any(waiter.player is player for waiter in self._waiters()):
+        if self._waiters([player.place]):
             self._wait(player, look_for_seats=False)
 
     def leave(self, player: Player) -> None:
@@ -137,13 +139,17 @@ class Lobby:
             self._take_out(self._queue(player), self._ticket(player))
 
     def tick(self) -> None:
-        """Call every second: closes those who waited too long, tells Redis who still waits. Raises Unavailable."""
+        """Call every second: closes those who waited too long, tells Redis who still waits. Raises Unavailable.
+
+        If more than `MOST` wait, that is done for so many of them at a time.
+        """
         late, self._late = self._late, []
         for name, ticket in late:
             self._take_out(name, ticket)
-        waiters = self._waiters()
+        places = self._in_turn()
+        waiters = self._waiters(places)
         if self._close_the_lonely(waiters):
-            waiters = self._waiters()
+            waiters = self._waiters(places)
         # a ticket made for a player still in `enter`, which may get a seat or be held back, would win it another match
         waiters = [waiter for waiter in waiters if waiter.ticket.place not in self._coming]
         overlooked, self._look_again = self._look_again, set()
@@ -298,16 +304,30 @@ class Lobby:
                 player.channel.close(closing.NOBODY_CAME)
         return bool(lonely)
 
-    def _waiters(self) -> list[Waiter]:
-        """Returns those who still wait, and forgets those who got a seat meanwhile.
+    def _in_turn(self) -> Collection[str]:
+        """Returns the places to look at in this tick: `MOST` in turn, and those that must not wait for their turn."""
+        with self._guard:
+            places = list(self._waiting)
+        first = self._looked_at if self._looked_at < len(places) else 0
+        self._looked_at = first + MOST
+        return dict.fromkeys([*places[first : first + MOST], *self._doubts, *self._look_again])
+
+    def _waiters(self, places: Iterable[str]) -> list[Waiter]:
+        """Returns those who still wait at these places, and forgets those who got a seat meanwhile.
 
         A player that is gone is kept: otherwise `leave`, which is still to come, would leave its ticket behind.
         """
+        waiters = []
         with self._guard:
-            for place, waiter in list(self._waiting.items()):
+            for place in places:
+                waiter = self._waiting.get(place)
+                if waiter is None:
+                    continue
                 if waiter.player.table is not None or waiter.player.place != place:
                     del self._waiting[place]
-            return [waiter for waiter in self._waiting.values() if not waiter.player.gone]
+                elif not waiter.player.gone:
+                    waiters.append(waiter)
+        return waiters
 
     def _seated(self, player: Player) -> bool:
         with self._guard:

@@ -322,6 +322,24 @@ def test_who_is_put_back_while_redis_falls_silent_meets_who_waits_all_the_same(
     assert len(lobby.store.live_ids()) == 1
 
 
+def test_of_more_than_a_tick_can_speak_of_each_has_its_turn(
+    lobby: Lobby, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Redis has lost the tickets of five that wait in two contests; a tick speaks of two."""
+    monkeypatch.setattr("battlebot.matchmaking.lobby.MOST", 2)
+    for number, contest in enumerate(["cup", "cup", "cup", "league", "league"]):
+        login = {"game": "numberwang", "contest": contest, "bot_id": f"bot{number}", "login_hash": "0" * 64}
+        lobby.enter(Player(Login.decode(json.dumps(login), 8), Bot(), str(number), Lag()))
+    queues = [keys.queue(f"numberwang/{contest}") for contest in ("cup", "league")]
+    lobby.tick()
+    client.delete(*queues)
+    there = []
+    for _ in range(3):
+        lobby.tick()
+        there.append(sum(map(client.zcard, queues)))
+    assert there == [2, 3, 5]
+
+
 def test_no_ticket_is_marked_for_longer_than_its_match_is_there(lobby: Lobby, client: redis.Redis) -> None:
     """Of a match that it slept through, a node's bot would wait for nothing until the mark's end."""
     match = played_by_ada(lobby)
@@ -330,9 +348,10 @@ def test_no_ticket_is_marked_for_longer_than_its_match_is_there(lobby: Lobby, cl
 
 
 def test_who_was_left_out_while_its_node_was_late_is_taken_along_by_the_next_tick(
-    lobby: Lobby, client: redis.Redis
+    lobby: Lobby, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody else need come for that."""
+    """Nobody else need come for that, and it is not yet its turn to be looked at."""
+    monkeypatch.setattr("battlebot.matchmaking.lobby.MOST", 0)
     lobby.queues.wait("numberwang", Ticket("n2/9.1", "bob", 1000.0), BY_A_TASK)
     beats(client, 1000.0)
     lobby.enter(comes())
@@ -370,9 +389,10 @@ def beats(client: redis.Redis, at_s: float) -> None:
 
 
 def test_a_bot_that_plays_at_another_connection_is_held_back_for_a_moment_only(
-    lobby: Lobby, client: redis.Redis
+    lobby: Lobby, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two connections of one bot are allowed; that the other one lives is known by its node's heartbeats."""
+    monkeypatch.setattr("battlebot.matchmaking.lobby.MOST", 0)  # it is not yet its turn to be looked at
     played_by_ada(lobby)
     lobby.enter(comes())
     for at_s in (1000.0, 1000.0 + HOLD_S):
