@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import redis
-from cluster import Cluster, Web, cluster
+from cluster import Cluster, Web, cluster, wait_for
 from peer import Peer
 from pymongo import MongoClient
 
@@ -85,6 +85,7 @@ class Frail:
             killer = client.client()  # with a connection of its own: a new one would be refused
             killer.ping()
             script = pool.submit(client.eval, "while true do end", 0)
+            wait_for(lambda: not _answers(self.settings.redis_url), "the script to begin")
             try:
                 yield
             finally:
@@ -156,6 +157,16 @@ def play_out(mover: Peer, other: Peer, turns: int = 2) -> dict[str, Any]:
     final = mover.final()["state"]
     assert other.final()["state"] == final
     return dict(final)
+
+
+def _answers(redis_url: str) -> bool:
+    client = connect(redis_url, timeout_s=0.2)
+    try:
+        return bool(client.ping())
+    except redis.RedisError:
+        return False
+    finally:
+        client.close()
 
 
 def _is_error(line: str) -> bool:
