@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from games.battlecube.tasks import AXES, problem_of
+from games.battlecube.tasks import AXES, as_place, is_place, problem_of
 from games.battlecube.ticks import cell_of, next_tick, placed, resettled, scattered, sequence
 
 State = dict[str, Any]
@@ -61,7 +61,7 @@ def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> Sta
     if problem:
         raise ValueError(problem)
     setup = {key: options[key] for key in ("maxNumOfTicks", "edgeLength", "numOfTasksPerTick", "speed")}
-    given = {row["name"]: cell_of(row) for row in options["playerStartPositions"] or ()}
+    given = {row["name"]: cell_of(_plain(row)) for row in options["playerStartPositions"] or ()}
     cells = [given[name] for name in players] if given else scattered(len(players), setup["edgeLength"], seed, 0)
     state = {
         "players": players,
@@ -98,7 +98,7 @@ def explain(state: State, turn: Turn) -> str:
 
 def reducer(state: State, turn: Turn) -> State:
     """Keeps the bot's tasks; the last answer of a sequence runs its ticks."""
-    tasks = [dict(task) for task in turn["tasks"]]
+    tasks = [_plain(task) for task in turn["tasks"]]
     return _answered(state, turn["player"], {"tasks": tasks})
 
 
@@ -108,9 +108,10 @@ def forfeit(state: State, player: str, cause: Any) -> State:
 
 
 def configure(state: State, options: dict[str, Any], asked: bool) -> State:
-    """Changes size, speed or number of tasks from the next sequence on: players are placed anew, bombs are removed.
+    """Changes size, speed or number of tasks from the next sequence on.
 
-    As long as its bots are not `asked`, the next sequence is the one about to begin; its first tick is told once more.
+    In a grid of another size players are placed anew, and bombs are removed; else all stay where they are. As long as
+    its bots are not `asked`, the next sequence is the one about to begin; its first tick is told once more.
     Raises ValueError if those still in play do not fit.
     """
     setup = {key: options[key] for key in ("edgeLength", "numOfTasksPerTick", "speed") if key in options}
@@ -168,4 +169,9 @@ def _answered(state: State, player: str, answer: dict[str, Any]) -> State:
 def _is_position(row: Any, edge: int) -> bool:
     if not isinstance(row, dict) or row.keys() != {"name", *AXES} or not isinstance(row["name"], str):
         return False
-    return all(type(row[axis]) is int and 0 <= row[axis] < edge for axis in AXES)
+    return all(is_place(row[axis]) and row[axis] < edge for axis in AXES)
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """Returns a task or a start position with coordinates such as `1.0` as integers."""
+    return {key: as_place(value) if key in AXES else value for key, value in row.items()}

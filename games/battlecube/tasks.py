@@ -14,7 +14,7 @@ STEPS = {
 }
 BOMBS = ("PLACE_BOMB", "BOMB")
 AXES = ("x", "y", "z")
-TOO_LARGE = 2.0**63  # integers from here on do not fit into 64 bits and arrive as floats
+TOO_LARGE = 2**63  # from here on integers do not fit into 64 bits: they arrive as floats, and stay such
 
 
 def problem_of(tasks: Any, count: int) -> str | None:
@@ -38,12 +38,18 @@ def _problem_of_task(task: Any) -> str | None:
             return f'"direction" must be one of {", ".join(STEPS)}.'
     elif isinstance(kind, str) and kind in BOMBS:
         keys = {"task", *AXES}
-        if not all(_is_place(task.get(axis)) for axis in AXES):
+        if not all(is_place(task.get(axis)) for axis in AXES):
             return '"x", "y" and "z" must be integers of at least 0.'
     else:
         return 'it must be an object whose "task" is MOVE, PLACE_BOMB, BOMB or NOOP.'
     return None if task.keys() == keys else f"it must have no other keys than {', '.join(sorted(keys))}."
 
 
-def _is_place(value: Any) -> bool:
-    return (type(value) is int and value >= 0) or (type(value) is float and value >= TOO_LARGE)
+def is_place(value: Any) -> bool:
+    """Returns whether a value is a coordinate: an integer of at least 0, which may be written as `1.0`."""
+    return (type(value) is int or (type(value) is float and value.is_integer())) and value >= 0
+
+
+def as_place(value: float) -> float:
+    """Returns a coordinate as an int, unless it is far outside of any grid."""
+    return int(value) if value < TOO_LARGE else value

@@ -101,12 +101,17 @@ def _finish(state: State) -> None:
 
 
 def resettled(before: State) -> State:
-    """Returns the state under its next setup, before its next tick: players are placed anew, bombs are removed."""
-    state = {**before, **before["nextSetup"], "nextSetup": None, "items": []}
-    names = [row["name"] for row in state["positions"]]
-    cells = scattered(len(names), state["edgeLength"], state["seed"], state["placements"])
-    state["placements"] += 1
-    state["positions"] = [placed(name, cell) for name, cell in zip(names, cells, strict=True)]
+    """Returns the state under its next setup, before its next tick.
+
+    If the grid's size changes, players are placed anew and bombs are removed (seed 003).
+    """
+    state = {**before, **before["nextSetup"], "nextSetup": None}
+    if state["edgeLength"] != before["edgeLength"]:
+        names = [row["name"] for row in state["positions"]]
+        cells = scattered(len(names), state["edgeLength"], state["seed"], state["placements"])
+        state["placements"] += 1
+        state["positions"] = [placed(name, cell) for name, cell in zip(names, cells, strict=True)]
+        state["items"] = []
     state["events"] = [next_tick(state)]
     return state
 

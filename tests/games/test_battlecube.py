@@ -244,6 +244,19 @@ def test_another_setup_takes_effect_at_the_next_sequence() -> None:
         GAME.configure(state, {"edgeLength": 1}, True)
 
 
+@pytest.mark.parametrize("asked", [True, False], ids=["asked", "in the pause"])
+def test_in_a_grid_of_the_same_size_all_stay_where_they_are(asked: bool) -> None:
+    """Another speed, another number of tasks, or a whole setup that names the size again."""
+    state = play(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}), a=bomb(2, 2, 2))
+    for setup in ({"speed": 5}, {"numOfTasksPerTick": 2}, {"edgeLength": 4, "speed": 5, "numOfTasksPerTick": 2}):
+        after = GAME.configure(state, setup, asked)
+        after = play(after) if asked else after
+        assert {key: after[key] for key in setup} == setup
+        assert (where(after), after["items"]) == (where(state), state["items"])
+        told = after["events"][-1][1]
+        assert (told["players"], told["items"]) == (after["positions"], after["items"])
+
+
 def test_another_setup_takes_effect_at_once_where_nobody_has_been_asked() -> None:
     """The sequence that is about to begin is the next: its tick is told as it is now; the pause before it stays."""
     state = play(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}, speed=10), a=bomb(2, 2, 2))
@@ -268,15 +281,24 @@ BAD_TASKS: dict[str, tuple[Any, str]] = {
     "a list as direction": ([{"task": "MOVE", "direction": ["+X"]}], "must be one of"),
     "another key": ([{"task": "NOOP", "why": 1}], "no other keys"),
     "a bomb at a negative place": ([bomb(-1, 0, 0)], "integers of at least 0"),
-    "a bomb at a fraction": ([{"task": "BOMB", "x": 1.0, "y": 0, "z": 0}], "integers of at least 0"),
-    "a bomb at a large fraction": ([{"task": "BOMB", "x": 2.0**62, "y": 0, "z": 0}], "integers of at least 0"),
+    "a bomb at a fraction": ([{"task": "BOMB", "x": 1.5, "y": 0, "z": 0}], "integers of at least 0"),
+    "a bomb nowhere": ([{"task": "BOMB", "x": float("inf"), "y": 0, "z": 0}], "integers of at least 0"),
+    "a bomb at a text": ([{"task": "BOMB", "x": "1", "y": 0, "z": 0}], "integers of at least 0"),
     "a bomb far below": ([{"task": "BOMB", "x": -1e30, "y": 0, "z": 0}], "integers of at least 0"),
     "a bomb at true": ([{"task": "BOMB", "x": True, "y": 0, "z": 0}], "integers of at least 0"),
     "a bomb without z": ([{"task": "BOMB", "x": 1, "y": 0}], "integers of at least 0"),
 }
 
 
-@pytest.mark.parametrize("place", [2**63 - 1, 2.0**63, 2.0**64, 1e30, 1.7e308])
+def test_an_integer_may_have_a_point() -> None:
+    """To a bot in JavaScript 1.0 is 1: where it places a bomb, and where it starts; all are told an integer."""
+    state = start({"a": (0.0, 3.0, 0.0), **FAR})  # type: ignore[dict-item]
+    after = play(state, a={"task": "BOMB", "x": 2.0, "y": 1.0, "z": -0.0})
+    assert after["items"] == [{"type": "BOMB", "x": 2, "y": 1, "z": 0}]
+    assert ".0" not in str([state["events"], after])
+
+
+@pytest.mark.parametrize("place", [2**63 - 1, 2.0**62, 2.0**63, 2.0**64, 1e30, 1.7e308])
 def test_a_bomb_far_outside_has_no_effect(place: float) -> None:
     """An integer of more than 64 bits comes in as a float."""
     state, task = start({"a": (0, 0, 0), "b": (1, 1, 1)}), {"task": "PLACE_BOMB", "x": 0, "y": place, "z": 0}
@@ -308,6 +330,7 @@ OBJECTIONS: dict[str, tuple[list[str], dict[str, Any], str]] = {
         {"playerStartPositions": [{"name": name, "x": 0, "y": 0, "z": 0} for name in "ab"]},
         "No two players can start in the same cell",
     ),
+    "between cells": (["a"], {"playerStartPositions": [{"name": "a", "x": 1.5, "y": 0, "z": 0}]}, "coordinates of 0"),
     "outside": (["a"], {"playerStartPositions": [{"name": "a", "x": 8, "y": 0, "z": 0}]}, "coordinates of 0 to 7"),
     "no list": (["a"], {"playerStartPositions": "a"}, "must be a list"),
 }
