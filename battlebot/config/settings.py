@@ -101,7 +101,11 @@ class Settings:
     )
     max_strikes: int = _setting(3, "BATTLEBOT_MAX_STRIKES", "Invalid turns after which a bot loses the match.", 1, 100)
     max_turns: int = _setting(
-        200_000, "BATTLEBOT_MAX_TURNS", "Valid turns after which an unfinished match is a draw.", 10, 100_000_000
+        200_000,
+        "BATTLEBOT_MAX_TURNS",
+        "Valid turns after which an unfinished match is a draw; if all move at once, for each player.",
+        10,
+        100_000_000,
     )
     max_record_bytes: int = _setting(
         4_194_304,

@@ -141,7 +141,8 @@ def _advanced(game: Game, match: Match, mover: Seat, state: State, now_s: float,
     match = replace(match, state=state, seats=tuple(seats), version=version, nudges=0)
     if state["complete"]:
         return replace(match, verdict=ending.complete(game, match))
-    if version >= match.limits.max_turns:
+    # where all move at once, a round counts as one turn
+    if version >= match.limits.max_turns * (len(seats) if game.simultaneous else 1):
         return ending.with_verdict(match, Verdict(None, Reason.LENGTH, Fault.NONE, {"turns": version}))
     return match
 

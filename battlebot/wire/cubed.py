@@ -78,8 +78,13 @@ def told(state: Mapping[str, Any], match_id: str) -> list[Event]:
 
 
 def ended(state: Mapping[str, Any], match_id: str, urls: Mapping[str, str]) -> Event:
-    """The end of a match. Scores appear under both of the seed's names; players without a known url have none."""
-    scores = [_score(row, urls) for row in state.get("scores") or ()]
+    """The end of a match. Scores appear under both of the seed's names; players without a known url have none.
+
+    Of a match that did not end by its rules, scores are the ticks that its players have lived.
+    """
+    living = ({"name": row["name"], "score": state["currentTick"]} for row in state.get("positions") or ())
+    rows = state.get("scores") or [*state.get("lost", ()), *living]
+    scores = [_score(row, urls) for row in rows]
     victor = state.get("victor")
     winner = next((row for row in scores if row["name"] == victor), None)
     body: dict[str, Any] = {"id": match_id, "result": "TIE" if winner is None else "WINNER_FOUND"}

@@ -55,6 +55,16 @@ def test_the_next_round_asks_everybody_anew() -> None:
     assert {seat.asked_s for seat in play.match.seats} == {play.now_s}
 
 
+def test_a_round_counts_once_towards_the_longest_match() -> None:
+    """However many are in it; the last round is played to its end."""
+    play = Play(a_simultaneous_game(), THREE, max_turns=2)
+    for number in range(6):
+        assert play.match.verdict is None
+        play.turn(THREE[number % 3], n=7)
+    assert play.verdict() == (None, "length", "none")
+    assert play.match.state["round"] == 3
+
+
 def test_a_second_turn_in_a_round_is_stale() -> None:
     """It is not asked any more; it costs nothing."""
     play = playing()

@@ -119,7 +119,7 @@ def test_the_events_of_a_state_name_the_match() -> None:
 
 
 def test_the_end_has_both_names_of_a_score() -> None:
-    """A winner only where there is one; urls only of those that the viewer has named; no scores after a failure."""
+    """A winner only where there is one; urls only of those that the viewer has named; after a failure, the scores so far."""
     scores = [{"name": "a", "score": 3}, {"name": "b", "score": 5}]
     a, b = ({"name": name, "url": url, "score": n, "highScore": n} for name, url, n in (("a", "u", 3), ("b", "v", 5)))
     won = ended({"victor": "b", "scores": scores}, "m", {"a": "u", "b": "v"})
@@ -127,4 +127,8 @@ def test_the_end_has_both_names_of_a_score() -> None:
     tie = ended({"victor": None, "scores": scores}, "m", {})[1]
     assert (tie["result"], "winner" in tie, "url" in tie["scores"][0]) == ("TIE", False, False)
     assert ended({"victor": None}, "m", {})[1]["scores"] == []
+    known = {"lost": [{"name": "a", "score": 3, "cause": "x"}], "positions": [{"name": "b", "x": 0}], "currentTick": 8}
+    cut_short = ended({"victor": None, **known}, "m", {})[1]
+    assert cut_short["result"] == "TIE"
+    assert [(row["name"], row["score"], row["highScore"]) for row in cut_short["scores"]] == [("a", 3, 3), ("b", 8, 8)]
     assert failed("error")[1]["error"] == "GAME_FAILED"
