@@ -6,6 +6,7 @@ The changes to both keep clients from making them store, log or run more than th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 import engineio.async_drivers.threading as driver
@@ -43,12 +44,13 @@ class Guard(Protocol):
 class EngineSocket:
     """Our own WebSocket, with its limits and its one writer, behind the interface that both packages expect.
 
+    A message may be as long as by polling, which is what the handshake announces (`maxPayload`).
     Each message waits until the system has taken it: a viewer that reads slowly holds up its own events, until its
     session adds no more.
     """
 
     def __init__(self, settings: Settings, open_socket: OpenSocket, handler: Callable[[Any], Any]) -> None:
-        self._settings = settings
+        self._settings = replace(settings, max_message_bytes=settings.max_body_bytes)
         self._open = open_socket
         self._handler = handler
         self._rate = Rate(settings.max_messages_per_s)

@@ -66,6 +66,18 @@ def test_no_event_of_a_fast_game_is_left_out(nodes: Nodes, bots: Bots, kind: str
         assert len(got) == 1 + 100 * 5 + 1
 
 
+@pytest.mark.parametrize("kind", VIEWERS)
+def test_a_game_of_as_many_as_can_play_begins(nodes: Nodes, bots: Bots, kind: str) -> None:
+    """With long names, long URLs and start positions: a message of far more than 16 kB."""
+    names = [f"{'é' * 61}{number:02}" for number in range(64)]
+    players = [{"name": name, "url": f"{bots.url('good')}/{'p' * 70}"} for name in names]
+    positions = [{"name": name, "x": number % 20, "y": number // 20, "z": 0} for number, name in enumerate(names)]
+    with VIEWERS[kind](nodes[0]) as viewer:
+        setup = {"maxNumOfTicks": 1, "edgeLength": 20, "playerStartPositions": positions}
+        got = viewer.play({"setup": setup, "players": players})
+        assert len(got[-1][1]["scores"]) == 64
+
+
 def test_who_comes_late_is_told_what_has_been_at_once(nodes: Nodes, bots: Bots) -> None:
     """Viewers of every kind, after ten ticks of four: more than a client that polls takes in one answer."""
     slow = bots.url("slow")
@@ -150,6 +162,30 @@ def test_the_setup_changes_with_the_next_sequence(nodes: Nodes, bots: Bots) -> N
         assert sorted(sizes) == sizes
         assert viewer.bodies("NEXT_TICK")[-1]["gameInfo"]["numOfTasksPerTick"] == 2
         assert len(sizes) == 10
+
+
+def test_of_many_setups_in_a_row_the_last_one_counts(nodes: Nodes, bots: Bots) -> None:
+    """As while a slider is dragged: none is refused; and the next game begins with its own setup."""
+    with Original(nodes[0]) as viewer:
+        viewer.say("NEW_GAME", game(bots.url("good"), bots.url("good"), speed=100, maxNumOfTicks=60))
+        viewer.until("NEXT_TICK")
+        for size in range(30, 10, -1):
+            viewer.say("GAME_SETUP_UPDATE", {"edgeLength": size})
+        viewer.say("GAME_SETUP_UPDATE", {"speed": 70})
+        viewer.until("GAME_ENDED")
+        assert viewer.bodies("NEXT_TICK")[-1]["gameInfo"]["edgeLength"] == 11
+        viewer.play(game(bots.url("good"), bots.url("good")))
+        assert {body["gameInfo"]["edgeLength"] for body in viewer.bodies("NEXT_TICK")} == {6}
+        assert viewer.bodies("ERROR") == []
+
+
+def test_events_that_come_too_fast_are_refused(nodes: Nodes) -> None:
+    """Except for changes of a setup; afterwards the viewer is heard again."""
+    with Original(nodes[0]) as viewer:
+        for _ in range(12):
+            viewer.say("WATCH_GAME", "0" * 24)
+        viewer.until("ERROR", 12)
+        assert [body["error"] for body in viewer.bodies("ERROR")].count("TOO_MANY_EVENTS") >= 1
 
 
 def test_a_setup_that_comes_in_the_pause_is_that_of_the_sequence_about_to_begin(

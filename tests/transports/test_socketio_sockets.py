@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import time
 
 import gevent
@@ -65,4 +66,31 @@ def test_what_is_sent_on_a_connection_that_is_closing_fails_at_once(pair: Pair) 
     conversation.join(3 * LIMIT_S)
     assert took_s
     assert took_s[0] < LIMIT_S
+    peer.close()
+
+
+def test_a_message_may_be_as_long_as_by_polling(pair: Pair) -> None:
+    """Which the handshake announces; a longer one is refused with a code."""
+    ours, peer = pair
+    settings = load_settings({}, None, max_message_bytes=300, max_body_bytes=2000, close_timeout_s=0.1)
+    got: list[str | None] = []
+
+    def hear(engine: EngineSocket) -> None:
+        while got[-1:] != [None]:
+            got.append(engine.wait())
+
+    conversation = gevent.spawn(EngineSocket(settings, WebSocket, hear), upgrade(ours), lambda *_: None)
+    for text in (TEXT, TEXT + "x"):
+        peer.sendall(b"\x81\xfe" + struct.pack(">H", len(text)) + bytes(4) + text.encode())
+        settle(lambda: got != [])
+    read = b""
+
+    def refused() -> bool:
+        nonlocal read
+        read += read_all(peer)
+        return struct.pack(">H", closing.TOO_BIG.status) + closing.TOO_BIG.reason.encode() in read
+
+    settle(refused)
+    conversation.join(LIMIT_S)
+    assert got == [TEXT, None]
     peer.close()
