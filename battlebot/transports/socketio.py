@@ -6,8 +6,10 @@ For clients of socket.io 2 (EIO=3) and later (EIO=4), by polling or WebSocket, a
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from io import BytesIO
 from typing import Any
 
@@ -144,10 +146,32 @@ class SocketIoDoor:
         def change(session: Session) -> None:
             if session.game is None:
                 raise WrongState("There is no game of yours to be changed.", kind=cubed.NO_GAME)
-            if not self._battles.reconfigure(session.game, cubed.read_setup(payload)):
-                raise BadMessage("The game cannot go on so: there is no room for its players, or it is over.")
+            setup = cubed.read_setup(payload)
+            if session.setup:
+                session.setup = {**session.setup, **setup}
+            elif session.rate.take():
+                self._change(session.game, setup)
+            else:
+                session.setup = setup
+                in_background(self._change_later, session, session.game)
 
-        self._attend(server, sid, change)
+        self._attend(server, sid, change, is_counted=False)
+
+    def _change(self, match_id: str, setup: Mapping[str, Any]) -> None:
+        if not self._battles.reconfigure(match_id, setup):
+            raise BadMessage("The game cannot go on so: there is no room for its players, or it is over.")
+
+    def _change_later(self, session: Session, match_id: str) -> None:
+        """Makes the changes that came too fast, as those of a slider do, at the rate allowed: the newest values count."""
+        while True:
+            time.sleep(1 / EVENTS_PER_S)
+            setup = session.setup
+            if not setup or session.game != match_id:
+                return
+            self._try(session, partial(self._change, match_id, setup))
+            if session.setup is setup:
+                session.setup = {}
+                return
 
     def _watch(self, server: Any, sid: str, payload: Any = None, *_: Any) -> None:
         def watch(session: Session) -> None:
@@ -161,15 +185,21 @@ class SocketIoDoor:
 
         self._attend(server, sid, watch)
 
-    def _attend(self, server: Any, sid: str, act: Callable[[Session], None]) -> None:
-        """Runs a viewer's request; if it fails, sends the viewer an `ERROR`."""
-        session = self._sessions.get((id(server), sid))
-        if session is None:
-            return
-        try:
-            if not session.rate.take():
+    def _attend(self, server: Any, sid: str, act: Callable[[Session], None], is_counted: bool = True) -> None:
+        """Runs a viewer's request; if it fails, or there are too many, sends the viewer an `ERROR`."""
+
+        def counted(session: Session) -> None:
+            if is_counted and not session.rate.take():
                 raise TooMany("You say too much; wait a moment.", kind="TOO_MANY_EVENTS")
             act(session)
+
+        session = self._sessions.get((id(server), sid))
+        if session is not None:
+            self._try(session, partial(counted, session))
+
+    def _try(self, session: Session, act: Callable[[], None]) -> None:
+        try:
+            act()
         except BattlebotError as error:
             kind = cubed.INVALID if isinstance(error, Refused) else "UNAVAILABLE"
             session.tell(cubed.refusal(error, str(error.details.get("kind", kind))))
@@ -196,7 +226,7 @@ class SocketIoDoor:
         finally:
             session.watches.discard(match.id)
             if session.game == match.id:
-                session.game = None
+                session.game, session.setup = None, {}
 
 
 def _address_of(environ: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ NEXT_TICK = "NEXT_TICK"
 class Session:
     """A connected viewer. `game`: the match that it has started, while that is running; `watches`: all that it follows.
 
-    `gone`: the session is over.
+    `setup`: changes of the game that came too fast, and wait for their turn. `gone`: the session is over.
     """
 
     server: Any
@@ -30,6 +30,7 @@ class Session:
     rate: Rate
     game: str | None = None
     watches: set[str] = field(default_factory=set)
+    setup: dict[str, Any] = field(default_factory=dict)
     gone: bool = False
 
     def tell(self, event: tuple[str, Any]) -> None:
