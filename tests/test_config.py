@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from battlebot.config import Settings, as_environment, load_settings, nats_login
+from battlebot.config import Settings, as_environment, is_allowed, is_allowed_viewer, load_settings, nats_login
 from battlebot.errors import SettingError
 
 ROWS = {row.name: row for row in fields(Settings)}
@@ -242,3 +242,29 @@ def test_rarer_mistakes_are_told_as_well(case: str, tmp_path: Path) -> None:
     else:
         with pytest.raises(SettingError, match="BATTLEBOT_PORT"):
             loaded({}, port=99999)
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://localhost:8080", "http://LOCALHOST", "https://127.0.0.1:1", "http://[::1]:9"]
+)
+def test_pages_of_this_machine_are_viewers_of_a_server_that_only_it_can_reach(origin: str) -> None:
+    """Unless there is a proxy, through which others can; as anything else, only if they are named."""
+    for host in ("127.0.0.1", "::1", "localhost"):
+        assert is_allowed_viewer(Settings(host=host), origin)
+    assert not is_allowed(Settings(), origin)
+    for settings in (Settings(host="0.0.0.0"), Settings(trusted_proxies=1)):
+        assert not is_allowed_viewer(settings, origin)
+        assert is_allowed_viewer(replace(settings, origins=origin), origin)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *("null", "", "file://", "https://evil.example", "http://192.168.1.2:8080", "http://128.0.0.1"),
+        *("http://localhost.evil.example", "http://evil.example:8080", "http://127.0.0.1.evil.example:80"),
+        *("http://localhost:80@evil.example", "http://evil-localhost", "xhttp://localhost", "http://localhost:8080\n"),
+    ],
+)
+def test_no_other_pages_are_viewers_by_themselves(origin: str) -> None:
+    """Whatever their hosts resemble."""
+    assert not is_allowed_viewer(Settings(), origin)

@@ -7,8 +7,9 @@ from urllib.parse import urlsplit
 
 from flask import Flask, request
 
-from battlebot.config import Settings, origins_of
+from battlebot.config import Settings, is_allowed, is_allowed_viewer
 from battlebot.errors import WrongOrigin
+from battlebot.wire import cubed
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})  # RFC 9110, section 9.2.1
 SCHEMES = ("http", "https")
@@ -18,13 +19,13 @@ STANDARD_PORT = re.compile(r":(?:80|443)\Z")
 def refuse_other_origins(app: Flask, settings: Settings) -> None:
     """Refuse upgrades and state-changing requests that a browser sends for a page of another origin.
 
-    That is every origin whose host or port differs from the request's, except those in `settings.origins`.
+    That is every origin whose host or port differs from the request's, except those that the settings allow.
     """
-    allowed = origins_of(settings)
 
     def check() -> None:
         origin = request.headers.get("Origin")
-        if origin is None or "*" in allowed or origin.lower() in allowed:
+        allows = is_allowed_viewer if request.path.rstrip("/") == cubed.PATH.rstrip("/") else is_allowed
+        if origin is None or allows(settings, origin):
             return
         if request.method in SAFE and "Upgrade" not in request.headers:
             return

@@ -2,15 +2,18 @@
 
 from battlebot.config.loading import as_environment, load_settings
 from battlebot.config.natslogin import NatsLogin, nats_login
-from battlebot.config.settings import Settings, networks_of, origins_of, own_nats_url
+from battlebot.config.origins import is_allowed, is_allowed_viewer
+from battlebot.config.settings import Settings, is_on_loopback, networks_of, own_nats_url
 
 __all__ = [
     "NatsLogin",
     "Settings",
     "as_environment",
+    "is_allowed",
+    "is_allowed_viewer",
+    "is_on_loopback",
     "load_settings",
     "nats_login",
     "networks_of",
-    "origins_of",
     "own_nats_url",
 ]

@@ -241,6 +241,11 @@ class Settings:
     archive_batch: int = _setting(100, "BATTLEBOT_ARCHIVE_BATCH", "Matches archived in one transaction.", 1, 1000)
 
 
+def is_on_loopback(settings: Settings) -> bool:
+    """Whether the web node listens on this machine's own address only."""
+    return settings.host in ("127.0.0.1", "::1", "localhost")
+
+
 def origins_of(settings: Settings) -> frozenset[str]:
     """The origins of `settings.origins`, in lower case."""
     return frozenset(origin.strip().lower() for origin in settings.origins.split(",") if origin.strip())

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from battlebot.config import Settings
+from battlebot.config import Settings, is_on_loopback
 from battlebot.embedded.address import check_port, reachable_host, server_url
 from battlebot.embedded.commands import (
     BOTS,
@@ -31,7 +31,6 @@ from battlebot.errors import EmbeddedError
 
 log = structlog.get_logger(__name__)
 
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
 TCP_PORT_BY = "BATTLEBOT_TCP_PORT; 0: no TCP door"
 
 Prepare = Callable[[Settings], None]
@@ -100,7 +99,7 @@ def running(
 
 def _with_bots_here(settings: Settings) -> Settings:
     """Allow bots on this machine if the server listens on loopback only and has both stores to itself."""
-    alone = settings.host in LOOPBACK and not (settings.redis_url or settings.mongodb_uri)
+    alone = is_on_loopback(settings) and not (settings.redis_url or settings.mongodb_uri)
     if not alone or settings.bot_loopback:
         return settings
     return replace(settings, bot_loopback=True)

@@ -17,7 +17,7 @@ import structlog
 from flask import Flask, Response, request
 
 from battlebot.arena.timers import in_background
-from battlebot.config import Settings, origins_of
+from battlebot.config import Settings, is_allowed_viewer
 from battlebot.errors import BadAddress, BadMessage, BattlebotError, Refused, TooMany, WrongState
 from battlebot.transports.hijacked import Hijacked
 from battlebot.transports.limits import Rate
@@ -28,7 +28,6 @@ from battlebot.wire import cubed
 from battlebot.wire.addresses import household
 
 GAME = "battlecube"
-PATH = "/socket.io/"
 MOST_WATCHED = 16  # games that one viewer may follow at a time
 EVENTS_PER_S = 5.0  # that a viewer may send
 
@@ -85,9 +84,9 @@ class SocketIoDoor:
         return self._with_origin(Response(parts, head["status"], head["headers"]))
 
     def _with_origin(self, response: Response) -> Response:
-        """Lets a page of another origin read the response, if the operator has allowed that origin."""
-        origin, allowed = request.headers.get("Origin"), origins_of(self._settings)
-        if origin is not None and ("*" in allowed or origin.lower() in allowed):
+        """Lets a page of another origin read the response, if that origin is allowed."""
+        origin = request.headers.get("Origin")
+        if origin is not None and is_allowed_viewer(self._settings, origin):
             response.headers["Access-Control-Allow-Origin"] = origin
             response.headers["Access-Control-Allow-Credentials"] = "true"
             response.headers["Vary"] = "Origin"
@@ -162,7 +161,7 @@ class SocketIoDoor:
             raise BadMessage("The game cannot go on so: there is no room for its players, or it is over.")
 
     def _change_later(self, session: Session, match_id: str) -> None:
-        """Makes the changes that came too fast, as those of a slider do, at the rate allowed: the newest values count."""
+        """Makes the changes that came too fast, as those of a slider do, at the allowed rate; the newest ones count."""
         while True:
             time.sleep(1 / EVENTS_PER_S)
             setup = session.setup
@@ -234,7 +233,7 @@ def _address_of(environ: Mapping[str, Any]) -> str:
 
 
 def init_socketio(app: Flask, door: SocketIoDoor) -> None:
-    """Opens the door at `PATH`."""
-    for name, path in (("socketio", PATH), ("socketio_bare", PATH.rstrip("/"))):
+    """Opens the door at `cubed.PATH`."""
+    for name, path in (("socketio", cubed.PATH), ("socketio_bare", cubed.PATH.rstrip("/"))):
         app.add_url_rule(path, name, door.answer, methods=["GET", "POST", "OPTIONS"], provide_automatic_options=False)
         app.add_url_rule(path, f"{name}_websocket", door.answer, websocket=True)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from battlebot.errors import BadAddress, BadMessage, BadName, BattlebotError
 from battlebot.wire.names import checked_name
 
+PATH = "/socket.io/"
 MOST_PLAYERS = 64
 NUMBERS = ("maxNumOfTicks", "edgeLength", "speed", "numOfTasksPerTick")
 REQUIRED = ("maxNumOfTicks", "edgeLength")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import requests
+import websocket
 from cluster import Cluster, Web, wait_for
 from httpbots import Bots
 from viewers import VIEWERS, Original, Today, Viewer, game
@@ -335,10 +336,30 @@ def test_pages_of_other_origins_are_refused_unless_allowed(parts: Cluster, nodes
     assert "Access-Control-Allow-Origin" not in answer.headers
     sid = answer.text.split('"sid":')[1].split('"')[1]
     assert requests.post(f"{nodes[0].url}{poll}&sid={sid}", data="40", headers=elsewhere, timeout=10).status_code == 403
-    friendly = parts.web(origins="http://localhost:8080")
-    answer = requests.get(f"{friendly.url}{poll}", headers={"Origin": "http://localhost:8080"}, timeout=10)
-    assert answer.headers["Access-Control-Allow-Origin"] == "http://localhost:8080"
+    friendly = parts.web(origins="https://viewer.example")
+    answer = requests.get(f"{friendly.url}{poll}", headers={"Origin": "https://viewer.example"}, timeout=10)
+    assert answer.headers["Access-Control-Allow-Origin"] == "https://viewer.example"
     assert answer.headers["Access-Control-Allow-Credentials"] == "true"
+
+
+def test_pages_of_this_machine_may_watch_where_only_it_can_reach_the_server(parts: Cluster, nodes: Nodes) -> None:
+    """The original's client comes from another port. At other doors, and of a public server, it is refused."""
+    poll, page = "/socket.io/?EIO=3&transport=polling&b64=1", {"Origin": "http://localhost:8080"}
+
+    def polled(web: Web) -> tuple[str | None, int]:
+        answer = requests.get(f"{web.url}{poll}", headers=page, timeout=10)
+        sid = answer.text.split('"sid":')[1].split('"')[1]
+        said = requests.post(f"{web.url}{poll}&sid={sid}", data="1:2", headers=page, timeout=10)
+        return answer.headers.get("Access-Control-Allow-Origin"), said.status_code
+
+    assert polled(nodes[0]) == (page["Origin"], 200)
+    own = f"{nodes[0].ws}socket.io/?EIO=3&transport=websocket"
+    websocket.create_connection(own, timeout=10, origin=page["Origin"]).close()
+    with pytest.raises(websocket.WebSocketBadStatusException, match="403"):
+        websocket.create_connection(nodes[0].ws, timeout=10, origin=page["Origin"])
+    registration = requests.post(f"{nodes[0].url}/bots/battlecube", json={"bot_id": "x"}, headers=page, timeout=10)
+    assert registration.status_code == 403
+    assert polled(parts.web(host="0.0.0.0")) == (None, 403)
 
 
 def test_an_address_begins_so_many_games_and_holds_so_many_sessions(parts: Cluster, bots: Bots) -> None:

@@ -119,7 +119,7 @@ def test_the_events_of_a_state_name_the_match() -> None:
 
 
 def test_the_end_has_both_names_of_a_score() -> None:
-    """A winner only where there is one; urls only of those that the viewer has named; after a failure, the scores so far."""
+    """A winner only where there is one; urls only of those that the viewer named; what is known after a failure."""
     scores = [{"name": "a", "score": 3}, {"name": "b", "score": 5}]
     a, b = ({"name": name, "url": url, "score": n, "highScore": n} for name, url, n in (("a", "u", 3), ("b", "v", 5)))
     won = ended({"victor": "b", "scores": scores}, "m", {"a": "u", "b": "v"})
