@@ -85,6 +85,7 @@ class Desk:
             ask_bots=requests.bots,
         )
         self._askers = askers
+        askers.start()
         signals.worker_shutting_down.connect(self._stop, weak=False)
         threading.Thread(target=self._run, name="bots", daemon=True).start()
         threading.Thread(target=self._tidy, name="tidy", daemon=True).start()

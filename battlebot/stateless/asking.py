@@ -65,6 +65,9 @@ class Kind(Protocol):
     def ask(self, question: Question) -> Reply:
         """Asks and waits: for a connection, then up to `limit_s` for the answer. Raises only GreenletExit."""
 
+    def start(self) -> None:
+        """Begins what needs no question; called once, by a process that goes on asking. Does not wait."""
+
     def tidy(self) -> None:
         """Releases what need not be kept any longer; called every `TIDY_EVERY_S`."""
 
@@ -86,6 +89,11 @@ class Askers:
         except BadAddress as error:
             return Reply(failure=Failure(error.code, str(error)))
         return kind.ask(question)
+
+    def start(self) -> None:
+        """Starts every kind; call once, if `tidy` will be called."""
+        for kind in set(self._kinds.values()):
+            kind.start()
 
     def tidy(self) -> None:
         """Tidies every kind; call every `TIDY_EVERY_S`."""

@@ -81,6 +81,9 @@ class HttpBots:
         finally:
             self.connections.leave(location)
 
+    def start(self) -> None:
+        """Does nothing: connections are made for questions."""
+
     def tidy(self) -> None:
         """Closes connections that have been kept long enough."""
         self.connections.tidy()

@@ -73,6 +73,11 @@ class NatsBots:
             return Reply(failure=Failure("server", sentence, ours=True))
         return self._judged(answer, thinking_s)
 
+    def start(self) -> None:
+        """Connects: bots that published an answer before this process was restarted wait for its acknowledgement."""
+        if self._line is not None:
+            self._line.start()
+
     def tidy(self) -> None:
         """Does nothing: there is one connection, which is kept."""
 

@@ -40,7 +40,7 @@ class Silence(Exception):
 
 
 class NatsLine:
-    """The line to `url` (a NATS_URL), connected from the first question on.
+    """The line to `url` (a NATS_URL), connected from `start`, or else from the first question on.
 
     `late_s()`: seconds by which this process has been late so far; neither they nor NATS's own silence are charged to
     a bot. Answers are cut off one byte after `most_bytes`.
@@ -57,6 +57,10 @@ class NatsLine:
         self._open: set[OpenQuestion] = set()
         self._pulse = Pulse(self._to_itself, self._heard, self._late_s)
         self._measuring: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Connects, now and whenever NATS is there again; does not wait for it."""
+        self._running_loop().call_soon_threadsafe(self._link.start)
 
     def ask(
         self,

@@ -27,7 +27,7 @@ PING_S = 5  # after three that are not answered the connection is given up
 
 
 class NatsLink:
-    """The connection to the cluster of `url` (a NATS_URL), from the first call of `connected` until `close`.
+    """The connection to the cluster of `url` (a NATS_URL), from `start` or the first call of `connected` until `close`.
 
     `greet(client, seconds)` is awaited when a connection is made, which took so long, before anybody is given it;
     `lost()` is called when it has ended, and `refused(sentence)` when NATS does not allow something.
@@ -53,13 +53,17 @@ class NatsLink:
         self._acknowledger: Acknowledger | None = None
         self.since_s: float | None = None
 
+    def start(self) -> None:
+        """Connects, without waiting; must be called within the event loop."""
+        if self._keeping is None:
+            self._keeping = asyncio.create_task(self._keep())
+
     async def connected(self) -> tuple[LineClient, Acknowledger]:
         """Returns the connection, and what acknowledges over it. Raises nats' Error if there is none for `CONNECT_S`.
 
         All who wait do so for the same attempts.
         """
-        if self._keeping is None:
-            self._keeping = asyncio.create_task(self._keep())
+        self.start()
         with suppress(TimeoutError):
             async with asyncio.timeout(CONNECT_S):
                 await self._there.wait()

@@ -10,13 +10,14 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
-from cluster import Cluster, Web, cluster, wait_for
+from cluster import LIMIT_S, Cluster, Web, cluster, free_port, wait_for
 from desk import Desk, organiser_of
-from natsbots import PASS, NatsBot, Script
+from natsbots import PASS, NatsBot, Script, nats_server, wait_until_listening
 from peer import Message, Peer, new_name
 
 from battlebot.arena.connection import connect
@@ -384,6 +385,24 @@ def test_answers_that_come_again_at_the_next_question_lose_nothing(served: tuple
     wait_for(lambda: not any(bot.unacknowledged for bot in bots), "the acknowledgements")
     for bot in bots:
         bot.close()
+
+
+def test_what_was_published_before_a_restart_is_acknowledged_before_anybody_is_asked(
+    module_settings: Settings, tmp_path: Path
+) -> None:
+    """The worker connects by itself, also to a NATS that comes later."""
+    port = free_port()
+    with cluster(replace(module_settings, nats_url=f"nats://127.0.0.1:{port}"), tmp_path) as parts:
+        parts.worker()
+        parts.bots()
+        parts.beat()
+        wait_for(lambda: parts.logs().count(" ready.") == 2, "the workers", 3 * LIMIT_S)
+        with nats_server(port) as url:
+            wait_until_listening(url)
+            bot = NatsBot(url, "test.restarted", publishes=True)
+            bot.publish("of-before", PASS)
+            assert bot.acknowledged == 1
+            bot.close()
 
 
 @pytest.mark.parametrize(

@@ -278,6 +278,19 @@ def test_an_answer_that_comes_too_late_is_acknowledged_all_the_same(lines: Lines
         bot.close()
 
 
+def test_a_line_that_is_started_acknowledges_before_anybody_is_asked(lines: Lines) -> None:
+    """From when NATS is there, and again when it is back: bots repeat what they published until then."""
+    port = free_port()
+    lines(f"nats://127.0.0.1:{port}").start()
+    for _ in range(2):
+        with nats_server(port) as url:
+            wait_until_listening(url)
+            bot = NatsBot(url, "early", publishes=True)
+            bot.publish("of-before", PASS)
+            assert bot.acknowledged == 1
+            bot.close()
+
+
 def test_only_what_counts_of_an_event_is_kept() -> None:
     """Not its rack, nor what it thinks that it has scored."""
     event = {"type": "EXCHANGE", "exchanged": "AB", "rack": "ABC", "score": 99, "player_index": 1}
