@@ -22,7 +22,9 @@ from battlebot.wire.plaintext import spelled_out
 SECRET_KEYS = frozenset({"pass_hash", "login_hash", "secret_key", "password", "token", "authorization"})
 MASK = "***"
 
-_URL_PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^@/\s]+@")
+_URL_PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^/\s]+@")
+# up to the end of the word, so that a long one is read once only
+_NATS_URL = re.compile(r"\b((?:nats|tls)://)(\S+)", re.IGNORECASE)
 _DEPTH = 8
 
 # They log every task, tick or request: thousands of lines that are of use only when debugging
@@ -148,8 +150,14 @@ def neutralise(_logger: WrappedLogger, _method: str, event: EventDict) -> EventD
 
 
 def mask_url(text: str) -> str:
-    """Returns `text` with the password of every URL in it replaced by `***`."""
-    return _URL_PASSWORD.sub(rf"\1:{MASK}@", text)
+    """Returns `text` with the password of every URL in it replaced by `***`; of a NATS server's, all credentials."""
+    return _URL_PASSWORD.sub(rf"\1:{MASK}@", _NATS_URL.sub(_without_login, text))
+
+
+def _without_login(url: re.Match[str]) -> str:
+    """Before the last @ of a NATS_URL all is secret: a token, or a password of any characters (`config.natslogin`)."""
+    _, at, place = url[2].rpartition("@")
+    return f"{url[1]}{MASK}@{place}" if at else url[0]
 
 
 def _redacted(key: object, value: Any, depth: int = 0) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import fields
 
-from battlebot.config import Settings
+from battlebot.config import Settings, nats_login
 from battlebot.logs import MASK, mask_url
 
 _SECRETS = frozenset({"secret_key"})
@@ -34,5 +34,13 @@ def setting_rows(settings: Settings) -> list[tuple[str, str, str]]:
         text = str(value).lower() if isinstance(value, bool) else mask_url(str(value))
         if row.name in _SECRETS and text:
             text = MASK
+        if row.name == "nats_url" and value:
+            text = _without_login(value)
         rows.append((row.metadata["env"], text, row.metadata["doc"]))
     return rows
+
+
+def _without_login(url: str) -> str:
+    """A NATS_URL without its credentials: what stands there may hold `/` and `@`, and needs no scheme before it."""
+    login = nats_login(url)
+    return login.server.replace("://", f"://{MASK}@") if login.credentials else url

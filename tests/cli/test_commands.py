@@ -11,7 +11,7 @@ import pytest
 from dotenv import dotenv_values
 
 from battlebot.cli.show import setting_rows
-from battlebot.config import Settings
+from battlebot.config import Settings, load_settings
 from tests.cluster import free_port
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -53,6 +53,23 @@ def test_settings_shows_every_setting_and_no_secret(battlebot: Run, tmp_path: Pa
     assert "s3cret" not in finished.stdout
     assert (values["SECRET_KEY"], values["REDIS_URL"]) == ("***", "redis://me:***@host/0")
     assert values["BATTLEBOT_PORT"] == "3001"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("nats://s3cret@host", "nats://***@host:4222"),
+        ("nats://bb:pa/s3cret@host", "nats://***@host:4222"),
+        ("tls://bb:p@s3cret@[::1]:1", "tls://***@[::1]:1"),
+        ("bb:s3cret@host", "nats://***@host:4222"),
+        ("host:1", "host:1"),
+        ("", ""),
+    ],
+)
+def test_settings_shows_no_credentials_of_nats(url: str, shown: str) -> None:
+    """In any form in which they may be given."""
+    rows = {name: value for name, value, _ in setting_rows(load_settings({"NATS_URL": url}, None))}
+    assert rows["NATS_URL"] == shown
 
 
 def test_the_example_file_has_every_setting_with_its_default() -> None:
