@@ -16,6 +16,7 @@ from battlebot.arena.lag import Lag
 from battlebot.arena.leases import RENEW_EVERY_S, Leases
 from battlebot.arena.scripts import GroupedScripts
 from battlebot.arena.store import MatchStore
+from battlebot.arena.tasklists import TaskLists
 from battlebot.arena.timers import ARCHIVE_EVERY_S, Spaced, Timers
 from battlebot.errors import Unavailable
 from battlebot.stateless import make_askers
@@ -26,6 +27,8 @@ from battlebot.stateless.trial import Trial
 from tasks.workbench import workbench
 
 log = structlog.get_logger()
+
+AGAIN_S = 1.0
 
 _making = threading.Lock()
 
@@ -124,3 +127,22 @@ def desk() -> Desk:
 @lru_cache(maxsize=1)
 def _desk(_pid: int) -> Desk:
     return Desk()
+
+
+def _open_desk() -> None:
+    while True:
+        try:
+            desk()
+            return
+        except Unavailable as error:
+            log.warning("bots.desk_put_off", error=str(error))
+            time.sleep(AGAIN_S)
+
+
+def _when_ready(sender: Any, **_: Any) -> None:
+    """Makes the desk of a worker that asks bots at its start: published answers wait for their acknowledgement."""
+    if TaskLists.BOTS in sender.app.amqp.queues.consume_from:
+        threading.Thread(target=_open_desk, name="desk", daemon=True).start()
+
+
+signals.worker_ready.connect(_when_ready, weak=False)

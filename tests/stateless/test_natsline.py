@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -285,10 +286,9 @@ def test_a_line_that_is_started_acknowledges_before_anybody_is_asked(lines: Line
     for _ in range(2):
         with nats_server(port) as url:
             wait_until_listening(url)
-            bot = NatsBot(url, "early", publishes=True)
-            bot.publish("of-before", PASS)
-            assert bot.acknowledged == 1
-            bot.close()
+            with closing(NatsBot(url, "early", publishes=True)) as bot:
+                bot.publish("of-before", PASS)
+                assert bot.acknowledged == 1
 
 
 def test_only_what_counts_of_an_event_is_kept() -> None:
