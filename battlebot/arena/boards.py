@@ -45,4 +45,5 @@ def _moved(seat: Seat, limit_s: float) -> Seat:
         emptied_by=seat.emptied_by,
         left_s=seat.left_s,
         how=seat.how,
+        stopped=seat.stopped,
     )

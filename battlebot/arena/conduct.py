@@ -15,10 +15,11 @@ import structlog
 from battlebot.arena import keys
 from battlebot.arena.boards import next_board
 from battlebot.arena.calls import Publication, encode_match
+from battlebot.arena.heartbeats import Heartbeats
 from battlebot.arena.mail import Mail, eviction
 from battlebot.arena.store import Commit, MatchStore
 from battlebot.errors import Conflict
-from battlebot.referee.events import Event, Failed, Overdue, Turned
+from battlebot.referee.events import Event, Failed, Joined, Overdue, Turned
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import Step, step, update_for
 from battlebot.rules.contract import Game
@@ -60,6 +61,7 @@ class Conductor:
         # prefixes of places that get no letters: this node's own, and those of stateless bots
         self._silent = (f"{node}/", f"{keys.STATELESS}/")
         self.now_s = now_s
+        self._heartbeats = Heartbeats(store.client)
         self._ask_archive = ask_archive
         self._ask_bots = ask_bots
 
@@ -67,11 +69,13 @@ class Conductor:
         """Answers an event and commits the answer; `match` is the newest that the caller holds.
 
         `draft`: the answer, if it has been drafted; it may have been committed already without the caller knowing. The
-        next board of a series begins with the same commit; its bots are told of it after the end of this one. Raises
+        next board of a series begins with the same commit; its bots are told of it after the end of this one. Before
+        a bot that comes back is charged, or an absent one missed, the match is told of the server's outages. Raises
         UnknownMatch if Redis has lost the match, Unavailable if it does not answer: the commit may still have been
         made.
         """
-        return self.conduct_all(match, [event], draft)
+        before = self._heartbeats.outages(self.now_s()) if isinstance(event, Joined | Overdue) else []
+        return self.conduct_all(match, [*before, event], draft)
 
     def conduct_all(self, match: Match, events: Sequence[Event], draft: Draft | None = None) -> Step:
         """Like `conduct`, for events that came at one moment, in one commit. Seats are told the state after all."""
@@ -134,7 +138,7 @@ class Conductor:
             if before is not match:
                 before = msgspec.structs.replace(before, revision=match.revision)
             after = step(game, before, event, now_s)
-            if after.match is before:
+            if after.match is before and before is not match:
                 continue
             told = {update.bot: update for update in (*answer.updates, *after.updates)}
             answer = msgspec.structs.replace(after, updates=tuple(told.values()))

@@ -17,9 +17,12 @@ ONLINE = f"{TAG}:online"  # hash: name at a door without registration -> who hol
 SET_ASIDE = f"{TAG}:setaside"  # set: ended matches that could not be archived, for a person to look at
 ASKING = f"{TAG}:askingsince"  # sorted set: match whose stateless bots are asked -> when its lease ends, ms (epoch)
 QUEUES = f"{TAG}:queues"  # set: names of the queues in which somebody waits
-SWEPT = f"{TAG}:swept"  # string, short-lived: what the sweep knows of earlier ones (`Sweeper._look_back`)
+SWEPT = f"{TAG}:swept"  # string, short-lived: a sweep was made lately
+SWEEPS = f"{TAG}:sweeps"  # string: what the sweep knows of earlier ones (`Sweeper._is_steady`)
 PROBED = f"{TAG}:probed"  # string, short-lived: written to see whether Redis takes writes
 NODES = f"{TAG}:nodes"  # sorted set: node -> its last heartbeat, ms since the epoch
+BEAT = f"{TAG}:beat"  # string: the last heartbeat of any node, ms since the epoch
+OUTAGES = f"{TAG}:outages"  # list: the last times without heartbeats, each from when and until when, ms since the epoch
 
 
 def match(match_id: str) -> str:

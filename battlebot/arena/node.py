@@ -14,6 +14,7 @@ import structlog
 from battlebot.arena import keys
 from battlebot.arena.bus import Mailbox
 from battlebot.arena.connection import redis_errors
+from battlebot.arena.heartbeats import Heartbeats
 from battlebot.arena.mail import rejoin
 from battlebot.arena.service import Arena
 from battlebot.arena.timers import Timers, in_background
@@ -35,6 +36,7 @@ class Node:
     def __init__(self, client: redis.Redis, arena: Arena, timers: Timers, tick: Callable[[], None]) -> None:
         """`tick` is called after each heartbeat; it may raise Unavailable."""
         self._client = client
+        self._heartbeats = Heartbeats(client)
         self._arena = arena
         self._timers = timers
         self._tick = tick
@@ -67,8 +69,7 @@ class Node:
 
         A node that was taken for dead meanwhile (it stalled, or Redis was away) takes its players' seats back.
         """
-        with redis_errors():
-            new = self._client.zadd(keys.NODES, {self._arena.node: int(time.time() * 1000)})
+        new = self._heartbeats.send(self._arena.node, time.time(), first=not self._known)
         if new and self._known:
             log.warning("node.was_taken_for_dead", node=self._arena.node)
             self._stood = True

@@ -102,6 +102,16 @@ class Orphaned(msgspec.Struct, frozen=True):
     how: str | None = None
 
 
+class Outage(msgspec.Struct, frozen=True):
+    """From `since_s` to `until_s` (epoch) the whole server was away: it could let no bot in.
+
+    Told twice, or in parts that overlap, it counts once; outages must be told in their order.
+    """
+
+    since_s: float
+    until_s: float
+
+
 class Overdue(msgspec.Struct, frozen=True):
     """The match's `due_s` has passed."""
 
@@ -118,4 +128,4 @@ class Voided(msgspec.Struct, frozen=True):
     sentence: str
 
 
-Event = Turned | TimedOut | GaveUp | Reconfigured | Joined | Left | Orphaned | Overdue | Failed | Voided
+Event = Turned | TimedOut | GaveUp | Reconfigured | Joined | Left | Orphaned | Outage | Overdue | Failed | Voided

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from battlebot.referee.advance import Step
-from battlebot.referee.events import Joined, Left, Orphaned
-from battlebot.referee.match import Fault, Match, Seat
+from battlebot.referee.events import Joined, Left, Orphaned, Outage
+from battlebot.referee.match import Fault, Limits, Match, Seat
 from battlebot.referee.telling import told
 from battlebot.rules.contract import Game
 
@@ -17,13 +17,22 @@ def charged(seat: Seat, thinking_s: float, now_s: float) -> Seat:
 
 
 def joined(game: Game, match: Match, event: Joined, now_s: float) -> Step:
-    """Gives the bot's seat a new place, and charges its clock unless the server had emptied the seat."""
+    """Gives the bot's seat a new place, and charges its clock unless the server emptied the seat, or was away since."""
     seat = match.seat_of(event.bot)
     if seat is None or (event.again and seat.place is not None):
         return Step(match)
-    back = replace(seat, place=event.place, back_by_s=None, emptied_by=Fault.NONE, left_s=None, how=None, address=None)
+    back = replace(
+        seat,
+        place=event.place,
+        back_by_s=None,
+        emptied_by=Fault.NONE,
+        left_s=None,
+        how=None,
+        stopped=False,
+        address=None,
+    )
     if event.bot in game.awaited(match.state):
-        if seat.place is None and seat.emptied_by is Fault.SERVER:
+        if seat.place is None and (seat.emptied_by is Fault.SERVER or seat.stopped):
             back = replace(back, asked_s=now_s)
         elif event.thinking_s is not None:
             back = charged(back, event.thinking_s, now_s)
@@ -57,6 +66,34 @@ def orphaned(game: Game, match: Match, event: Orphaned, now_s: float) -> Step:
     if seat is None or seat.place != event.place:
         return Step(match)
     return Step(with_seat(match, _emptied(seat, Fault.SERVER, event.how, match.limits.node_grace_s, now_s)))
+
+
+def outage(game: Game, match: Match, event: Outage, now_s: float) -> Step:
+    """Allows for a time in which no bot could come back, in each empty seat whose bot was not missed before it.
+
+    Its deadline moves by that time, or to a whole grace after it if that is later: bots do not learn at once that the
+    server is back. Its clock, charged up to the outage, stands still until the bot is back. Whose doing the empty seat
+    is does not change: who stays away loses as before.
+    """
+    since_s = max(event.since_s, match.resumed_s, match.started_s)
+    if event.until_s <= since_s:
+        return Step(match)
+    awaited = game.awaited(match.state)
+    seats = tuple(_spared(seat, seat.bot in awaited, since_s, event.until_s, match.limits) for seat in match.seats)
+    if seats == match.seats:
+        return Step(match)
+    return Step(replace(match, seats=seats, resumed_s=event.until_s))
+
+
+def _spared(seat: Seat, on_turn: bool, since_s: float, until_s: float, limits: Limits) -> Seat:
+    back_by_s, left_s = seat.back_by_s, seat.left_s
+    if back_by_s is None or left_s is None or back_by_s <= since_s or left_s >= until_s:
+        return seat
+    since_s = max(since_s, left_s)
+    back_by_s = max(back_by_s + until_s - since_s, until_s + limits.node_grace_s)
+    if on_turn and seat.asked_s is not None and seat.emptied_by is not Fault.SERVER and not seat.stopped:
+        seat = charged(seat, max(0.0, since_s - seat.asked_s), since_s)
+    return replace(seat, back_by_s=back_by_s, stopped=True)
 
 
 def _emptied(seat: Seat, fault: Fault, how: str | None, in_s: float | None, now_s: float) -> Seat:

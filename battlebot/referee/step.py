@@ -20,6 +20,7 @@ from battlebot.referee.events import (
     Joined,
     Left,
     Orphaned,
+    Outage,
     Overdue,
     Reconfigured,
     TimedOut,
@@ -27,7 +28,7 @@ from battlebot.referee.events import (
     Voided,
 )
 from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
-from battlebot.referee.seating import charged, joined, left, orphaned, with_seat
+from battlebot.referee.seating import charged, joined, left, orphaned, outage, with_seat
 from battlebot.referee.telling import seen_by, told, update_for
 from battlebot.rules.contract import SERVERS_KEYS, Game
 from battlebot.wire.jsontext import encode
@@ -231,6 +232,7 @@ ANSWERS: Mapping[type, Callable[[Game, Match, Any, float], Step]] = {
     Joined: joined,
     Left: left,
     Orphaned: orphaned,
+    Outage: outage,
     Overdue: _overdue,
     Failed: _failed,
     Voided: _voided,

@@ -11,6 +11,7 @@ from cluster import wait_for
 
 from battlebot.arena import keys
 from battlebot.arena.conduct import Conductor
+from battlebot.arena.heartbeats import Heartbeats
 from battlebot.arena.leases import Leases
 from battlebot.arena.making import STATELESS_PLACE, begin, new_match
 from battlebot.arena.scripts import Scripts
@@ -18,7 +19,7 @@ from battlebot.arena.store import MatchStore
 from battlebot.arena.sweep import LOOK_S, TASK_S, Sweeper
 from battlebot.config import Settings
 from battlebot.matchmaking.queue import Queues
-from battlebot.referee.events import Left, Orphaned
+from battlebot.referee.events import Left, Orphaned, Outage
 from battlebot.referee.match import Match
 from battlebot.referee.step import MAX_NUDGES
 from battlebot.rules.registry import Registry
@@ -33,16 +34,30 @@ def sweeper(client: redis.Redis, store: MatchStore, registry: Registry) -> Sweep
 def test_after_a_gap_nobody_is_taken_for_dead(
     sweeper: Sweeper, begun: Callable[..., Match], store: MatchStore, client: redis.Redis
 ) -> None:
-    """Redis was away, and nobody could beat: a match that is overdue is nudged, its seats stay; the next sweep acts."""
-    match = begun("numberwang", now_s=time.time() - 60)
-    client.zadd(keys.NODES, {"n1": (time.time() - 30) * 1000, "n2": time.time() * 1000})
+    """Redis was away, and nobody could beat: seats stay, and no look counts in vain until nodes have had their turn."""
+    match, heartbeats = begun("numberwang", now_s=time.time() - 60), Heartbeats(client)
+    for node in ("n1", "n2"):
+        heartbeats.send(node, time.time() - 30, first=False)
     sweeper.sweep()
-    after = store.load(match.id)
-    assert [seat.place for seat in after.seats] == ["n1/1.1", "n2/1.1"]
-    assert after.nudges == 1
+    assert store.load(match.id) == match, "all are silent"
+    heartbeats.send("n2", time.time(), first=False)
+    sweeper.sweep()
+    assert store.load(match.id) == match, "n1 may be about to beat"
+    wait_for(lambda: sweeper.sweep() and client.zscore(keys.NODES, "n1") is None, "the dead node to be found")
+    heartbeats.send("n2", time.time(), first=False)
+    assert [seat.place for seat in store.load(match.id).seats] == [None, "n2/1.1"]
+
+
+def test_a_dead_node_is_found_though_sweeps_are_slow(
+    sweeper: Sweeper, begun: Callable[..., Match], store: MatchStore, client: redis.Redis
+) -> None:
+    """However long ago the last one was: other nodes have lived meanwhile."""
+    match, heartbeats = begun("numberwang"), Heartbeats(client)
+    heartbeats.send("n1", time.time() - 30, first=False)
+    for seconds in range(30, -1, -1):
+        heartbeats.send("n2", time.time() - seconds, first=False)
     sweeper.sweep()
     assert [seat.place for seat in store.load(match.id).seats] == [None, "n2/1.1"]
-    assert client.zscore(keys.NODES, "n1") is None
 
 
 def test_stateless_bots_are_asked_again_and_at_last_given_up(
@@ -137,16 +152,17 @@ def test_leases_of_workers_that_are_gone_are_no_busy_workers(waiting: Waiting, c
     assert "another" in waiting.asked
 
 
-def test_a_match_in_which_somebody_asks_and_nothing_comes_of_it_is_given_up(
-    waiting: Waiting, client: redis.Redis
-) -> None:
-    """It is not in line."""
+def test_a_match_in_which_a_worker_asks_is_left_to_it(waiting: Waiting, client: redis.Redis) -> None:
+    """However long it takes: NATS may be away. Once the worker is gone, another is sent for."""
     leases = Leases(Scripts(client))
-    for match in ("another", waiting.id):
-        assert leases.take(match) is not None
-    for nudges in (1, 2, 3):
+    assert leases.take(waiting.id) is not None
+    for _ in range(2 * MAX_NUDGES):
         leases.renew()
-        assert waiting.look(20.0).nudges == nudges
+        assert waiting.look(20.0).nudges == 0
+    assert waiting.asked == []
+    client.delete(keys.asking(waiting.id))
+    assert waiting.look(20.0).nudges == 1
+    assert waiting.asked == [waiting.id]
 
 
 def test_a_match_that_waits_for_a_connected_bot_is_nudged(
@@ -182,14 +198,16 @@ def test_a_worker_that_died_while_it_asked_is_followed_by_another(
     assert asked == ["m", "m"]
 
 
-PASTS: dict[str, tuple[str | None, bool]] = {
-    # when the sweep before this one was, since when none was late, if that one was: seconds ago; whether absence counts
-    "the first sweep": (None, False),
-    "sweeps as they should be": ("1 10 0", True),
-    "after a gap": ("6 60 0", False),
-    "a second after a gap": ("1 1 1", False),
-    "a while after a gap": ("1 3 0", True),
-    "sweeps that are always late": ("4 8 1", True),
+PASTS: dict[str, tuple[str | None, float, bool]] = {
+    # when the sweep before this one was, since when none was late, if that one was: seconds ago; for how many seconds
+    # the bot has been missed; whether absence counts
+    "the first sweep": (None, 4.0, False),
+    "sweeps as they should be": ("1 10 0", 4.0, True),
+    "after a gap": ("6 60 0", 4.0, False),
+    "a second after a gap": ("1 1 1", 4.0, False),
+    "a while after a gap": ("1 3 0", 4.0, True),
+    "sweeps that are always late": ("4 8 1", 4.0, True),
+    "sweeps that are late now and then": ("4 8 0", 12.0, True),
 }
 
 
@@ -203,15 +221,15 @@ def test_who_is_absent_when_redis_comes_back_has_a_moment_to_sit_down(
     past: str,
 ) -> None:
     """It may have been back in time, and nobody could note it: the sweep must not be quicker than its node."""
-    seconds_ago, counts = PASTS[past]
+    seconds_ago, missed_s, counts = PASTS[past]
     match = begun("numberwang", now_s=time.time() - 60)
-    left = Conductor(registry, store, now_s=lambda: time.time() - 60)
-    left.conduct(match, Left("ada", "n1/1.1", False))
+    left_s = time.time() - missed_s - match.limits.turn_timeout_s
+    Conductor(registry, store, now_s=lambda: left_s).conduct(match, Left("ada", "n1/1.1", False, at_s=left_s))
     now_s = time.time()
     client.zadd(keys.NODES, {"n1": now_s * 1000, "n2": now_s * 1000})
     if seconds_ago is not None:
         last, since, late = map(float, seconds_ago.split())
-        client.set(keys.SWEPT, f"{now_s - last} {now_s - since} {late} 0")
+        client.set(keys.SWEEPS, f"{now_s - last} {now_s - since} {late}")
     sweeper.sweep()
     verdict = store.load(match.id).verdict
     assert (verdict is not None) is counts
@@ -232,21 +250,38 @@ def test_after_an_outage_bots_have_the_whole_grace_to_come_back(
     back: float | None,
     is_late: bool,
 ) -> None:
-    """While the server was away nobody could let them in. `back`: since when it is there again, in graces.
-
-    One that has left by itself has no more than the moment in which nobody could note that it is back.
-    """
-    now_s = time.time()
+    """While no node lived nobody could let them in. `back`: since when one does, in graces; None: none does."""
+    now_s, heartbeats = time.time(), Heartbeats(client)
     match = begun("numberwang", now_s=now_s - 600)
+    heartbeats.send("n1", now_s - 600, first=True)
     Conductor(registry, store, now_s=lambda: now_s - 600).conduct(match, how)
-    client.zadd(keys.NODES, {"n1": now_s * 1000, "n2": now_s * 1000})
     if back is not None:
-        client.set(keys.SWEPT, f"{now_s - 0.5} {now_s - 100} 0 {now_s - back * settings.node_grace_s}")
+        back_s = now_s - back * settings.node_grace_s
+        heartbeats.send("n3", back_s, first=True)
+        for at_s in (back_s + second for second in range(int(now_s - back_s) + 1)):
+            for node in ("n2", "n3"):
+                heartbeats.send(node, at_s, first=False)
+    client.set(keys.SWEEPS, f"{now_s - 0.5} {now_s - 100} 0")
     sweeper.sweep()
     verdict = store.load(match.id).verdict
-    by_itself = isinstance(how, Left)
-    assert (verdict is not None) is (is_late or (by_itself and back is not None))
-    assert verdict is None or verdict.void is not by_itself
+    assert (verdict is not None) is is_late
+    assert verdict is None or verdict.void is isinstance(how, Orphaned)
+
+
+def test_a_short_time_without_a_node_is_an_outage_only_before_a_nodes_first_heartbeat(client: redis.Redis) -> None:
+    """Heartbeats that are late, on a slow server, must not keep the absent from being missed."""
+    heartbeats = Heartbeats(client)
+    assert heartbeats.send("n1", 100.0, first=True)
+    assert not heartbeats.send("n1", 104.5, first=False)
+    heartbeats.send("n2", 106.0, first=True)
+    assert heartbeats.outages(110.5) == []
+    assert heartbeats.outages(111.5) == [Outage(106.0, 111.5)], "it lasts"
+    assert heartbeats.send("n3", 109.5, first=True)
+    heartbeats.send("n2", 116.0, first=False)
+    assert heartbeats.outages(116.5) == [Outage(106.0, 109.5), Outage(109.5, 116.0)]
+    heartbeats.send("n1", 112.0, first=False)
+    heartbeats.send("n2", 117.0, first=False)
+    assert heartbeats.outages(117.5) == [Outage(106.0, 109.5), Outage(109.5, 116.0)], "a clock that is behind"
 
 
 @pytest.mark.parametrize("how", [Left("ada", "n1/1.1", False), Orphaned("ada", "n1/1.1", "restart")])
@@ -259,8 +294,8 @@ def test_sweeps_that_come_in_time_again_take_up_what_was_left(
     how: Left | Orphaned,
 ) -> None:
     """Nobody is forgotten for good."""
-    match = begun("numberwang", now_s=time.time() - 60, node_grace_s=0.5)
-    Conductor(registry, store, now_s=lambda: time.time() - 60).conduct(match, how)
+    match, left_s = begun("numberwang", now_s=time.time() - 60, node_grace_s=0.5), time.time() - 7
+    Conductor(registry, store, now_s=lambda: left_s).conduct(match, how)
     client.zadd(keys.NODES, {"n1": time.time() * 1000, "n2": time.time() * 1000})
     sweeps = 0
 

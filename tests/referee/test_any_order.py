@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from matches import LIMITS, NOUGHTS, NUMBERWANG, Play, a_simultaneous_game
 
-from battlebot.referee.events import Failed, Joined, Left, Orphaned, Overdue, TimedOut
+from battlebot.referee.events import Failed, Joined, Left, Orphaned, Outage, Overdue, TimedOut
 from battlebot.referee.step import MAX_NUDGES
 from battlebot.rules.contract import Game
 
@@ -144,6 +144,16 @@ class AnyOrder(RuleBasedStateMachine):
         over, left_s = self.over, self.play.seat(bot).remaining_s
         self.play.event(Joined(bot, f"{bot}/{self.places}"), away_s)
         assert over or self.play.seat(bot).remaining_s <= left_s
+
+    @precondition(lambda self: self.play.match.version > 2)
+    @rule(away_s=seconds, back_s=moments)
+    def server_is_away(self, away_s: float, back_s: float) -> None:
+        """For a time, and is back since; it may be told in parts, and twice."""
+        until_s = self.play.now_s + away_s
+        self.play.event(Outage(self.play.now_s, until_s), away_s + back_s)
+        before = self.play.match
+        self.play.event(Outage(self.play.now_s - away_s - back_s, until_s))
+        assert self.play.match is before
 
     @rule(passed_s=seconds)
     def somebody_looks(self, passed_s: float) -> None:
