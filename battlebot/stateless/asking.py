@@ -31,14 +31,16 @@ class Question(msgspec.Struct, frozen=True):
 class Failure(msgspec.Struct, frozen=True):
     """Why there is no answer that counts: a stable slug and a sentence for the bot's owner.
 
-    `late`: the bot took too long. `ours`: the server failed, and the bot must be asked again. `public`: the sentence
-    for everybody, in events and in the record; it says nothing about where the bot is or what was found there.
+    `late`: the bot took too long. `ours`: the server failed, and the bot must be asked again; `away`: until then the
+    match waits for what is away, however long. `public`: the sentence for everybody, in events and in the record; it
+    says nothing about where the bot is or what was found there.
     """
 
     code: str
     sentence: str
     late: bool = False
     ours: bool = False
+    away: bool = False
     public: str = NO_ANSWER
 
 

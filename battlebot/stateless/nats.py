@@ -14,7 +14,7 @@ import structlog
 
 from battlebot.errors import BadAddress, BadMessage
 from battlebot.stateless.asking import Failure, Question, Reply
-from battlebot.stateless.natsline import NatsLine, NoLine, Silence
+from battlebot.stateless.natsline import NatsLine, NoLine, Refused, Silence
 from battlebot.stateless.repeats import Mark, mark_of
 from battlebot.stateless.uids import Uids
 from battlebot.wire.macondo.history import GAME, from_response, history_of, to_request
@@ -66,7 +66,8 @@ class NatsBots:
             failure = Failure(silence.code, str(silence), late=silence.late, public=str(silence))
             return Reply(failure=failure, thinking_s=silence.thinking_s)
         except NoLine as error:
-            return Reply(failure=Failure("nats-away", str(error), ours=True))
+            away = not isinstance(error, Refused)
+            return Reply(failure=Failure("nats-away", str(error), ours=True, away=away))
         except Exception as error:
             log.exception("bot.asking_failed", bot=question.bot, match=question.match_id)
             sentence = f"The server failed while it asked ({type(error).__name__})."

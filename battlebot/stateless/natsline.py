@@ -31,6 +31,10 @@ class NoLine(Exception):
     """NATS does not answer, or the connection to it broke: not the bot's fault."""
 
 
+class Refused(NoLine):
+    """NATS does not pass the question on, and will not as it is configured now: not the bot's fault either."""
+
+
 class Silence(Exception):
     """The bot did not answer: it was `late`, or nobody listens to its subject."""
 
@@ -72,7 +76,7 @@ class NatsLine:
     ) -> tuple[bytes, float]:
         """Returns the answer and how many seconds the bot took; `marking` classifies what is published for the uid.
 
-        Raises Silence, NoLine.
+        Raises Silence, NoLine, Refused.
         """
         question = OpenQuestion(subject, Clock(limit_s, self._not_the_bots_s), marking)
         return asyncio.run_coroutine_threadsafe(self._asked(question, uid, request), self._running_loop()).result()
@@ -148,7 +152,7 @@ class NatsLine:
             if question.answer is not None:
                 return question.answer
             if question.refusal:
-                raise NoLine(f"NATS does not pass the question on ({question.refusal}).")
+                raise Refused(f"NATS does not pass the question on ({question.refusal}).")
             if client.is_closed:
                 raise NoLine("The connection to NATS broke while the bot was asked.")
             if question.rest_s() <= 0 and not question.nobody:

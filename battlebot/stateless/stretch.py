@@ -98,7 +98,7 @@ class Stretches:
                 # its options may have been changed meanwhile
                 match = self._conductor.store.load(match.id)
                 continue
-            events = self._answers(game, match, seats)
+            events, waits = self._answers(game, match, seats)
             if lease.lost:
                 return done, False
             before = match
@@ -108,7 +108,7 @@ class Stretches:
                 if match.verdict is not None and match.contest is not None:
                     # its bots may have other meetings
                     self._attend()
-            if match is not before:
+            if match is not before or waits:
                 troubles = 0
             if match is before or len(events) < len(seats):
                 troubles += 1
@@ -133,8 +133,11 @@ class Stretches:
                 return False
         return True
 
-    def _answers(self, game: Game, match: Match, seats: Sequence[Seat]) -> list[Event]:
-        """Asks all seats at once; returns the events of their replies in order, without failures of the server."""
+    def _answers(self, game: Game, match: Match, seats: Sequence[Seat]) -> tuple[list[Event], bool]:
+        """Asks all seats at once; returns the events of their replies in order, without failures of the server.
+
+        Also returns whether the match waits for something that is away.
+        """
         questions = [_question(game, match, seat) for seat in seats]
         asked = [gevent.spawn(self._askers.ask, question) for question in questions]
         self._asked.update(asked)
@@ -144,7 +147,7 @@ class Stretches:
             self._asked.difference_update(asked)
             if not all(one.ready() for one in asked):
                 gevent.killall([one for one in asked if not one.ready()], block=False)
-        events = []
+        events, waits = [], False
         for seat, question, one in zip(seats, questions, asked, strict=True):
             reply = one.value
             if isinstance(reply, Reply):
@@ -157,7 +160,8 @@ class Stretches:
                     self._health.note(question, reply)
                 if event is not None:
                     events.append(event)
-        return events
+                waits |= reply.failure is not None and reply.failure.away
+        return events, waits
 
 
 def _question(game: Game, match: Match, seat: Seat) -> Question:

@@ -11,13 +11,14 @@ from pathlib import Path
 import msgspec.structs
 import pytest
 from battling import Field
-from cluster import cluster, wait_for
+from cluster import cluster, free_port, wait_for
 from httpbots import Bots
 
 from battlebot.arena import keys
 from battlebot.arena.calls import encode_match
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.leases import Leases
+from battlebot.arena.making import STATELESS_PLACE, begin, new_match
 from battlebot.arena.scripts import Scripts
 from battlebot.arena.sweep import Sweeper
 from battlebot.config import Settings
@@ -49,7 +50,7 @@ def look_after(field: Field, match: Match, late_s: float) -> None:
     late = Conductor(field.conductor.registry, field.store, now_s=lambda: time.time() + late_s)
     again = list[str]()
     assert Sweeper(field.client, late, Queues(field.client), 5.0, 1.0, again.append).sweep() == 1
-    assert again == [match.id]
+    assert again == ([] if field.client.exists(keys.asking(match.id)) else [match.id])
 
 
 def test_the_answers_to_a_tick_are_one_commit(ground: Field, bots: Bots) -> None:
@@ -74,7 +75,8 @@ def test_looks_after_a_match_cost_its_bots_nothing(ground: Field, bots: Bots) ->
         assert asking.conduct(match.id) == 0
         bots.hanging.set()
         assert stretch_of_it.result() == 4
-    after, looks, ticks = ground.store.load(match.id), 2, 2
+    # a look while a worker asks changes nothing
+    after, looks, ticks = ground.store.load(match.id), 1, 2
     assert (after.revision, after.version, len(ground.store.record(match.id, 0))) == (looks + ticks, 4, 4)
     assert bots.asked == {"hanging": 2, "good": 2}
 
@@ -87,6 +89,20 @@ def test_a_stretch_ends_in_a_pause_that_is_longer(ground: Field, bots: Bots, mon
     assert again == [match.id]
     after = ground.store.load(match.id)
     assert asked_from_s(ground.conductor.registry[match.game], after) > time.time()
+
+
+def test_while_nats_is_away_its_bots_are_asked_on_and_on(ground: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The match is not left to the sweep, which gives it up after some looks: it waits, however long."""
+    for name, seconds in (("natslink.CONNECT_S", 0.01), ("stretch.TROUBLE_PAUSE_S", 0.01), ("stretch.LONGEST_S", 1.0)):
+        monkeypatch.setattr(f"battlebot.stateless.{name}", seconds)
+    game, nats_url, again = ground.conductor.registry["crossword"], f"nats://127.0.0.1:{free_port()}", list[str]()
+    ground.parts.settings = replace(ground.parts.settings, nats_url=nats_url)
+    seats = [(bot, STATELESS_PLACE) for bot in "ab"]
+    match = new_match(game, seats, ground.parts.settings, time.time(), addresses=dict.fromkeys("ab", "nats://x"))
+    assert begin(ground.store, game, match, game.name)
+    assert stretches(ground, Health(Scripts(ground.client)), again).conduct(match.id) == 0
+    assert again == [match.id]
+    assert ground.store.load(match.id) == match
 
 
 @pytest.mark.parametrize("rated", [True, False])
