@@ -48,11 +48,13 @@ class Kind:
     queue: str = TaskLists.QUEUE
 
 
-# In the order in which they are taken. Sweeps ask again for tasks that were shed or expired. A sweep does all that is
-# due, so that the first of many has done the work of all.
+# In the order in which they are taken: first the sweep of matches, which must not wait for those that wait for MongoDB.
+# Sweeps ask again for tasks that were shed or expired. A sweep does all that is due, so that the first of many has done
+# the work of all.
 KINDS = {
     "tasks.matches.sweep": Kind(priority=0, most=10, expires_s=30.0),
-    "tasks.contests.sweep": Kind(priority=0, most=10, expires_s=30.0),
+    "tasks.contests.sweep": Kind(priority=3, most=10, expires_s=30.0),
+    "tasks.matches.tidy": Kind(priority=3, most=10, expires_s=30.0, limit_s=600.0),
     "tasks.matches.archive": Kind(priority=3, most=10, expires_s=30.0, limit_s=600.0),
     "tasks.contests.pair": Kind(priority=6, most=1000, expires_s=30.0),
     "tasks.ratings.rate": Kind(priority=9, most=100, expires_s=60.0, limit_s=1800.0),
@@ -175,6 +177,7 @@ def _schedule(settings: Settings) -> dict[str, dict[str, Any]]:
     every_s = settings.sweep_interval_s
     return {
         "sweep matches": {"task": "tasks.matches.sweep", "schedule": every_s},
+        "tidy matches": {"task": "tasks.matches.tidy", "schedule": every_s},
         "sweep contests": {"task": "tasks.contests.sweep", "schedule": every_s},
         "sweep ratings": {"task": "tasks.ratings.sweep", "schedule": every_s * RATINGS_SWEEP},
     }

@@ -1,4 +1,4 @@
-"""Tasks about matches: the archive of those that ended, and the sweep for those that nobody looks after."""
+"""Tasks about matches: the archive of those that ended, and the sweeps for what nobody looks after."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from celery import shared_task
 from battlebot.arena import keys
 from battlebot.arena.archiving import game_document
 from battlebot.errors import Unavailable
-from tasks.workbench import Workbench, workbench
+from tasks.workbench import Workbench, lookout, workbench
 
 log = structlog.get_logger()
 
@@ -29,10 +29,19 @@ def archive() -> int:
 
 @shared_task(name="tasks.matches.sweep")
 def sweep() -> None:
-    """Handles what nobody noticed, archives what is left, and asks for attendance and for ratings put off."""
+    """Handles in live matches what nobody noticed. Needs no MongoDB."""
+    try:
+        look = lookout()
+        look.solo("sweep").run(look.sweeper.sweep)
+    except Unavailable as error:
+        log.warning("sweep.put_off", error=str(error))
+
+
+@shared_task(name="tasks.matches.tidy")
+def tidy() -> None:
+    """Archives what is left, and asks for attendance and for ratings put off."""
     try:
         bench = workbench()
-        bench.solo("sweep").run(bench.sweeper.sweep)
         if bench.storage.bots.any_stateless():
             bench.requests.attendance()
         if bench.store.finished_ids(1):
@@ -40,7 +49,7 @@ def sweep() -> None:
         for game in bench.rating_pace.due():
             bench.requests.rating(game)
     except Unavailable as error:
-        log.warning("sweep.put_off", error=str(error))
+        log.warning("tidying.put_off", error=str(error))
 
 
 def _archive_all(bench: Workbench) -> int:

@@ -1,4 +1,7 @@
-"""The parts that a worker process's tasks work with, made at the first task: connections must not cross a fork."""
+"""The parts that a worker process's tasks work with, made at the first task: connections must not cross a fork.
+
+The lookout needs Redis alone, so that live matches are looked after while MongoDB is away; the workbench has it all.
+"""
 
 from __future__ import annotations
 
@@ -31,28 +34,23 @@ from battlebot.stateless.health import Health
 from battlebot.storage import Storage
 from tasks.requests import Requests, sending
 
+PING_S = 2.0  # how long MongoDB may take to answer before a task is put off
+
 _making = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Workbench:
-    """The parts of a worker process."""
+class Lookout:
+    """The parts of a worker process that work without MongoDB."""
 
     settings: Settings
     celery: Celery
     client: redis.Redis
     locks: Locks
-    storage: Storage
     store: MatchStore
     queues: Queues
     conductor: Conductor
-    pairer: Pairer
-    organiser: Organiser
-    absences: Absences
-    rater: Rater
     sweeper: Sweeper
-    bus: Bus
-    rating_pace: Pace
     registry: Registry
     requests: Requests
 
@@ -61,25 +59,68 @@ class Workbench:
         return Solo(self.locks, work)
 
 
-def workbench() -> Workbench:
-    """This process's workbench. Raises Unavailable until MongoDB has answered once."""
+@dataclass(frozen=True)
+class Workbench(Lookout):
+    """The parts of a worker process."""
+
+    storage: Storage
+    pairer: Pairer
+    organiser: Organiser
+    absences: Absences
+    rater: Rater
+    bus: Bus
+    rating_pace: Pace
+
+
+def lookout() -> Lookout:
+    """This process's lookout."""
     # made once, also if greenlets call together
     with _making:
-        return _workbench(os.getpid())
+        return _lookout(os.getpid())
+
+
+def workbench() -> Workbench:
+    """This process's workbench. Raises Unavailable if MongoDB does not answer, soon enough for the sweep of matches.
+
+    A query would hold up the process for much longer, and all processes would be at one.
+    """
+    with _making:
+        bench = _workbench(os.getpid())
+    bench.storage.ping(PING_S)
+    return bench
 
 
 @lru_cache(maxsize=1)
-def _workbench(_pid: int) -> Workbench:
+def _lookout(_pid: int) -> Lookout:
     celery = current_app._get_current_object()
     settings: Settings = celery.battlebot_settings
     client = connect(settings.redis_url)
-    storage = Storage(settings)
-    # the cap of meetings is an index: nothing is paired before it is there
-    storage.ensure_indexes()
     registry = discover()
-    store, queues, health = MatchStore(client, hold_s=5.0), Queues(client), Health(Scripts(client))
+    store, queues = MatchStore(client, hold_s=5.0), Queues(client)
     requests = Requests(sending(celery))
     conductor = Conductor(registry, store, ask_archive=requests.archive, ask_bots=requests.bots)
+    return Lookout(
+        settings=settings,
+        celery=celery,
+        client=client,
+        locks=Locks(client),
+        store=store,
+        queues=queues,
+        conductor=conductor,
+        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, requests.bots),
+        registry=registry,
+        requests=requests,
+    )
+
+
+@lru_cache(maxsize=1)
+def _workbench(pid: int) -> Workbench:
+    look = _lookout(pid)
+    settings, client, store, queues, requests = look.settings, look.client, look.store, look.queues, look.requests
+    storage, health = Storage(settings), Health(Scripts(client))
+    storage.ping(PING_S)
+    # the cap of meetings is an index: nothing is paired before it is there
+    storage.ensure_indexes()
 
     def paused(bots: Collection[str]) -> list[str]:
         addresses = storage.bots.addresses(list(bots))
@@ -87,32 +128,23 @@ def _workbench(_pid: int) -> Workbench:
         return [bot for bot, address in addresses.items() if until[address] is not None]
 
     missing = Missing(client)
-    pairer = Pairer(registry, settings, storage, store, queues, missing, ask_bots=requests.bots, paused=paused)
+    pairer = Pairer(look.registry, settings, storage, store, queues, missing, ask_bots=requests.bots, paused=paused)
     bus = Bus(client)
     organiser = Organiser(
-        registry,
+        look.registry,
         storage,
-        conductor,
+        look.conductor,
         bus,
         ask_pairing=requests.pairing,
         ask_rating=requests.ratings_anew,
     )
     return Workbench(
-        settings=settings,
-        celery=celery,
-        client=client,
-        locks=Locks(client),
+        **vars(look),
         storage=storage,
-        store=store,
-        queues=queues,
-        conductor=conductor,
         pairer=pairer,
         organiser=organiser,
         absences=Absences(store, queues, missing, pairer, organiser, most_s=max(5.0, 3 * settings.sweep_interval_s)),
         rater=Rater(storage),
-        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, requests.bots),
         bus=bus,
         rating_pace=Pace(client, "ratings"),
-        registry=registry,
-        requests=requests,
     )

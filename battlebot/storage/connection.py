@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
+import pymongo
 from pymongo import MongoClient
 from pymongo.errors import ConfigurationError
 from pymongo.read_concern import ReadConcern
@@ -72,9 +75,9 @@ class Storage:
             for collection, models in INDEXES.items():
                 self.database[collection].create_indexes(models)
 
-    def ping(self) -> None:
-        """Raises Unavailable unless a primary answers."""
-        with mongo_errors():
+    def ping(self, within_s: float | None = None) -> None:
+        """Raises Unavailable unless a primary answers, within so many seconds (None: as long as a query may take)."""
+        with mongo_errors(), nullcontext() if within_s is None else pymongo.timeout(within_s):
             hello = self.client.admin.command("hello")
         if not hello.get("isWritablePrimary"):
             # only with a URI that says directConnection; otherwise the driver looks for a primary

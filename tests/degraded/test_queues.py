@@ -34,7 +34,7 @@ def test_what_keeps_matches_going_is_taken_first(celery: Battlebot) -> None:
     own = [name for name, kind in KINDS.items() if kind.queue == TaskLists.QUEUE]
     with celery.connection_for_read() as connection, connection.SimpleQueue(TaskLists.QUEUE) as queue:
         taken = [queue.get_nowait().headers["task"] for _ in own]
-    assert [KINDS[name].priority for name in taken] == [0, 0, 3, 6, 9, 9, 9]
+    assert [KINDS[name].priority for name in taken] == [0, 3, 3, 3, 6, 9, 9, 9]
 
 
 @pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.most], ids=str)

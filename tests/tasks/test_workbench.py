@@ -22,6 +22,7 @@ def bench(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Workbench:
     celery = make_celery(replace(settings, redis_url="unix:///there/is/none.sock"))
     celery.battlebot_settings = settings
     monkeypatch.setattr(tasks.workbench, "current_app", SimpleNamespace(_get_current_object=lambda: celery))
+    tasks.workbench._lookout.cache_clear()
     return tasks.workbench._workbench.__wrapped__(0)
 
 

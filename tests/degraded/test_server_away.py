@@ -1,0 +1,165 @@
+"""Nobody is there to let a bot in, or to find that a node is dead: matches wait, and go on with their bots."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+from cluster import Web, wait_for
+from frail import SETTINGS, Frail, frail_house, play_out, ready
+from peer import Peer
+from switchboard import Switchboard
+
+PLAY = {"turn_timeout_ms": 5000, "node_timeout_s": 1.0, "node_grace_s": 8.0}
+MISSED_S = 6.0  # a bot that is away for so long is out, or its match void
+SLOWLY_S = 90.0  # for what waits until a part has started
+
+
+@pytest.fixture(scope="module")
+def frail(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Frail]:
+    """Yields a module's stores, with a worker and beat; each test has nodes of its own."""
+    with frail_house(tmp_path_factory.mktemp("frail"), **SETTINGS, **PLAY) as made:
+        made.parts.worker()
+        made.parts.beat()
+        wait_for(lambda: " ready." in made.parts.logs(), "the worker", SLOWLY_S)
+        yield made
+
+
+@pytest.fixture
+def web(frail: Frail) -> Iterator[Web]:
+    """The only node."""
+    before = len(frail.parts.children)
+    try:
+        node = frail.parts.web()
+        wait_for(lambda: ready(node), "a ready server", SLOWLY_S)
+        yield node
+    finally:
+        for child in frail.parts.children[before:]:
+            child.kill()
+
+
+@pytest.fixture
+def meet(web: Web) -> Iterator[Switchboard]:
+    """Yields a maker of connections to the node; closes them after the test."""
+    switchboard = Switchboard(web)
+    yield switchboard
+    for peer in switchboard.peers:
+        with suppress(OSError):
+            peer.reset()
+
+
+def hold(seconds: float) -> None:
+    """Lets so much time pass: the disturbance is what is tested."""
+    began_s = time.monotonic()
+    wait_for(lambda: time.monotonic() - began_s > seconds)
+
+
+@contextmanager
+def stopped(node: Web) -> Iterator[None]:
+    """The node stands still within the `with` block."""
+    os.killpg(node.child.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.killpg(node.child.pid, signal.SIGCONT)
+
+
+def both(one: Peer, two: Peer) -> None:
+    """Reads the next update of both, which is the same."""
+    assert one.update()["state"] == two.update()["state"]
+
+
+@pytest.mark.parametrize("off_turn_comes", [True, False], ids=["both come back", "one comes back"])
+def test_bots_that_a_proxy_cut_off_just_before_the_server_stopped_play_on(
+    frail: Frail, web: Web, meet: Switchboard, off_turn_comes: bool
+) -> None:
+    """As when a proxy is stopped first: who comes back when the server does has lost nothing; who does not, loses."""
+    mover, other = meet.sit()
+    for peer in (mover, other):
+        peer.reset()
+        left = f'"bot":"{peer.bot}","how":"broken","event":"match.left"'
+        wait_for(lambda: left in frail.parts.logs(), "the server to notice")  # noqa: B023 - called at once
+    web.child.kill()
+    hold(MISSED_S)
+    node = frail.parts.web()
+    back = meet.login(mover.auth, web=node)
+    update = back.update()
+    assert update["match"]["id"] == mover.first["match"]["id"]
+    assert update["match"]["remainingMs"] > 0
+    if off_turn_comes:
+        again = meet.login(other.auth, web=node)
+        again.update()
+        assert play_out(back, again, turns=0)["reason"] == "complete"
+    else:
+        back.send({"n": 1})
+        back.update()
+        end = back.final()
+        assert (end["state"]["victor"], end["state"]["reason"]) == (mover.bot, "disconnect")
+
+
+def test_a_bot_that_leaves_again_after_an_outage_does_not_spoil_its_opponents_grace(
+    frail: Frail, web: Web, meet: Switchboard
+) -> None:
+    """The node takes the match up when that bot is missed: the other one has still time, and the match is not void."""
+    mover, other = meet.sit()
+    web.child.stop()
+    hold(PLAY["node_grace_s"] + 1.0)
+    node = frail.parts.web()
+    back = meet.login(mover.auth, web=node)
+    assert back.update()["match"]["id"] == mover.first["match"]["id"]
+    back.reset()
+    ended = f'"players":["{mover.bot}","{other.bot}"],"victor":"{other.bot}","reason":"disconnect","fault":"network"'
+    wait_for(lambda: ended in frail.parts.logs(), "the end of who left")
+
+
+def test_the_only_node_stands_still_for_long(frail: Frail, web: Web, meet: Switchboard) -> None:
+    """Its bots are connected all the time: while no node lives none is missed."""
+    mover, other = meet.sit()
+    with stopped(web):
+        hold(PLAY["node_timeout_s"] + PLAY["node_grace_s"] + 3.0)
+    mover.send({"n": 1})
+    both(mover, other)
+    assert play_out(other, mover)["reason"] == "complete"
+
+
+def test_a_dead_node_is_found_while_mongodb_hangs(frail: Frail, web: Web, meet: Switchboard) -> None:
+    """The bot comes back to the other node, which knows it; tasks that wait for MongoDB do not hold up the sweep."""
+    mortal = frail.parts.web()
+    known = meet.auth()
+    meet.login(known).reset()
+    one, two = meet.login(known, web=mortal), meet.login(meet.auth())
+    mover, other = meet.seated(one, two)
+    match_id = one.first["match"]["id"]
+    with frail.paused("mongod"):
+        # longer than it is remembered that a sweep was made
+        for _ in range(12):
+            hold(MISSED_S / 12)
+            mover.send({"n": 0})
+            both(mover, other)
+            mover, other = other, mover
+        mortal.child.kill()
+        orphaned = f'"bot":"{one.bot}","event":"match.orphaned"'
+        wait_for(lambda: orphaned in frail.parts.logs(), "the sweep to notice", MISSED_S + 10.0)
+        back = meet.login(known)
+        update = back.update()
+        assert update["match"]["id"] == match_id
+        mover, other = (back, other) if mover is one else (mover, back)
+        assert play_out(mover, other)["reason"] == "complete"
+    wait_for(lambda: ready(web), "a ready server")
+
+
+def test_a_worker_that_starts_while_mongodb_is_away_sweeps(frail: Frail, web: Web, meet: Switchboard) -> None:
+    """Then nothing else would find the dead node, whose bot is on its way back."""
+    [worker, *_], mortal = frail.parts.children, frail.parts.web()
+    sitting = meet.sit(nodes=(mortal, web))
+    with frail.killed("mongod"):
+        worker.kill()
+        frail.parts.children[0] = frail.parts.worker()
+        mortal.child.kill()
+        orphaned = f'"match":"{sitting[0].first["match"]["id"]}","bot":"[^"]+","event":"match.orphaned"'
+        wait_for(lambda: re.search(orphaned, frail.parts.logs()), "the sweep to notice", SLOWLY_S)
