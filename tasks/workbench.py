@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
@@ -35,6 +36,7 @@ from battlebot.storage import Storage
 from tasks.requests import Requests, sending
 
 PING_S = 2.0  # how long MongoDB may take to answer before a task is put off
+PINGED_S = 1.0  # how long it is not asked again once it has answered
 
 _making = threading.Lock()
 
@@ -59,11 +61,29 @@ class Lookout:
         return Solo(self.locks, work)
 
 
+@dataclass
+class Contact:
+    """Whether MongoDB answers, asked now and then."""
+
+    storage: Storage
+    answered_s: float = -PINGED_S
+
+    def check(self) -> None:
+        """Raises Unavailable if MongoDB does not answer soon enough for the sweep of matches.
+
+        A query would hold up the process for much longer, and all processes would be at one.
+        """
+        if time.monotonic() - self.answered_s >= PINGED_S:
+            self.storage.ping(PING_S)
+            self.answered_s = time.monotonic()
+
+
 @dataclass(frozen=True)
 class Workbench(Lookout):
     """The parts of a worker process."""
 
     storage: Storage
+    contact: Contact
     pairer: Pairer
     organiser: Organiser
     absences: Absences
@@ -80,13 +100,10 @@ def lookout() -> Lookout:
 
 
 def workbench() -> Workbench:
-    """This process's workbench. Raises Unavailable if MongoDB does not answer, soon enough for the sweep of matches.
-
-    A query would hold up the process for much longer, and all processes would be at one.
-    """
+    """This process's workbench. Raises Unavailable if MongoDB does not answer."""
     with _making:
         bench = _workbench(os.getpid())
-    bench.storage.ping(PING_S)
+    bench.contact.check()
     return bench
 
 
@@ -118,7 +135,8 @@ def _workbench(pid: int) -> Workbench:
     look = _lookout(pid)
     settings, client, store, queues, requests = look.settings, look.client, look.store, look.queues, look.requests
     storage, health = Storage(settings), Health(Scripts(client))
-    storage.ping(PING_S)
+    contact = Contact(storage)
+    contact.check()
     # the cap of meetings is an index: nothing is paired before it is there
     storage.ensure_indexes()
 
@@ -141,6 +159,7 @@ def _workbench(pid: int) -> Workbench:
     return Workbench(
         **vars(look),
         storage=storage,
+        contact=contact,
         pairer=pairer,
         organiser=organiser,
         absences=Absences(store, queues, missing, pairer, organiser, most_s=max(5.0, 3 * settings.sweep_interval_s)),
