@@ -19,7 +19,7 @@ from tasks.celeryapp import make_celery
 
 # longer than a turn's clock (2 s) and than our patience with one call to Redis (5 s)
 PLAY = {"turn_timeout_ms": 2000}
-AWAY_S = {"paused": 6.0, "killed": 2.5, "unwritable": 2.5, "full": 2.5, "demoted": 2.5, "busy": 7.0}
+AWAY_S = {"paused": 6.0, "killed": 2.5, "full": 2.5, "demoted": 2.5, "busy": 7.0}
 
 
 @pytest.mark.parametrize("how", AWAY_S)
