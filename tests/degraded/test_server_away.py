@@ -7,7 +7,7 @@ import re
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import pytest
 from cluster import Web, wait_for
@@ -41,16 +41,6 @@ def web(frail: Frail) -> Iterator[Web]:
     finally:
         for child in frail.parts.children[before:]:
             child.kill()
-
-
-@pytest.fixture
-def meet(web: Web) -> Iterator[Switchboard]:
-    """Yields a maker of connections to the node; closes them after the test."""
-    switchboard = Switchboard(web)
-    yield switchboard
-    for peer in switchboard.peers:
-        with suppress(OSError):
-            peer.reset()
 
 
 def hold(seconds: float) -> None:
