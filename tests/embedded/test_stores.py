@@ -55,6 +55,16 @@ def test_both_answer_and_neither_listens_on_a_port(make_settings: Make) -> None:
         assert len(settings.secret_key) == 64
 
 
+def test_mongod_ends_by_itself_before_it_is_primary(make_settings: Make) -> None:
+    """A secondary goes on serving for 15 seconds, longer than we let it: there is none that could take over."""
+    stores = Stores(make_settings(redis_url="redis://127.0.0.1:1"))
+    with pymongo.MongoClient(stores.settings.mongodb_uri) as client:
+        client.admin.command({"replSetStepDown": 60, "force": True})
+        assert client.admin.command("hello")["secondary"]
+    stores.stop()
+    assert named(stores, "mongod").status() == "exit status 0"
+
+
 def test_given_addresses_start_nothing(make_settings: Make) -> None:
     """The key alone comes from the folder."""
     urls = {"redis_url": "redis://127.0.0.1:1", "mongodb_uri": "mongodb://127.0.0.1:1"}
