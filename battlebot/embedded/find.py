@@ -65,7 +65,7 @@ def find_mongod() -> Path:
         if candidate.is_file():
             return _executable(candidate)
     raise EmbeddedError(
-        "There is no mongod for this machine: install MongoDB 5.0 or newer, or set MONGODB_URI to a running replica set."
+        "There is no mongod for this machine: install MongoDB 5 or newer, or set MONGODB_URI to a running replica set."
     )
 
 

@@ -40,7 +40,7 @@ def mongod_program(folder: DataFolder) -> Program:
     # --nounixsocket drops only the extra socket in /tmp, which a second mongod would take over.
     # A worker killed in a transaction holds its locks for this long; our transactions take milliseconds.
     arguments += ["--setParameter", "transactionLifetimeLimitSeconds=5"]
-    # Stopped before its election, at first a secondary, it would wait 15 seconds for a primary elsewhere (MongoDB 5.0+).
+    # Else, stopped before its election, it would wait 15 seconds for another to be elected (MongoDB 5.0 and newer).
     arguments += ["--setParameter", "shutdownTimeoutMillisForSignaledShutdown=0"]
     mongod = find_mongod()
     return Program(
