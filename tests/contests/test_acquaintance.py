@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import combinations
 
 import pytest
+from thorough import seeds
 
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
@@ -79,7 +80,7 @@ def by_few(storage: Storage, contest: Contest, waiters: list[Waiter]) -> list[Pa
     return None if rows is None else format_named("open").pair(situation_of(contest, rows, bots), waiters)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_whatever_is_behind_them_the_few_meetings_lead_to_the_same_pairs(
     storage: Storage, contest: Contest, seed: int
 ) -> None:

@@ -11,6 +11,7 @@ from itertools import pairwise
 import pytest
 from cpu import least_cpu_s
 from playing import CALM, Playing, Trouble, contest, first_moves, results, times_met
+from thorough import seeds
 
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import Waiter, pair_of
@@ -110,7 +111,7 @@ def test_one_bot_that_is_slow_or_gone_keeps_the_others_from_nothing(size: int, p
 @pytest.mark.parametrize("size", [2, 3, 6, 9])
 def test_a_finished_contest_has_exactly_so_many_meetings_of_each_pair(size: int) -> None:
     """With absences and voids too; with them first moves stay balanced, as the schedule has them."""
-    for seed in range(40):
+    for seed in seeds(10):
         trouble = CALM if seed % 2 else Trouble(absent=0.2, voids=5)
         end = Playing(FORM, contest(FORM, size, 1 + seed % 5), random.Random(seed), trouble).to_the_end()
         assert set(times_met(end).values()) == {end.meetings}
