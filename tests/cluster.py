@@ -142,7 +142,9 @@ class Cluster:
         return "".join(path.read_text(errors="replace") for path in sorted(self.folder.glob("*.log")))
 
     def stop(self) -> None:
-        """Stops everything."""
+        """Stops everything, all at once: one after another would take as long as all of them together."""
+        for child in self.children:
+            child.ask_to_stop()
         for child in reversed(self.children):
             child.stop()
 

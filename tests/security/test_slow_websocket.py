@@ -13,7 +13,7 @@ from switchboard import Seats, Switchboard
 
 SETTINGS = {
     "login_timeout_s": 1.0,
-    "ping_interval_s": 0.5,
+    "ping_interval_s": 1.5,
     "send_timeout_s": 1.0,
     "close_timeout_s": 0.5,
     "turn_timeout_ms": 1000,
@@ -73,4 +73,4 @@ def test_a_bot_that_has_vanished_is_closed_within_three_pings(meet: Switchboard)
     peer.mute = True
     began_s = time.monotonic()
     assert peer.closed().slug == "silent"
-    assert time.monotonic() - began_s < 10
+    assert time.monotonic() - began_s < 20
