@@ -8,7 +8,7 @@ from celery import shared_task
 from battlebot.arena import keys
 from battlebot.arena.archiving import game_document
 from battlebot.errors import Unavailable
-from tasks.workbench import Workbench, lookout, workbench
+from tasks.workbench import Workbench, match_bench, workbench
 
 log = structlog.get_logger()
 
@@ -31,8 +31,8 @@ def archive() -> int:
 def sweep() -> None:
     """Handles in live matches what nobody noticed. Needs no MongoDB."""
     try:
-        look = lookout()
-        look.solo("sweep").run(look.sweeper.sweep)
+        bench = match_bench()
+        bench.solo("sweep").run(bench.sweeper.sweep)
     except Unavailable as error:
         log.warning("sweep.put_off", error=str(error))
 

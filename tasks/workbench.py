@@ -1,6 +1,6 @@
 """The parts that a worker process's tasks work with, made at the first task: connections must not cross a fork.
 
-The lookout needs Redis alone, so that live matches are looked after while MongoDB is away; the workbench has it all.
+The match bench needs Redis alone, so that live matches are looked after while MongoDB is away; the workbench has all.
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ from tasks.requests import Requests, sending
 PING_S = 2.0  # how long MongoDB may take to answer before a task is put off
 PINGED_S = 1.0  # how long it is not asked again once it has answered
 
+# Both benches are made once, also if greenlets call together. Making the workbench waits for MongoDB, but no sweep of
+# matches waits for that: processes that sweep do one task at a time, and those with greenlets only ask bots.
 _making = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Lookout:
-    """The parts of a worker process that work without MongoDB."""
+class MatchBench:
+    """The parts of a worker process that live matches need: they work without MongoDB."""
 
     settings: Settings
     celery: Celery
@@ -69,9 +71,10 @@ class Contact:
     answered_s: float = -PINGED_S
 
     def check(self) -> None:
-        """Raises Unavailable if MongoDB does not answer soon enough for the sweep of matches.
+        """Raises Unavailable if MongoDB does not answer soon.
 
-        A query would hold up the process for much longer, and all processes would be at one.
+        The sweep of matches needs no MongoDB, but a process: a query would hold up this one for much longer, and soon
+        every process would be at one.
         """
         if time.monotonic() - self.answered_s >= PINGED_S:
             self.storage.ping(PING_S)
@@ -79,8 +82,8 @@ class Contact:
 
 
 @dataclass(frozen=True)
-class Workbench(Lookout):
-    """The parts of a worker process."""
+class Workbench(MatchBench):
+    """All parts of a worker process."""
 
     storage: Storage
     contact: Contact
@@ -92,11 +95,10 @@ class Workbench(Lookout):
     rating_pace: Pace
 
 
-def lookout() -> Lookout:
-    """This process's lookout."""
-    # made once, also if greenlets call together
+def match_bench() -> MatchBench:
+    """This process's match bench."""
     with _making:
-        return _lookout(os.getpid())
+        return _match_bench(os.getpid())
 
 
 def workbench() -> Workbench:
@@ -108,7 +110,7 @@ def workbench() -> Workbench:
 
 
 @lru_cache(maxsize=1)
-def _lookout(_pid: int) -> Lookout:
+def _match_bench(_pid: int) -> MatchBench:
     celery = current_app._get_current_object()
     settings: Settings = celery.battlebot_settings
     client = connect(settings.redis_url)
@@ -116,7 +118,7 @@ def _lookout(_pid: int) -> Lookout:
     store, queues = MatchStore(client, hold_s=5.0), Queues(client)
     requests = Requests(sending(celery))
     conductor = Conductor(registry, store, ask_archive=requests.archive, ask_bots=requests.bots)
-    return Lookout(
+    return MatchBench(
         settings=settings,
         celery=celery,
         client=client,
@@ -132,8 +134,8 @@ def _lookout(_pid: int) -> Lookout:
 
 @lru_cache(maxsize=1)
 def _workbench(pid: int) -> Workbench:
-    look = _lookout(pid)
-    settings, client, store, queues, requests = look.settings, look.client, look.store, look.queues, look.requests
+    base = _match_bench(pid)
+    settings, client, store, queues, requests = base.settings, base.client, base.store, base.queues, base.requests
     storage, health = Storage(settings), Health(Scripts(client))
     contact = Contact(storage)
     contact.check()
@@ -146,18 +148,18 @@ def _workbench(pid: int) -> Workbench:
         return [bot for bot, address in addresses.items() if until[address] is not None]
 
     missing = Missing(client)
-    pairer = Pairer(look.registry, settings, storage, store, queues, missing, ask_bots=requests.bots, paused=paused)
+    pairer = Pairer(base.registry, settings, storage, store, queues, missing, ask_bots=requests.bots, paused=paused)
     bus = Bus(client)
     organiser = Organiser(
-        look.registry,
+        base.registry,
         storage,
-        look.conductor,
+        base.conductor,
         bus,
         ask_pairing=requests.pairing,
         ask_rating=requests.ratings_anew,
     )
     return Workbench(
-        **vars(look),
+        **vars(base),
         storage=storage,
         contact=contact,
         pairer=pairer,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -10,10 +12,12 @@ import pytest
 import tasks.workbench
 from battlebot.arena.making import begin, new_match
 from battlebot.config import Settings
+from battlebot.errors import Unavailable
 from battlebot.matchmaking.queue import BY_A_TASK, Ticket
 from battlebot.referee.events import Turned
+from battlebot.storage import Storage
 from tasks.celeryapp import make_celery
-from tasks.workbench import Workbench
+from tasks.workbench import Contact, Workbench
 
 
 @pytest.fixture
@@ -22,7 +26,7 @@ def bench(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Workbench:
     celery = make_celery(replace(settings, redis_url="unix:///there/is/none.sock"))
     celery.battlebot_settings = settings
     monkeypatch.setattr(tasks.workbench, "current_app", SimpleNamespace(_get_current_object=lambda: celery))
-    tasks.workbench._lookout.cache_clear()
+    tasks.workbench._match_bench.cache_clear()
     return tasks.workbench._workbench.__wrapped__(0)
 
 
@@ -43,3 +47,18 @@ def test_what_is_asked_of_other_tasks_ends_no_sweep(bench: Workbench) -> None:
     bench.requests.pairing("numberwang", "autumn")
     bench.organiser.ask_rating("numberwang")
     bench.requests.archive()
+
+
+def test_a_task_is_put_off_long_before_a_query_would_fail(
+    settings: Settings, storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A MongoDB that does not answer must not hold up the processes, which have matches to look after."""
+    monkeypatch.setattr(tasks.workbench, "PING_S", 0.1)
+    Contact(storage).check()
+    nobody = str(tmp_path / "mongod.sock").replace("/", "%2F")
+    away = Storage(replace(settings, mongodb_uri=f"mongodb://{nobody}/battlebot"), answer_within_s=30.0)
+    begun_s = time.monotonic()
+    with pytest.raises(Unavailable):
+        Contact(away).check()
+    assert time.monotonic() - begun_s < 15
+    away.close()
