@@ -14,7 +14,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from battlebot.storage.games import PER_TURN
-from battlebot.storage.mongo import mongo_errors, session_of
+from battlebot.storage.mongo import mongo_errors, transaction
 from battlebot.storage.moves import pair_moves, standing_moves
 from battlebot.storage.voids import SERVER, Voids, Why
 
@@ -34,15 +34,14 @@ class Archive:
         self._pairs = database["pairs"]
 
     def store(self, games: Sequence[dict[str, Any]]) -> list[str]:
-        """Stores the matches that are not stored yet; returns their ids. Raises Unavailable: no match is stored then.
+        """Stores the matches that are not stored yet; returns their ids. Raises Unavailable: all are stored, or none.
 
         A match of a contest whose meeting is not open any more (it was taken back, or another match took its place) is
         stored as void.
         """
         with mongo_errors():
             documents = [self._without_overlong_turns(game) for game in games]
-            with session_of(self._client) as session:
-                return session.with_transaction(lambda active: self._store_in(active, documents))
+            return transaction(self._client, lambda session: self._store_in(session, documents))
 
     def _store_in(self, session: ClientSession, documents: Sequence[dict[str, Any]]) -> list[str]:
         ids = [document["_id"] for document in documents]

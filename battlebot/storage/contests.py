@@ -15,7 +15,7 @@ from pymongo.errors import DuplicateKeyError
 from battlebot.contests.contest import OPEN_STATES, Contest
 from battlebot.errors import NameTaken
 from battlebot.storage.audit import Audit, Note
-from battlebot.storage.mongo import mongo_errors, session_of
+from battlebot.storage.mongo import mongo_errors, transaction
 from battlebot.storage.room import Room
 from battlebot.storage.voids import Voids, Why
 
@@ -113,17 +113,16 @@ class Contests:
             self._contests.insert_one(contest.as_document(), session=session)
             self._audit.add(session, contest, notes)
 
-        with session_of(self._client) as session:
-            try:
-                session.with_transaction(in_transaction)
-            except DuplicateKeyError:
-                raise NameTaken(f"There is a contest {contest.name!r} already.", field="name") from None
+        try:
+            transaction(self._client, in_transaction)
+        except DuplicateKeyError:
+            raise NameTaken(f"There is a contest {contest.name!r} already.", field="name") from None
 
     def change(self, game: str, name: str, decide: Decide) -> Changed | None:
         """Makes the change that `decide` returns for the current contest; returns None if there is no such contest.
 
         It is one transaction, so that a decision is made on the state that it changes: after a conflict `decide` is
-        called again, perhaps several times. Raises what `decide` raises, and Unavailable: nothing was changed then.
+        called again, perhaps several times. Raises what `decide` raises, and Unavailable.
         """
 
         def in_transaction(session: ClientSession) -> Changed | None:
@@ -133,8 +132,7 @@ class Contests:
             change = decide(contest)
             return Changed(contest) if change is None else self.change_in(session, contest, change)
 
-        with session_of(self._client) as session:
-            return session.with_transaction(in_transaction)
+        return transaction(self._client, in_transaction)
 
     def change_in(self, session: ClientSession, contest: Contest, change: Change) -> Changed:
         """Makes a change of the contest, which was read in this transaction, and notes it in the audit."""

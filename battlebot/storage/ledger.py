@@ -16,10 +16,11 @@ from battlebot.contests.contest import Contest
 from battlebot.storage.audit import Note
 from battlebot.storage.contests import Change, Changed, Contests
 from battlebot.storage.meetings import pair_key, reservations
-from battlebot.storage.mongo import session_of
+from battlebot.storage.mongo import transaction
 from battlebot.storage.moves import COUNTS, SCORED, counted, counted_by_pair, pair_moves, standing_moves
 from battlebot.storage.voids import Voids, Why
 
+RECOUNT_S = 60.0  # all results of a contest are read in one transaction; MongoDB's own limit may be shorter
 MOST_NOTED = 100  # rows in one note of the audit: a document's size is limited
 RESULT = {"game": 1, "contest": 1, "players": 1, "victor": 1, "match.places": 1, "match.scores": 1}
 
@@ -70,8 +71,7 @@ class Ledger:
                 self._meetings.insert_many(free, session=session)
             return {row["_id"] for row in free}
 
-        with session_of(self._client) as session:
-            return session.with_transaction(in_transaction)
+        return transaction(self._client, in_transaction)
 
     def void(
         self, game: str, contest: str, match_id: str, why: Why, decide: Callable[[Contest], Change]
@@ -103,8 +103,7 @@ class Ledger:
             self._pairs.bulk_write(pair_moves([stored], -1), session=session)
             return Voided(changed, True)
 
-        with session_of(self._client) as session:
-            return session.with_transaction(in_transaction)
+        return transaction(self._client, in_transaction)
 
     def absent(self, contest: Contest, meeting: Mapping[str, Any], victor: str | None) -> bool:
         """Closes a meeting `{match, bots, n, round, together?}` that did not take place.
@@ -145,11 +144,10 @@ class Ledger:
                 self._pairs.bulk_write(pair_moves([result]), session=session)
             return True
 
-        with session_of(self._client) as session:
-            try:
-                return session.with_transaction(in_transaction)
-            except DuplicateKeyError:
-                return False
+        try:
+            return transaction(self._client, in_transaction)
+        except DuplicateKeyError:
+            return False
 
     def recount(self, game: str, contest: str, mend_by: str | None = None) -> list[dict[str, Any]]:
         """Counts the contest's standings from its games and meetings; returns where the kept ones differ.
@@ -177,8 +175,7 @@ class Ledger:
                     self._pairs.bulk_write(pair_moves(results), session=session)
             return rows
 
-        with session_of(self._client) as session:
-            return list(session.with_transaction(in_transaction))
+        return transaction(self._client, in_transaction, RECOUNT_S)
 
     def _results(self, game: str, contest: str, session: ClientSession) -> list[dict[str, Any]]:
         query = {"game": game, "contest": contest}

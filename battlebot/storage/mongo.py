@@ -1,18 +1,22 @@
-"""What all repositories need of the driver: its errors as ours, and sessions for transactions."""
+"""What all repositories need of the driver: its errors as ours, and transactions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
+import pymongo
 from pymongo import MongoClient
 from pymongo.client_session import ClientSession
 from pymongo.errors import ConfigurationError, ConnectionFailure, PyMongoError
+from pymongo.read_concern import ReadConcern
 
 from battlebot.errors import Unavailable
 
 PASSING_LABELS = ("TransientTransactionError", "RetryableWriteError", "UnknownTransactionCommitResult")
+
+Answer = TypeVar("Answer")
 
 
 @contextmanager
@@ -27,8 +31,25 @@ def mongo_errors() -> Iterator[None]:
         raise
 
 
+def transaction(
+    client: MongoClient[dict[str, Any]],
+    work: Callable[[ClientSession], Answer],
+    within_s: float | None = None,
+    read_concern: ReadConcern | None = None,
+) -> Answer:
+    """Does the work in a transaction and commits it, within so many seconds in all (None: as long as a query may take).
+
+    After a conflict with another transaction, or an election, `work` is called again. Raises what it raises, and
+    Unavailable: the transaction may still have been committed then, if it was the answer to this that did not come.
+    """
+    # without a deadline the driver would try for two minutes, and all that time nothing else is done here
+    limit_s = client.options.timeout if within_s is None else within_s
+    with pymongo.timeout(limit_s), _session_of(client) as session:
+        return session.with_transaction(work, read_concern=read_concern)
+
+
 @contextmanager
-def session_of(client: MongoClient[dict[str, Any]]) -> Iterator[ClientSession]:
+def _session_of(client: MongoClient[dict[str, Any]]) -> Iterator[ClientSession]:
     """A session for a transaction. Raises Unavailable like `mongo_errors`.
 
     A connection that was made while mongod was starting, before it knew of its replica set, never takes sessions, and

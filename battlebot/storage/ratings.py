@@ -6,17 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-import pymongo
 from pymongo import DeleteOne, MongoClient, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 from pymongo.read_concern import ReadConcern
 
-from battlebot.storage.mongo import mongo_errors, session_of
+from battlebot.storage.mongo import mongo_errors, transaction
 
 # a transaction left open by a killed process blocks others until MongoDB ends it: they do not wait for that
 MOVE_S = 3.0
-REPLACE_S = 60.0  # all ratings of a game in one transaction: 30,000 take 2 s; MongoDB's own limit may be shorter
+REPLACE_S = 20.0  # all ratings of a game in one transaction: 30,000 take 2 s; MongoDB's own limit may be shorter
 RESULT = {
     **dict.fromkeys(("players", "victor", "reason"), 1),
     **{f"match.{name}": 1 for name in ("seq", "void", "unrated", "places", "strikes", "evidence.bot")},
@@ -71,8 +70,7 @@ class Ratings:
             cursor = self._cursors.find_one({"_id": game}, session=session) or {}
             return cursor, list(self._ratings.find({"game": game}, ROW, session=session))
 
-        with session_of(self._client) as session:
-            return session.with_transaction(in_transaction, read_concern=ReadConcern("snapshot"))
+        return transaction(self._client, in_transaction, read_concern=ReadConcern("snapshot"))
 
     def games(self) -> list[str]:
         """The games that have matches or ratings. Raises Unavailable."""
@@ -130,8 +128,7 @@ class Ratings:
             self._write(game, rows, session)
             return True
 
-        with pymongo.timeout(MOVE_S), session_of(self._client) as session:
-            return bool(session.with_transaction(in_transaction))
+        return transaction(self._client, in_transaction, MOVE_S)
 
     def replace(self, game: str, revision: int, cursor: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
         """Like `move`, but `rows` are all ratings of the game: the others are deleted. Raises Unavailable."""
@@ -147,8 +144,7 @@ class Ratings:
             self._write(game, [row for bot, row in bots.items() if row != kept.get(bot)], session)
             return True
 
-        with pymongo.timeout(REPLACE_S), session_of(self._client) as session:
-            return bool(session.with_transaction(in_transaction))
+        return transaction(self._client, in_transaction, REPLACE_S)
 
     def _take(self, game: str, revision: int, cursor: Mapping[str, Any], session: ClientSession) -> bool:
         change = {"$set": {**cursor, "stale": False}, "$inc": {"revision": 1}}

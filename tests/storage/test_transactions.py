@@ -1,0 +1,94 @@
+"""Transactions whose MongoDB hangs, elects a primary, or has another transaction in their way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from pymongo.client_session import ClientSession
+
+from battlebot.config import Settings
+from battlebot.errors import Unavailable
+from battlebot.storage import Storage
+from battlebot.storage.mongo import transaction
+
+ANSWER_S = 2.0
+
+
+@pytest.fixture
+def hang(storage: Storage) -> Iterator[Callable[[], None]]:
+    """Yields what has MongoDB answer nothing any more, until the test is over; what it began then is undone."""
+    pid = storage.database.command("serverStatus")["pid"]
+    yield lambda: os.kill(pid, signal.SIGSTOP)
+    os.kill(pid, signal.SIGCONT)
+    storage.client.admin.command("killAllSessions", [])
+
+
+@pytest.fixture
+def count(storage: Storage) -> Callable[[ClientSession], Any]:
+    """Returns the work of a transaction: it adds one to a number, and returns that."""
+    storage.database["numbers"].insert_one({"_id": "n", "n": 0})
+
+    def add(session: ClientSession) -> Any:
+        numbers = session.client[storage.database.name]["numbers"]
+        numbers.update_one({"_id": "n"}, {"$inc": {"n": 1}}, session=session)
+        found = numbers.find_one({"_id": "n"}, session=session)
+        return found and found["n"]
+
+    return add
+
+
+@pytest.mark.parametrize("at_commit", [False, True], ids=["within it", "at its commit"])
+def test_a_mongodb_that_hangs_holds_nobody_up_for_longer_than_a_query_may_take(
+    settings: Settings, hang: Callable[[], None], count: Callable[[ClientSession], Any], at_commit: bool
+) -> None:
+    """The driver by itself would try again for two minutes."""
+    storage = Storage(settings, ANSWER_S)
+
+    def work(session: ClientSession) -> None:
+        count(session)
+        hang()
+        if not at_commit:
+            count(session)
+
+    begun_s = time.monotonic()
+    with pytest.raises(Unavailable):
+        transaction(storage.client, work)
+    assert time.monotonic() - begun_s < 15 * ANSWER_S
+    storage.close()
+
+
+def test_who_meets_another_transaction_tries_again(storage: Storage, count: Callable[[ClientSession], Any]) -> None:
+    """Both are made, one after the other."""
+    tries = []
+
+    def work(session: ClientSession) -> Any:
+        tries.append(storage.database["numbers"].find_one({"_id": "n"}, session=session))
+        if len(tries) == 1:
+            transaction(storage.client, count)
+        return count(session)
+
+    assert transaction(storage.client, work) == 2
+    assert [row["n"] for row in tries if row] == [0, 1]
+
+
+def test_a_short_election_is_sat_out(storage: Storage, count: Callable[[ClientSession], Any]) -> None:
+    """There is no primary for a second; what was made then is there."""
+    tries = []
+
+    def work(session: ClientSession) -> Any:
+        answer = count(session)
+        tries.append(answer)
+        if len(tries) == 1:
+            storage.client.admin.command("replSetStepDown", 1, force=True)
+        return answer
+
+    assert transaction(storage.client, work) == 1
+    assert len(tries) > 1
+    found = storage.database["numbers"].find_one({"_id": "n"})
+    assert found is not None
+    assert found["n"] == 1
