@@ -18,6 +18,7 @@ from celery import Celery, current_app
 from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
+from battlebot.arena.heartbeats import Heartbeats
 from battlebot.arena.pace import Pace
 from battlebot.arena.scripts import Scripts
 from battlebot.arena.solo import Locks, Solo
@@ -164,7 +165,16 @@ def _workbench(pid: int) -> Workbench:
         contact=contact,
         pairer=pairer,
         organiser=organiser,
-        absences=Absences(store, queues, missing, pairer, organiser, most_s=max(5.0, 3 * settings.sweep_interval_s)),
+        absences=Absences(
+            store,
+            queues,
+            missing,
+            pairer,
+            organiser,
+            Heartbeats(client),
+            settings.node_grace_s,
+            most_s=max(5.0, 3 * settings.sweep_interval_s),
+        ),
         rater=Rater(storage),
         bus=bus,
         rating_pace=Pace(client, "ratings"),

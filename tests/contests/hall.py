@@ -10,6 +10,7 @@ import redis
 from battlebot.arena.archiving import game_document
 from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
+from battlebot.arena.heartbeats import AWAY_S, Heartbeats
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.contest import Contest
@@ -25,6 +26,15 @@ from battlebot.storage import Storage
 
 GAME = "numberwang"
 REGISTRY = discover()
+
+
+def time_passed(heartbeats: Heartbeats, now_s: float, seconds: float) -> float:
+    """Sends a node's heartbeats of so many seconds, as seldom as makes no outage; returns the time after that."""
+    end_s = now_s + seconds
+    while now_s < end_s:
+        now_s = min(now_s + AWAY_S, end_s)
+        heartbeats.send("node", now_s, first=False)
+    return now_s
 
 
 @dataclass
@@ -45,9 +55,18 @@ class Hall:
             REGISTRY, self.storage, self.conductor, Bus(self.client), lambda game, contest: None, self.asked.append
         )
         self.pairer = Pairer(REGISTRY, self.settings, self.storage, self.store, self.queues, self.missing)
+        self.heartbeats = Heartbeats(self.client)
         self.absences = Absences(
-            self.store, self.queues, self.missing, self.pairer, self.organiser, now_s=lambda: self.now_s
+            self.store,
+            self.queues,
+            self.missing,
+            self.pairer,
+            self.organiser,
+            self.heartbeats,
+            self.settings.node_grace_s,
+            now_s=lambda: self.now_s,
         )
+        self.heartbeats.send("node", self.now_s, first=True)
 
     def begin(self, bots: str, **fields: Any) -> None:
         """Registers the bots and starts a contest with them: a round-robin of one meeting unless said otherwise."""
@@ -105,6 +124,10 @@ class Hall:
             self.end(match)
         self.archive()
         return [match.id for match in matches]
+
+    def pass_time(self, seconds: float, alive: bool = True) -> None:
+        """Lets time pass in which a node lives, and sends heartbeats; or none does."""
+        self.now_s = time_passed(self.heartbeats, self.now_s, seconds) if alive else self.now_s + seconds
 
     def look(self) -> int:
         """Looks for absent bots; returns how many meetings that closed."""

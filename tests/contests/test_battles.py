@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 import redis
+from hall import time_passed
 
 from battlebot.arena.archiving import game_document
 from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
+from battlebot.arena.heartbeats import Heartbeats
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.checks import check_contest
@@ -45,7 +47,9 @@ class House:
         self.conductor = Conductor(registry, self.store)
         self.pairer = Pairer(registry, settings, storage, self.store, self.queues, self.missing)
         self.organiser = Organiser(registry, storage, self.conductor, Bus(client), lambda *_: None, lambda *_: None)
-        self.absences = Absences(self.store, self.queues, self.missing, self.pairer, self.organiser, most_s=100.0)
+        self.heartbeats = Heartbeats(client)
+        looks = (self.store, self.queues, self.missing, self.pairer, self.organiser, self.heartbeats)
+        self.absences = Absences(*looks, grace_s=15.0, most_s=100.0)
         self.lookout = Lookout(storage, self.store, self.queues, self.missing)
         self.waited = 0
         given = {"name": "cup", "format": "champion", "config": {"battles": 10}, "meetings": 5, "entrants": BOTS}
@@ -213,11 +217,12 @@ def test_who_does_not_come_is_left_out_after_the_grace_and_may_come_later(house:
     """It is waited for once, not before each battle; alone nobody wins but by the others' absence."""
     now_s = [1000.0]
     house.pairer.now_s = house.absences.now_s = lambda: now_s[0]
+    house.heartbeats.send("node", now_s[0], first=True)
     house.wait(BOTS[:3])
     house.absences.look_at(house.contest())
     assert house.pairer.pair(GAME, "cup") == 0
     assert house.lookout.why(house.contest(), "ann")["sentence"] == "ann waits for who is to be in its battle: dan."
-    now_s[0] += 61
+    now_s[0] = time_passed(house.heartbeats, now_s[0], 61)
     for _ in range(2):
         house.absences.look_at(house.contest())
         assert house.pairer.pair(GAME, "cup") == 1
@@ -233,7 +238,7 @@ def test_who_does_not_come_is_left_out_after_the_grace_and_may_come_later(house:
             house.queues.leave(QUEUE, ticket)
     house.wait(["ann"])
     house.absences.look_at(house.contest())
-    now_s[0] += 61
+    now_s[0] = time_passed(house.heartbeats, now_s[0], 61)
     while house.contest().state == "running":
         house.absences.look_at(house.contest())
     rows = {row["bot_id"]: row for row in house.lookout.ranking(house.contest())}

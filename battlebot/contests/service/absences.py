@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import structlog
 
 from battlebot.arena import keys
+from battlebot.arena.heartbeats import Heartbeats
 from battlebot.arena.making import new_match_id
 from battlebot.arena.store import MatchStore
 from battlebot.contests.contest import Contest
@@ -16,7 +17,7 @@ from battlebot.contests.formats import format_named
 from battlebot.contests.formats.situation import Due
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
-from battlebot.matchmaking.missing import Missing
+from battlebot.matchmaking.missing import Missing, Wait
 from battlebot.matchmaking.queue import Queues
 
 log = structlog.get_logger()
@@ -26,8 +27,9 @@ log = structlog.get_logger()
 class Absences:
     """Tracks in Redis how long each entrant with a due meeting has been missing, and closes meetings accordingly.
 
-    Time counts only while the contest runs and somebody looks, at most `most_s` seconds from one look to the next, so
-    that no bot is charged for a server that was down. It restarts when the contest is resumed or reopened.
+    Time counts only while the contest runs, bots can come in and somebody looks, at most `most_s` seconds from one look
+    to the next, so that no bot is charged for a server that was down. After an outage bots have `grace_s` to come back
+    before it goes on. It restarts when the contest is resumed or reopened.
     """
 
     store: MatchStore
@@ -35,6 +37,8 @@ class Absences:
     missing: Missing
     pairer: Pairer
     organiser: Organiser
+    heartbeats: Heartbeats
+    grace_s: float
     most_s: float = 5.0
     now_s: Callable[[], float] = time.time
 
@@ -53,7 +57,7 @@ class Absences:
         due = kind.due(situation)
         waiting, playing = self._present(contest)
         missing = {bot for row in due for bot in row.bots} - waiting - playing
-        waits = self.missing.note(*contest.where, contest.run, missing, self.now_s(), self.most_s)
+        waits = self._noted(contest, missing)
         gone = {bot for bot, wait in waits.items() if wait.seconds >= contest.absent_after_s}
         closed, busy = 0, set(playing)
         for row in due:
@@ -65,6 +69,16 @@ class Absences:
                 busy |= bots
                 closed += self._close(contest, row, bots - gone)
         return closed
+
+    def _noted(self, contest: Contest, missing: set[str]) -> dict[str, Wait]:
+        now_s = self.now_s()
+        beats = self.heartbeats.all().values()
+        # whether bots could come in since the last heartbeat is known when there is another
+        until_s = min(now_s, max(beats, default=now_s))
+        shut = [(outage.since_s, outage.until_s + self.grace_s) for outage in self.heartbeats.outages(now_s)]
+        if not beats:
+            shut.append((0.0, now_s))
+        return self.missing.note(*contest.where, contest.run, missing, now_s, self.most_s, until_s, shut)
 
     def _close(self, contest: Contest, row: Due, there: set[str]) -> bool:
         victor = next(iter(there), None)
