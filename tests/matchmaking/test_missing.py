@@ -1,0 +1,63 @@
+"""How long a contest has waited for a bot: only in times in which it could have come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import redis
+
+from battlebot.arena.connection import connect
+from battlebot.config import Settings
+from battlebot.matchmaking.missing import Missing
+
+
+@pytest.fixture
+def client(settings: Settings) -> Iterator[redis.Redis]:
+    """Yields a client of the emptied Valkey."""
+    made = connect(settings.redis_url)
+    yield made
+    made.close()
+
+
+def noted(
+    client: redis.Redis, now_s: float, until_s: float | None = None, shut: tuple[tuple[float, float], ...] = ()
+) -> float:
+    """Notes that a bot is missing; returns for how long it has been waited for."""
+    return Missing(client).note("g", "cup", "a run", ["a"], now_s, 100.0, until_s, shut)["a"].seconds
+
+
+@pytest.mark.parametrize(
+    ("shut", "counted_s"),
+    [
+        ((), 60),
+        (((110.0, 120.0),), 50),
+        (((90.0, 110.0), (150.0, 170.0)), 40),
+        (((120.0, 130.0), (110.0, 150.0)), 20),
+        (((110.0, 130.0), (120.0, 140.0)), 30),
+        (((0.0, 200.0),), 0),
+        (((10.0, 20.0), (170.0, 180.0)), 60),
+    ],
+)
+def test_times_in_which_it_could_not_come_do_not_count(
+    client: redis.Redis, shut: tuple[tuple[float, float], ...], counted_s: float
+) -> None:
+    """Each row: such times of the minute from 100 to 160, in any order, and how much of it counts."""
+    assert noted(client, 100.0) == 0
+    assert noted(client, 160.0, shut=shut) == counted_s
+
+
+def test_time_of_which_it_is_not_known_counts_later(client: redis.Redis) -> None:
+    """Each second once, and none before the bot was missing."""
+    assert noted(client, 100.0, until_s=90.0) == 0
+    assert noted(client, 110.0, until_s=95.0) == 0
+    assert noted(client, 120.0, until_s=115.0) == 15
+    assert noted(client, 130.0, until_s=112.0) == 15
+    assert noted(client, 140.0) == 40
+
+
+def test_a_bot_is_not_missed_for_the_time_before_it_went_missing(client: redis.Redis) -> None:
+    """Though that is counted only later."""
+    Missing(client).note("g", "cup", "a run", [], 100.0, 100.0)
+    assert noted(client, 120.0, until_s=110.0) == 0
+    assert noted(client, 130.0) == 10
