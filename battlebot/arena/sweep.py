@@ -14,6 +14,7 @@ from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import redis_errors
 from battlebot.arena.heartbeats import Heartbeats
 from battlebot.arena.mail import nudge
+from battlebot.arena.tasklists import TaskLists
 from battlebot.errors import UnknownMatch
 from battlebot.matchmaking.queue import Queues
 from battlebot.referee.events import Orphaned, Overdue
@@ -26,9 +27,8 @@ log = structlog.get_logger()
 SPARE_S = 2.0
 PATIENCE_S = 10.0  # how much, if sweeps are not on time: longer times without Redis are outages, which move deadlines
 AGAIN_MS = 5000  # before a match that no worker has taken up is asked for again
-LOOK_S = 10.0  # before the next look at a match that waits for busy workers
+LOOK_S = 10.0  # before the next look at a match that waits for a worker
 TASK_S = 60.0  # how long a task that asks bots waits for a worker before it expires
-MOST_LEASES = 100  # that are looked at, those that run longest first: the others may be of dead workers
 SENT_S = 3600  # how long it is remembered that a match was sent for
 LATE_S = 0.5  # a sweep that is later than this has stalled, and perhaps Redis with it
 
@@ -48,6 +48,7 @@ class Sweeper:
         """`ask_bots(match_id)` has the stateless bots asked that the match awaits."""
         self._client = client
         self._heartbeats = Heartbeats(client)
+        self._tasks = TaskLists(client, TaskLists.BOTS)
         self._conductor = conductor
         self._queues = queues
         self._ask_bots = ask_bots
@@ -130,28 +131,23 @@ class Sweeper:
         return all(seat.address is not None for seat in match.seats if seat.bot in awaited)
 
     def _is_left_to_workers(self, match_id: str) -> bool:
-        """Returns whether a worker asks in this match, or its task waits for workers that ask in others.
+        """Returns whether a worker asks in this match, or none has taken it up since it was sent for.
 
-        Nobody has failed then, however often the match is looked at. The leases of a dead worker expire, and one that
-        asks in vain gives its lease up. Another look is scheduled, and a task that has expired is sent again.
+        Workers are busy or away then, and the match waits, however often it is looked at. The leases of a dead worker
+        expire, and one that asks in vain gives its lease up. Another look is scheduled, and a task that has expired, or
+        was lost, is sent again.
         """
         with redis_errors():
             if not self._client.exists(keys.asking(match_id)):
                 sent: Any = self._client.get(keys.sent_for(match_id))
-                if sent is None or not self._are_busy():
+                if sent is None:
                     return False
-                if self._conductor.now_s() - float(sent) > TASK_S:
+                if self._conductor.now_s() - float(sent) > TASK_S or not any(self._tasks.lengths().values()):
                     log.warning("match.in_line", match=match_id)
                     self._send_for(match_id)
             due_s = self._conductor.now_s() + LOOK_S
             self._client.zadd(keys.DEADLINES, {match_id: int(due_s * 1000)}, xx=True, gt=True)
         return True
-
-    def _are_busy(self) -> bool:
-        """Returns whether workers ask in other matches; the leases of a dead worker expire."""
-        found: Any = self._client.zrevrangebyscore(keys.ASKING, "+inf", 0, start=0, num=MOST_LEASES)
-        leases = [keys.asking(other.decode()) for other in found]
-        return bool(leases) and bool(self._client.exists(*leases))
 
     def _send_for(self, match_id: str) -> None:
         with redis_errors():

@@ -17,6 +17,7 @@ from battlebot.arena.making import STATELESS_PLACE, begin, new_match
 from battlebot.arena.scripts import Scripts
 from battlebot.arena.store import MatchStore
 from battlebot.arena.sweep import LOOK_S, TASK_S, Sweeper
+from battlebot.arena.tasklists import TaskLists
 from battlebot.config import Settings
 from battlebot.matchmaking.queue import Queues
 from battlebot.referee.events import Left, Orphaned, Outage
@@ -60,24 +61,6 @@ def test_a_dead_node_is_found_though_sweeps_are_slow(
     assert [seat.place for seat in store.load(match.id).seats] == [None, "n2/1.1"]
 
 
-def test_stateless_bots_are_asked_again_and_at_last_given_up(
-    client: redis.Redis, store: MatchStore, registry: Registry, settings: Settings
-) -> None:
-    """No node holds their seats, and none is taken for dead; without any worker the match is the server's fault."""
-    game, asked, now = registry["numberwang"], list[str](), [1000.0]
-    seats = [(bot, STATELESS_PLACE) for bot in "ab"]
-    match = new_match(game, seats, settings, now[0], addresses=dict.fromkeys("ab", "http://bots.example/"))
-    assert begin(store, game, match, game.name)
-    conductor = Conductor(registry, store, now_s=lambda: now[0])
-    sweeper = Sweeper(client, conductor, Queues(client), 5.0, 1.0, asked.append)
-    while (live := store.load(match.id)).verdict is None:
-        assert all(seat.place == STATELESS_PLACE for seat in live.seats)
-        now[0] += 60.0
-        sweeper.sweep()
-    assert asked == [match.id] * 6
-    assert live.verdict.fault == "server"
-
-
 class Waiting:
     """A match that began at 1000, whose two stateless bots nobody has asked yet, and the sweeps that look after it."""
 
@@ -104,52 +87,37 @@ def waiting(client: redis.Redis, store: MatchStore, registry: Registry, settings
     return Waiting(client, store, registry, settings)
 
 
-def test_a_match_whose_task_waits_for_busy_workers_is_never_given_up(waiting: Waiting, client: redis.Redis) -> None:
-    """It is sent for again when its task has expired, and not at each look."""
-    leases = Leases(Scripts(client))
-    assert leases.take("another") is not None
+def test_a_match_that_no_worker_takes_up_is_never_given_up(waiting: Waiting, client: redis.Redis) -> None:
+    """Workers are away or busy: it is sent for again when its task has expired, and not at each look."""
+    client.lpush(TaskLists(client, TaskLists.BOTS).key(3), b"{}")
     for _ in range(500):
-        leases.renew()
         match = waiting.look(2.0)
         assert match.verdict is None
+        assert all(seat.place == STATELESS_PLACE for seat in match.seats), "no node holds them, none is taken for dead"
     assert match.nudges == 1
     assert 900 / (TASK_S + LOOK_S + 2) <= len(waiting.asked) <= 1000 / TASK_S + 1
 
 
+def test_a_match_whose_task_was_lost_is_soon_sent_for_again(waiting: Waiting, client: redis.Redis) -> None:
+    """No task waits: a worker took it and died, or could not begin."""
+    for looks in range(1, 2 * MAX_NUDGES):
+        assert waiting.look(20.0).nudges == 1
+        assert len(waiting.asked) == looks
+
+
 def test_a_match_that_workers_take_in_vain_is_given_up(waiting: Waiting, client: redis.Redis) -> None:
-    """However many others they ask: it is its own asking that fails."""
+    """However many other tasks wait: it is its own asking that fails."""
     leases = Leases(Scripts(client))
-    assert leases.take("another") is not None
+    client.lpush(TaskLists(client, TaskLists.BOTS).key(3), b"{}")
     for looks in range(1, MAX_NUDGES + 1):
         assert waiting.look(20.0).nudges == looks
-        leases.renew()
+        assert waiting.look(20.0).nudges == looks, "nobody has taken it up since"
         lease = leases.take(waiting.id)
         assert lease is not None
         leases.release(lease)
     verdict = waiting.look(20.0).verdict
     assert verdict is not None
     assert (verdict.fault, len(waiting.asked)) == ("server", MAX_NUDGES)
-
-
-def test_a_match_is_given_up_when_the_workers_that_were_busy_are_gone(waiting: Waiting, client: redis.Redis) -> None:
-    """Then its task waits for nobody."""
-    leases = Leases(Scripts(client))
-    busy = leases.take("another")
-    assert busy is not None
-    assert [waiting.look(20.0).nudges for _ in range(3)] == [1, 1, 1]
-    leases.release(busy)
-    assert [waiting.look(20.0).nudges for _ in range(3)] == [2, 3, 4]
-
-
-def test_leases_of_workers_that_are_gone_are_no_busy_workers(waiting: Waiting, client: redis.Redis) -> None:
-    """Though the sweep notes that it has asked for their matches again."""
-    assert Leases(Scripts(client)).take("another") is not None
-    assert waiting.look(20.0).nudges == 1
-    client.delete(keys.asking("another"))
-    for nudges in (2, 3):
-        client.zadd(keys.ASKING, {"another": 1})
-        assert waiting.look(20.0).nudges == nudges
-    assert "another" in waiting.asked
 
 
 def test_a_match_in_which_a_worker_asks_is_left_to_it(waiting: Waiting, client: redis.Redis) -> None:
@@ -168,10 +136,9 @@ def test_a_match_in_which_a_worker_asks_is_left_to_it(waiting: Waiting, client: 
 def test_a_match_that_waits_for_a_connected_bot_is_nudged(
     begun: Callable[..., Match], client: redis.Redis, store: MatchStore, registry: Registry
 ) -> None:
-    """Its node may have lost a letter, however busy workers are."""
+    """Its node may have lost a letter, whatever workers do."""
     match, now = begun("numberwang", now_s=1000.0), [1000.0]
     client.zadd(keys.NODES, {"n1": time.time() * 1000, "n2": time.time() * 1000})
-    assert Leases(Scripts(client)).take("another") is not None
     client.set(keys.sent_for(match.id), 1000.0)
     sweeper = Sweeper(client, Conductor(registry, store, now_s=lambda: now[0]), Queues(client), 5.0, 1.0)
     for looks in (1, 2, 3):
