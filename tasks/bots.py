@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from os import getpid
 from typing import Any
 
@@ -24,11 +24,9 @@ from battlebot.stateless.asking import TIDY_EVERY_S
 from battlebot.stateless.attendance import Attendance
 from battlebot.stateless.health import Health
 from battlebot.stateless.trial import Trial
-from tasks.workbench import workbench
+from tasks.workbench import lookout, workbench
 
 log = structlog.get_logger()
-
-AGAIN_S = 1.0
 
 _making = threading.Lock()
 
@@ -55,7 +53,10 @@ def attend() -> int:
 
 
 class Desk:
-    """What a worker process asks bots with; its threads renew the leases, write the bots' health, and tidy up."""
+    """What a worker process asks bots with; its threads renew the leases, write the bots' health, and tidy up.
+
+    Without MongoDB bots are asked; none is added to the queues then.
+    """
 
     def __init__(self) -> None:
         # these need greenlets, which workers of other queues do not have
@@ -63,35 +64,40 @@ class Desk:
         from battlebot.stateless.stretch import Stretches, make_room_for_lookups
 
         make_room_for_lookups()
-        bench = workbench()
-        requests = bench.requests
+        look = lookout()
         lag = Lag()
         lag.start()
         timers = Timers()
         timers.start()
-        scripts = GroupedScripts(bench.client, Gate)
+        scripts = GroupedScripts(look.client, Gate)
         self.leases, self.health = Leases(scripts), Health(scripts)
-        store = MatchStore(bench.client, scripts, hold_s=5.0)
-        ask_archive = Spaced(requests.archive, timers, ARCHIVE_EVERY_S)
-        conductor = Conductor(bench.registry, store, ask_archive=ask_archive)
-        askers = make_askers(bench.settings, lag.total_s)
-        self.stretches = Stretches(conductor, askers, self.leases, self.health, requests.bots, requests.attendance)
-        self.attendance = Attendance(
-            registry=bench.registry,
-            settings=bench.settings,
-            storage=bench.storage,
-            store=store,
-            queues=bench.queues,
-            health=self.health,
-            trial=Trial(bench.registry, bench.settings, askers),
-            ask_pairing=requests.pairing,
-            ask_bots=requests.bots,
-        )
+        self._store = MatchStore(look.client, scripts, hold_s=5.0)
+        ask_archive = Spaced(look.requests.archive, timers, ARCHIVE_EVERY_S)
+        conductor = Conductor(look.registry, self._store, ask_archive=ask_archive)
+        askers = make_askers(look.settings, lag.total_s)
+        again, attend = look.requests.bots, look.requests.attendance
+        self.stretches = Stretches(conductor, askers, self.leases, self.health, again, attend)
         self._askers = askers
         askers.start()
         signals.worker_shutting_down.connect(self._stop, weak=False)
         threading.Thread(target=self._run, name="bots", daemon=True).start()
         threading.Thread(target=self._tidy, name="tidy", daemon=True).start()
+
+    @cached_property
+    def attendance(self) -> Attendance:
+        """What keeps stateless bots waiting. Raises Unavailable if MongoDB has not answered yet."""
+        bench = workbench()
+        return Attendance(
+            registry=bench.registry,
+            settings=bench.settings,
+            storage=bench.storage,
+            store=self._store,
+            queues=bench.queues,
+            health=self.health,
+            trial=Trial(bench.registry, bench.settings, self._askers),
+            ask_pairing=bench.requests.pairing,
+            ask_bots=bench.requests.bots,
+        )
 
     def _stop(self, **_: Any) -> None:
         self.stretches.stop()
@@ -119,7 +125,7 @@ class Desk:
 
 
 def desk() -> Desk:
-    """This process's desk, made at the first call, also if greenlets call together. Raises Unavailable."""
+    """This process's desk, made at the first call, also if greenlets call together."""
     with _making:
         return _desk(getpid())
 
@@ -129,20 +135,10 @@ def _desk(_pid: int) -> Desk:
     return Desk()
 
 
-def _open_desk() -> None:
-    while True:
-        try:
-            desk()
-            return
-        except Unavailable as error:
-            log.warning("bots.desk_put_off", error=str(error))
-            time.sleep(AGAIN_S)
-
-
 def _when_ready(sender: Any, **_: Any) -> None:
     """Makes the desk of a worker that asks bots at its start: published answers wait for their acknowledgement."""
     if TaskLists.BOTS in sender.app.amqp.queues.consume_from:
-        threading.Thread(target=_open_desk, name="desk", daemon=True).start()
+        threading.Thread(target=desk, name="desk", daemon=True).start()
 
 
 signals.worker_ready.connect(_when_ready, weak=False)

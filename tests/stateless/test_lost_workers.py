@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from battling import Field
-from cluster import cluster, wait_for
+from cluster import cluster, free_port, wait_for
 from httpbots import Bots
 
 from battlebot.arena.leases import LEASE_MS
@@ -38,12 +38,12 @@ def played_once(record: Any, ticks: int) -> bool:
 
 
 def test_a_worker_killed_in_a_tick_costs_no_tick(ground: Field, bots: Bots) -> None:
-    """Another asks again when its lease has run out; what was committed stays."""
+    """Another asks again when its lease has run out, though it begins without MongoDB; what was committed stays."""
     killed = ground.parts.bots()
     match = ground.begin([bots.url("slow")] * 2, maxNumOfTicks=12, playerStartPositions=APART)
     wait_for(lambda: bots.asked["slow"] >= 5, "some ticks")
     os.kill(killed.pid, signal.SIGKILL)
-    ground.parts.bots()
+    ground.parts.bots(mongodb_uri=f"mongodb://127.0.0.1:{free_port()}/nobody")
     assert played_once(ground.record(match), 12)
 
 
