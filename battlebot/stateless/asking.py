@@ -70,6 +70,9 @@ class Kind(Protocol):
     def start(self) -> None:
         """Begins what needs no question; called once, by a process that goes on asking. Does not wait."""
 
+    def is_away(self) -> bool:
+        """Returns whether no question can be asked now, whatever the address. Does not wait."""
+
     def tidy(self) -> None:
         """Releases what need not be kept any longer; called every `TIDY_EVERY_S`."""
 
@@ -91,6 +94,10 @@ class Askers:
         except BadAddress as error:
             return Reply(failure=Failure(error.code, str(error)))
         return kind.ask(question)
+
+    def is_away(self, address: str) -> bool:
+        """Returns whether what an address is asked through is away. Raises BadAddress."""
+        return self._kind_of(address).is_away()
 
     def start(self) -> None:
         """Starts every kind; call once, if `tidy` will be called."""

@@ -84,6 +84,10 @@ class HttpBots:
     def start(self) -> None:
         """Does nothing: connections are made for questions."""
 
+    def is_away(self) -> bool:
+        """Returns False: nothing stands between the server and the bots."""
+        return False
+
     def tidy(self) -> None:
         """Closes connections that have been kept long enough."""
         self.connections.tidy()

@@ -79,6 +79,10 @@ class NatsBots:
         if self._line is not None:
             self._line.start()
 
+    def is_away(self) -> bool:
+        """Returns whether there is no connection to NATS now."""
+        return self._line is not None and self._line.is_away
+
     def tidy(self) -> None:
         """Does nothing: there is one connection, which is kept."""
 

@@ -66,6 +66,11 @@ class NatsLine:
         """Connects, now and whenever NATS is there again; does not wait for it."""
         self._running_loop().call_soon_threadsafe(self._link.start)
 
+    @property
+    def is_away(self) -> bool:
+        """Whether there is no connection now."""
+        return not self._link.is_there
+
     def ask(
         self,
         subject: str,

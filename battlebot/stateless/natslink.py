@@ -47,6 +47,7 @@ class NatsLink:
         self._servers: list[Srv] = []
         self._keeping: asyncio.Task[None] | None = None
         self._there = asyncio.Event()
+        self._patient_until_s = 0.0  # by the clock of the event loop
         self._failure: Exception = TimeoutError()
         # the latest ones, which may have ended, and when they began
         self.client: LineClient | None = None
@@ -56,20 +57,29 @@ class NatsLink:
     def start(self) -> None:
         """Connects, without waiting; must be called within the event loop."""
         if self._keeping is None:
+            self._wait_for_it()
             self._keeping = asyncio.create_task(self._keep())
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a connection; any thread may look."""
+        return self._there.is_set()
 
     async def connected(self) -> tuple[LineClient, Acknowledger]:
         """Returns the connection, and what acknowledges over it. Raises nats' Error if there is none for `CONNECT_S`.
 
-        All who wait do so for the same attempts.
+        All who wait do so for the same attempts; who comes after that is told at once.
         """
         self.start()
         with suppress(TimeoutError):
-            async with asyncio.timeout(CONNECT_S):
+            async with asyncio.timeout_at(self._patient_until_s):
                 await self._there.wait()
         if not self._there.is_set() or self.client is None or self._acknowledger is None:
             raise Error(f"nats: {why(self._failure)}")
         return self.client, self._acknowledger
+
+    def _wait_for_it(self) -> None:
+        self._patient_until_s = asyncio.get_running_loop().time() + CONNECT_S
 
     async def close(self) -> None:
         """Ends the connection for good."""
@@ -115,6 +125,7 @@ class NatsLink:
             await client.ended.wait()
         finally:
             self._there.clear()
+            self._wait_for_it()
             acknowledger.stop()
         self._failure = client.last_error or self._failure
         log.warning("nats.disconnected", error=why(self._failure))

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import gevent
 import structlog
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 from battlebot.arena.conduct import Conductor, asked_of
 from battlebot.arena.leases import Lease, Leases
 from battlebot.arena.questions import content_of, gave_up, is_turn, turned
-from battlebot.errors import UnknownMatch
+from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.advance import asked_from_s
 from battlebot.referee.events import Event, GaveUp
 from battlebot.referee.match import Match, Seat
@@ -28,6 +29,7 @@ from battlebot.stateless.health import Health
 log = structlog.get_logger()
 
 LONGEST_S = 30.0  # then other matches are served: there may be more of them than a worker has greenlets
+AGAIN_S = 0.5  # between two looks whether what a match waits for is still away
 TROUBLE_PAUSE_S = 1.0
 MOST_TROUBLES = 5  # consecutive failures of our own before the match is left to the sweep
 FINISHING_S = 1.0  # for answers under way when the worker is stopped
@@ -40,6 +42,17 @@ def make_room_for_lookups() -> None:
     os.environ.setdefault("RES_OPTIONS", RESOLVER)
     # gevent has ten, all of which one match could take with names that do not resolve
     gevent.get_hub().threadpool.maxsize = LOOKUPS
+
+
+class Outcome(NamedTuple):
+    """What came of a stretch: how many answers were committed, whether another must follow, the addresses not asked.
+
+    Those cannot be reached for now, as what they are asked through is away.
+    """
+
+    done: int
+    unfinished: bool = False
+    away: Sequence[str] = ()
 
 
 class Stretches:
@@ -73,34 +86,57 @@ class Stretches:
         lease = self._leases.take(match_id)
         if lease is None:
             return 0
-        done, unfinished = 0, False
+        outcome = Outcome(0)
         try:
-            done, unfinished = self._conduct(lease)
+            outcome = self._conduct(lease)
         except UnknownMatch:
             log.info("match.asked_in_vain", match=match_id)
         finally:
-            came = self._leases.release(lease)
-        if unfinished or came:
-            self._ask_again(match_id)
-        return done
+            if outcome.away:
+                gevent.spawn(self._put_off, lease, outcome.away)
+            else:
+                self._give_back(lease, outcome.unfinished)
+        return outcome.done
 
-    def _conduct(self, lease: Lease) -> tuple[int, bool]:
-        """Returns how many answers were committed, and whether another stretch must follow."""
+    def _give_back(self, lease: Lease, unfinished: bool) -> None:
+        """Releases the lease, and asks for another stretch if one must follow. Raises Unavailable."""
+        came = self._leases.release(lease)
+        if unfinished or came:
+            self._ask_again(lease.match_id)
+
+    def _put_off(self, lease: Lease, addresses: Sequence[str]) -> None:
+        """Keeps the lease until the addresses can be asked again, or `LONGEST_S`: another worker may reach them.
+
+        Meanwhile the worker asks in other matches, and the sweep finds that this one is looked after.
+        """
+        until_s = time.monotonic() + LONGEST_S
+        waits = True
+        while waits:
+            gevent.sleep(AGAIN_S)
+            waits = any(map(self._askers.is_away, addresses)) and time.monotonic() < until_s
+            waits = waits and not (self._stopping or lease.lost)
+        try:
+            self._give_back(lease, not lease.lost)
+        except Unavailable as error:
+            # the sweep will find the match
+            log.warning("bots.asking_put_off", match=lease.match_id, error=str(error))
+
+    def _conduct(self, lease: Lease) -> Outcome:
         match = self._conductor.store.load(lease.match_id)
         game = self._conductor.registry[match.game]
         until_s, done, troubles = time.monotonic() + LONGEST_S, 0, 0
         while seats := asked_of(game, match):
             if self._stopping or time.monotonic() > until_s:
-                return done, True
+                return Outcome(done, unfinished=True)
             if asked_from_s(game, match) > self._conductor.now_s():
                 if not self._paused(game, match, lease, until_s):
-                    return done, True
+                    return Outcome(done, unfinished=True)
                 # its options may have been changed meanwhile
                 match = self._conductor.store.load(match.id)
                 continue
-            events, waits = self._answers(game, match, seats)
+            events, away = self._answers(game, match, seats)
             if lease.lost:
-                return done, False
+                return Outcome(done)
             before = match
             if events:
                 match = self._conductor.conduct_all(match, events).match
@@ -108,18 +144,20 @@ class Stretches:
                 if match.verdict is not None and match.contest is not None:
                     # its bots may have other meetings
                     self._attend()
-            if match is not before or waits:
+            if away:
+                return Outcome(done, unfinished=True, away=away)
+            if match is not before:
                 troubles = 0
             if match is before or len(events) < len(seats):
                 troubles += 1
                 if troubles > MOST_TROUBLES:
                     log.error("match.asking_given_up", match=match.id)
-                    return done, False
+                    return Outcome(done)
                 if self._stopping:
-                    return done, True
+                    return Outcome(done, unfinished=True)
                 gevent.sleep(TROUBLE_PAUSE_S)
                 match = self._conductor.store.load(match.id)
-        return done, False
+        return Outcome(done)
 
     def _paused(self, game: Game, match: Match, lease: Lease, until_s: float) -> bool:
         """Waits until viewers have seen what happened; returns False if the stretch must end before that.
@@ -133,10 +171,10 @@ class Stretches:
                 return False
         return True
 
-    def _answers(self, game: Game, match: Match, seats: Sequence[Seat]) -> tuple[list[Event], bool]:
+    def _answers(self, game: Game, match: Match, seats: Sequence[Seat]) -> tuple[list[Event], list[str]]:
         """Asks all seats at once; returns the events of their replies in order, without failures of the server.
 
-        Also returns whether the match waits for something that is away.
+        Also returns the addresses that could not be asked because something is away.
         """
         questions = [_question(game, match, seat) for seat in seats]
         asked = [gevent.spawn(self._askers.ask, question) for question in questions]
@@ -147,7 +185,7 @@ class Stretches:
             self._asked.difference_update(asked)
             if not all(one.ready() for one in asked):
                 gevent.killall([one for one in asked if not one.ready()], block=False)
-        events, waits = [], False
+        events, away = [], []
         for seat, question, one in zip(seats, questions, asked, strict=True):
             reply = one.value
             if isinstance(reply, Reply):
@@ -160,8 +198,9 @@ class Stretches:
                     self._health.note(question, reply)
                 if event is not None:
                     events.append(event)
-                waits |= reply.failure is not None and reply.failure.away
-        return events, waits
+                if reply.failure is not None and reply.failure.away:
+                    away.append(question.address)
+        return events, away
 
 
 def _question(game: Game, match: Match, seat: Seat) -> Question:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+import gevent
 import msgspec.structs
 import pytest
 from battling import Field
-from cluster import cluster, free_port, wait_for
+from cluster import LIMIT_S, cluster, free_port, wait_for
 from httpbots import Bots
+from natsbots import nats_server
 
 from battlebot.arena import keys
 from battlebot.arena.calls import encode_match
@@ -25,7 +28,7 @@ from battlebot.config import Settings
 from battlebot.matchmaking.queue import Queues
 from battlebot.referee.advance import asked_from_s
 from battlebot.referee.match import Match
-from battlebot.stateless import make_askers, stretch
+from battlebot.stateless import make_askers, natslink, stretch
 from battlebot.stateless.health import PAUSED_AFTER, Health
 
 
@@ -91,17 +94,26 @@ def test_a_stretch_ends_in_a_pause_that_is_longer(ground: Field, bots: Bots, mon
     assert asked_from_s(ground.conductor.registry[match.game], after) > time.time()
 
 
-def test_while_nats_is_away_its_bots_are_asked_on_and_on(ground: Field, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The match is not left to the sweep, which gives it up after some looks: it waits, however long."""
-    for name, seconds in (("natslink.CONNECT_S", 0.01), ("stretch.TROUBLE_PAUSE_S", 0.01), ("stretch.LONGEST_S", 1.0)):
-        monkeypatch.setattr(f"battlebot.stateless.{name}", seconds)
-    game, nats_url, again = ground.conductor.registry["crossword"], f"nats://127.0.0.1:{free_port()}", list[str]()
-    ground.parts.settings = replace(ground.parts.settings, nats_url=nats_url)
+@pytest.mark.parametrize("until", ["NATS is back", "the worker stops", "another worker may try"])
+def test_while_nats_is_away_a_match_waits_and_takes_up_no_place(
+    ground: Field, until: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lease is kept, so that the sweep leaves it alone; then it is asked for again."""
+    monkeypatch.setattr(natslink, "CONNECT_S", 0.01)
+    monkeypatch.setattr(stretch, "LONGEST_S", 0.01 if until == "another worker may try" else 3600.0)
+    game, port, again = ground.conductor.registry["crossword"], free_port(), list[str]()
+    ground.parts.settings = replace(ground.parts.settings, nats_url=f"nats://127.0.0.1:{port}")
     seats = [(bot, STATELESS_PLACE) for bot in "ab"]
     match = new_match(game, seats, ground.parts.settings, time.time(), addresses=dict.fromkeys("ab", "nats://x"))
     assert begin(ground.store, game, match, game.name)
-    assert stretches(ground, Health(Scripts(ground.client)), again).conduct(match.id) == 0
-    assert again == [match.id]
+    asking = stretches(ground, Health(Scripts(ground.client)), again)
+    assert asking.conduct(match.id) == 0
+    assert (again, ground.client.exists(keys.asking(match.id))) == ([], 1)
+    if until == "the worker stops":
+        asking.stop()
+    with nats_server(port) if until == "NATS is back" else nullcontext():
+        assert gevent.wait(timeout=LIMIT_S)
+    assert (again, ground.client.exists(keys.asking(match.id))) == ([match.id], 0)
     assert ground.store.load(match.id) == match
 
 
