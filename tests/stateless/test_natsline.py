@@ -13,6 +13,7 @@ import pytest
 from cluster import free_port, wait_for
 from natsbots import PASS, NatsBot, nats_server, pausable_nats, response, wait_until_listening
 
+from battlebot.stateless import natslink
 from battlebot.stateless.asking import Question, Reply
 from battlebot.stateless.nats import NatsBots
 from battlebot.stateless.natsclient import LineClient
@@ -48,11 +49,15 @@ def question(address: str, limit_s: float = 5.0) -> Question:
     return Question(address, "crossword", "m1", "a", {"state": crossword.view(STATE, "a")}, limit_s)
 
 
-def test_nats_that_is_not_there_is_the_servers_own_failure(lines: Lines) -> None:
-    """The bot is not charged, and is asked again; after a few seconds, not for ever."""
-    reply = NatsBots(lines(f"nats://127.0.0.1:{free_port()}"), UIDS, 65_536).ask(question("nats://x"))
-    assert reply.failure is not None
-    assert (reply.failure.code, reply.failure.ours, reply.thinking_s) == ("nats-away", True, 0.0)
+def test_nats_that_is_not_there_is_the_servers_own_failure(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bot is not charged, and is asked again. Only the first questions wait for NATS, and not for ever."""
+    bots = NatsBots(lines(f"nats://127.0.0.1:{free_port()}"), UIDS, 65_536)
+    for patience_s in (0.1, 3600.0):
+        monkeypatch.setattr(natslink, "CONNECT_S", patience_s)
+        reply = bots.ask(question("nats://x"))
+        assert reply.failure is not None
+        assert (reply.failure.code, reply.failure.ours, reply.thinking_s) == ("nats-away", True, 0.0)
+        assert bots.is_away()
 
 
 def test_a_server_that_is_started_may_take_a_moment_to_be_there(lines: Lines) -> None:
@@ -100,6 +105,7 @@ def test_a_server_that_goes_away_meanwhile_is_no_bots_fault(lines: Lines) -> Non
     assert [type(error) for error in found] == [NoLine]
     with nats_server(port) as url:
         wait_until_listening(url)
+        wait_for(lambda: not line.is_away, "the line")
         bot.plan = lambda history: PASS
         for _ in range(10):
             try:
