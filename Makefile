@@ -20,7 +20,7 @@ help:
 	@echo "make run    the server alone"
 	@echo "make test   the tests (THOROUGH=10: ten times as many random contests)"
 	@echo "make test-long  those that take much of a machine: the bench by itself, a rolling restart"
-	@echo "make chaos  a server of seven parts, killed and paused for 20 minutes while bots play (ARGS=\"--seed 7\")"
+	@echo "make chaos  a server of nine parts, killed and paused for 20 minutes while bots play (ARGS=\"--seed 7\")"
 	@echo "make duel   20 players of the TCP door who come and go for 10 minutes; then every board is looked for (ARGS=\"--minutes 2\")"
 	@echo "make soak   contests for 30 minutes, memory and open files watched (ARGS=\"--minutes 5\")"
 	@echo "make fuzz   the server's doors and its API fuzzed for long (SEED=, FUZZ_EXAMPLES=)"

@@ -31,15 +31,20 @@ class Books:
     leftovers: dict[str, Any] = field(default_factory=dict)
 
 
-def problems(books: Books) -> list[str]:
-    """Returns a sentence for each thing that does not add up; none if every board is accounted for."""
-    pages = _pages(books.diaries)
+def problems(books: Books, under_faults: bool = False) -> list[str]:
+    """Returns a sentence for each thing that does not add up; none if every board is accounted for.
+
+    `under_faults`: the node may have been killed or paused. Boards may be void then, and connections end.
+    """
+    diaries = {name: _as_leaving(diary) for name, diary in books.diaries.items()} if under_faults else books.diaries
+    pages = _pages(diaries)
     return [
         *(f"{key} still holds {value}" for key, value in books.leftovers.items() if value),
         *_numbers(books.games),
+        *([] if under_faults else _void(books.games)),
         *(sentence for game in books.games for sentence in _of_a_board(game, pages)),
-        *(sentence for name, diary in books.diaries.items() for sentence in _of_a_diary(name, diary, books.games)),
-        *_pairings(books.games),
+        *(sentence for name, diary in diaries.items() for sentence in _of_a_diary(name, diary, books.games)),
+        *_pairings(books.games, under_faults),
         *_elo(books.games, books.ratings),
     ]
 
@@ -61,6 +66,25 @@ def number_of(game: Document) -> int:
     return int(game["match"]["series"]["number"])
 
 
+def _as_leaving(diary: Sequence[Document]) -> list[Document]:
+    """Returns the entries, a connection's end as if the player had left: it may have missed something."""
+    return [{**entry, "what": "left"} if entry["what"] in ("closed", "failed") else entry for entry in diary]
+
+
+def _void(games: Sequence[Document]) -> Iterator[str]:
+    for game in games:
+        if _is_void(game):
+            yield f"{_named(game)} is void: {game['match']['evidence']}"
+
+
+def _is_void(game: Document) -> bool:
+    return bool(game["match"]["void"] or game["match"]["fault"] == "server")
+
+
+def _named(game: Document) -> str:
+    return f"board {number_of(game)} ({game['_id']})"
+
+
 def _numbers(games: Sequence[Document]) -> Iterator[str]:
     counts = Counter(number_of(game) for game in games)
     yield from (f"{count} boards have the number {number}" for number, count in counts.items() if count > 1)
@@ -80,11 +104,8 @@ def _pages(diaries: Diaries) -> Pages:
 
 
 def _of_a_board(game: Document, pages: Pages) -> Iterator[str]:
-    number, about = number_of(game), game["match"]
-    name = f"board {number} ({game['_id']})"
+    number, name = number_of(game), _named(game)
     moves = [[turn["x"], turn["y"]] for turn in game["turns"]]
-    if about["void"] or about["fault"] == "server":
-        yield f"{name} is void: {about['evidence']}"
     if moves != game["moves"] or len({tuple(move) for move in moves}) != len(moves):
         yield f"{name}: its moves are not its turns"
     fives = [n for n in range(len(moves)) if _is_five(moves, n)]
@@ -137,10 +158,12 @@ def _of_a_diary(name: str, diary: Sequence[Document], games: Sequence[Document])
                 yield f"{name} was told other moves of board {entry['board']} than are stored"
 
 
-def _pairings(games: Iterable[Document]) -> Iterator[str]:
+def _pairings(games: Iterable[Document], under_faults: bool) -> Iterator[str]:
     by_series = sorted(games, key=lambda game: (game["match"]["series"]["id"], game["match"]["series"]["board"]))
     for series, boards in groupby(by_series, key=lambda game: game["match"]["series"]["id"]):
         played = list(boards)
+        if under_faults and any(map(_is_void, played)):
+            continue
         if [game["match"]["series"]["board"] for game in played] != [1, 2]:
             yield f"the pairing {series} has {len(played)} boards"
         elif played[0]["players"] != played[1]["players"][::-1]:

@@ -73,15 +73,10 @@ def run(settings: Settings, folder: Path, seconds: float, players: int, seed: in
             for number, node in enumerate(nodes, start=1):
                 for what, value in measured(family(node.child.pid)).items():
                     samples[f"tcp{number} {what}"].append((time.monotonic() - began_s, value))
-        for duelist in duelists:
-            duelist.stop()
-        for duelist in duelists:
-            duelist.join()
-        settled = _settle(settings)
-        books = _books(settings, duelists)
+        found = settle(settings, duelists)
+        books = books_of(settings, duelists)
         (folder / "diaries.json").write_text(json.dumps(books.diaries))
         trends, grown = judged(samples, WARM_UP * seconds)
-        found = [] if settled else [f"the boards were not over after {SETTLED_S:g} s"]
         found += [*problems(books), *grown, *_complaints(parts)]
         return {"seconds": round(seconds), **tally(books), "trends": trends, "log": _levels(parts), "problems": found}
 
@@ -101,13 +96,20 @@ def judged(samples: dict[str, list[Sample]], warm_up_s: float) -> tuple[dict[str
     return {what: {"mean": round(line.mean, 1), "growth": round(line.growth, 1)} for what, line in lines.items()}, grown
 
 
-def _settle(settings: Settings) -> bool:
-    """Waits until no match runs, nothing waits to be stored, and nobody is online; returns whether it came to that."""
+def settle(settings: Settings, duelists: list[Duelist]) -> list[str]:
+    """Has the players leave, and waits until no board runs, none waits to be stored, and nobody is online.
+
+    Returns a sentence if it does not come to that.
+    """
+    for duelist in duelists:
+        duelist.stop()
+    for duelist in duelists:
+        duelist.join()
     try:
         wait_for(lambda: not any(_leftovers(settings).values()), "all boards to be over", SETTLED_S)
     except AssertionError:
-        return False
-    return True
+        return [f"the boards were not over after {SETTLED_S:g} s"]
+    return []
 
 
 def _leftovers(settings: Settings) -> dict[str, Any]:
@@ -127,7 +129,8 @@ def _leftovers(settings: Settings) -> dict[str, Any]:
     return {name: [str(member) for member in members] for name, members in named.items()}
 
 
-def _books(settings: Settings, duelists: list[Duelist]) -> Books:
+def books_of(settings: Settings, duelists: list[Duelist]) -> Books:
+    """Returns what is left, with all boards rated."""
     storage = Storage(settings)
     # rates what is not rated yet, instead of waiting for the worker to do so
     Rater(storage).rate_new(GAME)

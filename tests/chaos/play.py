@@ -16,12 +16,12 @@ from urllib.parse import quote
 
 from battlebot.embedded.process import Child, Program
 from battlebot.storage import Storage
+from chaos.answering import GAME, answering
 from chaos.checker import problems, undeserved_strikes
 from chaos.evidence import Evidence, gather
 from chaos.faults import WEBS
 from chaos.town import Town
 
-GAME = "connectfour"
 TESTS = Path(__file__).parent.parent
 # events for failures that nothing in a run should cause; a killed part logs nothing
 UNEXPECTED = ("pump.failed", "bus.failed", "background.failed", "node.failed", "match.set_aside", "match.lost")
@@ -33,7 +33,10 @@ Trouble = Callable[[], bool]
 
 @dataclass(frozen=True)
 class Plan:
-    """A contest of `bots`, each pair meeting `meetings` times; `think_s` is the longest that a good bot thinks."""
+    """A contest of `bots`, each pair meeting `meetings` times; `think_s` is the longest that a good bot thinks.
+
+    `http`: how many more bots have a URL.
+    """
 
     name: str
     seed: int
@@ -41,6 +44,7 @@ class Plan:
     meetings: int = 2
     think_s: float = 0.1
     limit_s: float = 120.0  # from the last fault to the end of the contest
+    http: int = 0
 
 
 def play(town: Town, plan: Plan, trouble: Trouble, folder: Path) -> tuple[Evidence, list[str]]:
@@ -50,12 +54,15 @@ def play(town: Town, plan: Plan, trouble: Trouble, folder: Path) -> tuple[Eviden
     """
     folder.mkdir(parents=True, exist_ok=True)
     names = [f"{plan.name}-{index:02}" for index in range(plan.bots)]
-    _prepare(town, plan, names, folder)
-    with _bots(folder):
-        while trouble() and not _finished(town, plan.name):
-            pass
-        town.calm()
-        ended = _wait_for_the_end(town, plan)
+    asked = [f"{plan.name}-http{index:02}" for index in range(plan.http)]
+    with answering(asked, plan.think_s, plan.seed, folder) as urls:
+        _prepare(town, plan, names, urls, folder)
+        with _bots(folder):
+            while trouble() and not _finished(town, plan.name):
+                pass
+            town.calm()
+            ended = _wait_for_the_end(town, plan)
+    names += asked
     evidence = gather(
         town.settings.mongodb_uri, town.settings.mongodb_database, town.settings.redis_url, GAME, plan.name, folder
     )
@@ -83,7 +90,7 @@ def log_tally(town: Town) -> dict[str, int]:
     return dict(counts.most_common())
 
 
-def _prepare(town: Town, plan: Plan, names: list[str], folder: Path) -> None:
+def _prepare(town: Town, plan: Plan, names: list[str], asked: dict[str, str], folder: Path) -> None:
     dice = random.Random(plan.seed)
     rows = []
     with_vice = {1: "slow", 3: "quit", 5: "blunder"}
@@ -105,7 +112,11 @@ def _prepare(town: Town, plan: Plan, names: list[str], folder: Path) -> None:
             }
         )
     (folder / "bots.json").write_text(json.dumps(rows))
-    contest = {"name": plan.name, "format": "round-robin", "entrants": names, "meetings": plan.meetings}
+    for name, url in asked.items():
+        status, auth = town.request(f"/bots/{GAME}", {"bot_id": name, "owner": "chaos", "url": url})
+        assert status == 201, (status, auth)
+    entrants = [*names, *asked]
+    contest = {"name": plan.name, "format": "round-robin", "entrants": entrants, "meetings": plan.meetings}
     storage = Storage(town.settings)
     token = storage.tokens.create(plan.name)
     storage.close()

@@ -1,4 +1,4 @@
-"""Seven real processes under embedded mode's supervisor: two stores, two web nodes, two workers, beat."""
+"""Seven real processes under embedded mode's supervisor: two stores, two web nodes, two workers, beat; or two more."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from typing import Any
 from cluster import free_port, wait_for
 
 from battlebot.config import Settings, load_settings
-from battlebot.embedded.commands import beat_command, environment, web_command, worker_command
+from battlebot.embedded.commands import BOTS, beat_command, environment, tcp_command, web_command, worker_command
 from battlebot.embedded.process import Child, Program
 from battlebot.embedded.stores import Stores
 from battlebot.embedded.supervisor import Supervisor
 from bench.machine import family
 from chaos.balancer import Balancer, balancing
-from chaos.faults import PARTS, WEBS, WORKERS, Fault, Kind
+from chaos.faults import OUTLYING, PARTS, WEBS, WORKERS, Fault, Kind
 
 REQUEST_S = 10.0
 BACK_S = 60.0  # for a part to come back
@@ -61,7 +61,7 @@ class Town:
                 case Kind.KILL_CHILD:
                     for pid in family(child.pid)[1:2]:
                         _signal(pid, signal.SIGKILL)
-                case Kind.PAUSE:
+                case Kind.PAUSE | Kind.LONG_PAUSE:
                     self._pause(child, fault.for_s)
                 case Kind.STOP:
                     _signal(child.pid, signal.SIGTERM)
@@ -114,7 +114,7 @@ class Town:
         """Yields (part, event) for what our own processes logged; lines that are not JSON come as `{"event": line}`."""
         for path in sorted((self.settings.data / "logs").glob("*.log*")):
             part = path.name.partition(".")[0]
-            if part in PARTS and part not in ("valkey", "mongod"):
+            if part in (*PARTS, *OUTLYING) and part not in ("valkey", "mongod"):
                 for line in path.read_text(errors="replace").splitlines():
                     yield part, _event(line)
 
@@ -144,15 +144,16 @@ class Town:
 
 
 @contextmanager
-def town(data: Path, **changes: Any) -> Iterator[Town]:
-    """Yields all parts running and ready. Logs are in `data`/logs. `changes` are settings."""
+def town(data: Path, outlying: bool = False, **changes: Any) -> Iterator[Town]:
+    """Yields all parts running and ready, also the `OUTLYING` ones. Logs are in `data`/logs. `changes` are settings."""
     ports = {part: free_port() for part in WEBS}
     settings = replace(load_settings({}, None), data=data, log_format="json", worker_concurrency=1, **changes)
     stores, supervisor = Stores(settings), Supervisor()
     try:
         for child in stores.children:
             supervisor.adopt(child)
-        for name, command, own in _parts(stores.settings, ports):
+        parts = [*_parts(stores.settings, ports), *(_outlying(stores.settings) if outlying else ())]
+        for name, command, own in parts:
             log = stores.settings.data / "logs" / f"{name}.log"
             supervisor.start(Program(name=name, command=command, environment=environment(own), log=log))
         supervisor.watch()
@@ -171,6 +172,11 @@ def _parts(settings: Settings, ports: dict[str, int]) -> Iterator[tuple[str, lis
     for name in WEBS:
         yield name, web_command(), replace(settings, port=ports[name])
     yield "beat", beat_command(settings.data / "celerybeat-schedule"), settings
+
+
+def _outlying(settings: Settings) -> Iterator[tuple[str, list[str], Settings]]:
+    yield "bots", worker_command(settings, queues=BOTS, name="bots"), settings
+    yield "tcp", tcp_command(), settings
 
 
 def _signal(pid: int, number: int) -> None:
