@@ -48,10 +48,14 @@ def gather(mongodb_uri: str, database: str, redis_url: str, game: str, contest: 
             standings=list(data["standings"].find(query)),
             pairs=list(data["pairs"].find(query)),
             diary=list(entries(folder)),
-            live=_members(store.zrange("bb:{0}:deadlines", 0, -1)),
-            unarchived=_members([*store.zrange("bb:{0}:finished", 0, -1), *store.smembers("bb:{0}:setaside")]),
+            live=_of_game(store, game, store.zrange("bb:{0}:deadlines", 0, -1)),
+            unarchived=_of_game(
+                store, game, [*store.zrange("bb:{0}:finished", 0, -1), *store.smembers("bb:{0}:setaside")]
+            ),
         )
 
 
-def _members(answer: Iterable[bytes]) -> list[str]:
-    return [member.decode() for member in answer]
+def _of_game(store: redis.Redis, game: str, answer: Iterable[bytes]) -> list[str]:
+    """Returns the matches without those of other games, which may go on."""
+    documents = {member.decode(): store.hget(f"bb:{{0}}:match:{member.decode()}", "doc") for member in answer}
+    return [match for match, document in documents.items() if document is None or game.encode() in document]
