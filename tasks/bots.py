@@ -24,7 +24,7 @@ from battlebot.stateless.asking import TIDY_EVERY_S
 from battlebot.stateless.attendance import Attendance
 from battlebot.stateless.health import Health
 from battlebot.stateless.trial import Trial
-from tasks.workbench import lookout, workbench
+from tasks.workbench import match_bench, workbench
 
 log = structlog.get_logger()
 
@@ -64,18 +64,18 @@ class Desk:
         from battlebot.stateless.stretch import Stretches, make_room_for_lookups
 
         make_room_for_lookups()
-        look = lookout()
+        base = match_bench()
         lag = Lag()
         lag.start()
         timers = Timers()
         timers.start()
-        scripts = GroupedScripts(look.client, Gate)
+        scripts = GroupedScripts(base.client, Gate)
         self.leases, self.health = Leases(scripts), Health(scripts)
-        self._store = MatchStore(look.client, scripts, hold_s=5.0)
-        ask_archive = Spaced(look.requests.archive, timers, ARCHIVE_EVERY_S)
-        conductor = Conductor(look.registry, self._store, ask_archive=ask_archive)
-        askers = make_askers(look.settings, lag.total_s)
-        again, attend = look.requests.bots, look.requests.attendance
+        self._store = MatchStore(base.client, scripts, hold_s=5.0)
+        ask_archive = Spaced(base.requests.archive, timers, ARCHIVE_EVERY_S)
+        conductor = Conductor(base.registry, self._store, ask_archive=ask_archive)
+        askers = make_askers(base.settings, lag.total_s)
+        again, attend = base.requests.bots, base.requests.attendance
         self.stretches = Stretches(conductor, askers, self.leases, self.health, again, attend)
         self._askers = askers
         askers.start()
