@@ -87,7 +87,9 @@ def _refuse(server: Any) -> None:
     for listener in server.LISTENERS:
         # Linux keeps the port bound and can listen again. Elsewhere this is an error, and clients wait
         with suppress(OSError):
-            listener.sock.shutdown(socket.SHUT_RDWR)
+            # Shut down twice, it would break every connection that it accepts when it listens again
+            if listener.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                listener.sock.shutdown(socket.SHUT_RDWR)
 
 
 def post_worker_init(worker: Any) -> None:

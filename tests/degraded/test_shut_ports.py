@@ -28,12 +28,15 @@ def answer(web: Web) -> str:
 
 
 def test_a_node_whose_worker_died_refuses_until_the_next_one_serves(frail: Frail, web: Web) -> None:
-    """Redis hangs, so that it cannot serve for a while; its port is its own all the time."""
+    """Redis hangs, so that it cannot serve for a while; its port is its own all the time. Two die, one before it serves."""
     assert answer(web) == "200"
     with frail.paused("valkey"):
         os.kill(family(web.child.pid)[1], signal.SIGKILL)
         wait_for(lambda: answer(web) == "refused", "a refusal")
         wait_for(lambda: "node.waits_for_redis" in web.log.read_text().rpartition("Booting worker")[2], "a worker")
         assert answer(web) == "refused"
+        # the port is shut already when this one dies
+        os.kill(family(web.child.pid)[1], signal.SIGKILL)
+        wait_for(lambda: web.log.read_text().count("Booting worker") == 3, "a worker")
     wait_for(lambda: answer(web) == "200", "the next worker")
     assert web.child.alive
