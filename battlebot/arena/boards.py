@@ -44,6 +44,8 @@ def _moved(seat: Seat, limit_s: float) -> Seat:
         back_by_s=seat.back_by_s,
         emptied_by=seat.emptied_by,
         left_s=seat.left_s,
+        left_place=seat.left_place,
+        resumed_s=seat.resumed_s,
         how=seat.how,
         stopped=seat.stopped,
     )

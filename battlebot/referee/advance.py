@@ -149,8 +149,9 @@ def _advanced(game: Game, match: Match, mover: Seat, state: State, now_s: float,
 
 def _asked(seat: Seat, limit_s: float, version: int, now_s: float, due_s: float) -> Seat:
     # an empty seat has no deadline if the game goes on without it: it gets one with the question
-    back_by_s = now_s + limit_s if seat.place is None and seat.back_by_s is None else seat.back_by_s
-    return replace(seat, remaining_s=limit_s, asked_s=now_s, since_s=due_s, question=version, back_by_s=back_by_s)
+    if seat.place is None and seat.back_by_s is None:
+        seat = replace(seat, back_by_s=now_s + limit_s, resumed_s=now_s)
+    return replace(seat, remaining_s=limit_s, asked_s=now_s, since_s=due_s, question=version)
 
 
 def times(match: Match, seat: Seat, thinking_s: float, received_s: float) -> dict[str, float]:

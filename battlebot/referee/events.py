@@ -103,13 +103,14 @@ class Orphaned(msgspec.Struct, frozen=True):
 
 
 class Outage(msgspec.Struct, frozen=True):
-    """From `since_s` to `until_s` (epoch) the whole server was away: it could let no bot in.
+    """From `since_s` to `until_s` (epoch) the server could not let these bots in (None: any).
 
     Told twice, or in parts that overlap, it counts once; outages must be told in their order.
     """
 
     since_s: float
     until_s: float
+    bots: tuple[str, ...] | None = None
 
 
 class Overdue(msgspec.Struct, frozen=True):

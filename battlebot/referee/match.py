@@ -50,9 +50,9 @@ class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
     `place` is where its updates go (the names of a node and a connection), None while the seat is empty. `remaining_s`
     is what is left of the clock of the turn that is asked of it; time up to `asked_s` (epoch) has already been charged.
     `since_s` (epoch) is when that turn became due: when the bytes arrived that put this seat on turn.
-    An empty seat has been empty since `left_s` and is kept until `back_by_s` (epoch); `emptied_by` says whose doing
-    that is, and `how` how the connection ended. If the server was away meanwhile, the clock has been `stopped` until
-    the bot is back.
+    An empty seat has been empty since `left_s` and is kept until `back_by_s` (epoch), in which outages of the server up
+    to `resumed_s` are allowed for; `emptied_by` says whose doing that is, and `how` how the connection ended at the
+    place `left_place`. If the server emptied it, or was away meanwhile, the clock is `stopped` until the bot is back.
     `question` is the version at which it was last asked; `answered` the version and the text of its last valid turn;
     `recorded_bytes` the total length of the texts of its valid turns.
     `address` is where its bot is asked, if the bot is stateless: then only questions are sent to it.
@@ -68,6 +68,8 @@ class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
     asked_s: float | None = None
     since_s: float | None = None
     left_s: float | None = None
+    left_place: str | None = None
+    resumed_s: float = 0.0
     how: str | None = None
     stopped: bool = False
     question: int = 0
@@ -111,8 +113,7 @@ class Match(msgspec.Struct, frozen=True):
     `version` counts the valid turns and is what bots see; `revision` counts the commits and is what the store
     compares. `due_s` (epoch) is when somebody must look after the match, even if its nodes have died; it is set
     exactly as long as there is no verdict. `nudges` counts how often that moment has passed without effect since the
-    last turn. Outages of the server up to `resumed_s` (epoch) are in the deadlines of the empty seats. If the match is
-    not `rated`, anybody could have named its bots as they liked.
+    last turn. If the match is not `rated`, anybody could have named its bots as they liked.
     """
 
     id: str
@@ -131,7 +132,6 @@ class Match(msgspec.Struct, frozen=True):
     verdict: Verdict | None = None
     series: Series | None = None
     rated: bool = True
-    resumed_s: float = 0.0
 
     def seat_of(self, bot: str) -> Seat | None:
         """Returns the bot's seat, or None if it is not in this match."""

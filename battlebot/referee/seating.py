@@ -17,7 +17,7 @@ def charged(seat: Seat, thinking_s: float, now_s: float) -> Seat:
 
 
 def joined(game: Game, match: Match, event: Joined, now_s: float) -> Step:
-    """Gives the bot's seat a new place, and charges its clock unless the server emptied the seat, or was away since."""
+    """Gives the bot's seat a new place, and charges its clock unless that is stopped."""
     seat = match.seat_of(event.bot)
     if seat is None or (event.again and seat.place is not None):
         return Step(match)
@@ -27,12 +27,14 @@ def joined(game: Game, match: Match, event: Joined, now_s: float) -> Step:
         back_by_s=None,
         emptied_by=Fault.NONE,
         left_s=None,
+        left_place=None,
+        resumed_s=0.0,
         how=None,
         stopped=False,
         address=None,
     )
     if event.bot in game.awaited(match.state):
-        if seat.place is None and (seat.emptied_by is Fault.SERVER or seat.stopped):
+        if seat.stopped:
             back = replace(back, asked_s=now_s)
         elif event.thinking_s is not None:
             back = charged(back, event.thinking_s, now_s)
@@ -65,41 +67,50 @@ def orphaned(game: Game, match: Match, event: Orphaned, now_s: float) -> Step:
     seat = match.seat_of(event.bot)
     if seat is None or seat.place != event.place:
         return Step(match)
-    return Step(with_seat(match, _emptied(seat, Fault.SERVER, event.how, match.limits.node_grace_s, now_s)))
+    seat = _emptied(seat, Fault.SERVER, event.how, match.limits.node_grace_s, now_s)
+    return Step(with_seat(match, replace(seat, stopped=True)))
 
 
 def outage(game: Game, match: Match, event: Outage, now_s: float) -> Step:
-    """Allows for a time in which no bot could come back, in each empty seat whose bot was not missed before it.
+    """Allows for a time in which bots could not come back, in the empty seats of those that were not missed before it.
 
-    Its deadline moves by that time, or to a whole grace after it if that is later: bots do not learn at once that the
-    server is back. Its clock, charged up to the outage, stands still until the bot is back. Whose doing the empty seat
-    is does not change: who stays away loses as before.
+    Their deadlines move by the part of it that they do not allow for yet, or to a whole grace after it if that is
+    later: bots do not learn at once that the server is back. Their clocks, charged up to it, stand still until they are
+    back. Whose doing the empty seat is does not change: who stays away loses as before.
     """
-    since_s = max(event.since_s, match.resumed_s, match.started_s)
-    if event.until_s <= since_s:
-        return Step(match)
     awaited = game.awaited(match.state)
-    seats = tuple(_spared(seat, seat.bot in awaited, since_s, event.until_s, match.limits) for seat in match.seats)
-    if seats == match.seats:
-        return Step(match)
-    return Step(replace(match, seats=seats, resumed_s=event.until_s))
+    seats = tuple(
+        _spared(seat, seat.bot in awaited, event, match.limits)
+        if event.bots is None or seat.bot in event.bots
+        else seat
+        for seat in match.seats
+    )
+    return Step(match if seats == match.seats else replace(match, seats=seats))
 
 
-def _spared(seat: Seat, on_turn: bool, since_s: float, until_s: float, limits: Limits) -> Seat:
-    back_by_s, left_s = seat.back_by_s, seat.left_s
-    if back_by_s is None or left_s is None or back_by_s <= since_s or left_s >= until_s:
+def _spared(seat: Seat, on_turn: bool, event: Outage, limits: Limits) -> Seat:
+    since_s = max(event.since_s, seat.resumed_s)
+    if seat.back_by_s is None or seat.left_s is None or seat.back_by_s <= since_s or seat.left_s >= event.until_s:
         return seat
-    since_s = max(since_s, left_s)
-    back_by_s = max(back_by_s + until_s - since_s, until_s + limits.node_grace_s)
-    if on_turn and seat.asked_s is not None and seat.emptied_by is not Fault.SERVER and not seat.stopped:
+    resumed_s = max(since_s, event.until_s)
+    back_by_s = max(seat.back_by_s + resumed_s - since_s, event.until_s + limits.node_grace_s)
+    if on_turn and seat.asked_s is not None and not seat.stopped:
         seat = charged(seat, max(0.0, since_s - seat.asked_s), since_s)
-    return replace(seat, back_by_s=back_by_s, stopped=True)
+    return replace(seat, back_by_s=back_by_s, resumed_s=resumed_s, stopped=True)
 
 
 def _emptied(seat: Seat, fault: Fault, how: str | None, in_s: float | None, now_s: float) -> Seat:
     """Returns the seat without its bot, which may be back within `in_s` seconds; None: no deadline until asked."""
-    back_by_s = None if in_s is None else now_s + in_s
-    return replace(seat, place=None, left_s=now_s, back_by_s=back_by_s, emptied_by=fault, how=how)
+    return replace(
+        seat,
+        place=None,
+        back_by_s=None if in_s is None else now_s + in_s,
+        emptied_by=fault,
+        left_s=now_s,
+        left_place=seat.place,
+        resumed_s=now_s,
+        how=how,
+    )
 
 
 def with_seat(match: Match, seat: Seat) -> Match:

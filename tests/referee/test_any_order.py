@@ -146,13 +146,17 @@ class AnyOrder(RuleBasedStateMachine):
         assert over or self.play.seat(bot).remaining_s <= left_s
 
     @precondition(lambda self: self.play.match.version > 2)
-    @rule(away_s=seconds, back_s=moments)
-    def server_is_away(self, away_s: float, back_s: float) -> None:
-        """For a time, and is back since; it may be told in parts, and twice."""
-        until_s = self.play.now_s + away_s
-        self.play.event(Outage(self.play.now_s, until_s), away_s + back_s)
+    @rule(away_s=seconds, back_s=moments, leaver=st.none() | bots, part=st.sampled_from([0.0, 0.25, 1.0]))
+    def server_is_away(self, away_s: float, back_s: float, leaver: str | None, part: float) -> None:
+        """For a time, and is back since; it may be told in parts, and twice. Who leaves meanwhile is noticed later."""
+        since_s, until_s = self.play.now_s, self.play.now_s + away_s
+        place = None if leaver is None else self.play.seat(leaver).place
+        if leaver is not None and place is not None:
+            self.good.discard(leaver)
+            self.play.event(Left(leaver, place, clean=False, at_s=since_s + part * away_s), away_s + back_s)
+        self.play.event(Outage(since_s, until_s), since_s + away_s + back_s - self.play.now_s)
         before = self.play.match
-        self.play.event(Outage(self.play.now_s - away_s - back_s, until_s))
+        self.play.event(Outage(since_s, until_s))
         assert self.play.match is before
 
     @rule(passed_s=seconds)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from matches import START_S, Play
+from matches import GAMES, START_S, Play
 
-from battlebot.referee.events import Joined, Left, Orphaned, Outage, Overdue
+from battlebot.referee.events import Joined, Left, Orphaned, Outage, Overdue, Turned
 
 GRACE_S = 15.0
 CLOCK_S = 3.0
@@ -58,6 +58,58 @@ def test_who_was_missed_before_it_gains_nothing() -> None:
     play = after_an_outage(Left("a", "a/1", clean=False), after_s=CLOCK_S)
     play.event(Overdue())
     assert play.verdict() == ("b", "disconnect", "network")
+
+
+@pytest.mark.parametrize("bot", ["a", "b"])
+@pytest.mark.parametrize("left_s", [2.0, 58.0])
+@pytest.mark.parametrize("turn_s", [CLOCK_S, 40.0])
+def test_who_leaves_in_it_has_as_long_as_if_it_had_left_at_its_end(bot: str, left_s: float, turn_s: float) -> None:
+    """But at least the grace. That it left is noted when the server is back."""
+    play = Play(turn_timeout_s=turn_s)
+    play.event(Left(bot, f"{bot}/1", clean=False, at_s=START_S + left_s), AWAY_S)
+    play.event(Outage(START_S, play.now_s))
+    assert play.match.due_s == play.now_s + max(turn_s, GRACE_S)
+    play.event(Outage(START_S, play.now_s))
+    play.event(Joined(bot, f"{bot}/2"), 1.0)
+    assert play.seat(bot).remaining_s == turn_s
+
+
+def test_of_who_left_before_it_but_was_noticed_later_the_same_holds() -> None:
+    """Its deadline is counted from when it was noticed: the outage is not added to it."""
+    play = Play()
+    play.event(Left("b", "b/1", clean=False, at_s=START_S - 0.5), AWAY_S)
+    play.event(Outage(START_S, play.now_s))
+    assert play.match.due_s == play.now_s + GRACE_S
+
+
+def test_it_counts_for_those_whom_it_concerns() -> None:
+    """The others could come in meanwhile."""
+    play = Play()
+    for bot in "ab":
+        play.event(Orphaned(bot, f"{bot}/1"))
+    play.event(Outage(START_S, START_S + 10.0, ("a",)), 10.0)
+    assert [seat.back_by_s for seat in play.match.seats] == [START_S + 10.0 + GRACE_S, START_S + GRACE_S]
+    play.event(Overdue(), GRACE_S - 10.0)
+    assert play.verdict() == (None, "error", "server")
+
+
+def test_a_clock_that_stands_anyway_is_not_charged() -> None:
+    """The server had emptied the seat before."""
+    play = after_an_outage(Orphaned("a", "a/1"), after_s=2.0)
+    play.event(Joined("a", "a/2"), 1.0)
+    assert play.seat("a").remaining_s == CLOCK_S
+
+
+def test_who_is_given_a_deadline_after_it_gains_nothing() -> None:
+    """Where the game goes on without it, it has one only once it is asked."""
+    play = Play(GAMES["battlecube"])
+    tasks = [{"task": "NOOP"}] * play.match.state["numOfTasksPerTick"]
+    play.turn("b", tasks=tasks)
+    play.event(Left("b", "b/1", clean=True))
+    away = Outage(play.now_s, play.now_s + AWAY_S)
+    play.event(Turned("a", {"tasks": tasks}, 0.5), AWAY_S + GRACE_S)
+    play.event(away)
+    assert play.seat("b").back_by_s == play.now_s + CLOCK_S
 
 
 def test_who_leaves_after_it_gains_nothing() -> None:
