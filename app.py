@@ -18,11 +18,13 @@ from battlebot.api.context import CONTEXT_KEY, Context
 from battlebot.api.errors import handle_errors
 from battlebot.api.headers import add_headers
 from battlebot.api.origins import refuse_other_origins
+from battlebot.arena import keys
 from battlebot.arena.allowance import Allowance
 from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.directory import Directory
+from battlebot.arena.doorman import Doorman
 from battlebot.arena.gate import Gate, greenlet_lock
 from battlebot.arena.health import Health
 from battlebot.arena.lag import Lag
@@ -66,6 +68,8 @@ from tasks.requests import Requests, sending_in_background
 
 log = structlog.get_logger()
 
+PING_S = 1.0  # how long MongoDB may take to show that bots can be looked up
+
 
 @dataclass
 class House:
@@ -99,11 +103,13 @@ class House:
             self.storage.ensure_indexes()
         except Unavailable as error:
             log.warning("indexes.put_off", error=str(error))
-        Node(self.client, self.arena, self.timers, tick).start()
+        doorman = Doorman(partial(self.storage.ping, PING_S))
+        doorman.start()
+        Node(self.client, self.arena, self.timers, tick, doorman.opens).start()
 
 
-def build_house(settings: Settings) -> House:
-    """Build the parts of one node. `settings` must name a Redis, a MongoDB and a secret key.
+def build_house(settings: Settings, door: str = keys.WEB) -> House:
+    """Build the parts of one node with this door. `settings` must name a Redis, a MongoDB and a secret key.
 
     Raises SettingError, BadGame.
     """
@@ -119,7 +125,7 @@ def build_house(settings: Settings) -> House:
     requests = Requests(sending_in_background(celery))
     timers, lag = Timers(), Lag()
     ask_archive = Spaced(requests.archive, timers, ARCHIVE_EVERY_S)
-    conductor = Conductor(registry, store, new_node_name(), ask_archive, ask_bots=requests.bots)
+    conductor = Conductor(registry, store, new_node_name(door), ask_archive, ask_bots=requests.bots)
     lag.start()
     turns = partial(Turns, new_line=lambda: Line(client))
     arena = Arena(conductor, timers, lambda player: house.release(player), greenlet_lock, turns)
@@ -209,7 +215,7 @@ def create_tcp_door(settings: Settings) -> TcpDoor:
 
     Raises SettingError, BadGame.
     """
-    house = build_house(settings)
+    house = build_house(settings, keys.TCP)
     presence = Presence(house.client, house.scripts)
     attendance = house.storage.players.was_online
     door = TcpDoor(settings, house.directory, presence, house.lobby, house.arena, house.lag, attendance)

@@ -6,6 +6,7 @@ Knows no connections: a web node adds its own seats in `service`, a worker has n
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -69,13 +70,11 @@ class Conductor:
         """Answers an event and commits the answer; `match` is the newest that the caller holds.
 
         `draft`: the answer, if it has been drafted; it may have been committed already without the caller knowing. The
-        next board of a series begins with the same commit; its bots are told of it after the end of this one. Before
-        a bot that comes back is charged, or an absent one missed, the match is told of the server's outages. Raises
+        next board of a series begins with the same commit; its bots are told of it after the end of this one. Raises
         UnknownMatch if Redis has lost the match, Unavailable if it does not answer: the commit may still have been
         made.
         """
-        before = self._heartbeats.outages(self.now_s()) if isinstance(event, Joined | Overdue) else []
-        return self.conduct_all(match, [*before, event], draft)
+        return self.conduct_all(match, [event], draft)
 
     def conduct_all(self, match: Match, events: Sequence[Event], draft: Draft | None = None) -> Step:
         """Like `conduct`, for events that came at one moment, in one commit. Seats are told the state after all."""
@@ -98,9 +97,11 @@ class Conductor:
     def draft(self, match: Match, events: Sequence[Event]) -> Draft:
         """Returns the answer to events that came at one moment, and what commits it.
 
-        Asks Redis only for a number, if a board follows. Raises Unavailable.
+        Before a bot that comes back is charged, or an absent one missed, the match is told of the outages of the doors
+        of empty seats. Asks Redis only for those and, if a board follows, for a number. Raises Unavailable.
         """
-        answer, turns = self._stepped(self.registry[match.game], match, events)
+        told = [*self._outages(match), *events] if any(isinstance(one, Joined | Overdue) for one in events) else events
+        answer, turns = self._stepped(self.registry[match.game], match, told)
         if answer.match is match:
             return Draft(match, answer)
         follows = self._follows(answer.match)
@@ -116,6 +117,17 @@ class Conductor:
             log.exception("match.unwritable", match=match.id, game=match.game)
             return self.draft(match, [Failed(str(error))])
         return Draft(match, answer, commit, follows)
+
+    def _outages(self, match: Match) -> list[Event]:
+        by_door = defaultdict(list)
+        for seat in match.seats if match.verdict is None else ():
+            if seat.left_place is not None:
+                by_door[keys.door_of(seat.left_place)].append(seat.bot)
+        return [
+            msgspec.structs.replace(outage, bots=tuple(bots))
+            for door, bots in by_door.items()
+            for outage in self._heartbeats.outages(door, self.now_s())
+        ]
 
     def committed(self, draft: Draft, ask_archive: bool) -> Step:
         """Returns the answer of a committed draft, and does what is due after it. Waits only if a board follows."""

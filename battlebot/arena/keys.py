@@ -7,6 +7,7 @@ from hashlib import sha256
 TAG = "bb:{0}"
 
 STATELESS = "bots"  # in a place, instead of a node: a stateless bot, asked at an address
+WEB, TCP = "web", "tcp"  # the doors for bots; a node has one
 
 DEADLINES = f"{TAG}:deadlines"  # sorted set: live match -> when it is due, ms since the epoch
 FINISHED = f"{TAG}:finished"  # sorted set: ended and not yet archived match -> its end's sequence number
@@ -21,8 +22,6 @@ SWEPT = f"{TAG}:swept"  # string, short-lived: a sweep was made lately
 SWEEPS = f"{TAG}:sweeps"  # string: what the sweep knows of earlier ones (`Sweeper._is_steady`)
 PROBED = f"{TAG}:probed"  # string, short-lived: written to see whether Redis takes writes
 NODES = f"{TAG}:nodes"  # sorted set: node -> its last heartbeat, ms since the epoch
-BEAT = f"{TAG}:beat"  # string: the last heartbeat of any node, ms since the epoch
-OUTAGES = f"{TAG}:outages"  # list: the last times without heartbeats, each from when and until when, ms since the epoch
 
 
 def match(match_id: str) -> str:
@@ -125,6 +124,16 @@ def health(address: str) -> str:
     return f"{TAG}:health:{sha256(address.encode()).hexdigest()}"
 
 
+def door(door: str) -> str:
+    """Hash of what the heartbeats of a door's nodes showed (`beat.lua`): `lived`, `opened`, `since`, ms (epoch)."""
+    return f"{TAG}:door:{door}"
+
+
+def outages(door: str) -> str:
+    """List of the last times in which no node opened a door, each from when and until when, ms since the epoch."""
+    return f"{TAG}:outages:{door}"
+
+
 def mailbox(node: str) -> str:
     """Channel of the letters to a node."""
     return f"{TAG}:node:{node}"
@@ -148,3 +157,8 @@ def game_events(game: str) -> str:
 def node_of(place: str) -> str:
     """The node of a place `node/connection`."""
     return place.partition("/")[0]
+
+
+def door_of(place: str) -> str:
+    """The door of a place, or of a node: the name of a node says which it has, unless that is the WebSocket door."""
+    return node_of(place).partition(".")[2] or WEB

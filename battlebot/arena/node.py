@@ -25,21 +25,31 @@ log = structlog.get_logger()
 HEARTBEAT_S = 1.0
 
 
-def new_node_name() -> str:
-    """Returns a name that no other process ever has: the node's seats and tickets carry it."""
-    return secrets.token_hex(6)
+def new_node_name(door: str = keys.WEB) -> str:
+    """Returns a name that no other process ever has: the node's seats and tickets carry it, and tell its door by it."""
+    name = secrets.token_hex(6)
+    return name if door == keys.WEB else f"{name}.{door}"
 
 
 class Node:
     """Starts and keeps running what a web process does besides answering requests."""
 
-    def __init__(self, client: redis.Redis, arena: Arena, timers: Timers, tick: Callable[[], None]) -> None:
-        """`tick` is called after each heartbeat; it may raise Unavailable."""
+    def __init__(
+        self,
+        client: redis.Redis,
+        arena: Arena,
+        timers: Timers,
+        tick: Callable[[], None],
+        opens: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`tick` is called after each heartbeat; it may raise Unavailable. `opens()`: whether bots can be let in."""
         self._client = client
         self._heartbeats = Heartbeats(client)
         self._arena = arena
         self._timers = timers
         self._tick = tick
+        self._opens = opens
+        self._opened = False
         self._known = False
         self._stood = False
         # letters are read meanwhile: for each match the newest revision counts
@@ -69,7 +79,9 @@ class Node:
 
         A node that was taken for dead meanwhile (it stalled, or Redis was away) takes its players' seats back.
         """
-        new = self._heartbeats.send(self._arena.node, time.time(), first=not self._known)
+        opens = self._opens()
+        new = self._heartbeats.send(self._arena.node, time.time(), first=not self._opened, opens=opens)
+        self._opened = self._opened or opens
         if new and self._known:
             log.warning("node.was_taken_for_dead", node=self._arena.node)
             self._stood = True

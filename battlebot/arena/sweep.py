@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 import redis
@@ -12,7 +12,7 @@ import structlog
 from battlebot.arena import keys
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import redis_errors
-from battlebot.arena.heartbeats import Heartbeats
+from battlebot.arena.heartbeats import SHUT_S, Heartbeats
 from battlebot.arena.mail import nudge
 from battlebot.arena.tasklists import TaskLists
 from battlebot.errors import UnknownMatch
@@ -61,7 +61,7 @@ class Sweeper:
         now_s = time.time()
         steady, beats = self._is_steady(now_s), self._heartbeats.all()
         recent = {node for node, beat_s in beats.items() if beat_s >= now_s - self._node_timeout_s}
-        dead = beats.keys() - recent if recent and not self._is_just_back(now_s) else set()
+        dead = self._dead(beats, recent, now_s)
         living = beats.keys() - dead | {keys.STATELESS}
         for node in dead:
             log.warning("node.dead", node=node)
@@ -69,8 +69,9 @@ class Sweeper:
         if dead:
             for match_id in self._conductor.store.live_ids():
                 self._orphan(match_id, living)
-            with redis_errors():
-                self._client.zrem(keys.NODES, *dead)
+            for node in filter(self._is_silent, dead):
+                with redis_errors():
+                    self._client.zrem(keys.NODES, node)
         for match_id in self._conductor.store.unasked_ids():
             log.warning("match.asked_again", match=match_id)
             self._ask_bots(match_id)
@@ -82,9 +83,19 @@ class Sweeper:
             self._bring_on(match_id, living, recent | {keys.STATELESS}, steady)
         return len(overdue)
 
-    def _is_just_back(self, now_s: float) -> bool:
-        """Returns whether the server is away, or was a moment ago: the heartbeats even of live nodes are old then."""
-        return any(now_s - outage.until_s < SPARE_S for outage in self._heartbeats.outages(now_s))
+    def _dead(self, beats: Mapping[str, float], recent: Set[str], now_s: float) -> set[str]:
+        """Returns the nodes that are silent while others of their door are not, or where nobody opens the door again.
+
+        While all are silent, or were a moment ago, the heartbeats even of live nodes are old.
+        """
+        doors = {keys.door_of(node) for node in recent}
+        back = {door for door in doors if now_s - self._heartbeats.since_s(door) >= SPARE_S}
+        silent = beats.keys() - recent
+        return {node for node in silent if keys.door_of(node) in back or now_s - beats[node] > SHUT_S}
+
+    def _is_silent(self, node: str) -> bool:
+        """Returns whether the node is still silent: other sweeps may have taken long, and new nodes begun."""
+        return self._conductor.store.last_beat_s(node) < time.time() - self._node_timeout_s
 
     def _is_steady(self, now_s: float) -> bool:
         """Returns whether sweeps have been on time for `SPARE_S`, and notes this one.
@@ -159,9 +170,14 @@ class Sweeper:
         try:
             match = self._conductor.store.load(match_id)
             for seat in match.seats:
-                if seat.place is not None and keys.node_of(seat.place) not in living:
-                    match = self._conductor.conduct(match, Orphaned(seat.bot, seat.place, "node-dead")).match
-                    log.warning("match.orphaned", match=match_id, bot=seat.bot)
+                node = None if seat.place is None else keys.node_of(seat.place)
+                if node is None or node in living or not self._is_silent(node):
+                    continue
+                assert seat.place is not None
+                match = self._conductor.conduct(match, Orphaned(seat.bot, seat.place, "node-dead")).match
+                log.warning("match.orphaned", match=match_id, bot=seat.bot)
+                # a node that lives all the same takes the seat back
+                self._conductor.store.post(node, nudge(match_id))
             return match
         except UnknownMatch:
             self._forget(match_id)

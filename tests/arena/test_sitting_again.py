@@ -18,6 +18,8 @@ from battlebot.arena import keys
 from battlebot.arena.bus import HEARTBEAT
 from battlebot.arena.calls import encode_match
 from battlebot.arena.conduct import Conductor
+from battlebot.arena.doorman import Doorman
+from battlebot.arena.heartbeats import RESTARTED_S, Heartbeats
 from battlebot.arena.lag import Lag
 from battlebot.arena.mail import Mail, rejoin
 from battlebot.arena.node import Node as WebNode
@@ -196,6 +198,40 @@ def test_a_node_that_was_taken_for_dead_does_not_forget_it(
             life.beat()
     life.beat()
     assert node.seat(match).place == "n1/1.1"
+
+
+def test_an_outage_ends_when_a_node_that_has_just_started_can_let_bots_in(node: Node, client: redis.Redis) -> None:
+    """However short it was: all connections are gone. While the node only lives, nobody can come back."""
+    heartbeats, opens = Heartbeats(client), iter([False, True, True])
+    heartbeats.send("n2", time.time() - RESTARTED_S - 0.5, first=True)
+    life = WebNode(client, node.arena, Timers(), lambda: None, lambda: next(opens))
+    life.beat()
+    assert heartbeats.outages("web", time.time()) == []
+    life.beat()
+    [outage] = heartbeats.outages("web", time.time())
+    client.hset(keys.door("web"), "opened", int((time.time() - RESTARTED_S - 0.5) * 1000))
+    life.beat()
+    assert heartbeats.outages("web", time.time()) == [outage], "its later heartbeats are only late"
+
+
+def test_a_node_can_let_bots_in_while_they_can_be_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer holds for a while."""
+    monkeypatch.setattr("battlebot.arena.doorman.ASK_EVERY_S", 0.01)
+    monkeypatch.setattr("battlebot.arena.doorman.HOLDS_S", 0.2)
+    away = threading.Event()
+
+    def ask() -> None:
+        if away.is_set():
+            raise Unavailable("MongoDB is away.")
+
+    doorman = Doorman(ask)
+    assert not doorman.opens()
+    doorman.start()
+    assert doorman.opens()
+    away.set()
+    wait_for(lambda: not doorman.opens(), "the door to be shut")
+    away.clear()
+    wait_for(doorman.opens, "the door to be open again")
 
 
 def _refused(*_: object) -> None:

@@ -11,8 +11,9 @@ from cluster import wait_for
 
 from battlebot.arena import keys
 from battlebot.arena.conduct import Conductor
-from battlebot.arena.heartbeats import Heartbeats
+from battlebot.arena.heartbeats import MOST_OUTAGES, SHUT_S, Heartbeats
 from battlebot.arena.leases import Leases
+from battlebot.arena.mail import nudge
 from battlebot.arena.making import STATELESS_PLACE, begin, new_match
 from battlebot.arena.scripts import Scripts
 from battlebot.arena.store import MatchStore
@@ -235,20 +236,121 @@ def test_after_an_outage_bots_have_the_whole_grace_to_come_back(
     assert verdict is None or verdict.void is isinstance(how, Orphaned)
 
 
+def test_each_door_has_outages_of_its_own(
+    sweeper: Sweeper, begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis
+) -> None:
+    """That the TCP door is open is of no use to a bot of the other: that one is not missed, a TCP player is."""
+    now_s, heartbeats = time.time(), Heartbeats(client)
+    match = begun("numberwang", bob="n2.tcp/1.1", now_s=now_s - 60)
+    heartbeats.send("n1", now_s - 60, first=True)
+    for seconds in range(60, -1, -1):
+        heartbeats.send("n3.tcp", now_s - seconds, first=False)
+    conductor = Conductor(registry, store, now_s=lambda: now_s - 50)
+    for seat in match.seats:
+        assert seat.place is not None
+        match = conductor.conduct(match, Orphaned(seat.bot, seat.place, "restart")).match
+    client.set(keys.SWEEPS, f"{now_s - 0.5} {now_s - 100} 0")
+    sweeper.sweep()
+    verdict = store.load(match.id).verdict
+    assert verdict is not None
+    assert (verdict.void, list(verdict.evidence["emptiedBy"])) == (True, ["bob"])
+
+
+def test_nodes_are_dead_only_where_others_of_their_door_live(
+    sweeper: Sweeper, begun: Callable[..., Match], store: MatchStore, client: redis.Redis
+) -> None:
+    """While the only WebSocket node stands still, its bots sit where they are: nobody could come back meanwhile."""
+    match, heartbeats = begun("numberwang", bob="n2.tcp/1.1", now_s=time.time() - 60), Heartbeats(client)
+    for node in ("n1", "n2.tcp"):
+        heartbeats.send(node, time.time() - 30, first=False)
+    for seconds in range(30, -1, -1):
+        heartbeats.send("n3.tcp", time.time() - seconds, first=False)
+    sweeper.sweep()
+    assert [seat.place for seat in store.load(match.id).seats] == ["n1/1.1", None]
+
+
+def test_a_door_that_nobody_opens_again_is_not_waited_for(
+    sweeper: Sweeper, begun: Callable[..., Match], store: MatchStore, client: redis.Redis
+) -> None:
+    """The operator wants it no more: its bots have their grace, and then the match is void."""
+    match, heartbeats = begun("numberwang", bob="n2.tcp/1.1", now_s=time.time(), node_grace_s=0.1), Heartbeats(client)
+    heartbeats.send("n2.tcp", time.time() - SHUT_S - 10.0, first=True)
+    heartbeats.send("n1", time.time(), first=True)
+    sweeper.sweep()
+    assert [seat.place for seat in store.load(match.id).seats] == ["n1/1.1", None]
+    assert heartbeats.outages("tcp", time.time()) == []
+
+
+def test_a_node_that_begins_while_a_sweep_stalls_is_not_dead(
+    client: redis.Redis, begun: Callable[..., Match], store: MatchStore, registry: Registry
+) -> None:
+    """The sweep has found another one dead, and its process stood still before it emptied the seats."""
+    heartbeats = Heartbeats(client)
+
+    class Stalling(Queues):
+        def drop_node(self, node: str) -> None:
+            heartbeats.send("n1", time.time(), first=True)
+            super().drop_node(node)
+
+    for seconds in range(30, -1, -1):
+        heartbeats.send("n2", time.time() - seconds, first=False)
+    heartbeats.send("dead", time.time() - 30, first=False)
+    match = begun("numberwang", now_s=time.time())
+    Sweeper(client, Conductor(registry, store), Stalling(client), 5.0, 1.0).sweep()
+    assert store.load(match.id) == match
+
+
+def test_who_is_taken_for_dead_is_told_so(
+    sweeper: Sweeper, begun: Callable[..., Match], store: MatchStore, client: redis.Redis
+) -> None:
+    """A node that lives all the same takes its players' seats back."""
+    match, heartbeats = begun("numberwang", now_s=time.time()), Heartbeats(client)
+    for seconds in range(30, -1, -1):
+        heartbeats.send("n2", time.time() - seconds, first=False)
+    heartbeats.send("n1", time.time() - 30, first=False)
+    letters = client.pubsub(ignore_subscribe_messages=True)
+    letters.subscribe(keys.mailbox("n1"))
+    wait_for(lambda: client.pubsub_numsub(keys.mailbox("n1"))[0][1] == 1, "the subscription")
+    sweeper.sweep()
+    wait_for(lambda: (letters.get_message(timeout=0.1) or {}).get("data") == nudge(match.id), "the letter")
+    letters.close()
+
+
 def test_a_short_time_without_a_node_is_an_outage_only_before_a_nodes_first_heartbeat(client: redis.Redis) -> None:
     """Heartbeats that are late, on a slow server, must not keep the absent from being missed."""
     heartbeats = Heartbeats(client)
     assert heartbeats.send("n1", 100.0, first=True)
     assert not heartbeats.send("n1", 104.5, first=False)
     heartbeats.send("n2", 106.0, first=True)
-    assert heartbeats.outages(110.5) == []
-    assert heartbeats.outages(111.5) == [Outage(106.0, 111.5)], "it lasts"
+    assert heartbeats.outages("web", 110.5) == []
+    assert heartbeats.outages("web", 111.5) == [Outage(106.0, 111.5)], "it lasts"
     assert heartbeats.send("n3", 109.5, first=True)
     heartbeats.send("n2", 116.0, first=False)
-    assert heartbeats.outages(116.5) == [Outage(106.0, 109.5), Outage(109.5, 116.0)]
+    assert heartbeats.outages("web", 116.5) == [Outage(106.0, 109.5), Outage(109.5, 116.0)]
     heartbeats.send("n1", 112.0, first=False)
-    heartbeats.send("n2", 117.0, first=False)
-    assert heartbeats.outages(117.5) == [Outage(106.0, 109.5), Outage(109.5, 116.0)], "a clock that is behind"
+    heartbeats.send("n2", 120.5, first=False)
+    assert heartbeats.outages("web", 120.5) == [Outage(106.0, 109.5), Outage(109.5, 116.0)], "a clock that is behind"
+
+
+def test_a_node_that_cannot_let_bots_in_ends_no_outage(client: redis.Redis) -> None:
+    """It lives, and yet who has left cannot come back."""
+    heartbeats = Heartbeats(client)
+    heartbeats.send("n1", 100.0, first=True)
+    for second in range(101, 140):
+        heartbeats.send("n2", float(second), first=True, opens=False)
+    assert heartbeats.outages("web", 140.0) == [Outage(100.0, 140.0)]
+    assert heartbeats.since_s("web") == 0.0, "no gap in which nobody lived"
+    heartbeats.send("n2", 140.0, first=True)
+    assert heartbeats.outages("web", 141.0) == [Outage(100.0, 140.0)]
+
+
+def test_only_the_latest_outages_are_remembered(client: redis.Redis) -> None:
+    """Of a server that is restarted again and again."""
+    heartbeats = Heartbeats(client)
+    for moment in range(100, 1000, 10):
+        heartbeats.send("n1", float(moment), first=True)
+    found = heartbeats.outages("web", 990.0)
+    assert (len(found), found[-1]) == (MOST_OUTAGES, Outage(980.0, 990.0))
 
 
 @pytest.mark.parametrize("how", [Left("ada", "n1/1.1", False), Orphaned("ada", "n1/1.1", "restart")])
