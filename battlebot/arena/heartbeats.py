@@ -47,7 +47,9 @@ class Heartbeats:
             pipeline.lrange(keys.outages(door), 0, -1)
             pipeline.hget(keys.door(door), "opened")
             rows, opened_ms = pipeline.execute()
-        found = [Outage(*(int(moment_ms) / 1000 for moment_ms in row.split())) for row in texts(rows)]
+        found = [
+            Outage(int(since_ms) / 1000, int(until_ms) / 1000) for since_ms, until_ms in map(str.split, texts(rows))
+        ]
         opened_s = now_s if opened_ms is None else int(opened_ms) / 1000
         if AWAY_S < now_s - opened_s <= SHUT_S:
             found.append(Outage(opened_s, now_s))

@@ -20,6 +20,7 @@ from battlebot.arena.calls import encode_match
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.doorman import Doorman
 from battlebot.arena.heartbeats import RESTARTED_S, Heartbeats
+from battlebot.arena.host import LATE_S
 from battlebot.arena.lag import Lag
 from battlebot.arena.mail import Mail, rejoin
 from battlebot.arena.node import Node as WebNode
@@ -198,6 +199,23 @@ def test_a_node_that_was_taken_for_dead_does_not_forget_it(
             life.beat()
     life.beat()
     assert node.seat(match).place == "n1/1.1"
+
+
+def test_a_look_at_an_empty_seat_that_comes_late_is_put_off(
+    node: Node, begun: Callable[..., Match], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its bot may have been back in time, and be on its way in."""
+    monkeypatch.setattr("battlebot.arena.host.AGAIN_S", 600.0)
+    match, looks = begun("numberwang", now_s=time.time(), turn_timeout_ms=100), list[float]()
+    at = node.timers.at
+    monkeypatch.setattr(node.timers, "at", lambda moment_s, call: (looks.append(moment_s), at(moment_s, call)))
+    node.read_letter(match)
+    node.arena.left(node.ada, False, "broken")
+    wait_for(lambda: time.monotonic() > looks[-1] + LATE_S)
+    node.timers.start()
+    wait_for(lambda: max(looks) > time.monotonic() + 60.0 or node.store.load(match.id).verdict, "the look")
+    assert node.arena.join(node.comes("ada", "2", Bot()), match.id)
+    assert node.seat(match).place == "n1/2.1"
 
 
 def test_an_outage_ends_when_a_node_that_has_just_started_can_let_bots_in(node: Node, client: redis.Redis) -> None:

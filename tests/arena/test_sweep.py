@@ -21,7 +21,7 @@ from battlebot.arena.sweep import LOOK_S, TASK_S, Sweeper
 from battlebot.arena.tasklists import TaskLists
 from battlebot.config import Settings
 from battlebot.matchmaking.queue import Queues
-from battlebot.referee.events import Left, Orphaned, Outage
+from battlebot.referee.events import Joined, Left, Orphaned, Outage
 from battlebot.referee.match import Match
 from battlebot.referee.step import MAX_NUDGES
 from battlebot.rules.registry import Registry
@@ -171,6 +171,7 @@ PASTS: dict[str, tuple[str | None, float, bool]] = {
     # the bot has been missed; whether absence counts
     "the first sweep": (None, 4.0, False),
     "sweeps as they should be": ("1 10 0", 4.0, True),
+    "its node may be about to look": ("1 10 0", 1.0, False),
     "after a gap": ("6 60 0", 4.0, False),
     "a second after a gap": ("1 1 1", 4.0, False),
     "a while after a gap": ("1 3 0", 4.0, True),
@@ -234,6 +235,19 @@ def test_after_an_outage_bots_have_the_whole_grace_to_come_back(
     verdict = store.load(match.id).verdict
     assert (verdict is not None) is is_late
     assert verdict is None or verdict.void is isinstance(how, Orphaned)
+
+
+def test_who_comes_back_after_an_outage_is_not_charged_for_it(
+    begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis
+) -> None:
+    """It left on its turn, just before."""
+    now_s, heartbeats = time.time(), Heartbeats(client)
+    match = begun("numberwang", now_s=now_s - 60)
+    left = Conductor(registry, store, now_s=lambda: now_s - 60).conduct(match, Left("ada", "n1/1.1", False, 1.0))
+    heartbeats.send("n1", now_s - 60, first=True)
+    heartbeats.send("n3", now_s - 1, first=True)
+    match = Conductor(registry, store).conduct(left.match, Joined("ada", "n3/1.1")).match
+    assert match.seats[0].remaining_s == match.limits.turn_timeout_s - 1.0
 
 
 def test_each_door_has_outages_of_its_own(

@@ -22,17 +22,18 @@ SLOWLY_S = 90.0  # for what waits until a part has started
 
 @pytest.fixture(scope="module")
 def frail(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Frail]:
-    """Yields a module's stores, with a worker and beat; each test has nodes of its own."""
+    """Yields a module's stores, with a worker, beat, and a TCP node; each test has web nodes of its own."""
     with frail_house(tmp_path_factory.mktemp("frail"), **SETTINGS, **PLAY) as made:
         made.parts.worker()
         made.parts.beat()
+        made.parts.tcp()
         wait_for(lambda: " ready." in made.parts.logs(), "the worker", SLOWLY_S)
         yield made
 
 
 @pytest.fixture
 def web(frail: Frail) -> Iterator[Web]:
-    """The only node."""
+    """The only web node: that the other door is open is of no use to its bots."""
     before = len(frail.parts.children)
     try:
         node = frail.parts.web()
@@ -105,6 +106,20 @@ def test_a_bot_that_leaves_again_after_an_outage_does_not_spoil_its_opponents_gr
     back.reset()
     ended = f'"players":["{mover.bot}","{other.bot}"],"victor":"{other.bot}","reason":"disconnect","fault":"network"'
     wait_for(lambda: ended in frail.parts.logs(), "the end of who left")
+
+
+def test_nobody_is_missed_while_a_node_that_has_started_knows_no_bots(
+    frail: Frail, web: Web, meet: Switchboard
+) -> None:
+    """MongoDB is away, so that it can let in nobody: it lives, and yet nobody can come back."""
+    mover, other = meet.sit()
+    with frail.killed("mongod"):
+        web.child.kill()
+        node = frail.parts.web()
+        hold(PLAY["node_grace_s"] + 3.0)
+    for peer in (mover, other):
+        back = meet.login(peer.auth, web=node)
+        assert back.update()["match"]["id"] == mover.first["match"]["id"]
 
 
 def test_the_only_node_stands_still_for_long(frail: Frail, web: Web, meet: Switchboard) -> None:
