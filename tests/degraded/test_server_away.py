@@ -114,9 +114,9 @@ def test_nobody_is_missed_while_a_node_that_has_started_knows_no_bots(
     """MongoDB is away, so that it can let in nobody: it lives, and yet nobody can come back."""
     mover, other = meet.sit()
     with frail.killed("mongod"):
-        web.child.kill()
+        web.child.stop()
         node = frail.parts.web()
-        hold(PLAY["node_grace_s"] + 3.0)
+        hold(PLAY["node_grace_s"] + 5.0)
     for peer in (mover, other):
         back = meet.login(peer.auth, web=node)
         assert back.update()["match"]["id"] == mover.first["match"]["id"]
