@@ -28,7 +28,7 @@ def answer(web: Web) -> str:
 
 
 def test_a_node_whose_worker_died_refuses_until_the_next_one_serves(frail: Frail, web: Web) -> None:
-    """Redis hangs, so that it cannot serve for a while; its port is its own all the time. Two die, one before it serves."""
+    """Redis hangs, so that none can serve for a while; the port is its own all the time. A second worker dies, too."""
     assert answer(web) == "200"
     with frail.paused("valkey"):
         os.kill(family(web.child.pid)[1], signal.SIGKILL)
