@@ -16,6 +16,8 @@ from battlebot.errors import Unavailable
 
 PASSING_LABELS = ("TransientTransactionError", "RetryableWriteError", "UnknownTransactionCommitResult")
 
+WITHIN_S = 10.0  # long enough for conflicts with others' transactions on a busy machine
+
 Answer = TypeVar("Answer")
 
 
@@ -34,17 +36,16 @@ def mongo_errors() -> Iterator[None]:
 def transaction(
     client: MongoClient[dict[str, Any]],
     work: Callable[[ClientSession], Answer],
-    within_s: float | None = None,
+    within_s: float = WITHIN_S,
     read_concern: ReadConcern | None = None,
 ) -> Answer:
-    """Does the work in a transaction and commits it, within so many seconds in all (None: as long as a query may take).
+    """Does the work in a transaction and commits it, within so many seconds in all.
 
     After a conflict with another transaction, or an election, `work` is called again. Raises what it raises, and
     Unavailable: the transaction may still have been committed then, if it was the answer to this that did not come.
     """
     # without a deadline the driver would try for two minutes, and all that time nothing else is done here
-    limit_s = client.options.timeout if within_s is None else within_s
-    with pymongo.timeout(limit_s), _session_of(client) as session:
+    with pymongo.timeout(within_s), _session_of(client) as session:
         return session.with_transaction(work, read_concern=read_concern)
 
 

@@ -57,7 +57,7 @@ def test_a_mongodb_that_hangs_holds_nobody_up_for_longer_than_a_query_may_take(
 
     begun_s = time.monotonic()
     with pytest.raises(Unavailable):
-        transaction(storage.client, work)
+        transaction(storage.client, work, ANSWER_S)
     assert time.monotonic() - begun_s < 15 * ANSWER_S
     storage.close()
 
