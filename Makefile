@@ -11,6 +11,8 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 PYTEST_ARGS ?= -q -n 4 --dist loadfile --no-loadscope-reorder
 ARGS ?=
 FUZZ_EXAMPLES ?= 2000
+# Many processes are started here, by tests above all: each would compile what it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
 SEED ?= $(shell date +%s)
 
 .PHONY: help demo run test test-long chaos soak duel fuzz bench bench-quick lint stubs viewers upgrade clean

@@ -14,6 +14,14 @@ from gevent import socket
 
 READ_BYTES = 8192
 READABLE = 1
+LONG_S = 5.0
+TOGETHER_S = 0.1  # long time-outs within it end together: ten thousand silent peers wake the hub ten times a second
+
+
+def rings_at(now_s: float, after_s: float) -> float:
+    """When a time-out of `after_s` ends: if it is long, up to `TOGETHER_S` late, together with others."""
+    due_s = now_s + after_s
+    return due_s if after_s < LONG_S else math.ceil(due_s / TOGETHER_S) * TOGETHER_S
 
 
 class Inlet:
@@ -61,8 +69,9 @@ class Inlet:
         if self._timer is not None:
             self._timer.stop()
             self._timer.close()
-        self._rings_s = time.monotonic() + after_s
-        self._timer = gevent.get_hub().loop.timer(after_s)
+        now_s = time.monotonic()
+        self._rings_s = rings_at(now_s, after_s)
+        self._timer = gevent.get_hub().loop.timer(self._rings_s - now_s)
         # counted from now, not from the loop's last round
         self._timer.start(self._on_time, update=True)
 

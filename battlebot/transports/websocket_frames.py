@@ -26,7 +26,7 @@ from battlebot.transports.limits import Rate
 from battlebot.transports.outbox import SEND_BUFFER_BYTES, Outbox
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
-from battlebot.wire.frames import CONTROL, TEXT, Irregular, payload_at, text_frame, unmasked, whole_text
+from battlebot.wire.frames import CONTROL, PING, TEXT, Irregular, payload_at, text_frame, unmasked, whole_pong, whole_text
 from battlebot.wire.upgrade import accepted
 
 UNANSWERED_PINGS = 2
@@ -180,6 +180,9 @@ class WebSocket:
             payload = whole_text(data, self._settings.max_message_bytes)
             if payload is not None and self._take_text(payload, received_s):
                 return
+            if whole_pong(data):
+                self._on_pong()
+                return
         self._unread += data
         read = 0
         try:
@@ -236,10 +239,13 @@ class WebSocket:
                 if not self._closing:
                     self._outbox.put(self._protocol.send(event.response()))
             case Pong():
-                self._count()
-                self._pings = 0
+                self._on_pong()
             case CloseConnection():
                 self._on_close(event)
+
+    def _on_pong(self) -> None:
+        self._count()
+        self._pings = 0
 
     def _on_message(self, event: TextMessage | BytesMessage, received_s: float) -> None:
         self._pings = 0
@@ -282,7 +288,7 @@ class WebSocket:
             raise Gone(clean=False, how=self._how)
         self._pings += 1
         if not self._closing:
-            self._outbox.put(self._protocol.send(Ping()))
+            self._outbox.put(PING)
 
     def _cut(self) -> None:
         """Breaks the connection, which wakes the reader at once. gunicorn closes the socket itself."""

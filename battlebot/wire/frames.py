@@ -12,6 +12,8 @@ CONTROL = 0x08
 MASKED = 0x80
 LENGTH_IN_2, LENGTH_IN_8 = 126, 127
 MASK_BYTES = 4
+PING = b"\x89\x00"  # without data, as all pings of ours
+PONG = b"\x8a\x80"  # the head of its answer; a mask follows
 
 
 class Irregular(Exception):
@@ -64,6 +66,11 @@ def whole_text(data: bytes, most: int) -> bytes | None:
     if not 0 <= length < LENGTH_IN_2 or length > most or len(data) != begin + length:
         return None
     return unmasked(data, begin, begin + length)
+
+
+def whole_pong(data: bytes) -> bool:
+    """Whether the data are exactly one frame, the answer to `PING`."""
+    return len(data) == len(PONG) + MASK_BYTES and data.startswith(PONG)
 
 
 def text_frame(text: str) -> bytes:

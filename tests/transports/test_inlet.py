@@ -8,7 +8,7 @@ import gevent
 import pytest
 from pairs import LIMIT_S, Pair
 
-from battlebot.transports.inlet import Inlet
+from battlebot.transports.inlet import LONG_S, TOGETHER_S, Inlet, rings_at
 
 
 def test_what_came_is_read_and_then_the_end(pair: Pair) -> None:
@@ -35,6 +35,15 @@ def test_a_read_without_data_ends_at_its_time_and_not_at_that_of_another(pair: P
         assert inlet.read(wait_s) is None
         assert wait_s <= time.monotonic() - began_s < LIMIT_S / 2
     inlet.close()
+
+
+@pytest.mark.parametrize("now_s", [0.05, 7.03, 86_400.07, 1e7 + 0.01])
+def test_long_time_outs_end_together_and_never_early(now_s: float) -> None:
+    """Those of ten thousand silent peers would each wake the process; a short one ends at its time."""
+    due_s = {rings_at(now_s + late_s, LONG_S) for late_s in (0.0, 0.001, 0.02)}
+    assert len(due_s) == 1
+    assert now_s + 0.02 + LONG_S <= due_s.pop() <= now_s + LONG_S + TOGETHER_S * 1.001
+    assert rings_at(now_s, 0.25) == now_s + 0.25
 
 
 def test_data_after_a_time_out_is_not_lost(pair: Pair) -> None:

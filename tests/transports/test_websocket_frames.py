@@ -12,7 +12,7 @@ from pairs import LIMIT_S, Pair, read, read_all, settle, upgrade
 
 from battlebot.config import load_settings
 from battlebot.transports.connection import Gone
-from battlebot.transports.websocket_frames import WebSocket
+from battlebot.transports.websocket_frames import UNANSWERED_PINGS, WebSocket
 from battlebot.wire import closing
 
 
@@ -106,6 +106,46 @@ def test_the_readers_time_out_is_not_the_writers(pair: Pair) -> None:
     while time.monotonic() < until_s:
         assert ws.receive(0.01) is None
     assert len(read(peer, 150_000)) >= 150_000
+
+
+PONGS = {
+    "alone": [b"\x8a\x80" + b"mask"],
+    "with data": [b"\x8a\x81" + b"mask" + b"x"],
+    "in two pieces": [b"\x8a\x80" + b"ma", b"sk"],
+    "before a message": [b"\x8a\x80" + b"mask" + b"\x81\x82\0\0\0\0{}"],
+}
+
+
+@pytest.mark.parametrize("pong", PONGS.values(), ids=PONGS)
+def test_a_peer_that_answers_pings_stays_and_one_that_does_not_is_closed(pair: Pair, pong: list[bytes]) -> None:
+    """However its answer comes."""
+    ws = open_websocket(pair, ping_interval_s=0.5)
+    read_all(pair[1])
+
+    def listen() -> None:
+        with pytest.raises(Gone):
+            while True:
+                ws.receive(None)
+
+    listening = gevent.spawn(listen)
+    for _ in range(UNANSWERED_PINGS + 2):
+        assert read(pair[1], 2) == b"\x89\x00"
+        for piece in pong:
+            pair[1].sendall(piece)
+            gevent.sleep(0.001)
+    listening.get(timeout=LIMIT_S)
+    assert read_all(pair[1]).startswith(b"\x89\x00" * UNANSWERED_PINGS + b"\x88")
+
+
+def test_a_peers_ping_is_answered_with_its_data(pair: Pair) -> None:
+    """Also without data, when it looks like the answer to one of ours."""
+    ws = open_websocket(pair)
+    read_all(pair[1])
+    pair[1].sendall(b"\x89\x80\0\0\0\0\x89\x81\0\0\0\0x")
+    assert ws.receive(0.01) is None
+    pair[1].sendall(b"\x89\x80\0\0\0\0")
+    assert ws.receive(0.01) is None
+    assert read(pair[1], 7) == b"\x8a\x00\x8a\x01x\x8a\x00"
 
 
 FRAMES = {

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from battlebot.wire.frames import TEXT, Irregular, payload_at, text_frame, unmasked, whole_text
+from battlebot.wire.frames import TEXT, Irregular, payload_at, text_frame, unmasked, whole_pong, whole_text
 
 MASK = b"\x37\xfa\x21\x3d"  # of the RFC's own examples
 LENGTHS = [0, 1, 3, 4, 5, 125, 126, 127, 65_535, 65_536, 70_001]
@@ -100,3 +100,19 @@ def test_a_whole_message_is_taken_at_a_glance_or_left_to_be_looked_at(data: byte
     if payload:
         assert whole_text(data, len(payload)) == payload
         assert whole_text(data, len(payload) - 1) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "is_pong"),
+    [
+        (head(0, first=0x8A), True),
+        (head(0, first=0x89), False),
+        (head(1, first=0x8A) + masked(b"1"), False),  # with data
+        (head(0, first=0x8A) * 2, False),
+        (head(0, first=0x8A)[:-1], False),
+        (b"\x8a\x00" + MASK, False),  # no mask
+    ],
+)
+def test_the_answer_to_a_ping_of_ours_is_known_at_a_glance(data: bytes, is_pong: bool) -> None:
+    """Only just the one frame; all else is looked at."""
+    assert whole_pong(data) is is_pong
