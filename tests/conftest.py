@@ -51,19 +51,17 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 
 
 @pytest.fixture
-def settings(stores: Settings, request: pytest.FixtureRequest) -> Iterator[Settings]:
-    """Yields settings over empty stores, for one test: Valkey is flushed, collections are emptied."""
-    _emptied(stores)
-    yield stores
-    _emptied(stores)
+def settings(stores: Settings) -> Settings:
+    """Returns settings over empty stores, for one test: Valkey is flushed, collections are emptied."""
+    _empty_all(stores)
+    return stores
 
 
 @pytest.fixture(scope="module")
-def module_settings(stores: Settings) -> Iterator[Settings]:
+def module_settings(stores: Settings) -> Settings:
     """Like `settings`, for all tests of a module that share servers."""
-    _emptied(stores)
-    yield stores
-    _emptied(stores)
+    _empty_all(stores)
+    return stores
 
 
 @pytest.fixture
@@ -99,7 +97,7 @@ def storage(settings: Settings) -> Iterator[Storage]:
     made.close()
 
 
-def _emptied(settings: Settings) -> None:
+def _empty_all(settings: Settings) -> None:
     client = connect(settings.redis_url)
     client.flushall()
     client.close()

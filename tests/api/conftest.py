@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from webhouse import client, home, settings  # noqa: F401
+from webhouse import client, home  # noqa: F401

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,7 +29,6 @@ from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.service.lookout import Lookout
 from battlebot.contests.service.organiser import Organiser
-from battlebot.embedded.stores import embedded_stores
 from battlebot.matchmaking.missing import Missing
 from battlebot.matchmaking.queue import Queues
 from battlebot.referee.match import Limits, Match, Seat
@@ -145,8 +143,7 @@ def finished(a: str, b: str, victor: str | None, contest: str | None = None, **m
 
 @contextmanager
 def house(settings: Settings, answer_within_s: float = 2.0) -> Iterator[House]:
-    """Yields an app over the stores of `settings`, in an empty database of its own."""
-    settings = replace(settings, mongodb_database=f"test{secrets.token_hex(6)}")
+    """Yields an app over the stores of `settings`."""
     client: redis.Redis = connect(settings.redis_url, timeout_s=1.0)
     storage = Storage(settings, answer_within_s)
     store = MatchStore(client)
@@ -178,19 +175,10 @@ def house(settings: Settings, answer_within_s: float = 2.0) -> Iterator[House]:
         storage.close()
 
 
-@pytest.fixture(scope="session")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """Settings with the addresses of a Valkey and a mongod of their own."""
-    data: Path = tmp_path_factory.mktemp("data")
-    with embedded_stores(Settings(data=data)) as running:
-        yield running
-
-
 @pytest.fixture
 def home(settings: Settings) -> Iterator[House]:
     """Yields an app over an empty database and an empty Redis."""
     with house(settings) as opened:
-        opened.context.redis.flushall()
         opened.storage.ensure_indexes()
         yield opened
 
