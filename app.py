@@ -14,6 +14,7 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from battlebot.api import init_api
+from battlebot.api.bodies import read_body
 from battlebot.api.context import CONTEXT_KEY, Context
 from battlebot.api.errors import handle_errors
 from battlebot.api.headers import add_headers
@@ -56,7 +57,6 @@ from battlebot.stateless.registering import StatelessBots
 from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
-from battlebot.transports.bodies import read_body
 from battlebot.transports.pump import Pump
 from battlebot.transports.socketio import SocketIoDoor, init_socketio
 from battlebot.transports.tcp import TcpDoor

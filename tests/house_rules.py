@@ -273,6 +273,7 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "gevent": (
         "greenlets are the doors', the web process's, and of who asks stateless bots; both wait at gates",
         (
+            "battlebot.api.bodies",
             "battlebot.arena.gate",
             "battlebot.transports",
             "battlebot.stateless.stretch",
