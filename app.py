@@ -61,7 +61,6 @@ from battlebot.transports.pump import Pump
 from battlebot.transports.socketio import SocketIoDoor, init_socketio
 from battlebot.transports.tcp import TcpDoor
 from battlebot.transports.websocket import init_websocket
-from battlebot.transports.websocket_frames import WebSocket
 from battlebot.web import init_web
 from tasks.celeryapp import make_celery
 from tasks.requests import Requests, sending_in_background
@@ -207,7 +206,7 @@ def _viewers(house: House) -> SocketIoDoor:
     conductor = Conductor(house.registry, house.store, "", requests.archive, ask_bots=requests.bots)
     askers, archived = make_askers(settings, keeps=False), house.storage.games.find
     battles = Battles(house.registry, settings, conductor, house.bus, askers, requests.bots, archived)
-    return SocketIoDoor(settings, battles, Allowance(house.client, "games", settings.games_per_minute).take, WebSocket)
+    return SocketIoDoor(settings, battles, Allowance(house.client, "games", settings.games_per_minute).take)
 
 
 def create_tcp_door(settings: Settings) -> TcpDoor:

@@ -305,7 +305,7 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 # modules in transports/ that are no doors, but used by doors
-DOORS_PARTS = {"connection", "hijacked", "inlet", "limits", "outbox", "ports", "pump", "stays"}
+DOORS_PARTS = {"connection", "hijacked", "inlet", "limits", "outbox", "ports", "pump", "stays", "wsconnection"}
 DOORS = "a door never imports another door; what they share (DOORS_PARTS) imports none"
 
 KEYS = "the names of Redis keys stand in battlebot/arena/keys.py only"
@@ -357,7 +357,7 @@ def within(name: str, part: str) -> bool:
 
 
 def door_of(name: str) -> str | None:
-    """Returns the door that a name in transports/ belongs to (`websocket` for `websocket_frames`); None if to none."""
+    """Returns the door that a name in transports/ belongs to (`tcp` for `tcp_frames`); None if to none."""
     words = name.split(".")
     if words[:2] != ["battlebot", "transports"] or len(words) < 3 or words[2] in DOORS_PARTS:
         return None

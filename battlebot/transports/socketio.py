@@ -22,7 +22,7 @@ from battlebot.errors import BadAddress, BadMessage, BattlebotError, Refused, To
 from battlebot.transports.hijacked import Hijacked
 from battlebot.transports.limits import Rate
 from battlebot.transports.ports import Battles, Match
-from battlebot.transports.socketio_servers import HIJACKED, NEW, OLD, Handler, OpenSocket, make_servers
+from battlebot.transports.socketio_servers import HIJACKED, NEW, OLD, Handler, make_servers
 from battlebot.transports.socketio_session import Session, events_of
 from battlebot.wire import cubed
 from battlebot.wire.addresses import household
@@ -37,13 +37,10 @@ log = structlog.get_logger()
 class SocketIoDoor:
     """`may_begin(address)` counts a game; returns whether it is within the address's limit over all nodes.
 
-    It may raise Unavailable. `open_socket` answers upgrades: it makes the WebSocket door's `WebSocket` from a WSGI
-    environment.
+    It may raise Unavailable.
     """
 
-    def __init__(
-        self, settings: Settings, battles: Battles, may_begin: Callable[[str], bool], open_socket: OpenSocket
-    ) -> None:
+    def __init__(self, settings: Settings, battles: Battles, may_begin: Callable[[str], bool]) -> None:
         self._settings = settings
         self._battles = battles
         self._may_begin = may_begin
@@ -56,7 +53,7 @@ class SocketIoDoor:
             "WATCH_GAME": self._watch,
         }
         session: dict[str, Handler] = {"connect": self._connect, "disconnect": self._disconnect}
-        self.servers = make_servers(settings, open_socket, self, events, session)
+        self.servers = make_servers(settings, self, events, session)
 
     def drain(self) -> None:
         """Ends all sessions because the node stops. The games that they started go on."""

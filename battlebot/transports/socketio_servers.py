@@ -16,6 +16,7 @@ from battlebot.config import Settings
 from battlebot.transports.connection import Gone
 from battlebot.transports.limits import Rate
 from battlebot.transports.socketio_engines import NewBounded, OldBounded
+from battlebot.transports.wsconnection import WebSocket
 from battlebot.wire import closing
 from battlebot.wire.addresses import household
 from battlebot.wire.upgrade import BadUpgrade
@@ -27,7 +28,6 @@ NAMESPACE = "/"
 PING_INTERVAL_S = 25
 PING_TIMEOUT_S = {OLD: 60, NEW: 20}
 
-OpenSocket = Callable[[Mapping[str, Any], Settings, str], Any]  # raises BadUpgrade
 Handler = Callable[..., bool | None]  # (server, sid, *arguments); that of `connect` returns whether to accept
 
 
@@ -49,18 +49,18 @@ class EngineSocket:
     session adds no more.
     """
 
-    def __init__(self, settings: Settings, open_socket: OpenSocket, handler: Callable[[Any], Any]) -> None:
+    _ws: WebSocket  # from the upgrade on, which comes before the handler is called
+
+    def __init__(self, settings: Settings, handler: Callable[[EngineSocket], object]) -> None:
         self._settings = replace(settings, max_message_bytes=settings.max_body_bytes)
-        self._open = open_socket
         self._handler = handler
         self._rate = Rate(settings.max_messages_per_s)
-        self._ws: Any = None
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
         """Answers the upgrade and runs the conversation to its end."""
         address = household(environ.get("REMOTE_ADDR") or "unknown")
         try:
-            self._ws = self._open(environ, self._settings, address)
+            self._ws = WebSocket(environ, self._settings, address)
         except BadUpgrade as error:
             start_response(f"{error.status} Bad Upgrade", [*error.headers.items(), ("Content-Type", "text/plain")])
             return [f"{error}\n".encode()]
@@ -95,8 +95,7 @@ class EngineSocket:
 
     def close(self) -> None:
         """Closes the connection after the queued messages."""
-        if self._ws is not None:
-            self._ws.close(closing.Closing(1000))
+        self._ws.close(closing.Closing(1000))
 
 
 class _Guarded:
@@ -150,11 +149,7 @@ def _standing(session: Any) -> tuple[int, bool] | None:
 
 
 def make_servers(
-    settings: Settings,
-    open_socket: OpenSocket,
-    guard: Guard,
-    events: Mapping[str, Handler],
-    session: Mapping[str, Handler],
+    settings: Settings, guard: Guard, events: Mapping[str, Handler], session: Mapping[str, Handler]
 ) -> dict[str, Any]:
     """Returns a server for each generation, by the query's EIO.
 
@@ -174,7 +169,7 @@ def make_servers(
             # origins are checked for the whole application, in battlebot/api/origins.py
             cors_allowed_origins=[],
         )
-        server.eio._async = {**driver._async, "websocket": _sockets(settings, open_socket)}
+        server.eio._async = {**driver._async, "websocket": _sockets(settings)}
         server.known, server.guard = events, guard
         for name, handle in {**events, **session}.items():
             server.on(name, _bound(handle, server))
@@ -182,8 +177,8 @@ def make_servers(
     return made
 
 
-def _sockets(settings: Settings, open_socket: OpenSocket) -> Callable[..., EngineSocket]:
-    return lambda handler, *_, **__: EngineSocket(settings, open_socket, handler)
+def _sockets(settings: Settings) -> Callable[..., EngineSocket]:
+    return lambda handler, *_, **__: EngineSocket(settings, handler)
 
 
 def _bound(handle: Handler, server: Any) -> Callable[..., bool | None]:

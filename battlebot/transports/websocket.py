@@ -15,7 +15,7 @@ from flask_sock import Sock
 from battlebot.config import Settings
 from battlebot.transports.hijacked import Hijacked
 from battlebot.transports.pump import Pump
-from battlebot.transports.websocket_frames import WebSocket
+from battlebot.transports.wsconnection import WebSocket
 from battlebot.wire.addresses import household
 from battlebot.wire.upgrade import BadUpgrade
 

@@ -12,7 +12,7 @@ from pairs import LIMIT_S, Pair, read, read_all, settle, upgrade
 
 from battlebot.config import load_settings
 from battlebot.transports.connection import Gone
-from battlebot.transports.websocket_frames import UNANSWERED_PINGS, WebSocket
+from battlebot.transports.wsconnection import UNANSWERED_PINGS, WebSocket
 from battlebot.wire import closing
 
 
