@@ -97,12 +97,13 @@ class Pump:
             player.channel.close(closing.UNAVAILABLE)
 
     def _converse(self, connection: Connection) -> None:
-        player = self._log_in(connection)
-        if player is None:
+        logged_in = self._log_in(connection)
+        if logged_in is None:
             return
+        player, channel = logged_in
         try:
             with self._per_bot.hold(player.bot), self._turning_away(player):
-                self._take_part(connection, player)
+                self._take_part(connection, player, channel)
         finally:
             self._stays.count(player)
 
@@ -115,15 +116,14 @@ class Pump:
             self._stays.turn_away(player)
             raise
 
-    def _take_part(self, connection: Connection, player: Player) -> None:
-        channel = player.channel
-        assert isinstance(channel, _GivingBack)
+    def _take_part(self, connection: Connection, player: Player, channel: _GivingBack) -> None:
         with self._stays.of(player, channel):
             self._lobby.enter(player)
-            self._listen(connection, player)
+            channel.rate = Rate(self._settings.max_messages_per_s)
+            self._listen(connection, player, channel.rate)
 
-    def _log_in(self, connection: Connection) -> Player | None:
-        """Returns the player, or None if the login has failed or the node stops.
+    def _log_in(self, connection: Connection) -> tuple[Player, _GivingBack] | None:
+        """Returns the player and its channel, or None if the login has failed or the node stops.
 
         Raises Gone. Raises Unavailable without a reply to the login: an original client that is told `failed` does not
         come back; one whose connection is closed does.
@@ -135,7 +135,8 @@ class Pump:
         try:
             login = self._login_of(frame, salt)
             traits = Traits(stays=login.keep)
-            player = Player(login, _GivingBack(connection), str(next(self._numbers)), self._lag, traits)
+            channel = _GivingBack(connection)
+            player = Player(login, channel, str(next(self._numbers)), self._lag, traits)
             player.came_s = arrived_s = time.time() - (time.monotonic() - came_s)
             with self._turning_away(player):
                 self._lobby.admit(player, connection.address)
@@ -151,7 +152,7 @@ class Pump:
             return None
         connection.send(encode(authentication_ok(login)))
         log.info("login", bot=player.bot, game=login.game, contest=login.contest, protocol=login.protocol)
-        return player
+        return player, channel
 
     def _login_of(self, frame: Frame | None, salt: str) -> Login:
         if frame is None:
@@ -166,11 +167,7 @@ class Pump:
         connection.send(encode(authentication_failed(str(error), error.code)))
         connection.close(reason)
 
-    def _listen(self, connection: Connection, player: Player) -> None:
-        rate = Rate(self._settings.max_messages_per_s)
-        channel = player.channel
-        assert isinstance(channel, _GivingBack)
-        channel.rate = rate
+    def _listen(self, connection: Connection, player: Player, rate: Rate) -> None:
         while True:
             frame = connection.receive(None)
             if frame is None:
