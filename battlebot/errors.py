@@ -25,10 +25,10 @@
     │   ├── TooLate             the contest has gone on too far for the match to be taken back
     │   ├── WrongOrigin         a browser sends the request for a page of another origin
     │   └── TooMany             a limit of rate or number is exceeded
-    └── Unavailable             Redis, MongoDB or NATS does not answer now
-        ├── DiskFull            no room for anything new on MongoDB's disk
-        ├── NotTested           the server could not test a stateless bot, say because NATS is away
-        └── Conflict            another process committed first (retried, never shown)
+    ├── Unavailable             Redis, MongoDB or NATS does not answer now
+    │   ├── DiskFull            no room for anything new on MongoDB's disk
+    │   └── NotTested           the server could not test a stateless bot, say because NATS is away
+    └── Conflict                another process committed first (retried, never shown)
 
 `http_status` is the one place that maps an error to HTTP; close codes are in `wire/closing.py`.
 """
@@ -232,7 +232,7 @@ class NotTested(Unavailable):
     code = "not-tested"
 
 
-class Conflict(Unavailable):
+class Conflict(BattlebotError):
     """Another process committed a newer version first; the caller reloads and tries again."""
 
     code = "conflict"
