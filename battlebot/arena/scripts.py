@@ -1,8 +1,8 @@
 """Runs our Lua scripts: loads them again if a restarted Redis forgot them, and groups calls into one round trip.
 
-`Scripts` sends each call by itself. `GroupedScripts` is for web nodes: the calls that wait at one moment travel
-together. The first caller sends for all, and hands over to the next when its own call is answered. Turns have lines
-of their own (`turns`).
+`Scripts` sends each call by itself. `GroupedScripts` is for processes of many greenlets, the nodes and the worker that
+asks bots: the calls that wait at one moment travel together. The first caller sends for all, and hands over to the next
+when its own call is answered. Turns have lines of their own (`turns`).
 """
 
 from __future__ import annotations
@@ -148,14 +148,11 @@ class GroupedScripts(Scripts):
     def _send(self, group: list[_Call]) -> None:
         answers: list[Any] = [redis.ConnectionError("interrupted")] * len(group)
         try:
-            answers = self._exchange([call.script.command(call.keys, call.arguments) for call in group])
+            answers = self._line.answers([call.script.command(call.keys, call.arguments) for call in group])
         finally:
             # if the sender is interrupted, the others find that no answer came, and go on
             for call, answer in zip(group, answers, strict=True):
                 call.answer = answer
-
-    def _exchange(self, commands: Sequence[Command]) -> list[Any]:
-        return self._line.answers(commands)
 
     def _result(self, call: _Call) -> Any:
         if isinstance(call.answer, Exception):

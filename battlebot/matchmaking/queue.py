@@ -138,8 +138,7 @@ class Queues:
 
     def leave(self, name: str, ticket: Ticket) -> bool:
         """Takes the ticket out of the queue; returns False if it was not there, perhaps taken for a match."""
-        with redis_errors():
-            return bool(self._scripts.run(LEAVE, [keys.queue(name), keys.QUEUES], [ticket.text, name]))
+        return bool(self._scripts.run(LEAVE, [keys.queue(name), keys.QUEUES], [ticket.text, name]))
 
     def tickets(self, name: str) -> list[Ticket]:
         """Returns all tickets of a queue, longest waiting first."""

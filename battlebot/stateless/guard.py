@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 from battlebot.errors import BadAddress
 
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Internet = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 PUBLIC_V6 = ipaddress.IPv6Network("2000::/3")  # what IANA allocates as global unicast

@@ -46,40 +46,46 @@ import gevent
 from gevent.lock import Semaphore
 from battlebot.arena.connection import connect
 from battlebot.arena.gate import Gate
+from battlebot.arena.line import Line
 from battlebot.arena.scripts import GroupedScripts, Script, shut_gate
 from battlebot.errors import Unavailable
 
-class Held(GroupedScripts):
-    may_send, entered, about_to_lead = Semaphore(0), Semaphore(0), None
-    def _exchange(self, commands):
+class HeldLine(Line):
+    may_send, entered = Semaphore(0), Semaphore(0)
+    def answers(self, commands):
         self.entered.release()
         self.may_send.acquire()
-        return super()._exchange(commands)
+        return super().answers(commands)
+
+class Held(GroupedScripts):
+    about_to_lead = None
     def _hand_over(self, answered):
         if self.about_to_lead is not None:
             gevent.get_hub().loop.run_callback(self.about_to_lead.throw)
             self.about_to_lead = None
         super()._hand_over(answered)
 
-scripts = Held(connect(sys.argv[1]), {"threads": shut_gate, "greenlets": Gate}[sys.argv[2]])
+client = connect(sys.argv[1])
+scripts = Held(client, {"threads": shut_gate, "greenlets": Gate}[sys.argv[2]])
+scripts._line = line = HeldLine(client)
 def call(name):
     try:
         return scripts.run(Script("battlebot.arena", "solo.lua"), [name, "asked"], ["mine"])
     except Unavailable:
         return "unavailable"
 first, second, third = [gevent.spawn(call, name) for name in "abc"]
-scripts.entered.acquire()
+line.entered.acquire()
 gevent.sleep(0)
 if sys.argv[3] == "who waits":
     second.kill()
 elif sys.argv[3] == "who is about to send":
     scripts.about_to_lead = second
-scripts.may_send.release()
-assert scripts.entered.acquire(timeout=10), "nobody sends what waits"
+line.may_send.release()
+assert line.entered.acquire(timeout=10), "nobody sends what waits"
 if sys.argv[3] == "who sends for others":
     second.kill()
 for _ in range(9):
-    scripts.may_send.release()
+    line.may_send.release()
 assert first.get(timeout=10) == 0
 assert third.get(timeout=10) == ("unavailable" if sys.argv[3] == "who sends for others" else 0)
 assert gevent.spawn(call, "d").get(timeout=10) == 0

@@ -10,7 +10,7 @@ import structlog
 
 from battlebot.arena import keys
 from battlebot.arena.heartbeats import Heartbeats
-from battlebot.arena.making import new_match_id
+from battlebot.arena.ids import new_match_id
 from battlebot.arena.store import MatchStore
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named

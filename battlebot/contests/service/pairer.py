@@ -12,7 +12,8 @@ import structlog
 
 from battlebot.arena import keys
 from battlebot.arena.conduct import asked_of
-from battlebot.arena.making import beginning, is_stateless, new_match, new_match_id
+from battlebot.arena.ids import new_match_id
+from battlebot.arena.making import beginning, is_stateless, new_match
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.cap import cap_of
