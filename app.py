@@ -38,7 +38,7 @@ from battlebot.arena.probes import Probes
 from battlebot.arena.scripts import GroupedScripts
 from battlebot.arena.service import Arena
 from battlebot.arena.store import MatchStore
-from battlebot.arena.timers import ARCHIVE_EVERY_S, Spaced, Timers
+from battlebot.arena.timers import Spaced, Timers
 from battlebot.arena.turns import Turns
 from battlebot.config import Settings
 from battlebot.contests.service.entrance import Entrance
@@ -63,7 +63,7 @@ from battlebot.transports.tcp import TcpDoor
 from battlebot.transports.websocket import init_websocket
 from battlebot.web import init_web
 from tasks.celeryapp import make_celery
-from tasks.requests import Requests, sending_in_background
+from tasks.requests import ARCHIVE_EVERY_S, Requests, sending_in_background
 
 log = structlog.get_logger()
 

@@ -17,13 +17,14 @@ from battlebot.arena.leases import RENEW_EVERY_S, Leases
 from battlebot.arena.scripts import GroupedScripts
 from battlebot.arena.store import MatchStore
 from battlebot.arena.tasklists import TaskLists
-from battlebot.arena.timers import ARCHIVE_EVERY_S, Spaced, Timers
+from battlebot.arena.timers import Spaced, Timers
 from battlebot.errors import Unavailable
 from battlebot.stateless import make_askers
 from battlebot.stateless.asking import TIDY_EVERY_S
 from battlebot.stateless.attendance import Attendance
 from battlebot.stateless.health import Health
 from battlebot.stateless.trial import Trial
+from tasks.requests import ARCHIVE_EVERY_S
 from tasks.workbench import match_bench, workbench
 
 log = structlog.get_logger()

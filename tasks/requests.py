@@ -7,9 +7,11 @@ from collections.abc import Callable
 import structlog
 from celery import Celery
 
-from battlebot.arena.timers import in_background
+from battlebot.arena.background import in_background
 
 log = structlog.get_logger()
+
+ARCHIVE_EVERY_S = 0.1  # matches that end within it are stored together: a batch costs hardly more than one of them
 
 Send = Callable[..., None]
 

@@ -7,9 +7,10 @@ from functools import partial
 
 import structlog
 
+from battlebot.arena.background import in_background
 from battlebot.arena.host import READING_S, Host
 from battlebot.arena.player import Player
-from battlebot.arena.timers import Timers, in_background
+from battlebot.arena.timers import Timers
 from battlebot.errors import Unavailable
 from battlebot.referee.events import TimedOut
 

@@ -10,10 +10,11 @@ from typing import Any
 import structlog
 from msgspec.structs import replace
 
+from battlebot.arena.background import in_background
 from battlebot.arena.conduct import Conductor, Draft
 from battlebot.arena.player import Player
 from battlebot.arena.tables import Table, Tables
-from battlebot.arena.timers import Timers, in_background
+from battlebot.arena.timers import Timers
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue
 from battlebot.referee.match import Match, Seat

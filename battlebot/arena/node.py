@@ -12,12 +12,13 @@ import redis
 import structlog
 
 from battlebot.arena import keys
+from battlebot.arena.background import in_background
 from battlebot.arena.bus import Mailbox
 from battlebot.arena.connection import redis_errors
 from battlebot.arena.heartbeats import Heartbeats
 from battlebot.arena.mail import rejoin
 from battlebot.arena.service import Arena
-from battlebot.arena.timers import Timers, in_background
+from battlebot.arena.timers import Timers
 from battlebot.errors import Unavailable
 
 log = structlog.get_logger()

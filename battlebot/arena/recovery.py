@@ -10,10 +10,11 @@ from functools import partial
 import structlog
 
 from battlebot.arena import keys
+from battlebot.arena.background import in_background
 from battlebot.arena.host import Host
 from battlebot.arena.player import Player
 from battlebot.arena.tables import Table
-from battlebot.arena.timers import Timers, in_background
+from battlebot.arena.timers import Timers
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import update_for

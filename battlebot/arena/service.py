@@ -10,6 +10,7 @@ import structlog
 from msgspec.structs import replace
 
 from battlebot.arena import keys
+from battlebot.arena.background import in_background
 from battlebot.arena.clocks import Clocks
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.host import Host
@@ -18,7 +19,7 @@ from battlebot.arena.mail import MAIL, Mail, begun
 from battlebot.arena.player import Player
 from battlebot.arena.recovery import Recovery
 from battlebot.arena.tables import Tables
-from battlebot.arena.timers import Timers, in_background
+from battlebot.arena.timers import Timers
 from battlebot.arena.turns import Turns
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.events import Joined, Left, Orphaned, Turned

@@ -7,13 +7,8 @@ import itertools
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
-import structlog
-
-log = structlog.get_logger()
-
-ARCHIVE_EVERY_S = 0.1  # matches that end within it are stored together: a batch costs hardly more than one of them
+from battlebot.arena.background import logging_failure
 
 
 class Timers:
@@ -66,16 +61,3 @@ class Spaced:
             self._call()
         else:
             self._timers.at(at_s, self._call)
-
-
-def in_background(call: Callable[..., None], *arguments: Any) -> None:
-    """Calls in a thread of its own, so that waiting for Redis does not hold up the clocks of other matches."""
-    threading.Thread(target=logging_failure, args=(call, *arguments), daemon=True).start()
-
-
-def logging_failure(call: Callable[..., None], *arguments: Any) -> None:
-    """Calls, and logs an exception instead of raising it."""
-    try:
-        call(*arguments)
-    except Exception:
-        log.exception("background.failed")

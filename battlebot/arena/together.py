@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Generic, TypeVar
 
-from battlebot.arena.timers import in_background
+from battlebot.arena.background import in_background
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")

@@ -14,10 +14,10 @@ from typing import Any
 import structlog
 
 from battlebot.arena import keys
+from battlebot.arena.background import in_background
 from battlebot.arena.conduct import asked_of
 from battlebot.arena.making import begin, is_stateless, new_match
 from battlebot.arena.store import MatchStore
-from battlebot.arena.timers import in_background
 from battlebot.arena.traits import in_order, series_of
 from battlebot.config import Settings
 from battlebot.contests.contest import Contest

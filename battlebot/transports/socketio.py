@@ -16,7 +16,7 @@ from typing import Any
 import structlog
 from flask import Flask, Response, request
 
-from battlebot.arena.timers import in_background
+from battlebot.arena.background import in_background
 from battlebot.config import Settings, is_allowed_viewer
 from battlebot.errors import BadAddress, BadMessage, BattlebotError, Refused, TooMany, WrongState
 from battlebot.transports.hijacked import Hijacked

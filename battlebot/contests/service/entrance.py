@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from battlebot.arena import keys
+from battlebot.arena.background import in_background
 from battlebot.arena.bus import Bus
-from battlebot.arena.timers import in_background
 from battlebot.arena.together import Together
 from battlebot.config import Settings
 from battlebot.contests.contest import OVER, Contest
