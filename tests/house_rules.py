@@ -289,8 +289,9 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "wsgi": ("wsgi.py is loaded by name", ()),
     "tasks": ("tasks are enqueued by name: battlebot never imports them", ("tasks", "app", "wsgi")),
     "games": ("games are found by the registry, never imported", ("games",)),
-    "battlebot.referee.step": (
-        "matches are stepped and shown by the arena only",
+    "battlebot.referee.step": ("matches are stepped by the arena only", ("battlebot.referee", "battlebot.arena")),
+    "battlebot.referee.telling": (
+        "what a seat or a viewer may see of a match is shown by the arena only",
         ("battlebot.referee", "battlebot.arena"),
     ),
     "battlebot.ratings.model": ("only the ratings' service changes ratings", ("battlebot.ratings.service",)),

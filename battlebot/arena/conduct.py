@@ -20,9 +20,11 @@ from battlebot.arena.heartbeats import Heartbeats
 from battlebot.arena.mail import Mail, eviction
 from battlebot.arena.store import Commit, MatchStore
 from battlebot.errors import Conflict
+from battlebot.referee.advance import Step
 from battlebot.referee.events import Event, Failed, Joined, Overdue, Turned
 from battlebot.referee.match import Match, Seat
-from battlebot.referee.step import Step, step, update_for
+from battlebot.referee.step import step
+from battlebot.referee.telling import update_for
 from battlebot.rules.contract import Game
 
 log = structlog.get_logger()

@@ -14,7 +14,7 @@ from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.advance import MARKS, entered
 from battlebot.referee.match import Match
 from battlebot.referee.replay import states as replayed
-from battlebot.referee.step import seen_by
+from battlebot.referee.telling import seen_by
 from battlebot.rules.contract import Game
 
 LOOK_EVERY_S = 2.0  # in case an announcement is lost

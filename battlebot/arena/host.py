@@ -16,9 +16,10 @@ from battlebot.arena.player import Player
 from battlebot.arena.tables import Table, Tables
 from battlebot.arena.timers import Timers
 from battlebot.errors import Unavailable, UnknownMatch
+from battlebot.referee.advance import Step
 from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue
 from battlebot.referee.match import Match, Seat
-from battlebot.referee.step import Step, step
+from battlebot.referee.step import step
 from battlebot.referee.telling import beginning_for
 from battlebot.rules.contract import Game
 from battlebot.wire import closing

@@ -8,7 +8,7 @@ from typing import Any
 from battlebot.arena.store import MatchStore
 from battlebot.errors import UnknownMatch
 from battlebot.referee.match import Match
-from battlebot.referee.step import seen_by
+from battlebot.referee.telling import seen_by
 from battlebot.rules.contract import Game
 
 MOST_LISTED = 200

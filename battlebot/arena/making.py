@@ -12,7 +12,8 @@ from battlebot.arena.mail import Mail
 from battlebot.arena.store import MatchStore
 from battlebot.config import Settings
 from battlebot.referee.match import Limits, Match, Seat, Series
-from battlebot.referee.step import update_for, with_first_due
+from battlebot.referee.step import with_first_due
+from battlebot.referee.telling import update_for
 from battlebot.rules.contract import Game
 
 STATELESS_PLACE = f"{keys.STATELESS}/-"  # of a stateless bot that was not taken out of a queue

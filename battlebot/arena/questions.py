@@ -6,7 +6,7 @@ from typing import Any
 
 from battlebot.referee.events import Event, GaveUp, Turned
 from battlebot.referee.match import Match, Seat
-from battlebot.referee.step import seen_by, update_for
+from battlebot.referee.telling import seen_by, update_for
 from battlebot.rules.contract import SERVERS_KEYS, Game
 
 DROPPED = SERVERS_KEYS | {"version"}  # from a turn: the question says which version it answers

@@ -17,7 +17,7 @@ from battlebot.arena.tables import Table
 from battlebot.arena.timers import Timers
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.match import Match, Seat
-from battlebot.referee.step import update_for
+from battlebot.referee.telling import update_for
 from battlebot.wire import closing
 
 log = structlog.get_logger()

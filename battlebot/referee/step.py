@@ -29,11 +29,9 @@ from battlebot.referee.events import (
 )
 from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
 from battlebot.referee.seating import charged, joined, left, orphaned, outage, with_seat
-from battlebot.referee.telling import seen_by, told, update_for
+from battlebot.referee.telling import told, update_for
 from battlebot.rules.contract import SERVERS_KEYS, Game
 from battlebot.wire.jsontext import encode
-
-__all__ = ["Step", "seen_by", "step", "update_for", "with_first_due"]
 
 NUDGE_AFTER_S = 5.0  # from the end of the longest clock until a match without events is looked at
 MAX_NUDGES = 6  # looks without effect, after which the server gives the match up

@@ -20,7 +20,7 @@ from battlebot.arena.timers import Timers
 from battlebot.errors import Unavailable
 from battlebot.referee.events import Turned
 from battlebot.referee.match import Match
-from battlebot.referee.step import update_for
+from battlebot.referee.telling import update_for
 from battlebot.rules.registry import Registry
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login

@@ -26,7 +26,7 @@ from battlebot.config import Settings
 from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
 from battlebot.referee.events import Turned
 from battlebot.referee.match import Fault, Match, Series
-from battlebot.referee.step import update_for
+from battlebot.referee.telling import update_for
 from battlebot.rules.registry import Registry
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login

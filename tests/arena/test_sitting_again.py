@@ -31,7 +31,7 @@ from battlebot.arena.timers import Timers
 from battlebot.errors import Unavailable
 from battlebot.referee.events import Joined, Orphaned, Turned
 from battlebot.referee.match import Match, Seat
-from battlebot.referee.step import update_for
+from battlebot.referee.telling import update_for
 from battlebot.rules.registry import Registry
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing

@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 import orjson
 
+from battlebot.referee.advance import Step
 from battlebot.referee.events import Event, Turned
 from battlebot.referee.match import Limits, Match, Seat
-from battlebot.referee.step import NUDGE_AFTER_S, Step, step, with_first_due
+from battlebot.referee.step import NUDGE_AFTER_S, step, with_first_due
 from battlebot.rules.contract import Game, game_from_module
 from battlebot.rules.registry import discover
 

@@ -10,7 +10,8 @@ from matches import NOUGHTS, NUMBERWANG, START_S, Play, a_match, raising, with_r
 
 from battlebot.referee.events import Joined, Left, Overdue, Turned
 from battlebot.referee.match import Fault
-from battlebot.referee.step import seen_by, step, update_for
+from battlebot.referee.step import step
+from battlebot.referee.telling import seen_by, update_for
 
 LEGAL = {"mark": "X", "space": [1, 1]}
 SECRETS = {"bag": ["Q", "Z"], "racks": {"a": "ABC", "b": "XYZ"}}

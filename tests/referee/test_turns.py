@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from matches import GAMES, NOUGHTS, START_S, Play, a_match
 
-from battlebot.referee.step import update_for
+from battlebot.referee.telling import update_for
 
 
 def test_what_a_turn_tells_of_secrets_is_told_to_its_bot_alone() -> None:
