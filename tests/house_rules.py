@@ -119,7 +119,7 @@ LAYERS = {
         never=PURE,
     ),
     "battlebot.stateless": layer(
-        "stateless bots are asked by what stands on the arena; a kind of address knows no match",
+        "stateless bots are asked by what stands on the arena",
         *(
             "stateless",
             "arena",
@@ -132,6 +132,15 @@ LAYERS = {
             "config",
             "errors",
         ),
+    ),
+    "battlebot.stateless.http": layer(
+        "the kind of address of bots behind HTTP knows no match",
+        *("stateless.answer", "stateless.asking", "stateless.clock", "stateless.connections", "stateless.guard"),
+        *("stateless.location", "stateless.tls", "stateless.waiting", "wire", "errors"),
+    ),
+    "battlebot.stateless.nats": layer(
+        "the kind of address of bots behind NATS knows no match",
+        *("stateless.asking", "stateless.natsline", "stateless.repeats", "stateless.uids", "wire", "errors"),
     ),
     "battlebot.storage": layer(
         "storage knows MongoDB, a contest as a value, and no match",
