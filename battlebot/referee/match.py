@@ -1,4 +1,4 @@
-"""A match as a value: seats, state, clocks, verdict, and its form as a document. How it changes is in `step`."""
+"""A match as a value: seats, state, clocks, verdict. How it changes is in `step`."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ class Limits(msgspec.Struct, frozen=True):
 class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
     """A bot's place in a match.
 
-    `place` is where its updates go (the names of a node and a connection), None while the seat is empty. `remaining_s`
-    is what is left of the clock of the turn that is asked of it; time up to `asked_s` (epoch) has already been charged.
+    `place` is where its updates go (a text that the arena makes and alone reads), None while the seat is empty.
+    `remaining_s` is what is left of the clock of the turn that is asked of it; time up to `asked_s` (epoch) has already
+    been charged.
     `since_s` (epoch) is when that turn became due: when the bytes arrived that put this seat on turn.
     An empty seat has been empty since `left_s` and is kept until `back_by_s` (epoch), in which outages of the server up
     to `resumed_s` are allowed for; `emptied_by` says whose doing that is, and `how` how the connection ended at the
@@ -140,17 +141,7 @@ class Match(msgspec.Struct, frozen=True):
                 return seat
         return None
 
-    def as_document(self) -> dict[str, Any]:
-        """Returns a dict of JSON values from which `from_document` makes an equal match."""
-        document: dict[str, Any] = msgspec.to_builtins(self)
-        return document
-
     @property
     def goes_on(self) -> bool:
         """Returns whether the same bots play another board after this one."""
         return self.series is not None and self.series.board < self.series.boards
-
-    @classmethod
-    def from_document(cls, document: dict[str, Any]) -> Match:
-        """Returns the match that `as_document` described."""
-        return msgspec.convert(document, cls)

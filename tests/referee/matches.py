@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from copy import deepcopy
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 import msgspec
-import orjson
 
+from battlebot.arena.calls import decode_match, encode_match
 from battlebot.referee.advance import Step
 from battlebot.referee.events import Event, Turned
 from battlebot.referee.match import Limits, Match, Seat
@@ -47,9 +46,9 @@ def a_match(game: Game = NUMBERWANG, bots: tuple[str, ...] = ("a", "b"), **limit
 
 def checked_step(game: Game, match: Match, event: Event, now_s: float) -> Step:
     """Calls `step`, and asserts each law that every answer obeys."""
-    before = deepcopy(match.as_document())
+    before = encode_match(match)
     answer = step(game, match, event, now_s)
-    assert match.as_document() == before, "the match that was given has been changed"
+    assert encode_match(match) == before, "the match that was given has been changed"
     after = answer.match
     if match.verdict is not None:
         assert after is match, "a match changed after its verdict"
@@ -58,8 +57,7 @@ def checked_step(game: Game, match: Match, event: Event, now_s: float) -> Step:
     else:
         assert after.revision == match.revision + 1
     assert after.version == match.version + (answer.recorded is not None)
-    assert json.loads(orjson.dumps(after.as_document())) == json.loads(json.dumps(after.as_document()))
-    assert Match.from_document(orjson.loads(orjson.dumps(after.as_document()))) == after
+    assert decode_match(encode_match(after)) == after
     _check_deadline(after, now_s, changed=after is not match)
     _check_updates(match, answer)
     return answer
