@@ -181,8 +181,14 @@ def test_a_view_that_fails_only_at_the_end_does_not_change_the_verdict() -> None
 
 
 def test_nothing_is_raised_whatever_the_event() -> None:
-    """The arena need not guard itself against games."""
+    """The arena need not guard itself against games: the match is over, by the server's fault."""
     game = with_rules(NUMBERWANG, validate=raising, reducer=raising, view=raising, explain=raising)
-    for bot in ("a", "b", "c"):
-        for turn in (None, {}, {"n": 1}, {"version": -1}):
-            step(game, a_match(game), Turned(bot, turn, 0.1), START_S)
+    match = a_match(game)
+    for turn in (None, {}, {"n": 1}, {"version": -1}):
+        for bot in ("a", "b"):
+            answer = step(game, match, Turned(bot, turn, 0.1), START_S)
+            assert isinstance(answer.failure, ZeroDivisionError)
+            assert answer.match.verdict is not None
+            assert answer.match.verdict.void
+            assert [update.final for update in answer.updates] == [True, True]
+        assert step(game, match, Turned("c", turn, 0.1), START_S).match is match, "this bot has no seat"
