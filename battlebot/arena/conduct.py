@@ -1,6 +1,6 @@
 """Applies events to a match: step and commit; on a conflict, load and step again. Tells remote seats by mailbox.
 
-Knows no connections: a web node adds its own seats in `service`, a worker has none.
+Knows no connections: a node tells its own seats in `host`, a worker has none.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Draft(NamedTuple):
 
 
 class Conductor:
-    """Applies events to matches. `node` is the name of this web node, or "" in a process without connections."""
+    """Applies events to matches. `node` is the node whose seats the caller tells itself; "" if it tells none."""
 
     def __init__(
         self,

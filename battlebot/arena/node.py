@@ -1,4 +1,4 @@
-"""A web node's life: its name, its heartbeat, its mailbox. Wires nothing; app.py does."""
+"""A node's life: its name, its heartbeat, its mailbox. Wires nothing; app.py does."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def new_node_name(door: str = keys.WEB) -> str:
 
 
 class Node:
-    """Starts and keeps running what a web process does besides answering requests."""
+    """Starts and keeps running what a node does besides the conversations at its door."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The arena of a web node, as its doors, its lobby and its mailbox see it: players sit down, send turns, leave."""
+"""The arena of a node, as its door, its lobby and its mailbox see it: players sit down, send turns, leave."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Organiser:
         return self._change(game, name, lambda contest: decided.moved(contest, action, by, datetime.now(UTC))).contest
 
     def enter(self, game: str, name: str, bots: Sequence[str], by: str) -> Contest:
-        """Adds entrants to a contest with a list before its start, or brings withdrawn bots back at any time.
+        """Adds entrants to a contest with a list before its start, or brings withdrawn bots back before its end.
 
         Enters all of them or, if it raises, none. Raises WrongState, Refused for a bot that is not registered.
         """
