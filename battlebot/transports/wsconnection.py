@@ -26,7 +26,17 @@ from battlebot.transports.limits import Rate
 from battlebot.transports.outbox import SEND_BUFFER_BYTES, Outbox
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
-from battlebot.wire.frames import CONTROL, PING, TEXT, Irregular, payload_at, text_frame, unmasked, whole_pong, whole_text
+from battlebot.wire.frames import (
+    CONTROL,
+    PING,
+    TEXT,
+    Irregular,
+    payload_at,
+    text_frame,
+    unmasked,
+    whole_pong,
+    whole_text,
+)
 from battlebot.wire.upgrade import accepted
 
 UNANSWERED_PINGS = 2
