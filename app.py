@@ -21,11 +21,11 @@ from battlebot.api.headers import add_headers
 from battlebot.api.origins import refuse_other_origins
 from battlebot.arena import keys
 from battlebot.arena.allowance import Allowance
+from battlebot.arena.answering import Answering
 from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
 from battlebot.arena.directory import Directory
-from battlebot.arena.doorman import Doorman
 from battlebot.arena.gate import Gate, greenlet_lock
 from battlebot.arena.health import Health
 from battlebot.arena.lag import Lag
@@ -67,7 +67,10 @@ from tasks.requests import ARCHIVE_EVERY_S, Requests, sending_in_background
 
 log = structlog.get_logger()
 
-PING_S = 1.0  # how long MongoDB may take to show that bots can be looked up
+# whether MongoDB answers, so that bots can be looked up and let in
+PING_S = 1.0
+PING_EVERY_S = 1.0
+HOLDS_S = 3.0  # how long an answer holds: the next may be late
 
 
 @dataclass
@@ -102,9 +105,9 @@ class House:
             self.storage.ensure_indexes()
         except Unavailable as error:
             log.warning("indexes.put_off", error=str(error))
-        doorman = Doorman(partial(self.storage.ping, PING_S))
-        doorman.start()
-        Node(self.client, self.arena, self.timers, tick, doorman.opens).start()
+        mongodb = Answering(partial(self.storage.ping, PING_S))
+        mongodb.start(PING_EVERY_S)
+        Node(self.client, self.arena, self.timers, tick, opens=partial(mongodb.within, HOLDS_S)).start()
 
 
 def build_house(settings: Settings, door: str = keys.WEB) -> House:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import redis
 from celery import Celery, current_app
 
+from battlebot.arena.answering import Answering
 from battlebot.arena.bus import Bus
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import connect
@@ -36,6 +36,8 @@ from battlebot.stateless.health import Health
 from battlebot.storage import Storage
 from tasks.requests import Requests, sending
 
+# Before each task that needs MongoDB a worker makes sure that it answers. The sweep of matches needs no MongoDB, but a
+# process: a query would hold up this one for much longer, and soon every process would be at one.
 PING_S = 2.0  # how long MongoDB may take to answer before a task is put off
 PINGED_S = 1.0  # how long it is not asked again once it has answered
 
@@ -64,30 +66,12 @@ class MatchBench:
         return Solo(self.locks, work)
 
 
-@dataclass
-class Contact:
-    """Whether MongoDB answers, asked now and then."""
-
-    storage: Storage
-    answered_s: float = -PINGED_S
-
-    def check(self) -> None:
-        """Raises Unavailable if MongoDB does not answer soon.
-
-        The sweep of matches needs no MongoDB, but a process: a query would hold up this one for much longer, and soon
-        every process would be at one.
-        """
-        if time.monotonic() - self.answered_s >= PINGED_S:
-            self.storage.ping(PING_S)
-            self.answered_s = time.monotonic()
-
-
 @dataclass(frozen=True)
 class Workbench(MatchBench):
     """All parts of a worker process."""
 
     storage: Storage
-    contact: Contact
+    mongodb: Answering
     pairer: Pairer
     organiser: Organiser
     absences: Absences
@@ -106,7 +90,7 @@ def workbench() -> Workbench:
     """This process's workbench. Raises Unavailable if MongoDB does not answer."""
     with _making:
         bench = _workbench(os.getpid())
-    bench.contact.check()
+    bench.mongodb.require(PINGED_S)
     return bench
 
 
@@ -138,8 +122,8 @@ def _workbench(pid: int) -> Workbench:
     base = _match_bench(pid)
     settings, client, store, queues, requests = base.settings, base.client, base.store, base.queues, base.requests
     storage, health = Storage(settings), Health(Scripts(client))
-    contact = Contact(storage)
-    contact.check()
+    mongodb = Answering(partial(storage.ping, PING_S))
+    mongodb.require(PINGED_S)
     # the cap of meetings is an index: nothing is paired before it is there
     storage.ensure_indexes()
 
@@ -162,7 +146,7 @@ def _workbench(pid: int) -> Workbench:
     return Workbench(
         **vars(base),
         storage=storage,
-        contact=contact,
+        mongodb=mongodb,
         pairer=pairer,
         organiser=organiser,
         absences=Absences(

@@ -18,7 +18,6 @@ from battlebot.arena import keys
 from battlebot.arena.bus import HEARTBEAT
 from battlebot.arena.calls import encode_match
 from battlebot.arena.conduct import Conductor
-from battlebot.arena.doorman import Doorman
 from battlebot.arena.heartbeats import RESTARTED_S, Heartbeats
 from battlebot.arena.host import LATE_S
 from battlebot.arena.lag import Lag
@@ -230,26 +229,6 @@ def test_an_outage_ends_when_a_node_that_has_just_started_can_let_bots_in(node: 
     client.hset(keys.door("web"), "opened", int((time.time() - RESTARTED_S - 0.5) * 1000))
     life.beat()
     assert heartbeats.outages("web", time.time()) == [outage], "its later heartbeats are only late"
-
-
-def test_a_node_can_let_bots_in_while_they_can_be_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An answer holds for a while."""
-    monkeypatch.setattr("battlebot.arena.doorman.ASK_EVERY_S", 0.01)
-    monkeypatch.setattr("battlebot.arena.doorman.HOLDS_S", 0.2)
-    away = threading.Event()
-
-    def ask() -> None:
-        if away.is_set():
-            raise Unavailable("MongoDB is away.")
-
-    doorman = Doorman(ask)
-    assert not doorman.opens()
-    doorman.start()
-    assert doorman.opens()
-    away.set()
-    wait_for(lambda: not doorman.opens(), "the door to be shut")
-    away.clear()
-    wait_for(doorman.opens, "the door to be open again")
 
 
 def _refused(*_: object) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import tasks.workbench
+from battlebot.arena.answering import Answering
 from battlebot.arena.making import begin, new_match
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
@@ -17,17 +19,22 @@ from battlebot.matchmaking.queue import BY_A_TASK, Ticket
 from battlebot.referee.events import Turned
 from battlebot.storage import Storage
 from tasks.celeryapp import make_celery
-from tasks.workbench import Contact, Workbench
+from tasks.workbench import Workbench
 
 
-@pytest.fixture
-def bench(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Workbench:
-    """A workbench whose broker cannot be reached; its stores can."""
+def made(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Workbench:
+    """A workbench whose broker cannot be reached."""
     celery = make_celery(replace(settings, redis_url="unix:///there/is/none.sock"))
     celery.battlebot_settings = settings
     monkeypatch.setattr(tasks.workbench, "current_app", SimpleNamespace(_get_current_object=lambda: celery))
     tasks.workbench._match_bench.cache_clear()
     return tasks.workbench._workbench.__wrapped__(0)
+
+
+@pytest.fixture
+def bench(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Workbench:
+    """Its stores can be reached."""
+    return made(settings, monkeypatch)
 
 
 def test_a_match_ends_where_the_archive_cannot_be_asked_for(bench: Workbench) -> None:
@@ -49,16 +56,33 @@ def test_what_is_asked_of_other_tasks_ends_no_sweep(bench: Workbench) -> None:
     bench.requests.archive()
 
 
+def nobody(settings: Settings, tmp_path: Path) -> Settings:
+    """The settings, with a MongoDB that does not answer."""
+    path = str(tmp_path / "mongod.sock").replace("/", "%2F")
+    return replace(settings, mongodb_uri=f"mongodb://{path}/battlebot")
+
+
 def test_a_task_is_put_off_long_before_a_query_would_fail(
-    settings: Settings, storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A MongoDB that does not answer must not hold up the processes, which have matches to look after."""
     monkeypatch.setattr(tasks.workbench, "PING_S", 0.1)
-    Contact(storage).check()
-    nobody = str(tmp_path / "mongod.sock").replace("/", "%2F")
-    away = Storage(replace(settings, mongodb_uri=f"mongodb://{nobody}/battlebot"), answer_within_s=30.0)
+    monkeypatch.setattr(tasks.workbench, "Storage", partial(Storage, answer_within_s=30.0))
     begun_s = time.monotonic()
     with pytest.raises(Unavailable):
-        Contact(away).check()
+        made(nobody(settings, tmp_path), monkeypatch)
     assert time.monotonic() - begun_s < 15
+
+
+def test_a_task_is_put_off_also_where_mongodb_was_there_when_the_process_began(
+    bench: Workbench, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked before each task."""
+    monkeypatch.setattr(tasks.workbench, "_workbench", lambda _pid: bench)
+    assert tasks.workbench.workbench() is bench
+    away = Storage(nobody(settings, tmp_path))
+    deserted = replace(bench, mongodb=Answering(partial(away.ping, 0.1)))
+    monkeypatch.setattr(tasks.workbench, "_workbench", lambda _pid: deserted)
+    with pytest.raises(Unavailable):
+        tasks.workbench.workbench()
     away.close()
