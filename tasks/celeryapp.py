@@ -15,7 +15,7 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 
 from battlebot.arena.connection import connect
-from battlebot.arena.sweep import TASK_S
+from battlebot.arena.summons import TASK_S
 from battlebot.arena.tasklists import TaskLists
 from battlebot.config import Settings
 from battlebot.rules.contract import MAX_TURN_TIMEOUT_MS

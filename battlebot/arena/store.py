@@ -214,10 +214,10 @@ class MatchStore:
         with redis_errors():
             return texts(self.client.zrangebyscore(keys.DEADLINES, "-inf", int(now_s * 1000)))
 
-    def unasked_ids(self) -> list[str]:
-        """Returns the ids of the matches whose asking lease has expired because the worker died."""
+    def unasked_ids(self, now_ms: int) -> list[str]:
+        """Returns the ids of the matches whose asking lease has ended, on Redis's clock, because the worker died."""
         with redis_errors():
-            return texts(self.client.zrangebyscore(keys.ASKING, "-inf", self.now_ms()))
+            return texts(self.client.zrangebyscore(keys.ASKING, "-inf", now_ms))
 
     def busy(self, addresses: Sequence[str]) -> dict[str, int]:
         """Returns address -> in how many live rated matches a stateless bot is asked there."""

@@ -14,7 +14,7 @@ from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import redis_errors
 from battlebot.arena.heartbeats import SHUT_S, Heartbeats
 from battlebot.arena.mail import nudge
-from battlebot.arena.tasklists import TaskLists
+from battlebot.arena.summons import Summons
 from battlebot.errors import UnknownMatch
 from battlebot.matchmaking.queue import Queues
 from battlebot.referee.events import Orphaned, Overdue
@@ -26,10 +26,6 @@ log = structlog.get_logger()
 # away sit down first
 SPARE_S = 2.0
 PATIENCE_S = 10.0  # how much, if sweeps are not on time: longer times without Redis are outages, which move deadlines
-AGAIN_MS = 5000  # before a match that no worker has taken up is asked for again
-LOOK_S = 10.0  # before the next look at a match that waits for a worker
-TASK_S = 60.0  # how long a task that asks bots waits for a worker before it expires
-SENT_S = 3600  # how long it is remembered that a match was sent for
 LATE_S = 0.5  # a sweep that is later than this has stalled, and perhaps Redis with it
 
 
@@ -48,10 +44,9 @@ class Sweeper:
         """`ask_bots(match_id)` has the stateless bots asked that the match awaits."""
         self._client = client
         self._heartbeats = Heartbeats(client)
-        self._tasks = TaskLists(client, TaskLists.BOTS)
         self._conductor = conductor
         self._queues = queues
-        self._ask_bots = ask_bots
+        self._summons = Summons(conductor.registry, conductor.store, ask_bots)
         self._node_timeout_s = node_timeout_s
         self._gap_s = max(node_timeout_s, 3 * every_s)
         self._late_s = every_s + LATE_S
@@ -72,12 +67,7 @@ class Sweeper:
             for node in filter(self._is_silent, dead):
                 with redis_errors():
                     self._client.zrem(keys.NODES, node)
-        for match_id in self._conductor.store.unasked_ids():
-            log.warning("match.asked_again", match=match_id)
-            self._ask_bots(match_id)
-            with redis_errors():
-                # if no worker takes the tasks, one more each second is of no use
-                self._client.zadd(keys.ASKING, {match_id: self._conductor.store.now_ms() + AGAIN_MS}, xx=True, gt=True)
+        self._summons.replace_dead()
         overdue = self._conductor.store.overdue_ids(self._conductor.now_s() - SPARE_S)
         for match_id in overdue:
             self._bring_on(match_id, living, recent | {keys.STATELESS}, steady)
@@ -122,7 +112,7 @@ class Sweeper:
         absent = any(seat.back_by_s is not None for seat in match.seats)
         if absent and not steady and match.due_s > self._conductor.now_s() - PATIENCE_S:
             return
-        if not absent and self._awaits_only_stateless(match) and self._is_left_to_workers(match_id):
+        if not absent and self._summons.is_left_to_workers(match, self._conductor.now_s()):
             return
         try:
             after = self._conductor.conduct(match, Overdue()).match
@@ -133,37 +123,9 @@ class Sweeper:
             log.warning("match.nudged", match=match_id, nudges=after.nudges)
             for node in {keys.node_of(seat.place) for seat in after.seats if seat.place is not None}:
                 if node == keys.STATELESS:
-                    self._send_for(match_id)
-                    continue
-                self._conductor.store.post(node, nudge(match_id))
-
-    def _awaits_only_stateless(self, match: Match) -> bool:
-        awaited = self._conductor.registry[match.game].awaited(match.state)
-        return all(seat.address is not None for seat in match.seats if seat.bot in awaited)
-
-    def _is_left_to_workers(self, match_id: str) -> bool:
-        """Returns whether a worker asks in this match, or none has taken it up since it was sent for.
-
-        Workers are busy or away then, and the match waits, however often it is looked at. The leases of a dead worker
-        expire, and one that asks in vain gives its lease up. Another look is scheduled, and a task that has expired, or
-        was lost, is sent again.
-        """
-        with redis_errors():
-            if not self._client.exists(keys.asking(match_id)):
-                sent: Any = self._client.get(keys.sent_for(match_id))
-                if sent is None:
-                    return False
-                if self._conductor.now_s() - float(sent) > TASK_S or not any(self._tasks.lengths().values()):
-                    log.warning("match.in_line", match=match_id)
-                    self._send_for(match_id)
-            due_s = self._conductor.now_s() + LOOK_S
-            self._client.zadd(keys.DEADLINES, {match_id: int(due_s * 1000)}, xx=True, gt=True)
-        return True
-
-    def _send_for(self, match_id: str) -> None:
-        with redis_errors():
-            self._client.set(keys.sent_for(match_id), self._conductor.now_s(), ex=SENT_S)
-        self._ask_bots(match_id)
+                    self._summons.send(match_id, self._conductor.now_s())
+                else:
+                    self._conductor.store.post(node, nudge(match_id))
 
     def _orphan(self, match_id: str, living: set[str]) -> Match | None:
         """Empties a match's seats of nodes that do not live; returns the match after that, None if it is gone."""

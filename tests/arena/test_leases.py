@@ -32,16 +32,16 @@ def test_a_lost_workers_matches_are_found(
     leases = Leases(Scripts(client))
     lease = leases.take("m")
     assert lease is not None
-    assert store.unasked_ids() == []
+    assert store.unasked_ids(store.now_ms()) == []
     client.delete("bb:{0}:asking:m")
     client.zadd("bb:{0}:askingsince", {"m": 1})
-    assert store.unasked_ids() == ["m"]
+    assert store.unasked_ids(store.now_ms()) == ["m"]
     leases.renew()
     assert lease.lost
     assert leases.release(lease) is False
     found = Leases(Scripts(client)).take("m")
     assert found is not None
-    assert store.unasked_ids() == []
+    assert store.unasked_ids(store.now_ms()) == []
 
 
 def test_renewing_keeps_a_lease(client: redis.Redis) -> None:

@@ -11,19 +11,14 @@ from cluster import wait_for
 
 from battlebot.arena import keys
 from battlebot.arena.conduct import Conductor
-from battlebot.arena.heartbeats import MOST_OUTAGES, SHUT_S, Heartbeats
-from battlebot.arena.leases import Leases
+from battlebot.arena.heartbeats import SHUT_S, Heartbeats
 from battlebot.arena.mail import nudge
-from battlebot.arena.making import STATELESS_PLACE, begin, new_match
-from battlebot.arena.scripts import Scripts
 from battlebot.arena.store import MatchStore
-from battlebot.arena.sweep import LOOK_S, TASK_S, Sweeper
-from battlebot.arena.tasklists import TaskLists
+from battlebot.arena.sweep import Sweeper
 from battlebot.config import Settings
 from battlebot.matchmaking.queue import Queues
-from battlebot.referee.events import Joined, Left, Orphaned, Outage
+from battlebot.referee.events import Joined, Left, Orphaned
 from battlebot.referee.match import Match
-from battlebot.referee.step import MAX_NUDGES
 from battlebot.rules.registry import Registry
 
 
@@ -60,110 +55,6 @@ def test_a_dead_node_is_found_though_sweeps_are_slow(
         heartbeats.send("n2", time.time() - seconds, first=False)
     sweeper.sweep()
     assert [seat.place for seat in store.load(match.id).seats] == [None, "n2/1.1"]
-
-
-class Waiting:
-    """A match that began at 1000, whose two stateless bots nobody has asked yet, and the sweeps that look after it."""
-
-    def __init__(self, client: redis.Redis, store: MatchStore, registry: Registry, settings: Settings) -> None:
-        game = registry["numberwang"]
-        seats = [(bot, STATELESS_PLACE) for bot in "ab"]
-        match = new_match(game, seats, settings, 1000.0, addresses=dict.fromkeys("ab", "http://bots.example/"))
-        assert begin(store, game, match, game.name)
-        self.id, self.asked = match.id, list[str]()
-        self._store, self._now_s = store, 1000.0
-        conductor = Conductor(registry, store, now_s=lambda: self._now_s)
-        self._sweeper = Sweeper(client, conductor, Queues(client), 5.0, 1.0, self.asked.append)
-
-    def look(self, later_s: float) -> Match:
-        """The match after a sweep that is so much later than the last."""
-        self._now_s += later_s
-        self._sweeper.sweep()
-        return self._store.load(self.id)
-
-
-@pytest.fixture
-def waiting(client: redis.Redis, store: MatchStore, registry: Registry, settings: Settings) -> Waiting:
-    """A match of stateless bots."""
-    return Waiting(client, store, registry, settings)
-
-
-def test_a_match_that_no_worker_takes_up_is_never_given_up(waiting: Waiting, client: redis.Redis) -> None:
-    """Workers are away or busy: it is sent for again when its task has expired, and not at each look."""
-    client.lpush(TaskLists(client, TaskLists.BOTS).key(3), b"{}")
-    for _ in range(500):
-        match = waiting.look(2.0)
-        assert match.verdict is None
-        assert all(seat.place == STATELESS_PLACE for seat in match.seats), "no node holds them, none is taken for dead"
-    assert match.nudges == 1
-    assert 900 / (TASK_S + LOOK_S + 2) <= len(waiting.asked) <= 1000 / TASK_S + 1
-
-
-def test_a_match_whose_task_was_lost_is_soon_sent_for_again(waiting: Waiting, client: redis.Redis) -> None:
-    """No task waits: a worker took it and died, or could not begin."""
-    for looks in range(1, 2 * MAX_NUDGES):
-        assert waiting.look(20.0).nudges == 1
-        assert len(waiting.asked) == looks
-
-
-def test_a_match_that_workers_take_in_vain_is_given_up(waiting: Waiting, client: redis.Redis) -> None:
-    """However many other tasks wait: it is its own asking that fails."""
-    leases = Leases(Scripts(client))
-    client.lpush(TaskLists(client, TaskLists.BOTS).key(3), b"{}")
-    for looks in range(1, MAX_NUDGES + 1):
-        assert waiting.look(20.0).nudges == looks
-        assert waiting.look(20.0).nudges == looks, "nobody has taken it up since"
-        lease = leases.take(waiting.id)
-        assert lease is not None
-        leases.release(lease)
-    verdict = waiting.look(20.0).verdict
-    assert verdict is not None
-    assert (verdict.fault, len(waiting.asked)) == ("server", MAX_NUDGES)
-
-
-def test_a_match_in_which_a_worker_asks_is_left_to_it(waiting: Waiting, client: redis.Redis) -> None:
-    """However long it takes: NATS may be away. Once the worker is gone, another is sent for."""
-    leases = Leases(Scripts(client))
-    assert leases.take(waiting.id) is not None
-    for _ in range(2 * MAX_NUDGES):
-        leases.renew()
-        assert waiting.look(20.0).nudges == 0
-    assert waiting.asked == []
-    client.delete(keys.asking(waiting.id))
-    assert waiting.look(20.0).nudges == 1
-    assert waiting.asked == [waiting.id]
-
-
-def test_a_match_that_waits_for_a_connected_bot_is_nudged(
-    begun: Callable[..., Match], client: redis.Redis, store: MatchStore, registry: Registry
-) -> None:
-    """Its node may have lost a letter, whatever workers do."""
-    match, now = begun("numberwang", now_s=1000.0), [1000.0]
-    client.zadd(keys.NODES, {"n1": time.time() * 1000, "n2": time.time() * 1000})
-    client.set(keys.sent_for(match.id), 1000.0)
-    sweeper = Sweeper(client, Conductor(registry, store, now_s=lambda: now[0]), Queues(client), 5.0, 1.0)
-    for looks in (1, 2, 3):
-        now[0] += 60.0
-        sweeper.sweep()
-        assert store.load(match.id).nudges == looks
-
-
-def test_a_worker_that_died_while_it_asked_is_followed_by_another(
-    sweeper: Sweeper, store: MatchStore, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As soon as its lease has run out; where no worker takes it up, now and then."""
-    asked: list[str] = []
-    monkeypatch.setattr(sweeper, "_ask_bots", asked.append)
-    assert Leases(Scripts(client)).take("m") is not None
-    sweeper.sweep()
-    assert asked == []
-    client.zadd(keys.ASKING, {"m": 1})
-    sweeper.sweep()
-    sweeper.sweep()
-    assert asked == ["m"]
-    client.zadd(keys.ASKING, {"m": 1})
-    sweeper.sweep()
-    assert asked == ["m", "m"]
 
 
 PASTS: dict[str, tuple[str | None, float, bool]] = {
@@ -328,43 +219,6 @@ def test_who_is_taken_for_dead_is_told_so(
     sweeper.sweep()
     wait_for(lambda: (letters.get_message(timeout=0.1) or {}).get("data") == nudge(match.id), "the letter")
     letters.close()
-
-
-def test_a_short_time_without_a_node_is_an_outage_only_before_a_nodes_first_heartbeat(client: redis.Redis) -> None:
-    """Heartbeats that are late, on a slow server, must not keep the absent from being missed."""
-    heartbeats = Heartbeats(client)
-    assert heartbeats.send("n1", 100.0, first=True)
-    assert not heartbeats.send("n1", 104.5, first=False)
-    heartbeats.send("n2", 106.0, first=True)
-    assert heartbeats.outages("web", 110.5) == []
-    assert heartbeats.outages("web", 111.5) == [Outage(106.0, 111.5)], "it lasts"
-    assert heartbeats.send("n3", 109.5, first=True)
-    heartbeats.send("n2", 116.0, first=False)
-    assert heartbeats.outages("web", 116.5) == [Outage(106.0, 109.5), Outage(109.5, 116.0)]
-    heartbeats.send("n1", 112.0, first=False)
-    heartbeats.send("n2", 120.5, first=False)
-    assert heartbeats.outages("web", 120.5) == [Outage(106.0, 109.5), Outage(109.5, 116.0)], "a clock that is behind"
-
-
-def test_a_node_that_cannot_let_bots_in_ends_no_outage(client: redis.Redis) -> None:
-    """It lives, and yet who has left cannot come back."""
-    heartbeats = Heartbeats(client)
-    heartbeats.send("n1", 100.0, first=True)
-    for second in range(101, 140):
-        heartbeats.send("n2", float(second), first=True, opens=False)
-    assert heartbeats.outages("web", 140.0) == [Outage(100.0, 140.0)]
-    assert heartbeats.since_s("web") == 0.0, "no gap in which nobody lived"
-    heartbeats.send("n2", 140.0, first=True)
-    assert heartbeats.outages("web", 141.0) == [Outage(100.0, 140.0)]
-
-
-def test_only_the_latest_outages_are_remembered(client: redis.Redis) -> None:
-    """Of a server that is restarted again and again."""
-    heartbeats = Heartbeats(client)
-    for moment in range(100, 1000, 10):
-        heartbeats.send("n1", float(moment), first=True)
-    found = heartbeats.outages("web", 990.0)
-    assert (len(found), found[-1]) == (MOST_OUTAGES, Outage(980.0, 990.0))
 
 
 @pytest.mark.parametrize("how", [Left("ada", "n1/1.1", False), Orphaned("ada", "n1/1.1", "restart")])

@@ -1,0 +1,45 @@
+"""What the heartbeats of nodes show: since when a door was open at none of them."""
+
+from __future__ import annotations
+
+import redis
+
+from battlebot.arena.heartbeats import MOST_OUTAGES, Heartbeats
+from battlebot.referee.events import Outage
+
+
+def test_a_short_time_without_a_node_is_an_outage_only_before_a_nodes_first_heartbeat(client: redis.Redis) -> None:
+    """Heartbeats that are late, on a slow server, must not keep the absent from being missed."""
+    heartbeats = Heartbeats(client)
+    assert heartbeats.send("n1", 100.0, first=True)
+    assert not heartbeats.send("n1", 104.5, first=False)
+    heartbeats.send("n2", 106.0, first=True)
+    assert heartbeats.outages("web", 110.5) == []
+    assert heartbeats.outages("web", 111.5) == [Outage(106.0, 111.5)], "it lasts"
+    assert heartbeats.send("n3", 109.5, first=True)
+    heartbeats.send("n2", 116.0, first=False)
+    assert heartbeats.outages("web", 116.5) == [Outage(106.0, 109.5), Outage(109.5, 116.0)]
+    heartbeats.send("n1", 112.0, first=False)
+    heartbeats.send("n2", 120.5, first=False)
+    assert heartbeats.outages("web", 120.5) == [Outage(106.0, 109.5), Outage(109.5, 116.0)], "a clock that is behind"
+
+
+def test_a_node_that_cannot_let_bots_in_ends_no_outage(client: redis.Redis) -> None:
+    """It lives, and yet who has left cannot come back."""
+    heartbeats = Heartbeats(client)
+    heartbeats.send("n1", 100.0, first=True)
+    for second in range(101, 140):
+        heartbeats.send("n2", float(second), first=True, opens=False)
+    assert heartbeats.outages("web", 140.0) == [Outage(100.0, 140.0)]
+    assert heartbeats.since_s("web") == 0.0, "no gap in which nobody lived"
+    heartbeats.send("n2", 140.0, first=True)
+    assert heartbeats.outages("web", 141.0) == [Outage(100.0, 140.0)]
+
+
+def test_only_the_latest_outages_are_remembered(client: redis.Redis) -> None:
+    """Of a server that is restarted again and again."""
+    heartbeats = Heartbeats(client)
+    for moment in range(100, 1000, 10):
+        heartbeats.send("n1", float(moment), first=True)
+    found = heartbeats.outages("web", 990.0)
+    assert (len(found), found[-1]) == (MOST_OUTAGES, Outage(980.0, 990.0))
