@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Set
 from typing import Any
 
@@ -30,7 +29,12 @@ LATE_S = 0.5  # a sweep that is later than this has stalled, and perhaps Redis w
 
 
 class Sweeper:
-    """Sweeps all live matches. Every method raises Unavailable."""
+    """Sweeps all live matches. Every method raises Unavailable.
+
+    Its clock is the conductor's, read once, before a sweep looks at anything: a sweep that stalls takes up nothing that
+    became overdue meanwhile. Heartbeats and deadlines are moments on the clocks of the machines, which should agree to
+    less than a second; only the leases on asking are on the clock of Redis, and compared in `Summons`.
+    """
 
     def __init__(
         self,
@@ -53,7 +57,7 @@ class Sweeper:
 
     def sweep(self) -> int:
         """Empties the seats of dead nodes, with a grace, and brings overdue matches on; returns how many of these."""
-        now_s = time.time()
+        now_s = self._conductor.now_s()
         steady, beats = self._is_steady(now_s), self._heartbeats.all()
         recent = {node for node, beat_s in beats.items() if beat_s >= now_s - self._node_timeout_s}
         dead = self._dead(beats, recent, now_s)
@@ -63,14 +67,15 @@ class Sweeper:
             self._queues.drop_node(node)
         if dead:
             for match_id in self._conductor.store.live_ids():
-                self._orphan(match_id, living)
-            for node in filter(self._is_silent, dead):
-                with redis_errors():
-                    self._client.zrem(keys.NODES, node)
+                self._orphan(match_id, living, now_s)
+            for node in dead:
+                if self._is_silent(node, now_s):
+                    with redis_errors():
+                        self._client.zrem(keys.NODES, node)
         self._summons.replace_dead()
-        overdue = self._conductor.store.overdue_ids(self._conductor.now_s() - SPARE_S)
+        overdue = self._conductor.store.overdue_ids(now_s - SPARE_S)
         for match_id in overdue:
-            self._bring_on(match_id, living, recent | {keys.STATELESS}, steady)
+            self._bring_on(match_id, living, recent | {keys.STATELESS}, steady, now_s)
         return len(overdue)
 
     def _dead(self, beats: Mapping[str, float], recent: Set[str], now_s: float) -> set[str]:
@@ -83,9 +88,9 @@ class Sweeper:
         silent = beats.keys() - recent
         return {node for node in silent if keys.door_of(node) in back or now_s - beats[node] > SHUT_S}
 
-    def _is_silent(self, node: str) -> bool:
-        """Returns whether the node is still silent: other sweeps may have taken long, and new nodes begun."""
-        return self._conductor.store.last_beat_s(node) < time.time() - self._node_timeout_s
+    def _is_silent(self, node: str, now_s: float) -> bool:
+        """Returns whether the node is still silent: this sweep may have taken long, and new nodes begun."""
+        return self._conductor.store.last_beat_s(node) < now_s - self._node_timeout_s
 
     def _is_steady(self, now_s: float) -> bool:
         """Returns whether sweeps have been on time for `SPARE_S`, and notes this one.
@@ -102,17 +107,17 @@ class Sweeper:
             self._client.set(keys.SWEPT, "1", px=int(self._gap_s * 1000))
         return now_s - since_s >= SPARE_S
 
-    def _bring_on(self, match_id: str, living: set[str], recent: set[str], steady: bool) -> None:
-        match = self._orphan(match_id, living)
+    def _bring_on(self, match_id: str, living: set[str], recent: set[str], steady: bool, now_s: float) -> None:
+        match = self._orphan(match_id, living, now_s)
         if match is None or match.due_s is None:
             return
         if any(seat.place is not None and keys.node_of(seat.place) not in recent for seat in match.seats):
             # nobody is there to be nudged
             return
         absent = any(seat.back_by_s is not None for seat in match.seats)
-        if absent and not steady and match.due_s > self._conductor.now_s() - PATIENCE_S:
+        if absent and not steady and match.due_s > now_s - PATIENCE_S:
             return
-        if not absent and self._summons.is_left_to_workers(match, self._conductor.now_s()):
+        if not absent and self._summons.is_left_to_workers(match, now_s):
             return
         try:
             after = self._conductor.conduct(match, Overdue()).match
@@ -123,17 +128,17 @@ class Sweeper:
             log.warning("match.nudged", match=match_id, nudges=after.nudges)
             for node in {keys.node_of(seat.place) for seat in after.seats if seat.place is not None}:
                 if node == keys.STATELESS:
-                    self._summons.send(match_id, self._conductor.now_s())
+                    self._summons.send(match_id, now_s)
                 else:
                     self._conductor.store.post(node, nudge(match_id))
 
-    def _orphan(self, match_id: str, living: set[str]) -> Match | None:
+    def _orphan(self, match_id: str, living: set[str], now_s: float) -> Match | None:
         """Empties a match's seats of nodes that do not live; returns the match after that, None if it is gone."""
         try:
             match = self._conductor.store.load(match_id)
             for seat in match.seats:
                 node = None if seat.place is None else keys.node_of(seat.place)
-                if node is None or node in living or not self._is_silent(node):
+                if node is None or node in living or not self._is_silent(node, now_s):
                     continue
                 assert seat.place is not None
                 match = self._conductor.conduct(match, Orphaned(seat.bot, seat.place, "node-dead")).match

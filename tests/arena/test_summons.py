@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -106,11 +105,11 @@ def test_a_match_that_waits_for_a_connected_bot_is_nudged(
 ) -> None:
     """Its node may have lost a letter, whatever workers do."""
     match, now = begun("numberwang", now_s=1000.0), [1000.0]
-    client.zadd(keys.NODES, {"n1": time.time() * 1000, "n2": time.time() * 1000})
     client.set(keys.sent_for(match.id), 1000.0)
     sweeper = Sweeper(client, Conductor(registry, store, now_s=lambda: now[0]), Queues(client), 5.0, 1.0)
     for looks in (1, 2, 3):
         now[0] += 60.0
+        client.zadd(keys.NODES, {"n1": now[0] * 1000, "n2": now[0] * 1000})
         sweeper.sweep()
         assert store.load(match.id).nudges == looks
 

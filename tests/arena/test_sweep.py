@@ -205,6 +205,30 @@ def test_a_node_that_begins_while_a_sweep_stalls_is_not_dead(
     assert store.load(match.id) == match
 
 
+def test_a_sweep_that_stalls_misses_nobody_whose_time_ended_meanwhile(
+    client: redis.Redis, begun: Callable[..., Match], store: MatchStore, registry: Registry
+) -> None:
+    """Redis hung, perhaps, so that the bot could not sit down: the next sweep knows that it is late."""
+    stalled_s, heartbeats, began_s = 0.0, Heartbeats(client), time.time()
+
+    class Stalling(Queues):
+        def drop_node(self, node: str) -> None:
+            nonlocal stalled_s
+            stalled_s = 4.0
+            super().drop_node(node)
+
+    match = begun("numberwang", now_s=began_s - 60)
+    left_s = began_s + 1.0 - match.limits.turn_timeout_s
+    match = Conductor(registry, store, now_s=lambda: left_s).conduct(match, Left("ada", "n1/1.1", False)).match
+    for seconds in range(30, -1, -1):
+        heartbeats.send("n2", began_s - seconds, first=False)
+    heartbeats.send("dead", began_s - 30, first=False)
+    client.set(keys.SWEEPS, f"{began_s - 0.5} {began_s - 100} 0")
+    Sweeper(client, Conductor(registry, store, now_s=lambda: began_s + stalled_s), Stalling(client), 5.0, 1.0).sweep()
+    assert stalled_s > 0
+    assert store.load(match.id) == match
+
+
 def test_who_is_taken_for_dead_is_told_so(
     sweeper: Sweeper, begun: Callable[..., Match], store: MatchStore, client: redis.Redis
 ) -> None:
