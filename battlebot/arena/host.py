@@ -29,7 +29,7 @@ log = structlog.get_logger()
 
 # after a clock's end: a turn that arrived in time must be read before the time-out is called
 READING_S = 0.05
-LATE_S = 0.25  # a look at an empty seat that is later than this is put off
+LOOK_LATE_S = 0.25  # a look at an empty seat that is later than this is put off
 AGAIN_S = 1.0
 MOST_MISSED = 100  # most turns that a returning bot is told; the state includes all of them
 
@@ -220,7 +220,7 @@ class Host:
             try:
                 table.load()
                 now_s = time.monotonic()
-                if now_s > moment_s + LATE_S:
+                if now_s > moment_s + LOOK_LATE_S:
                     # the server or Redis stalled: a bot that came back meanwhile may still be on its way in
                     self._look_at(match_id, now_s + AGAIN_S)
                 else:

@@ -19,7 +19,7 @@ from battlebot.arena.bus import HEARTBEAT
 from battlebot.arena.calls import encode_match
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.heartbeats import RESTARTED_S, Heartbeats
-from battlebot.arena.host import LATE_S
+from battlebot.arena.host import LOOK_LATE_S
 from battlebot.arena.lag import Lag
 from battlebot.arena.mail import Mail, rejoin
 from battlebot.arena.node import Node as WebNode
@@ -210,7 +210,7 @@ def test_a_look_at_an_empty_seat_that_comes_late_is_put_off(
     monkeypatch.setattr(node.timers, "at", lambda moment_s, call: (looks.append(moment_s), at(moment_s, call)))
     node.read_letter(match)
     node.arena.left(node.ada, False, "broken")
-    wait_for(lambda: time.monotonic() > looks[-1] + LATE_S)
+    wait_for(lambda: time.monotonic() > looks[-1] + LOOK_LATE_S)
     node.timers.start()
     wait_for(lambda: max(looks) > time.monotonic() + 60.0 or node.store.load(match.id).verdict, "the look")
     assert node.arena.join(node.comes("ada", "2", Bot()), match.id)
