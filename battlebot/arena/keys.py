@@ -19,7 +19,7 @@ SET_ASIDE = f"{TAG}:setaside"  # set: ended matches that could not be archived, 
 ASKING = f"{TAG}:askingsince"  # sorted set: match whose stateless bots are asked -> when its lease ends, ms (epoch)
 QUEUES = f"{TAG}:queues"  # set: names of the queues in which somebody waits
 SWEPT = f"{TAG}:swept"  # string, short-lived: a sweep was made lately
-SWEEPS = f"{TAG}:sweeps"  # string: what the sweep knows of earlier ones (`Sweeper._is_steady`)
+SWEEPS = f"{TAG}:sweeps"  # hash: when the `last` sweep was, `since` when none has stalled, ms (epoch); was it `late`
 PROBED = f"{TAG}:probed"  # string, short-lived: written to see whether Redis takes writes
 NODES = f"{TAG}:nodes"  # sorted set: node -> its last heartbeat, ms since the epoch
 

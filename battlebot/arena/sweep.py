@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
-from typing import Any
 
 import redis
 import structlog
@@ -13,6 +12,7 @@ from battlebot.arena.conduct import Conductor
 from battlebot.arena.connection import redis_errors
 from battlebot.arena.heartbeats import SHUT_S, Heartbeats
 from battlebot.arena.mail import nudge
+from battlebot.arena.steadiness import SPARE_S, Steadiness
 from battlebot.arena.summons import Summons
 from battlebot.errors import UnknownMatch
 from battlebot.matchmaking.queue import Queues
@@ -20,12 +20,6 @@ from battlebot.referee.events import Orphaned, Overdue
 from battlebot.referee.match import Match
 
 log = structlog.get_logger()
-
-# how much a match is overdue when the sweep takes it up: its node goes first, and bots that came back while Redis was
-# away sit down first
-SPARE_S = 2.0
-PATIENCE_S = 10.0  # how much, if sweeps are not on time: longer times without Redis are outages, which move deadlines
-LATE_S = 0.5  # a sweep that is later than this has stalled, and perhaps Redis with it
 
 
 class Sweeper:
@@ -48,17 +42,20 @@ class Sweeper:
         """`ask_bots(match_id)` has the stateless bots asked that the match awaits."""
         self._client = client
         self._heartbeats = Heartbeats(client)
+        self._steadiness = Steadiness(client, every_s)
         self._conductor = conductor
         self._queues = queues
         self._summons = Summons(conductor.registry, conductor.store, ask_bots)
         self._node_timeout_s = node_timeout_s
         self._gap_s = max(node_timeout_s, 3 * every_s)
-        self._late_s = every_s + LATE_S
 
     def sweep(self) -> int:
         """Empties the seats of dead nodes, with a grace, and brings overdue matches on; returns how many of these."""
         now_s = self._conductor.now_s()
-        steady, beats = self._is_steady(now_s), self._heartbeats.all()
+        spare_s = self._steadiness.note(now_s)
+        with redis_errors():
+            self._client.set(keys.SWEPT, "1", px=int(self._gap_s * 1000))
+        beats = self._heartbeats.all()
         recent = {node for node, beat_s in beats.items() if beat_s >= now_s - self._node_timeout_s}
         dead = self._dead(beats, recent, now_s)
         living = beats.keys() - dead | {keys.STATELESS}
@@ -73,9 +70,10 @@ class Sweeper:
                     with redis_errors():
                         self._client.zrem(keys.NODES, node)
         self._summons.replace_dead()
+        # their nodes go first
         overdue = self._conductor.store.overdue_ids(now_s - SPARE_S)
         for match_id in overdue:
-            self._bring_on(match_id, living, recent | {keys.STATELESS}, steady, now_s)
+            self._bring_on(match_id, living, recent | {keys.STATELESS}, spare_s, now_s)
         return len(overdue)
 
     def _dead(self, beats: Mapping[str, float], recent: Set[str], now_s: float) -> set[str]:
@@ -92,22 +90,7 @@ class Sweeper:
         """Returns whether the node is still silent: this sweep may have taken long, and new nodes begun."""
         return self._conductor.store.last_beat_s(node) < now_s - self._node_timeout_s
 
-    def _is_steady(self, now_s: float) -> bool:
-        """Returns whether sweeps have been on time for `SPARE_S`, and notes this one.
-
-        After a gap, perhaps of Redis, returning bots may sit down. If every sweep is late, nothing has stalled: only
-        the first late sweep after one in time counts as a gap.
-        """
-        with redis_errors():
-            last: Any = self._client.get(keys.SWEEPS)
-            last_s, since_s, was_late = map(float, last.split()) if last else (0.0, now_s, 0.0)
-            late = now_s - last_s > self._late_s
-            since_s = now_s if late and not was_late else since_s
-            self._client.set(keys.SWEEPS, f"{now_s} {since_s} {late:d}")
-            self._client.set(keys.SWEPT, "1", px=int(self._gap_s * 1000))
-        return now_s - since_s >= SPARE_S
-
-    def _bring_on(self, match_id: str, living: set[str], recent: set[str], steady: bool, now_s: float) -> None:
+    def _bring_on(self, match_id: str, living: set[str], recent: set[str], spare_s: float, now_s: float) -> None:
         match = self._orphan(match_id, living, now_s)
         if match is None or match.due_s is None:
             return
@@ -115,7 +98,7 @@ class Sweeper:
             # nobody is there to be nudged
             return
         absent = any(seat.back_by_s is not None for seat in match.seats)
-        if absent and not steady and match.due_s > now_s - PATIENCE_S:
+        if absent and match.due_s > now_s - spare_s:
             return
         if not absent and self._summons.is_left_to_workers(match, now_s):
             return

@@ -13,6 +13,7 @@ from battlebot.arena import keys
 from battlebot.arena.conduct import Conductor
 from battlebot.arena.heartbeats import SHUT_S, Heartbeats
 from battlebot.arena.mail import nudge
+from battlebot.arena.steadiness import Steadiness
 from battlebot.arena.store import MatchStore
 from battlebot.arena.sweep import Sweeper
 from battlebot.config import Settings
@@ -57,42 +58,41 @@ def test_a_dead_node_is_found_though_sweeps_are_slow(
     assert [seat.place for seat in store.load(match.id).seats] == [None, "n2/1.1"]
 
 
-PASTS: dict[str, tuple[str | None, float, bool]] = {
-    # when the sweep before this one was, since when none was late, if that one was: seconds ago; for how many seconds
-    # the bot has been missed; whether absence counts
-    "the first sweep": (None, 4.0, False),
-    "sweeps as they should be": ("1 10 0", 4.0, True),
-    "its node may be about to look": ("1 10 0", 1.0, False),
-    "after a gap": ("6 60 0", 4.0, False),
-    "a second after a gap": ("1 1 1", 4.0, False),
-    "a while after a gap": ("1 3 0", 4.0, True),
-    "sweeps that are always late": ("4 8 1", 4.0, True),
-    "sweeps that are late now and then": ("4 8 0", 12.0, True),
+IN_TIME = tuple(range(10, 0, -1))  # when sweeps should have been: seconds ago
+
+PASTS: dict[str, tuple[tuple[int, ...], float, bool]] = {
+    # when the sweeps before this one were, seconds ago; for how many seconds a bot's time has been over; is it missed
+    "the first sweep": ((), 4.0, False),
+    "sweeps as they should be": (IN_TIME, 4.0, True),
+    "its node may be about to look": (IN_TIME, 1.0, False),
+    "after a stall": (IN_TIME[:5], 4.0, False),
+    "after a stall, and its time was over long before": (IN_TIME[:5], 12.0, True),
 }
+
+
+def swept(
+    client: redis.Redis, store: MatchStore, registry: Registry, now_s: float, before: tuple[int, ...] = IN_TIME
+) -> None:
+    """A sweep at `now_s`; those before it were so many seconds ago."""
+    for seconds in before:
+        Steadiness(client, 1.0).note(now_s - seconds)
+    Sweeper(client, Conductor(registry, store, now_s=lambda: now_s), Queues(client), 5.0, 1.0).sweep()
 
 
 @pytest.mark.parametrize("past", PASTS)
 def test_who_is_absent_when_redis_comes_back_has_a_moment_to_sit_down(
-    sweeper: Sweeper,
-    begun: Callable[..., Match],
-    store: MatchStore,
-    registry: Registry,
-    client: redis.Redis,
-    past: str,
+    begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis, past: str
 ) -> None:
     """It may have been back in time, and nobody could note it: the sweep must not be quicker than its node."""
-    seconds_ago, missed_s, counts = PASTS[past]
-    match = begun("numberwang", now_s=time.time() - 60)
-    left_s = time.time() - missed_s - match.limits.turn_timeout_s
-    Conductor(registry, store, now_s=lambda: left_s).conduct(match, Left("ada", "n1/1.1", False, at_s=left_s))
+    before, missed_s, is_missed = PASTS[past]
     now_s = time.time()
+    match = begun("numberwang", now_s=now_s - 60)
+    left_s = now_s - missed_s - match.limits.turn_timeout_s
+    Conductor(registry, store, now_s=lambda: left_s).conduct(match, Left("ada", "n1/1.1", False, at_s=left_s))
     client.zadd(keys.NODES, {"n1": now_s * 1000, "n2": now_s * 1000})
-    if seconds_ago is not None:
-        last, since, late = map(float, seconds_ago.split())
-        client.set(keys.SWEEPS, f"{now_s - last} {now_s - since} {late}")
-    sweeper.sweep()
+    swept(client, store, registry, now_s, before)
     verdict = store.load(match.id).verdict
-    assert (verdict is not None) is counts
+    assert (verdict is not None) is is_missed
     if verdict is not None:
         assert (verdict.victor, verdict.reason) == ("bob", "disconnect")
 
@@ -100,7 +100,6 @@ def test_who_is_absent_when_redis_comes_back_has_a_moment_to_sit_down(
 @pytest.mark.parametrize("how", [Left("ada", "n1/1.1", False), Orphaned("ada", "n1/1.1", "restart")])
 @pytest.mark.parametrize(("back", "is_late"), [(None, False), (0.8, False), (1.2, True)])
 def test_after_an_outage_bots_have_the_whole_grace_to_come_back(
-    sweeper: Sweeper,
     begun: Callable[..., Match],
     store: MatchStore,
     registry: Registry,
@@ -121,8 +120,7 @@ def test_after_an_outage_bots_have_the_whole_grace_to_come_back(
         for at_s in (back_s + second for second in range(int(now_s - back_s) + 1)):
             for node in ("n2", "n3"):
                 heartbeats.send(node, at_s, first=False)
-    client.set(keys.SWEEPS, f"{now_s - 0.5} {now_s - 100} 0")
-    sweeper.sweep()
+    swept(client, store, registry, now_s)
     verdict = store.load(match.id).verdict
     assert (verdict is not None) is is_late
     assert verdict is None or verdict.void is isinstance(how, Orphaned)
@@ -142,7 +140,7 @@ def test_who_comes_back_after_an_outage_is_not_charged_for_it(
 
 
 def test_each_door_has_outages_of_its_own(
-    sweeper: Sweeper, begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis
+    begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis
 ) -> None:
     """That the TCP door is open is of no use to a bot of the other: that one is not missed, a TCP player is."""
     now_s, heartbeats = time.time(), Heartbeats(client)
@@ -154,8 +152,7 @@ def test_each_door_has_outages_of_its_own(
     for seat in match.seats:
         assert seat.place is not None
         match = conductor.conduct(match, Orphaned(seat.bot, seat.place, "restart")).match
-    client.set(keys.SWEEPS, f"{now_s - 0.5} {now_s - 100} 0")
-    sweeper.sweep()
+    swept(client, store, registry, now_s)
     verdict = store.load(match.id).verdict
     assert verdict is not None
     assert (verdict.void, list(verdict.evidence["emptiedBy"])) == (True, ["bob"])
@@ -223,7 +220,8 @@ def test_a_sweep_that_stalls_misses_nobody_whose_time_ended_meanwhile(
     for seconds in range(30, -1, -1):
         heartbeats.send("n2", began_s - seconds, first=False)
     heartbeats.send("dead", began_s - 30, first=False)
-    client.set(keys.SWEEPS, f"{began_s - 0.5} {began_s - 100} 0")
+    for seconds in IN_TIME:
+        Steadiness(client, 1.0).note(began_s - seconds)
     Sweeper(client, Conductor(registry, store, now_s=lambda: began_s + stalled_s), Stalling(client), 5.0, 1.0).sweep()
     assert stalled_s > 0
     assert store.load(match.id) == match
