@@ -19,27 +19,16 @@ from battlebot.api.context import CONTEXT_KEY, Context
 from battlebot.api.errors import handle_errors
 from battlebot.api.headers import add_headers
 from battlebot.api.origins import refuse_other_origins
-from battlebot.arena import keys
-from battlebot.arena.allowance import Allowance
-from battlebot.arena.answering import Answering
-from battlebot.arena.bus import Bus
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.connection import connect
-from battlebot.arena.directory import Directory
-from battlebot.arena.gate import Gate, greenlet_lock
-from battlebot.arena.health import Health
-from battlebot.arena.lag import Lag
-from battlebot.arena.line import Line
-from battlebot.arena.live import LiveMatches
-from battlebot.arena.node import Node, new_node_name
-from battlebot.arena.player import Player
-from battlebot.arena.presence import Presence
-from battlebot.arena.probes import Probes
-from battlebot.arena.scripts import GroupedScripts
-from battlebot.arena.service import Arena
-from battlebot.arena.store import MatchStore
-from battlebot.arena.timers import Spaced, Timers
-from battlebot.arena.turns import Turns
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.queue import Queues
+from battlebot.arena.live.store import MatchStore
+from battlebot.arena.live.viewing import LiveMatches
+from battlebot.arena.names.directory import Directory
+from battlebot.arena.names.presence import Presence
+from battlebot.arena.node.player import Player
+from battlebot.arena.node.running import Node, new_node_name
+from battlebot.arena.node.service import Arena
+from battlebot.arena.node.turns import Turns
 from battlebot.config import Settings
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.lookout import Lookout
@@ -47,9 +36,20 @@ from battlebot.contests.service.organiser import Organiser
 from battlebot.errors import SettingError, Unavailable
 from battlebot.matchmaking.lobby import Lobby
 from battlebot.matchmaking.missing import Missing
-from battlebot.matchmaking.queue import Queues
+from battlebot.redisio import keys
+from battlebot.redisio.allowance import Allowance
+from battlebot.redisio.bus import Bus
+from battlebot.redisio.connection import connect
+from battlebot.redisio.line import Line
+from battlebot.redisio.probes import Probes
+from battlebot.redisio.scripts import GroupedScripts
 from battlebot.rules.contract import Game
 from battlebot.rules.registry import discover
+from battlebot.runtime.answering import Answering
+from battlebot.runtime.gate import Gate, greenlet_lock
+from battlebot.runtime.health import Health
+from battlebot.runtime.lag import Lag
+from battlebot.runtime.timers import Spaced, Timers
 from battlebot.stateless import make_askers
 from battlebot.stateless.battles import Battles
 from battlebot.stateless.health import Health as BotHealth

@@ -16,12 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from battlebot.arena.connection import connect
 from battlebot.config import load_settings
 from battlebot.embedded.address import server_url
 from battlebot.embedded.commands import environment, web_command
 from battlebot.embedded.process import Child, Program
 from battlebot.embedded.server import Server, running
+from battlebot.redisio.connection import connect
 from bench.machine import family, pin, rss_kb, two_cores
 
 READY_S = 30.0

@@ -11,14 +11,14 @@ from typing import Any
 import structlog
 from celery import shared_task, signals
 
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.lag import Lag
-from battlebot.arena.leases import RENEW_EVERY_S, Leases
-from battlebot.arena.scripts import GroupedScripts
-from battlebot.arena.store import MatchStore
-from battlebot.arena.tasklists import TaskLists
-from battlebot.arena.timers import Spaced, Timers
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.leases import RENEW_EVERY_S, Leases
+from battlebot.arena.live.store import MatchStore
 from battlebot.errors import Unavailable
+from battlebot.redisio.scripts import GroupedScripts
+from battlebot.redisio.tasklists import TaskLists
+from battlebot.runtime.lag import Lag
+from battlebot.runtime.timers import Spaced, Timers
 from battlebot.stateless import make_askers
 from battlebot.stateless.asking import TIDY_EVERY_S
 from battlebot.stateless.attendance import Attendance
@@ -61,7 +61,7 @@ class Desk:
 
     def __init__(self) -> None:
         # these need greenlets, which workers of other queues do not have
-        from battlebot.arena.gate import Gate
+        from battlebot.runtime.gate import Gate
         from battlebot.stateless.stretch import Stretches, make_room_for_lookups
 
         make_room_for_lookups()

@@ -14,10 +14,10 @@ import structlog
 from celery import Celery
 from kombu.exceptions import OperationalError
 
-from battlebot.arena.connection import connect
-from battlebot.arena.summons import TASK_S
-from battlebot.arena.tasklists import TaskLists
+from battlebot.arena.live.summons import TASK_S
 from battlebot.config import Settings
+from battlebot.redisio.connection import connect
+from battlebot.redisio.tasklists import TaskLists
 from battlebot.rules.contract import MAX_TURN_TIMEOUT_MS
 
 log = structlog.get_logger()

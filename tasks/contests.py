@@ -5,10 +5,10 @@ from __future__ import annotations
 import structlog
 from celery import shared_task
 
-from battlebot.arena import keys
-from battlebot.arena.seldom import Seldom
 from battlebot.contests.contest import Contest
 from battlebot.errors import Unavailable
+from battlebot.redisio import keys
+from battlebot.runtime.seldom import Seldom
 from tasks.workbench import Workbench, workbench
 
 log = structlog.get_logger()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import structlog
 from celery import shared_task
 
-from battlebot.arena import keys
-from battlebot.arena.archiving import game_document
+from battlebot.arena.live.archiving import game_document
 from battlebot.errors import Unavailable
+from battlebot.redisio import keys
 from tasks.workbench import Workbench, match_bench, workbench
 
 log = structlog.get_logger()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import structlog
 from celery import Celery
 
-from battlebot.arena.background import in_background
+from battlebot.runtime.background import in_background
 
 log = structlog.get_logger()
 

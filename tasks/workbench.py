@@ -14,24 +14,24 @@ from functools import lru_cache, partial
 import redis
 from celery import Celery, current_app
 
-from battlebot.arena.answering import Answering
-from battlebot.arena.bus import Bus
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.connection import connect
-from battlebot.arena.heartbeats import Heartbeats
-from battlebot.arena.pace import Pace
-from battlebot.arena.scripts import Scripts
-from battlebot.arena.solo import Locks, Solo
-from battlebot.arena.store import MatchStore
-from battlebot.arena.sweep import Sweeper
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.live.queue import Queues
+from battlebot.arena.live.store import MatchStore
+from battlebot.arena.live.sweep import Sweeper
 from battlebot.config import Settings
 from battlebot.contests.service.absences import Absences
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
 from battlebot.matchmaking.missing import Missing
-from battlebot.matchmaking.queue import Queues
 from battlebot.ratings.service import Rater
+from battlebot.redisio.bus import Bus
+from battlebot.redisio.connection import connect
+from battlebot.redisio.pace import Pace
+from battlebot.redisio.scripts import Scripts
+from battlebot.redisio.solo import Locks, Solo
 from battlebot.rules.registry import Registry, discover
+from battlebot.runtime.answering import Answering
 from battlebot.stateless.health import Health
 from battlebot.storage import Storage
 from tasks.requests import Requests, sending

@@ -14,9 +14,9 @@ import structlog
 from cluster import Cluster, Web, cluster, wait_for
 from pymongo.collection import Collection
 
-from battlebot.arena.connection import connect
 from battlebot.config import Settings, load_settings
 from battlebot.embedded.stores import embedded_stores
+from battlebot.redisio.connection import connect
 from battlebot.storage import Storage
 from battlebot.storage.indexes import INDEXES, PROPERTIES
 

@@ -10,9 +10,9 @@ import pytest
 from cluster import Cluster, Web, cluster, wait_for
 from switchboard import Seats, Switchboard
 
-from battlebot.arena.connection import connect
+from battlebot.arena.live.queue import Queues
 from battlebot.config import Settings
-from battlebot.matchmaking.queue import Queues
+from battlebot.redisio.connection import connect
 
 
 @pytest.fixture(scope="module")

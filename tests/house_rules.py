@@ -100,7 +100,18 @@ LAYERS = {
     ),
     "battlebot.contests.service": layer(
         "the contests' service stands on arena, matchmaking and storage",
-        *("contests", "arena", "matchmaking", "storage", "rules", "referee", "config", "errors"),
+        *(
+            "contests",
+            "arena.live",
+            "redisio",
+            "runtime",
+            "matchmaking.missing",
+            "storage",
+            "rules",
+            "referee",
+            "config",
+            "errors",
+        ),
     ),
     "battlebot.ratings": layer(
         "ratings are pure: values and their progress; openskill in the model only", "ratings", theirs=(), never=PURE
@@ -120,52 +131,51 @@ LAYERS = {
     ),
     "battlebot.stateless": layer(
         "stateless bots are asked by what stands on the arena",
-        *(
-            "stateless",
-            "arena",
-            "matchmaking.queue",
-            "referee",
-            "rules.contract",
-            "contests.contest",
-            "storage",
-            "wire",
-            "config",
-            "errors",
-        ),
+        *("stateless", "arena.live", "redisio", "runtime", "referee", "rules.contract", "contests.contest", "storage"),
+        *("wire", "config", "errors"),
     ),
     "battlebot.stateless.http": layer(
         "the kind of address of bots behind HTTP knows no match",
-        *("stateless.answer", "stateless.asking", "stateless.clock", "stateless.connections", "stateless.guard"),
-        *("stateless.location", "stateless.tls", "stateless.waiting", "wire", "errors"),
+        *("stateless.http", "stateless.asking", "stateless.clock", "wire", "errors"),
     ),
     "battlebot.stateless.nats": layer(
         "the kind of address of bots behind NATS knows no match",
-        *("stateless.asking", "stateless.natsline", "stateless.repeats", "stateless.uids", "wire", "errors"),
+        *("stateless.nats", "stateless.asking", "stateless.clock", "wire", "config", "errors"),
     ),
     "battlebot.storage": layer(
         "storage knows MongoDB, a contest as a value, and no match",
         *("storage", "contests.contest", "config", "errors"),
     ),
-    "battlebot.arena": layer(
-        "the arena stands on referee and storage", "arena", "referee", "rules", "wire", "storage", "config", "errors"
+    "battlebot.runtime": layer("what a process is made of knows neither stores nor matches", "runtime", "errors"),
+    "battlebot.redisio": layer("Redis as such knows no match", "redisio", "errors"),
+    "battlebot.arena": layer("the arena is made of its parts", "arena"),
+    "battlebot.arena.live": layer(
+        "live matches stand on referee and Redis, and know no connection",
+        *("arena.live", "redisio", "referee", "rules", "wire", "config", "errors"),
     ),
-    "battlebot.arena.sweep": layer(
-        "the sweep clears the queues of dead nodes too",
-        *("arena", "referee", "rules", "matchmaking.queue", "config", "errors"),
+    "battlebot.arena.node": layer(
+        "what a node does for its players stands on the live matches",
+        *("arena.node", "arena.live", "redisio", "runtime", "referee", "rules", "wire", "errors"),
+    ),
+    "battlebot.arena.names": layer(
+        "names stand on Redis and storage, and know no match",
+        *("arena.names", "redisio", "runtime", "storage", "wire", "errors"),
     ),
     "battlebot.matchmaking": layer(
-        "matchmaking stands on the arena", "matchmaking", "arena", "rules", "wire", "config", "errors"
+        "matchmaking stands on the arena",
+        *("matchmaking", "arena.live", "arena.node", "redisio", "runtime", "rules", "wire", "config", "errors"),
     ),
     "battlebot.transports": layer(
-        "a transport knows arena and wire, never rules or storage", "transports", "arena", "wire", "config", "errors"
+        "a transport knows arena and wire, never rules or storage",
+        *("transports", "arena", "runtime", "wire", "config", "errors"),
     ),
     "battlebot.api": layer(
         "the API has no game logic, and enqueues tasks by name",
-        *("api", "storage", "contests", "ratings.rating", "rules.contract", "arena.keys", "wire", "config", "errors"),
+        *("api", "storage", "contests", "ratings.rating", "rules.contract", "redisio.keys", "wire", "config", "errors"),
     ),
     "battlebot.web": layer(
         "pages have no game logic, and enqueue tasks by name",
-        *("web", "api", "rules.contract", "arena.keys", "wire.matchfiles", "config", "errors"),
+        *("web", "api", "rules.contract", "redisio.keys", "wire.matchfiles", "config", "errors"),
     ),
     "battlebot.web.replay": layer(
         "a replay is the referee's, which is pure",
@@ -216,7 +226,7 @@ LAYERS = {
     ),
     "battlebot.doctor": layer(
         "the doctor looks at arena, queues and storage, and changes nothing",
-        *("doctor", "arena.connection", "arena.inspection", "arena.tasklists", "matchmaking.queue"),
+        *("doctor", "redisio", "arena.live.queue"),
         *("storage", "config", "errors"),
         theirs=("packaging",),
         never=SOCKETS | PROCESSES,
@@ -236,7 +246,9 @@ LAYERS = {
         "a task is fetch, call, save: no door, no page, no game's name",
         *(
             "tasks",
-            "arena",
+            "arena.live",
+            "redisio",
+            "runtime",
             "contests",
             "matchmaking",
             "ratings",
@@ -256,15 +268,10 @@ LAYERS = {
 # library or part of ours -> why, and who alone may import it
 OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "redis": (
-        "the arena alone owns live matches in Redis, matchmaking who waits and who is missing; others only hand it on",
+        "live matches, names and who is missing are kept in Redis by their parts alone; others only hand it on",
         (
-            *(
-                "battlebot.arena",
-                "battlebot.matchmaking.queue",
-                "battlebot.matchmaking.missing",
-                "battlebot.embedded.valkey",
-            ),
-            *("battlebot.api.context", "tasks.workbench", "app"),
+            *("battlebot.redisio", "battlebot.arena", "battlebot.matchmaking.missing"),
+            *("battlebot.embedded.valkey", "battlebot.api.context", "tasks.workbench", "app"),
         ),
     ),
     "pymongo": (
@@ -283,7 +290,7 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
         "greenlets are the doors', the web process's, and of who asks stateless bots; both wait at gates",
         (
             "battlebot.api.bodies",
-            "battlebot.arena.gate",
+            "battlebot.runtime.gate",
             "battlebot.transports",
             "battlebot.stateless.stretch",
             "battlebot.cli.tcp_node",
@@ -318,7 +325,7 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
 DOORS_PARTS = {"connection", "hijacked", "inlet", "limits", "outbox", "ports", "pump", "stays", "wsconnection"}
 DOORS = "a door never imports another door; what they share (DOORS_PARTS) imports none"
 
-KEYS = "the names of Redis keys stand in battlebot/arena/keys.py only"
+KEYS = "the names of Redis keys stand in battlebot/redisio/keys.py only"
 KEY_TAG = "bb:{0}"
 
 
@@ -332,7 +339,7 @@ def violations(root: Path) -> list[str]:
         for line, name in imports(tree, module, file.name == "__init__.py"):
             for sentence in broken_by(module, name):
                 found.append(f"{file.relative_to(root)}:{line}: {module} imports {name}: {sentence}")
-        if module != "battlebot.arena.keys":
+        if module != "battlebot.redisio.keys":
             found += [f"{file.relative_to(root)}:{line}: {KEYS}" for line in texts_with(tree, KEY_TAG)]
     return found
 

@@ -7,9 +7,9 @@ from typing import Any
 from cluster import Web, wait_for
 from peer import Peer, new_name
 
-from battlebot.arena import keys
-from battlebot.arena.connection import connect
-from battlebot.matchmaking.queue import Queues
+from battlebot.arena.live.queue import Queues
+from battlebot.redisio import keys
+from battlebot.redisio.connection import connect
 
 Seats = tuple[Peer, Peer]
 

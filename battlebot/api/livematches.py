@@ -11,7 +11,7 @@ from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import AsItIs, ErrorBody
 from battlebot.api.streams import Snapshot, event_stream
-from battlebot.arena import keys
+from battlebot.redisio import keys
 
 AGAIN_S = 1.0  # polled, because turns are announced only to those who watch their match
 

@@ -12,8 +12,8 @@ from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import ErrorBody
 from battlebot.api.streams import Snapshot, event_stream
-from battlebot.arena import keys
 from battlebot.contests.contest import OVER
+from battlebot.redisio import keys
 
 AGAIN_S = 2.0  # polled, because the beginning of a match is not announced
 

@@ -1,1 +1,1 @@
-"""Live matches: kept in Redis, stepped by the referee, delivered to the bots' connections wherever they are."""
+"""Live matches: kept in Redis (`live`), delivered to the bots of this node (`node`), who have `names`."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 
-from battlebot.arena.connection import connect
-from battlebot.arena.inspection import Inspection
-from battlebot.arena.tasklists import TaskLists
+from battlebot.arena.live.queue import Queues
 from battlebot.config import Settings
 from battlebot.doctor import stores, work
 from battlebot.doctor.finding import Finding, away
 from battlebot.doctor.software import software
 from battlebot.errors import Unavailable
-from battlebot.matchmaking.queue import Queues
+from battlebot.redisio.connection import connect
+from battlebot.redisio.inspection import Inspection
+from battlebot.redisio.tasklists import TaskLists
 from battlebot.storage import Storage
 from battlebot.storage.inspection import Inspection as MongoInspection
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from battlebot.arena.inspection import Inspection as RedisInspection
-from battlebot.arena.inspection import RedisServer
 from battlebot.config import Settings
 from battlebot.doctor.finding import Finding, ok, warning, wrong
+from battlebot.redisio.inspection import Inspection as RedisInspection
+from battlebot.redisio.inspection import RedisServer
 from battlebot.storage import Storage
 from battlebot.storage.inspection import Inspection as MongoInspection
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from battlebot.arena.inspection import Inspection
-from battlebot.arena.tasklists import TaskLists
+from battlebot.arena.live.queue import Queues
 from battlebot.config import Settings
 from battlebot.doctor.finding import Finding, ok, warning, wrong
 from battlebot.errors import Unavailable
-from battlebot.matchmaking.queue import Queues
+from battlebot.redisio.inspection import Inspection
+from battlebot.redisio.tasklists import TaskLists
 from battlebot.storage import Storage
 from battlebot.storage.inspection import Inspection as MongoInspection
 

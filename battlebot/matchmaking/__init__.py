@@ -1,1 +1,1 @@
-"""Who meets whom: the waiting queues in Redis, and the pairing of bots outside contests."""
+"""Who meets whom outside contests, and who is missing."""

@@ -10,19 +10,19 @@ from typing import Protocol
 
 import structlog
 
-from battlebot.arena import keys
-from battlebot.arena.background import in_background
-from battlebot.arena.conduct import asked_of
-from battlebot.arena.mail import freed
-from battlebot.arena.making import begin, is_stateless, new_match
-from battlebot.arena.player import Player
-from battlebot.arena.service import Arena
-from battlebot.arena.store import MatchStore
-from battlebot.arena.traits import in_order, series_of
+from battlebot.arena.live.conduct import asked_of
+from battlebot.arena.live.mail import freed
+from battlebot.arena.live.making import begin, is_stateless, new_match
+from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.store import MatchStore
+from battlebot.arena.live.traits import in_order, series_of
+from battlebot.arena.node.player import Player
+from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
 from battlebot.errors import Unavailable, UnknownMatch
-from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
+from battlebot.redisio import keys
 from battlebot.rules.contract import Game
+from battlebot.runtime.background import in_background
 from battlebot.wire import closing
 
 log = structlog.get_logger()

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import orjson
 import redis
 
-from battlebot.arena import keys
-from battlebot.arena.connection import redis_errors
+from battlebot.redisio import keys
+from battlebot.redisio.connection import redis_errors
 
 _LOOKED = "/"  # a field beside those of missing bots, and no bot's name: up to when time has been counted
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from battlebot.config import Settings, networks_of
 from battlebot.stateless.asking import Askers
-from battlebot.stateless.guard import Guard
-from battlebot.stateless.http import HttpBots
-from battlebot.stateless.nats import NatsBots
-from battlebot.stateless.natsline import NatsLine
-from battlebot.stateless.uids import Uids
+from battlebot.stateless.http.bots import HttpBots
+from battlebot.stateless.http.guard import Guard
+from battlebot.stateless.nats.bots import NatsBots
+from battlebot.stateless.nats.line import NatsLine
+from battlebot.stateless.nats.uids import Uids
 
 __all__ = ["make_askers"]
 

@@ -13,17 +13,17 @@ from typing import Any
 
 import structlog
 
-from battlebot.arena import keys
-from battlebot.arena.background import in_background
-from battlebot.arena.conduct import asked_of
-from battlebot.arena.making import begin, is_stateless, new_match
-from battlebot.arena.store import MatchStore
-from battlebot.arena.traits import in_order, series_of
+from battlebot.arena.live.conduct import asked_of
+from battlebot.arena.live.making import begin, is_stateless, new_match
+from battlebot.arena.live.queue import Queues, Ticket
+from battlebot.arena.live.store import MatchStore
+from battlebot.arena.live.traits import in_order, series_of
 from battlebot.config import Settings
 from battlebot.contests.contest import Contest
 from battlebot.errors import Unavailable
-from battlebot.matchmaking.queue import Queues, Ticket
+from battlebot.redisio import keys
 from battlebot.rules.contract import Game
+from battlebot.runtime.background import in_background
 from battlebot.stateless.health import Health
 from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage

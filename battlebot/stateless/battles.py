@@ -9,13 +9,13 @@ from typing import Any, Protocol
 
 import structlog
 
-from battlebot.arena import keys
-from battlebot.arena.bus import Bus
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.following import Follower
-from battlebot.arena.making import STATELESS_PLACE, begin, new_match
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.following import Follower
+from battlebot.arena.live.making import STATELESS_PLACE, begin, new_match
 from battlebot.config import Settings
 from battlebot.errors import BadAddress, BadMessage
+from battlebot.redisio import keys
+from battlebot.redisio.bus import Bus
 from battlebot.referee.events import Reconfigured
 from battlebot.referee.match import Match
 from battlebot.rules.contract import Game

@@ -12,9 +12,9 @@ from typing import Any
 
 import orjson
 
-from battlebot.arena import keys
-from battlebot.arena.connection import redis_errors
-from battlebot.arena.scripts import Scripts
+from battlebot.redisio import keys
+from battlebot.redisio.connection import redis_errors
+from battlebot.redisio.scripts import Scripts
 from battlebot.stateless.asking import Question, Reply
 
 LATENCIES = 500  # the latest ones, from which percentiles are computed

@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from battlebot.arena.live.queue import Queues
 from battlebot.errors import NameTaken, Refused, TooMany, UnansweredTest, UnknownBot
-from battlebot.matchmaking.queue import Queues
 from battlebot.stateless.health import Health
 from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage

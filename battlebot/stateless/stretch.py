@@ -15,9 +15,9 @@ import gevent
 import structlog
 from msgspec.structs import replace
 
-from battlebot.arena.conduct import Conductor, asked_of
-from battlebot.arena.leases import Lease, Leases
-from battlebot.arena.questions import content_of, gave_up, is_turn, turned
+from battlebot.arena.live.conduct import Conductor, asked_of
+from battlebot.arena.live.leases import Lease, Leases
+from battlebot.arena.live.questions import content_of, gave_up, is_turn, turned
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.advance import asked_from_s
 from battlebot.referee.events import Event, GaveUp

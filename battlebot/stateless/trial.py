@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from battlebot.arena.making import STATELESS_PLACE, new_match
-from battlebot.arena.questions import content_of, turned
+from battlebot.arena.live.making import STATELESS_PLACE, new_match
+from battlebot.arena.live.questions import content_of, turned
 from battlebot.config import Settings
 from battlebot.errors import NotTested
 from battlebot.referee.events import GaveUp

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from battlebot.arena.player import Player
+from battlebot.arena.node.player import Player
 
 
 class WaitingRoom(Protocol):

@@ -10,13 +10,13 @@ from functools import partial
 
 import structlog
 
-from battlebot.arena.directory import Directory
-from battlebot.arena.lag import Lag
-from battlebot.arena.player import Player
-from battlebot.arena.service import Arena
-from battlebot.arena.traits import Traits
+from battlebot.arena.live.traits import Traits
+from battlebot.arena.names.directory import Directory
+from battlebot.arena.node.player import Player
+from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, BattlebotError, LoginFailed, Refused, TooMany, Unavailable
+from battlebot.runtime.lag import Lag
 from battlebot.transports.connection import Connection, Frame, Gone
 from battlebot.transports.limits import Places, Rate
 from battlebot.transports.ports import WaitingRoom

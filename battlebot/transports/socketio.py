@@ -16,9 +16,9 @@ from typing import Any
 import structlog
 from flask import Flask, Response, request
 
-from battlebot.arena.background import in_background
 from battlebot.config import Settings, is_allowed_viewer
 from battlebot.errors import BadAddress, BadMessage, BattlebotError, Refused, TooMany, WrongState
+from battlebot.runtime.background import in_background
 from battlebot.transports.hijacked import Hijacked
 from battlebot.transports.limits import Rate
 from battlebot.transports.ports import Battles, Match

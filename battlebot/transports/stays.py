@@ -10,8 +10,8 @@ from typing import Protocol
 import gevent
 import structlog
 
-from battlebot.arena.player import Channel, Player
-from battlebot.arena.service import Arena
+from battlebot.arena.node.player import Channel, Player
+from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
 from battlebot.transports.connection import Gone
 from battlebot.transports.limits import Patience, TurnedAway

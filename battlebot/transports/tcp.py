@@ -11,13 +11,13 @@ import structlog
 from gevent import socket
 from gevent.server import StreamServer
 
-from battlebot.arena.directory import Directory
-from battlebot.arena.lag import Lag
-from battlebot.arena.player import Player
-from battlebot.arena.presence import Holder, Presence
-from battlebot.arena.service import Arena
+from battlebot.arena.names.directory import Directory
+from battlebot.arena.names.presence import Holder, Presence
+from battlebot.arena.node.player import Player
+from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, TooMany, Unavailable
+from battlebot.runtime.lag import Lag
 from battlebot.transports.connection import Gone
 from battlebot.transports.limits import Places, Rate
 from battlebot.transports.ports import WaitingRoom

@@ -6,8 +6,8 @@ import time
 
 import structlog
 
-from battlebot.arena.directory import Directory
-from battlebot.arena.lookalikes import forms
+from battlebot.arena.names.directory import Directory
+from battlebot.arena.names.lookalikes import forms
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, BadName, LoginFailed
 from battlebot.transports.stays import Stays

@@ -13,8 +13,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from battlebot.api.context import check_game, current_context
 from battlebot.api.reading import stored_match
 from battlebot.api.streams import event_stream
-from battlebot.arena import keys
 from battlebot.errors import UnknownMatch
+from battlebot.redisio import keys
 from battlebot.web.filters import short_json
 from battlebot.web.people import people
 from battlebot.web.replay import Place, frames, has_a_story, story

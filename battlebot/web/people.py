@@ -7,8 +7,8 @@ from flask import Blueprint, Response, render_template, request, url_for
 from battlebot.api.context import current_context
 from battlebot.api.players import profile_of, table_of
 from battlebot.api.streams import Snapshot, event_stream
-from battlebot.arena import keys
 from battlebot.errors import UnknownPlayer
+from battlebot.redisio import keys
 from battlebot.web.snapshots import section
 from battlebot.web.stale import page
 

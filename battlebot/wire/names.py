@@ -1,7 +1,7 @@
 """Validates the names of bots, owners and contests. No I/O.
 
 Refuses names that people cannot read reliably: invisible or bidirectional control characters, letters of scripts that
-are not used together, stacked accents, compatibility forms of plain characters. `arena/lookalikes.py` detects
+are not used together, stacked accents, compatibility forms of plain characters. `arena/names/lookalikes.py` detects
 different names that look alike. The rules follow Unicode (UTS 39) where a section is named.
 """
 

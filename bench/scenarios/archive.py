@@ -6,9 +6,9 @@ import time
 
 import orjson
 
-from battlebot.arena import keys
-from battlebot.arena.calls import encode_match
-from battlebot.arena.connection import connect
+from battlebot.arena.live.calls import encode_match
+from battlebot.redisio import keys
+from battlebot.redisio.connection import connect
 from battlebot.storage import Storage
 from bench.house import House
 from bench.machine import cpu_s

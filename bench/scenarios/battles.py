@@ -8,11 +8,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from battlebot.arena import keys
-from battlebot.arena.bus import Bus
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.connection import connect
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.store import MatchStore
+from battlebot.redisio import keys
+from battlebot.redisio.bus import Bus
+from battlebot.redisio.connection import connect
 from battlebot.rules.registry import discover
 from battlebot.stateless import make_askers
 from battlebot.stateless.battles import Battles

@@ -13,10 +13,10 @@ from typing import Any
 
 from celery import Celery
 
-from battlebot.arena import keys
-from battlebot.arena.connection import connect
-from battlebot.arena.store import MatchStore
-from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.store import MatchStore
+from battlebot.redisio import keys
+from battlebot.redisio.connection import connect
 from battlebot.storage import Storage
 from battlebot.storage.meetings import pair_key
 from bench.house import House

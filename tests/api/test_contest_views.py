@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from webhouse import CONTESTS, House
 
-from battlebot.arena import keys
-from battlebot.arena.making import ticket_of
+from battlebot.arena.live.making import ticket_of
 from battlebot.contests.service import lookout
 from battlebot.matchmaking.missing import Missing
+from battlebot.redisio import keys
 
 GAME = "noughtsandcrosses"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from test_progress import data_of
 from webhouse import House
 
-from battlebot.arena import keys
+from battlebot.redisio import keys
 
 PATH = "/games/gomoku/live"
 

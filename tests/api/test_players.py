@@ -10,10 +10,10 @@ import pytest
 from webhouse import House, finished
 
 from battlebot.api.context import CONTEXT_KEY
-from battlebot.arena import keys
-from battlebot.arena.connection import connect
-from battlebot.arena.presence import Holder, Presence
+from battlebot.arena.names.presence import Holder, Presence
 from battlebot.ratings.service import Rater
+from battlebot.redisio import keys
+from battlebot.redisio.connection import connect
 
 GAME = "gomoku"
 PATH = f"/games/{GAME}/players"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from webhouse import CONTESTS, House
 
-from battlebot.arena import keys
+from battlebot.redisio import keys
 
 
 def data_of(chunks: Iterator[bytes]) -> dict[str, Any]:

@@ -18,19 +18,19 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from battlebot.api import Context, init_api
-from battlebot.arena.bus import Bus
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.connection import connect
-from battlebot.arena.directory import Directory
-from battlebot.arena.live import LiveMatches
-from battlebot.arena.presence import Presence
-from battlebot.arena.scripts import Scripts
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.queue import Queues
+from battlebot.arena.live.store import MatchStore
+from battlebot.arena.live.viewing import LiveMatches
+from battlebot.arena.names.directory import Directory
+from battlebot.arena.names.presence import Presence
 from battlebot.config import Settings
 from battlebot.contests.service.lookout import Lookout
 from battlebot.contests.service.organiser import Organiser
 from battlebot.matchmaking.missing import Missing
-from battlebot.matchmaking.queue import Queues
+from battlebot.redisio.bus import Bus
+from battlebot.redisio.connection import connect
+from battlebot.redisio.scripts import Scripts
 from battlebot.referee.match import Limits, Match, Seat
 from battlebot.rules.registry import discover
 from battlebot.stateless import make_askers

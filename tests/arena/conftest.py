@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import redis
 
-from battlebot.arena.connection import connect
-from battlebot.arena.making import begin, new_match, ticket_of
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live.making import begin, new_match, ticket_of
+from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
-from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
+from battlebot.redisio.connection import connect
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry, discover
 

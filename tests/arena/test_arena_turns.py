@@ -14,24 +14,24 @@ import redis
 from cluster import wait_for
 from msgspec.structs import replace
 
-from battlebot.arena import keys
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.gate import greenlet_lock
-from battlebot.arena.lag import Lag
-from battlebot.arena.line import Command, Line
-from battlebot.arena.making import begin, new_match
-from battlebot.arena.player import Player
-from battlebot.arena.service import Arena
-from battlebot.arena.store import COMMIT, MatchStore
-from battlebot.arena.timers import Timers
-from battlebot.arena.turns import LINES, Turns, is_usual
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.making import begin, new_match
+from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.store import COMMIT, MatchStore
+from battlebot.arena.node.player import Player
+from battlebot.arena.node.service import Arena
+from battlebot.arena.node.turns import LINES, Turns, is_usual
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
-from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
+from battlebot.redisio import keys
+from battlebot.redisio.line import Command, Line
 from battlebot.referee.events import Failed, Left, Turned
 from battlebot.referee.match import Match, Series
 from battlebot.referee.step import step
 from battlebot.rules.registry import Registry
+from battlebot.runtime.gate import greenlet_lock
+from battlebot.runtime.lag import Lag
+from battlebot.runtime.timers import Timers
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from battlebot.arena.boards import next_board
-from battlebot.arena.making import new_match
+from battlebot.arena.live.boards import next_board
+from battlebot.arena.live.making import new_match
 from battlebot.config import load_settings
 from battlebot.referee.events import Left, Overdue
 from battlebot.referee.match import Match, Series

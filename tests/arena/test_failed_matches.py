@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 import pytest
 
-from battlebot.arena.archiving import game_document
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.store import Ended, MatchStore
+from battlebot.arena.live.archiving import game_document
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.store import Ended, MatchStore
 from battlebot.config import Settings
 from battlebot.logs import configure_logs
 from battlebot.referee.events import Turned

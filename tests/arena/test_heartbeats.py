@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import redis
 
-from battlebot.arena.heartbeats import MOST_OUTAGES, Heartbeats
+from battlebot.arena.live.heartbeats import MOST_OUTAGES, Heartbeats
 from battlebot.referee.events import Outage
 
 

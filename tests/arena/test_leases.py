@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import redis
 
-from battlebot.arena import leases as module
-from battlebot.arena.leases import Leases
-from battlebot.arena.scripts import Scripts
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live import leases as module
+from battlebot.arena.live.leases import Leases
+from battlebot.arena.live.store import MatchStore
+from battlebot.redisio.scripts import Scripts
 
 
 def test_one_at_a_time(client: redis.Redis) -> None:

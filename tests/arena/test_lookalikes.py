@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from battlebot.arena.lookalikes import likeness
+from battlebot.arena.names.lookalikes import likeness
 
 ALIKE = [
     ("ace", "асе", "Cyrillic"),

@@ -12,20 +12,20 @@ import pytest
 import redis
 from cluster import wait_for
 
-from battlebot.arena import keys
-from battlebot.arena.calls import encode_match
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.lag import Lag
-from battlebot.arena.mail import Mail
-from battlebot.arena.player import Player
-from battlebot.arena.service import Arena
-from battlebot.arena.store import MatchStore
-from battlebot.arena.timers import Timers
+from battlebot.arena.live.calls import encode_match
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.mail import Mail
+from battlebot.arena.live.store import MatchStore
+from battlebot.arena.node.player import Player
+from battlebot.arena.node.service import Arena
 from battlebot.errors import Unavailable
+from battlebot.redisio import keys
 from battlebot.referee.events import Event, Joined, Left, Turned
 from battlebot.referee.match import Match
 from battlebot.referee.telling import update_for
 from battlebot.rules.registry import Registry
+from battlebot.runtime.lag import Lag
+from battlebot.runtime.timers import Timers
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login
 

@@ -12,22 +12,22 @@ import pytest
 import redis
 from cluster import wait_for
 
-from battlebot.arena import keys
-from battlebot.arena.calls import encode_match
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.lag import Lag
-from battlebot.arena.mail import Mail, eviction
-from battlebot.arena.making import begin, new_match
-from battlebot.arena.player import Player
-from battlebot.arena.service import Arena
-from battlebot.arena.store import Commit, MatchStore
-from battlebot.arena.timers import Timers
+from battlebot.arena.live.calls import encode_match
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.mail import Mail, eviction
+from battlebot.arena.live.making import begin, new_match
+from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.store import Commit, MatchStore
+from battlebot.arena.node.player import Player
+from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
-from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
+from battlebot.redisio import keys
 from battlebot.referee.events import Turned
 from battlebot.referee.match import Fault, Match, Series
 from battlebot.referee.telling import update_for
 from battlebot.rules.registry import Registry
+from battlebot.runtime.lag import Lag
+from battlebot.runtime.timers import Timers
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login
 

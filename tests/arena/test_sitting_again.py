@@ -14,24 +14,24 @@ import redis
 from cluster import wait_for
 from peer import new_name
 
-from battlebot.arena import keys
-from battlebot.arena.bus import HEARTBEAT
-from battlebot.arena.calls import encode_match
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.heartbeats import RESTARTED_S, Heartbeats
-from battlebot.arena.host import LOOK_LATE_S
-from battlebot.arena.lag import Lag
-from battlebot.arena.mail import Mail, rejoin
-from battlebot.arena.node import Node as WebNode
-from battlebot.arena.player import Player
-from battlebot.arena.service import Arena
-from battlebot.arena.store import MatchStore
-from battlebot.arena.timers import Timers
+from battlebot.arena.live.calls import encode_match
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.heartbeats import RESTARTED_S, Heartbeats
+from battlebot.arena.live.mail import Mail, rejoin
+from battlebot.arena.live.store import MatchStore
+from battlebot.arena.node.host import LOOK_LATE_S
+from battlebot.arena.node.player import Player
+from battlebot.arena.node.running import Node as WebNode
+from battlebot.arena.node.service import Arena
 from battlebot.errors import Unavailable
+from battlebot.redisio import keys
+from battlebot.redisio.bus import HEARTBEAT
 from battlebot.referee.events import Joined, Orphaned, Turned
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.telling import update_for
 from battlebot.rules.registry import Registry
+from battlebot.runtime.lag import Lag
+from battlebot.runtime.timers import Timers
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login
@@ -204,7 +204,7 @@ def test_a_look_at_an_empty_seat_that_comes_late_is_put_off(
     node: Node, begun: Callable[..., Match], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its bot may have been back in time, and be on its way in."""
-    monkeypatch.setattr("battlebot.arena.host.AGAIN_S", 600.0)
+    monkeypatch.setattr("battlebot.arena.node.host.AGAIN_S", 600.0)
     match, looks = begun("numberwang", now_s=time.time(), turn_timeout_ms=100), list[float]()
     at = node.timers.at
     monkeypatch.setattr(node.timers, "at", lambda moment_s, call: (looks.append(moment_s), at(moment_s, call)))
@@ -247,7 +247,7 @@ def test_a_node_that_starts_while_redis_takes_no_writes_has_one_reader(
     def readers() -> int:
         return [thread.name for thread in threading.enumerate()].count("mailbox")
 
-    monkeypatch.setattr("battlebot.arena.node.HEARTBEAT_S", 0.01)
+    monkeypatch.setattr("battlebot.arena.node.running.HEARTBEAT_S", 0.01)
     monkeypatch.setattr(client, "zadd", zadd_in_the_end)
     # of a name that no other test has: its mailbox is read for as long as this process lives, its heart beats once
     arena = Arena(Conductor(registry, store, new_name("node")), Timers(), lambda player: None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import redis
 
-from battlebot.arena.steadiness import PATIENCE_S, SPARE_S, Steadiness
+from battlebot.arena.live.steadiness import PATIENCE_S, SPARE_S, Steadiness
 
 SWEEPS: dict[str, tuple[list[float], float]] = {
     # when they were, and what the last of them spares the absent

@@ -12,14 +12,14 @@ import redis
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from battlebot.arena import keys
-from battlebot.arena.calls import decode_match, encode_match
-from battlebot.arena.making import STATELESS_PLACE, begin, beginning, new_match
-from battlebot.arena.solo import Locks, Solo
-from battlebot.arena.store import TOGETHER, MatchStore
+from battlebot.arena.live.calls import decode_match, encode_match
+from battlebot.arena.live.making import STATELESS_PLACE, begin, beginning, new_match
+from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.store import TOGETHER, MatchStore
 from battlebot.config import Settings
 from battlebot.errors import Conflict, Unavailable, UnknownMatch
-from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
+from battlebot.redisio import keys
+from battlebot.redisio.solo import Locks, Solo
 from battlebot.referee.events import Failed, Left, Turned
 from battlebot.referee.match import Match
 from battlebot.referee.step import step

@@ -7,17 +7,17 @@ from collections.abc import Callable
 import pytest
 import redis
 
-from battlebot.arena import keys
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.leases import Leases
-from battlebot.arena.making import STATELESS_PLACE, begin, new_match
-from battlebot.arena.scripts import Scripts
-from battlebot.arena.store import MatchStore
-from battlebot.arena.summons import LOOK_S, TASK_S
-from battlebot.arena.sweep import Sweeper
-from battlebot.arena.tasklists import TaskLists
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.leases import Leases
+from battlebot.arena.live.making import STATELESS_PLACE, begin, new_match
+from battlebot.arena.live.queue import Queues
+from battlebot.arena.live.store import MatchStore
+from battlebot.arena.live.summons import LOOK_S, TASK_S
+from battlebot.arena.live.sweep import Sweeper
 from battlebot.config import Settings
-from battlebot.matchmaking.queue import Queues
+from battlebot.redisio import keys
+from battlebot.redisio.scripts import Scripts
+from battlebot.redisio.tasklists import TaskLists
 from battlebot.referee.match import Match
 from battlebot.referee.step import MAX_NUDGES
 from battlebot.rules.registry import Registry

@@ -9,15 +9,15 @@ import pytest
 import redis
 from cluster import wait_for
 
-from battlebot.arena import keys
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.heartbeats import SHUT_S, Heartbeats
-from battlebot.arena.mail import nudge
-from battlebot.arena.steadiness import Steadiness
-from battlebot.arena.store import MatchStore
-from battlebot.arena.sweep import Sweeper
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.heartbeats import SHUT_S, Heartbeats
+from battlebot.arena.live.mail import nudge
+from battlebot.arena.live.queue import Queues
+from battlebot.arena.live.steadiness import Steadiness
+from battlebot.arena.live.store import MatchStore
+from battlebot.arena.live.sweep import Sweeper
 from battlebot.config import Settings
-from battlebot.matchmaking.queue import Queues
+from battlebot.redisio import keys
 from battlebot.referee.events import Joined, Left, Orphaned
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry

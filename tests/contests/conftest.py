@@ -8,8 +8,8 @@ import pytest
 import redis
 from hall import Hall
 
-from battlebot.arena.connection import connect
 from battlebot.config import Settings
+from battlebot.redisio.connection import connect
 from battlebot.storage import Storage
 
 

@@ -7,18 +7,18 @@ from typing import Any
 
 import redis
 
-from battlebot.arena.archiving import game_document
-from battlebot.arena.bus import Bus
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.heartbeats import AWAY_S, Heartbeats
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live.archiving import game_document
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.heartbeats import AWAY_S, Heartbeats
+from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.contest import Contest
 from battlebot.contests.service.absences import Absences
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
 from battlebot.matchmaking.missing import Missing
-from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
+from battlebot.redisio.bus import Bus
 from battlebot.referee.events import Turned
 from battlebot.referee.match import Match
 from battlebot.rules.registry import discover

@@ -11,12 +11,11 @@ import pytest
 import redis
 from hall import time_passed
 
-from battlebot.arena.archiving import game_document
-from battlebot.arena.bus import Bus
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.connection import connect
-from battlebot.arena.heartbeats import Heartbeats
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live.archiving import game_document
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.checks import check_contest
 from battlebot.contests.contest import Contest
@@ -26,7 +25,8 @@ from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
 from battlebot.errors import Refused
 from battlebot.matchmaking.missing import Missing
-from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
+from battlebot.redisio.bus import Bus
+from battlebot.redisio.connection import connect
 from battlebot.referee.events import Failed, GaveUp, Turned
 from battlebot.rules.registry import discover
 from battlebot.storage import Storage

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 import redis
 
-from battlebot.arena.bus import Bus
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.store import MatchStore
 from battlebot.contests.contest import Contest
 from battlebot.contests.service.organiser import Organiser
 from battlebot.errors import Refused, TooLate, UnknownMatch, WrongState
+from battlebot.redisio.bus import Bus
 from battlebot.rules.registry import discover
 from battlebot.storage import Storage
 

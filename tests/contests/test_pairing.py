@@ -13,11 +13,10 @@ import redis
 from cup import cup
 from hall import Hall
 
-from battlebot.arena.archiving import game_document
-from battlebot.arena.bus import Bus
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.connection import connect
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live.archiving import game_document
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.round_robin import schedule_of
@@ -26,7 +25,8 @@ from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.pairer import Pairer
 from battlebot.errors import ContestClosed, TooMany
 from battlebot.matchmaking.missing import Missing
-from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
+from battlebot.redisio.bus import Bus
+from battlebot.redisio.connection import connect
 from battlebot.referee.events import Failed, Turned
 from battlebot.rules.registry import discover
 from battlebot.storage import Storage

@@ -16,12 +16,12 @@ from cluster import Cluster, Web, cluster, wait_for
 from peer import Peer
 from pymongo import MongoClient
 
-from battlebot.arena.connection import connect
 from battlebot.config import load_settings
 from battlebot.embedded.mongod import wait_for_primary
 from battlebot.embedded.process import Child
 from battlebot.embedded.stores import Stores
 from battlebot.embedded.valkey import wait_for_valkey
+from battlebot.redisio.connection import connect
 
 WAITS = {"valkey": wait_for_valkey, "mongod": wait_for_primary}
 SETTINGS = {"sweep_interval_s": 0.3, "registrations_per_hour": 100_000}

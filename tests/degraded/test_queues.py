@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from cluster import Cluster, wait_for
 
-from battlebot.arena.connection import connect
-from battlebot.arena.tasklists import TaskLists
 from battlebot.config import Settings
+from battlebot.redisio.connection import connect
+from battlebot.redisio.tasklists import TaskLists
 from tasks.celeryapp import KINDS, Battlebot, make_celery
 
 

@@ -13,8 +13,8 @@ from peer import new_name
 from switchboard import Switchboard
 from tcp_peer import Pair, TcpPeer
 
-from battlebot.arena.connection import connect
-from battlebot.arena.tasklists import TaskLists
+from battlebot.redisio.connection import connect
+from battlebot.redisio.tasklists import TaskLists
 from tasks.celeryapp import make_celery
 
 # longer than a turn's clock (2 s) and than our patience with one call to Redis (5 s)

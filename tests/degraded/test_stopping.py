@@ -10,9 +10,9 @@ import pytest
 from cluster import wait_for
 from frail import Frail
 
-from battlebot.arena.connection import connect
-from battlebot.arena.tasklists import TaskLists
 from battlebot.embedded.process import Child
+from battlebot.redisio.connection import connect
+from battlebot.redisio.tasklists import TaskLists
 from tasks.celeryapp import make_celery
 from tasks.leaving import PARTING_S
 

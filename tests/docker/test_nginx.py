@@ -14,9 +14,9 @@ import websocket
 from cluster import Cluster, Web, wait_for
 from proxy import EVIL, Proxy, connect
 
-from battlebot.arena import keys
-from battlebot.arena.connection import connect as connect_redis
 from battlebot.config import Settings
+from battlebot.redisio import keys
+from battlebot.redisio.connection import connect as connect_redis
 from battlebot.storage import Storage
 
 House = tuple[Cluster, Proxy, list[Web]]

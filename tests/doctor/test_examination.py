@@ -18,14 +18,14 @@ import pytest
 import redis
 from cluster import Cluster, free_port, wait_for
 
-from battlebot.arena import keys
-from battlebot.arena.connection import connect
-from battlebot.arena.tasklists import TaskLists
 from battlebot.config import Settings, as_environment
 from battlebot.doctor.examination import examine
 from battlebot.doctor.finding import Finding, State
 from battlebot.doctor.stores import clock
 from battlebot.embedded.server import running
+from battlebot.redisio import keys
+from battlebot.redisio.connection import connect
+from battlebot.redisio.tasklists import TaskLists
 from battlebot.storage import Storage
 
 MATCH = "0" * 24

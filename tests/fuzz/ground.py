@@ -15,9 +15,9 @@ from cluster import LIMIT_S, Cluster, Web, wait_for
 from original_client import OriginalClient
 from peer import Closed, Peer, new_name
 
-from battlebot.arena import keys
-from battlebot.arena.connection import connect
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live.store import MatchStore
+from battlebot.redisio import keys
+from battlebot.redisio.connection import connect
 
 GAMES = ("numberwang", "noughtsandcrosses", "connectfour")
 ENDS = {"complete", "invalid", "timeout", "disconnect"}  # reasons of matches in which the server did nothing wrong

@@ -12,24 +12,24 @@ import pytest
 import redis
 from cluster import wait_for
 
-from battlebot.arena import keys
-from battlebot.arena.bus import Mailbox
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.connection import connect
-from battlebot.arena.lag import Lag
-from battlebot.arena.making import begin, new_match
-from battlebot.arena.player import Player
-from battlebot.arena.service import Arena
-from battlebot.arena.store import MatchStore
-from battlebot.arena.timers import Timers
-from battlebot.arena.traits import Traits, series_of
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.making import begin, new_match
+from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.store import MatchStore
+from battlebot.arena.live.traits import Traits, series_of
+from battlebot.arena.node.player import Player
+from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
 from battlebot.matchmaking.lobby import HOLD_S, Lobby
-from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
+from battlebot.redisio import keys
+from battlebot.redisio.bus import Mailbox
+from battlebot.redisio.connection import connect
 from battlebot.referee.events import Left, Orphaned, Turned
 from battlebot.referee.match import Match
 from battlebot.rules.registry import discover
+from battlebot.runtime.lag import Lag
+from battlebot.runtime.timers import Timers
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login

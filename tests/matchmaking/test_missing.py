@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 import redis
 
-from battlebot.arena.connection import connect
 from battlebot.config import Settings
 from battlebot.matchmaking.missing import Missing
+from battlebot.redisio.connection import connect
 
 
 @pytest.fixture

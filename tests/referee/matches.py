@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from battlebot.arena.calls import decode_match, encode_match
+from battlebot.arena.live.calls import decode_match, encode_match
 from battlebot.referee.advance import Step
 from battlebot.referee.events import Event, Turned
 from battlebot.referee.match import Limits, Match, Seat

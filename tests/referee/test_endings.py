@@ -7,7 +7,7 @@ import pytest
 from matches import NOUGHTS, START_S, Play
 from msgspec.structs import replace
 
-from battlebot.arena.calls import decode_match, encode_match
+from battlebot.arena.live.calls import decode_match, encode_match
 from battlebot.referee.events import (
     Event,
     Failed,

@@ -7,10 +7,10 @@ from typing import Any
 
 from cluster import Cluster, wait_for
 
-from battlebot.arena.bus import Bus
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.connection import connect
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.store import MatchStore
+from battlebot.redisio.bus import Bus
+from battlebot.redisio.connection import connect
 from battlebot.referee.match import Match
 from battlebot.rules.registry import discover
 from battlebot.stateless import make_askers

@@ -12,7 +12,7 @@ from httpbots import Bots, http_bots
 from natsbots import nats_server, wait_until_listening
 
 from battlebot.config import Settings
-from battlebot.stateless.natsline import NatsLine
+from battlebot.stateless.nats.line import NatsLine
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def bots() -> Iterator[Bots]:
 @pytest.fixture
 def kept_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keeps connections for longer than a test may take on a slow machine."""
-    monkeypatch.setattr("battlebot.stateless.connections.KEPT_S", 60.0)
+    monkeypatch.setattr("battlebot.stateless.http.connections.KEPT_S", 60.0)
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,10 @@ import time
 import gevent
 import orjson
 
-from battlebot.arena.lag import Lag
+from battlebot.runtime.lag import Lag
 from battlebot.stateless.asking import Question
-from battlebot.stateless.guard import Guard
-from battlebot.stateless.http import HttpBots
+from battlebot.stateless.http.bots import HttpBots
+from battlebot.stateless.http.guard import Guard
 
 LIMIT_S = 5.0
 LONG = 1_000_000  # bytes

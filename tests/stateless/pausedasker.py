@@ -11,10 +11,10 @@ import time
 import gevent
 import orjson
 
-from battlebot.arena.lag import Lag
+from battlebot.runtime.lag import Lag
 from battlebot.stateless.asking import Question
-from battlebot.stateless.guard import Guard
-from battlebot.stateless.http import HttpBots
+from battlebot.stateless.http.bots import HttpBots
+from battlebot.stateless.http.guard import Guard
 
 # what the bot is to do: answer while this process is paused, answer after that, or never answer
 PHASES = ("during", "after", "never")

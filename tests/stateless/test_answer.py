@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from battlebot.errors import BadMessage
-from battlebot.stateless.answer import Answer
+from battlebot.stateless.http.answer import Answer
 from battlebot.wire.jsontext import decode_value
 
 STATUS = b"HTTP/1.1 200 OK\r\n"

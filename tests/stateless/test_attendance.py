@@ -14,23 +14,23 @@ from cluster import free_port, wait_for
 from cup import cup
 from httpbots import Bots
 
-from battlebot.arena import keys
-from battlebot.arena.connection import connect
-from battlebot.arena.scripts import Scripts
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
 from battlebot.errors import NotTested
-from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
+from battlebot.redisio import keys
+from battlebot.redisio.connection import connect
+from battlebot.redisio.scripts import Scripts
 from battlebot.rules.registry import discover
 from battlebot.stateless import make_askers
 from battlebot.stateless.asking import Askers
 from battlebot.stateless.attendance import Attendance
 from battlebot.stateless.health import FIRST_PAUSE_S, Health
-from battlebot.stateless.nats import NatsBots
-from battlebot.stateless.natsline import NatsLine
+from battlebot.stateless.nats.bots import NatsBots
+from battlebot.stateless.nats.line import NatsLine
+from battlebot.stateless.nats.uids import Uids
 from battlebot.stateless.registering import StatelessBots
 from battlebot.stateless.trial import Trial
-from battlebot.stateless.uids import Uids
 from battlebot.storage import Storage
 
 GAME = "noughtsandcrosses"

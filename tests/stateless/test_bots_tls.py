@@ -22,8 +22,8 @@ from cryptography.x509.oid import NameOID
 from httpbots import Bots, OneAtATime, http_bots, leads_to
 
 from battlebot.stateless.asking import Question
-from battlebot.stateless.guard import Guard
-from battlebot.stateless.http import HttpBots
+from battlebot.stateless.http.bots import HttpBots
+from battlebot.stateless.http.guard import Guard
 
 NAME = "bots.example"
 LOCAL = "localhost"  # a name of this machine for other processes
@@ -112,7 +112,7 @@ def test_what_the_server_is_late_in_the_midst_of_the_greetings_is_not_the_bots_f
     behind_tls: Bots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Here it says that all of the time was its own."""
-    monkeypatch.setattr("battlebot.stateless.connections.CONNECT_S", 0.2)
+    monkeypatch.setattr("battlebot.stateless.http.connections.CONNECT_S", 0.2)
     behind_tls.greeted = lambda: time.sleep(0.5)  # type: ignore[attr-defined]
     by = HttpBots(Guard(loopback=True), 65_536, 16, time.monotonic)
     assert asked(f"https://{NAME}:{behind_tls.server_port}/good", by).value == [{"task": "NOOP"}]
@@ -130,7 +130,7 @@ def test_a_name_whose_first_address_does_not_greet_is_reached_at_its_second(
 
 def test_an_address_has_time_to_greet_however_many_there_are(behind_tls: Bots, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not given up, to be tried once more after the others."""
-    monkeypatch.setattr("battlebot.stateless.connections.LEAST_CONNECT_S", 3.5)
+    monkeypatch.setattr("battlebot.stateless.http.connections.LEAST_CONNECT_S", 3.5)
     behind_tls.greeted = lambda: time.sleep(0.5)  # type: ignore[attr-defined]
     leads_to(monkeypatch, NAME, [f"127.0.0.{last}" for last in range(1, 100)])
     assert asked(f"https://{NAME}:{behind_tls.server_port}/good").value == [{"task": "NOOP"}]

@@ -14,9 +14,9 @@ import pytest
 from cluster import wait_for
 from natsbots import PASS, NatsBot, flood
 
-from battlebot.stateless.acknowledger import KEPT, ROUND_MOST
-from battlebot.stateless.natsline import NatsLine, Silence
-from battlebot.stateless.repeats import Mark
+from battlebot.stateless.nats.acknowledger import KEPT, ROUND_MOST
+from battlebot.stateless.nats.line import NatsLine, Silence
+from battlebot.stateless.nats.repeats import Mark
 from battlebot.wire.macondo.history import from_response, history_of, to_request
 from games import crossword
 

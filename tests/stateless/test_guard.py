@@ -12,9 +12,9 @@ from httpbots import Bots
 
 from battlebot.errors import BadAddress
 from battlebot.stateless.asking import Question
-from battlebot.stateless.guard import CONTROL_NAME, Guard, Unresolved
-from battlebot.stateless.http import HttpBots
-from battlebot.stateless.location import location_of
+from battlebot.stateless.http.bots import HttpBots
+from battlebot.stateless.http.guard import CONTROL_NAME, Guard, Unresolved
+from battlebot.stateless.http.location import location_of
 
 Resolve = Callable[[dict[str, Any]], list[str]]
 

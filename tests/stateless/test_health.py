@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from battlebot.arena.connection import connect
-from battlebot.arena.scripts import Scripts
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
+from battlebot.redisio.connection import connect
+from battlebot.redisio.scripts import Scripts
 from battlebot.stateless.asking import Failure, Question, Reply
 from battlebot.stateless.health import FIRST_PAUSE_S, LONGEST_PAUSE_S, PAUSED_AFTER, Health
 

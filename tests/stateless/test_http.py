@@ -11,11 +11,11 @@ from httpbots import Bots, OneAtATime, http_bots
 
 from battlebot.rules.registry import discover
 from battlebot.stateless.asking import TIDY_EVERY_S, Question, Reply
-from battlebot.stateless.connections import KEPT_S
-from battlebot.stateless.guard import Guard
-from battlebot.stateless.http import HttpBots
-from battlebot.stateless.location import location_of
-from battlebot.stateless.waiting import Waiting
+from battlebot.stateless.http.bots import HttpBots
+from battlebot.stateless.http.connections import KEPT_S
+from battlebot.stateless.http.guard import Guard
+from battlebot.stateless.http.location import location_of
+from battlebot.stateless.http.waiting import Waiting
 
 pytestmark = pytest.mark.usefixtures("kept_long")
 
@@ -280,7 +280,7 @@ def test_what_nobody_uses_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     by, other = asker(), asker()
     with http_bots(OneAtATime) as bots:
         asked(bots.url("good"), by=by)
-        monkeypatch.setattr("battlebot.stateless.connections.KEPT_S", 0.0)
+        monkeypatch.setattr("battlebot.stateless.http.connections.KEPT_S", 0.0)
         by.tidy()
         assert asked(bots.url("good"), 5.0, other).value == NOOPS
         asked(bots.url("dying"), by=other)
@@ -288,7 +288,7 @@ def test_what_nobody_uses_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_used_all_the_time_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a long match: a server that serves one connection at a time goes on with another process meanwhile."""
-    monkeypatch.setattr("battlebot.stateless.connections.KEPT_S", KEPT_S)
+    monkeypatch.setattr("battlebot.stateless.http.connections.KEPT_S", KEPT_S)
     by, other = asker(), HttpBots(Guard(loopback=True), 65_536, 16, keeps=False)
     with http_bots(OneAtATime) as bots, ThreadPoolExecutor(1) as pool:
         asked(bots.url("good"), by=by)

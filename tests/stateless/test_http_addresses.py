@@ -13,8 +13,8 @@ from cluster import wait_for
 from httpbots import Bots, leads_to
 
 from battlebot.stateless.asking import Question, Reply
-from battlebot.stateless.guard import Guard
-from battlebot.stateless.http import HttpBots
+from battlebot.stateless.http.bots import HttpBots
+from battlebot.stateless.http.guard import Guard
 
 NAME = "bots.example"
 DROPPING, REFUSING, GOOD = "127.0.0.2", "127.0.0.3", "127.0.0.1"
@@ -54,7 +54,7 @@ def test_an_address_that_drops_packets_is_tried_again_only_after_the_others(
     bots: Bots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Though there is time left for it: this process says that all of the time was its own lateness."""
-    monkeypatch.setattr("battlebot.stateless.connections.CONNECT_S", 0.2)
+    monkeypatch.setattr("battlebot.stateless.http.connections.CONNECT_S", 0.2)
     leads_to(monkeypatch, NAME, [DROPPING, REFUSING, GOOD])
     by = HttpBots(Guard(loopback=True), 65_536, 16, time.monotonic)
     with ThreadPoolExecutor(1) as pool, dropping(bots.server_port):
@@ -67,7 +67,7 @@ def test_an_address_that_drops_packets_has_the_time_that_the_others_leave(
     bots: Bots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other refuses at once; what the owner is told is that no address was reached in all of the time."""
-    monkeypatch.setattr("battlebot.stateless.connections.CONNECT_S", 2.0)
+    monkeypatch.setattr("battlebot.stateless.http.connections.CONNECT_S", 2.0)
     leads_to(monkeypatch, NAME, [DROPPING, REFUSING])
     with dropping(bots.server_port):
         failure = asked(bots, HttpBots(Guard(loopback=True), 65_536, 16)).failure

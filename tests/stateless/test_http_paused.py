@@ -20,8 +20,8 @@ from cluster import wait_for
 from httpbots import Bots, http_bots
 
 from battlebot.stateless.asking import Question, Reply
-from battlebot.stateless.guard import Guard
-from battlebot.stateless.http import HttpBots
+from battlebot.stateless.http.bots import HttpBots
+from battlebot.stateless.http.guard import Guard
 
 ASKER = Path(__file__).with_name("pausedasker.py")
 LIMIT_S = 3.0
@@ -125,7 +125,7 @@ def asked_late(bots: Unattended, content: Any, limit_s: float) -> Reply:
 
 def test_what_the_server_is_late_while_it_connects_is_not_the_bots_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     """It tries again, as long as the bot has time by its own clock."""
-    monkeypatch.setattr("battlebot.stateless.connections.CONNECT_S", 0.2)
+    monkeypatch.setattr("battlebot.stateless.http.connections.CONNECT_S", 0.2)
     with http_bots(Unattended) as bots:
         others = crowd(bots)
         assert asked_late(bots, {}, 10.0).value == NOOPS

@@ -11,12 +11,12 @@ import pytest
 from cluster import wait_for
 from natsbots import PASS, NatsBot
 
-from battlebot.stateless.acknowledger import MOST
 from battlebot.stateless.asking import Question, Reply
-from battlebot.stateless.nats import NatsBots
-from battlebot.stateless.natsline import NatsLine
-from battlebot.stateless.openquestion import UNSURE_S
-from battlebot.stateless.uids import Uids
+from battlebot.stateless.nats.acknowledger import MOST
+from battlebot.stateless.nats.bots import NatsBots
+from battlebot.stateless.nats.line import NatsLine
+from battlebot.stateless.nats.openquestion import UNSURE_S
+from battlebot.stateless.nats.uids import Uids
 from games import crossword
 
 PLAY = {"type": "TILE_PLACEMENT_MOVE", "position": "8H", "played_tiles": "CAT"}

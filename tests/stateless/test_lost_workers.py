@@ -16,7 +16,7 @@ from battling import Field
 from cluster import cluster, free_port, wait_for
 from httpbots import Bots
 
-from battlebot.arena.leases import LEASE_MS
+from battlebot.arena.live.leases import LEASE_MS
 from battlebot.config import Settings
 
 APART = [{"name": name, "x": at, "y": at, "z": at} for at, name in enumerate("ab")]

@@ -20,11 +20,11 @@ from desk import Desk, organiser_of
 from natsbots import PASS, NatsBot, Script, nats_server, wait_until_listening
 from peer import Message, Peer, new_name
 
-from battlebot.arena.connection import connect
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live.store import MatchStore
 from battlebot.client.samples.crossword.generator import all_plays
 from battlebot.client.samples.crossword.wordgraph import graph_of
 from battlebot.config import Settings
+from battlebot.redisio.connection import connect
 from battlebot.wire.macondo import macondo_pb2
 from games.crossword.board import with_tiles
 

@@ -16,9 +16,9 @@ from nats.aio.msg import Msg
 from nats.errors import ProtocolError
 from natsbots import PASS, NatsBot, nats_server, response, wait_until_listening
 
-from battlebot.stateless.inlet import Inlet
-from battlebot.stateless.natsclient import LineClient, Parser
-from battlebot.stateless.natsline import NatsLine, NoLine, Refused, Silence
+from battlebot.stateless.nats.client import LineClient, Parser
+from battlebot.stateless.nats.inlet import Inlet
+from battlebot.stateless.nats.line import NatsLine, NoLine, Refused, Silence
 
 LIMIT_S = 300.0  # of questions that must not wait for it
 
@@ -254,7 +254,7 @@ def test_what_had_come_before_the_connection_ended_counts(nats_url: str) -> None
 
 def test_a_way_that_takes_nothing_any_more_is_given_up(way: Way, bot: NatsBot, monkeypatch: pytest.MonkeyPatch) -> None:
     """Though more is unsent than the network takes; over a new connection there are answers again."""
-    monkeypatch.setattr("battlebot.stateless.natslink.PING_S", 0.5)
+    monkeypatch.setattr("battlebot.stateless.nats.link.PING_S", 0.5)
     with line_over(way.url) as line:
         assert answered(line)
         first = line._link.client

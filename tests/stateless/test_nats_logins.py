@@ -8,7 +8,7 @@ import pytest
 from cluster import free_port, wait_for
 from natsbots import NatsBot, nats_server, wait_until_listening
 
-from battlebot.stateless.natsline import NatsLine, NoLine, Silence
+from battlebot.stateless.nats.line import NatsLine, NoLine, Silence
 
 USERS = """
 authorization {{

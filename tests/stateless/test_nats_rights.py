@@ -14,9 +14,9 @@ from nats.aio.msg import Msg
 from natsbots import PASS, NatsBot, nats_server
 
 from battlebot.stateless.asking import Question
-from battlebot.stateless.nats import NatsBots
-from battlebot.stateless.natsline import NatsLine, NoLine
-from battlebot.stateless.uids import Uids
+from battlebot.stateless.nats.bots import NatsBots
+from battlebot.stateless.nats.line import NatsLine, NoLine
+from battlebot.stateless.nats.uids import Uids
 from games import crossword
 
 PAGE = Path(__file__).parents[2] / "docs" / "nats.md"

@@ -14,9 +14,9 @@ import pytest
 from cluster import wait_for
 from natsbots import PASS, NatsBot, response
 
-from battlebot.stateless.acknowledger import ROUND_MOST
-from battlebot.stateless.natsclient import LineClient, Parser
-from battlebot.stateless.natsline import NatsLine, Silence
+from battlebot.stateless.nats.acknowledger import ROUND_MOST
+from battlebot.stateless.nats.client import LineClient, Parser
+from battlebot.stateless.nats.line import NatsLine, Silence
 from battlebot.wire.macondo.history import from_response, history_of, to_request
 from games import crossword
 

@@ -13,12 +13,12 @@ import pytest
 from cluster import free_port, wait_for
 from natsbots import PASS, NatsBot, nats_server, pausable_nats, response, wait_until_listening
 
-from battlebot.stateless import natslink
 from battlebot.stateless.asking import Question, Reply
-from battlebot.stateless.nats import NatsBots
-from battlebot.stateless.natsclient import LineClient
-from battlebot.stateless.natsline import NatsLine, NoLine, Silence
-from battlebot.stateless.uids import Uids
+from battlebot.stateless.nats import link as natslink
+from battlebot.stateless.nats.bots import NatsBots
+from battlebot.stateless.nats.client import LineClient
+from battlebot.stateless.nats.line import NatsLine, NoLine, Silence
+from battlebot.stateless.nats.uids import Uids
 from battlebot.wire.macondo.history import from_response, history_of, to_request
 from games import crossword
 

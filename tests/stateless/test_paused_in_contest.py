@@ -10,8 +10,8 @@ from battling import Field
 from cluster import wait_for
 from httpbots import Bots
 
-from battlebot.arena.scripts import Scripts
 from battlebot.contests.service.organiser import Organiser
+from battlebot.redisio.scripts import Scripts
 from battlebot.stateless.health import FIRST_PAUSE_S, PAUSED_AFTER, Health
 
 GAME = "battlecube"

@@ -9,7 +9,7 @@ from itertools import count
 
 import pytest
 
-from battlebot.stateless.pulse import BEAT_S, MANY, SLOW_S, Pulse
+from battlebot.stateless.nats.pulse import BEAT_S, MANY, SLOW_S, Pulse
 
 ENOUGH = 24
 

@@ -15,17 +15,17 @@ from cluster import Cluster, Web, cluster, wait_for
 from httpbots import Bots, OneAtATime, http_bots
 from peer import Peer
 
-from battlebot.arena.bus import Bus
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.connection import connect
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.queue import Queues
+from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.service.organiser import Organiser
-from battlebot.matchmaking.queue import Queues
+from battlebot.redisio.bus import Bus
+from battlebot.redisio.connection import connect
 from battlebot.rules.registry import discover
 from battlebot.stateless.asking import Question
-from battlebot.stateless.guard import Guard
-from battlebot.stateless.http import HttpBots
+from battlebot.stateless.http.bots import HttpBots
+from battlebot.stateless.http.guard import Guard
 from battlebot.storage import Storage
 
 Owned = Callable[..., tuple[int, Any]]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from battlebot.stateless.repeats import Mark, mark_of
+from battlebot.stateless.nats.repeats import Mark, mark_of
 from games import crossword
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "games"))

@@ -17,19 +17,20 @@ from cluster import LIMIT_S, cluster, free_port, wait_for
 from httpbots import Bots
 from natsbots import nats_server
 
-from battlebot.arena import keys
-from battlebot.arena.calls import encode_match
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.leases import Leases
-from battlebot.arena.making import STATELESS_PLACE, begin, new_match
-from battlebot.arena.scripts import Scripts
-from battlebot.arena.sweep import Sweeper
+from battlebot.arena.live.calls import encode_match
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.leases import Leases
+from battlebot.arena.live.making import STATELESS_PLACE, begin, new_match
+from battlebot.arena.live.queue import Queues
+from battlebot.arena.live.sweep import Sweeper
 from battlebot.config import Settings
-from battlebot.matchmaking.queue import Queues
+from battlebot.redisio import keys
+from battlebot.redisio.scripts import Scripts
 from battlebot.referee.advance import asked_from_s
 from battlebot.referee.match import Match
-from battlebot.stateless import make_askers, natslink, stretch
+from battlebot.stateless import make_askers, stretch
 from battlebot.stateless.health import PAUSED_AFTER, Health
+from battlebot.stateless.nats import link as natslink
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from test_bots_tls import LOCAL, certificate
 
 from battlebot.stateless.clock import Clock
-from battlebot.stateless.tls import MOST_SILENT, Tls
-from battlebot.stateless.waiting import persist
+from battlebot.stateless.http.tls import MOST_SILENT, Tls
+from battlebot.stateless.http.waiting import persist
 
 RECORD = 16_384
 TICKET = b"\x04\x00\x00\x0f" + struct.pack(">IIB", 7200, 0, 1) + b"\x00" + struct.pack(">H", 1) + b"t" + b"\x00\x00"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from battlebot.errors import SettingError
-from battlebot.stateless.uids import Uids
+from battlebot.stateless.nats.uids import Uids
 
 KEY, OLDER = "the newest key of a server", "an older key of that server"
 

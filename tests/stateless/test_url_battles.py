@@ -10,8 +10,8 @@ import pytest
 from battling import Field
 from httpbots import Bots, OneAtATime, http_bots
 
-from battlebot.arena import keys
 from battlebot.errors import BadAddress, BadMessage
+from battlebot.redisio import keys
 from battlebot.referee.replay import check_match
 from battlebot.stateless import make_askers
 from battlebot.stateless.asking import Question

@@ -11,8 +11,8 @@ import sys
 import orjson
 
 from battlebot.stateless.asking import Question
-from battlebot.stateless.guard import Guard
-from battlebot.stateless.http import HttpBots
+from battlebot.stateless.http.bots import HttpBots
+from battlebot.stateless.http.guard import Guard
 
 
 def main(url: str, limit_s: float, size_kb: int) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from cluster import Cluster, wait_for
 from cup import cup
 
-from battlebot.arena.connection import connect
-from battlebot.matchmaking.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.redisio.connection import connect
 from battlebot.storage import Storage
 
 GAME = "numberwang"

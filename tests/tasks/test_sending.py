@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from battlebot.arena.connection import connect
-from battlebot.arena.tasklists import TaskLists
 from battlebot.config import Settings
+from battlebot.redisio.connection import connect
+from battlebot.redisio.tasklists import TaskLists
 from battlebot.rules.contract import MAX_TURN_TIMEOUT_MS
 from battlebot.stateless.stretch import LONGEST_S
 from tasks.celeryapp import make_celery

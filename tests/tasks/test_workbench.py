@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import pytest
 
 import tasks.workbench
-from battlebot.arena.answering import Answering
-from battlebot.arena.making import begin, new_match
+from battlebot.arena.live.making import begin, new_match
+from battlebot.arena.live.queue import BY_A_TASK, Ticket
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
-from battlebot.matchmaking.queue import BY_A_TASK, Ticket
 from battlebot.referee.events import Turned
+from battlebot.runtime.answering import Answering
 from battlebot.storage import Storage
 from tasks.celeryapp import make_celery
 from tasks.workbench import Workbench

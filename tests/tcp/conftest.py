@@ -10,9 +10,9 @@ from cluster import Cluster, Tcp, wait_for
 from doors import meet, servers, sit, web, workers  # noqa: F401
 from tcp_peer import Pair, TcpPeer
 
-from battlebot.arena.connection import connect
+from battlebot.arena.live.queue import Queues
 from battlebot.config import Settings
-from battlebot.matchmaking.queue import Queues
+from battlebot.redisio.connection import connect
 from battlebot.wire.duel import GAME
 
 

@@ -13,11 +13,11 @@ from peer import new_name
 from slow_line import slow_line
 from tcp_peer import Pair, TcpPeer
 
-from battlebot.arena import keys
-from battlebot.arena.connection import connect
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live.queue import LEAVE, Queues
+from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
-from battlebot.matchmaking.queue import LEAVE, Queues
+from battlebot.redisio import keys
+from battlebot.redisio.connection import connect
 from battlebot.wire.duel import GAME
 
 Join = Callable[..., TcpPeer]

@@ -13,7 +13,7 @@ from records import played
 from webhouse import House
 from werkzeug.serving import make_server
 
-from battlebot.arena import keys
+from battlebot.redisio import keys
 from battlebot.referee.events import Turned
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")

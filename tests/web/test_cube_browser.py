@@ -16,10 +16,10 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from webhouse import REGISTRY, House, seqs
 from werkzeug.serving import make_server
 
-from battlebot.arena.archiving import game_document
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.making import new_match
-from battlebot.arena.store import Ended
+from battlebot.arena.live.archiving import game_document
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.making import new_match
+from battlebot.arena.live.store import Ended
 from battlebot.config import Settings
 from battlebot.referee.events import Turned
 from battlebot.referee.match import Match

@@ -8,9 +8,9 @@ from test_events import stream
 from test_pages import HOSTILE, Page, page_at
 from webhouse import House, finished
 
-from battlebot.arena import keys
-from battlebot.arena.presence import Holder, Presence
+from battlebot.arena.names.presence import Holder, Presence
 from battlebot.ratings.service import Rater
+from battlebot.redisio import keys
 from battlebot.referee.events import Turned
 from battlebot.web import replay
 

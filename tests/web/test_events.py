@@ -13,7 +13,7 @@ from cluster import wait_for
 from webhouse import House
 
 from battlebot.api import streams
-from battlebot.arena import keys
+from battlebot.redisio import keys
 from battlebot.web import pages, snapshots
 
 WEB = "/web/noughtsandcrosses"

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 import structlog
 
-from battlebot.arena import keys
-from battlebot.arena.heartbeats import Heartbeats
-from battlebot.arena.ids import new_match_id
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.live.ids import new_match_id
+from battlebot.arena.live.queue import Queues
+from battlebot.arena.live.store import MatchStore
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.situation import Due
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
 from battlebot.matchmaking.missing import Missing, Wait
-from battlebot.matchmaking.queue import Queues
+from battlebot.redisio import keys
 
 log = structlog.get_logger()
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 
 import structlog
 
-from battlebot.arena import keys
-from battlebot.arena.background import in_background
-from battlebot.arena.bus import Bus
-from battlebot.arena.together import Together
 from battlebot.config import Settings
 from battlebot.contests.contest import OVER, Contest
 from battlebot.errors import ContestClosed, TooMany, Unavailable
+from battlebot.redisio import keys
+from battlebot.redisio.bus import Bus
+from battlebot.runtime.background import in_background
+from battlebot.runtime.together import Together
 from battlebot.storage import Storage
 from battlebot.storage.standings import Entry
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from battlebot.arena import keys
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live.queue import Queues
+from battlebot.arena.live.store import MatchStore
 from battlebot.contests.contest import OVER, Contest
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.situation import Due, Situation
@@ -18,7 +18,7 @@ from battlebot.contests.service.pairer import situation_of
 from battlebot.contests.why import Look, comes_later, why
 from battlebot.errors import Refused
 from battlebot.matchmaking.missing import Missing
-from battlebot.matchmaking.queue import Queues
+from battlebot.redisio import keys
 from battlebot.storage import Storage
 
 MOST_BOTS = 200  # with more, meetings are shown for one bot at a time

@@ -13,10 +13,7 @@ from typing import Any
 
 import structlog
 
-from battlebot.arena import keys
-from battlebot.arena.bus import Bus
-from battlebot.arena.conduct import Conductor
-from battlebot.arena.seldom import Seldom
+from battlebot.arena.live.conduct import Conductor
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
@@ -24,8 +21,11 @@ from battlebot.contests.service import changes as decided
 from battlebot.contests.service.pairer import met_of, situation_of
 from battlebot.contests.service.requirements import Requirements
 from battlebot.errors import TooLate, Unavailable, UnknownContest, UnknownMatch
+from battlebot.redisio import keys
+from battlebot.redisio.bus import Bus
 from battlebot.referee.events import Voided
 from battlebot.rules.contract import Game
+from battlebot.runtime.seldom import Seldom
 from battlebot.storage import Storage
 from battlebot.storage.audit import Note
 from battlebot.storage.contests import Change, Changed, Decide

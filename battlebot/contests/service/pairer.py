@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 import structlog
 
-from battlebot.arena import keys
-from battlebot.arena.conduct import asked_of
-from battlebot.arena.ids import new_match_id
-from battlebot.arena.making import beginning, is_stateless, new_match
-from battlebot.arena.store import MatchStore
+from battlebot.arena.live.conduct import asked_of
+from battlebot.arena.live.ids import new_match_id
+from battlebot.arena.live.making import beginning, is_stateless, new_match
+from battlebot.arena.live.queue import Queues, Ticket
+from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
@@ -23,7 +23,7 @@ from battlebot.contests.formats.record import Pairing, Waiter
 from battlebot.contests.formats.situation import Due, Met, Situation
 from battlebot.contests.service.acquaintance import acquaintance
 from battlebot.matchmaking.missing import Missing
-from battlebot.matchmaking.queue import Queues, Ticket
+from battlebot.redisio import keys
 from battlebot.referee.match import Match
 from battlebot.rules.contract import Game
 from battlebot.storage import Storage

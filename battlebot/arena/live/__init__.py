@@ -1,0 +1,1 @@
+"""Live matches in Redis: begun, stepped by the referee, committed, swept, archived. Knows no connection of a bot."""

@@ -1,0 +1,145 @@
+"""Keys and arguments of the scripts that begin and commit matches, and the document of a stored match. No I/O."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+import orjson
+from msgspec.structs import replace
+
+from battlebot.redisio import keys
+from battlebot.redisio.scripts import Argument
+from battlebot.referee.match import Match
+
+# longer than any letter takes to arrive, but no longer than an ended match is kept: a mark must not outlive its match
+TICKET_MARK_S = 60
+NOTHING = ("", "", "")  # instead of `_following` if no match follows
+
+_DOCUMENT = msgspec.json.Decoder(Match)
+
+Publication = tuple[str, bytes]
+Call = tuple[Sequence[str], Sequence[Argument]]
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A match to begin, with the tickets of its bots and the messages to publish."""
+
+    match: Match
+    tickets: Sequence[str]
+    publications: Iterable[Publication]
+
+
+def encode_match(match: Match) -> bytes:
+    """Returns the match as JSON. Raises TypeError if the game's state cannot be encoded as JSON."""
+    # orjson, as for messages to bots: msgspec alone would also encode sets and other types
+    state: Any = msgspec.Raw(orjson.dumps(match.state))
+    return msgspec.json.encode(replace(match, state=state))
+
+
+def decode_match(document: bytes | str) -> Match:
+    """Returns the match that `encode_match` encoded."""
+    return _DOCUMENT.decode(document)
+
+
+def begin_call(one: Beginning, queue: str, holder: str, not_after_ms: int) -> Call:
+    """Returns keys and arguments of `begin.lua` for a match. Parameters as in `MatchStore.begin`."""
+    match = one.match
+    assert match.due_s is not None
+    script_keys = [keys.queue(queue), keys.match(match.id), keys.DEADLINES, keys.QUEUES]
+    script_keys += [keys.ticket(ticket) for ticket in one.tickets]
+    sets = _found_by(match)
+    names = len(match.series.by_name) if match.series is not None else 0
+    script_keys += sets
+    arguments: list[Argument] = [match.id, encode_match(match), int(match.due_s * 1000), TICKET_MARK_S]
+    arguments += [holder, queue, not_after_ms, len(one.tickets), len(sets), names, keys.newest(""), *one.tickets]
+    for channel, message in one.publications:
+        arguments += [channel, message]
+    return script_keys, arguments
+
+
+def commit_call(
+    before: Match,
+    after: Match,
+    turns: Sequence[dict[str, Any]],
+    publications: Sequence[Publication],
+    follows: Match | None,
+    token: str,
+) -> Call:
+    """Returns one match's keys and arguments of `commit.lua`. Parameters as in `MatchStore.draft`.
+
+    No two commits may have the same `token`. Raises TypeError if the game's state cannot be encoded as JSON.
+    """
+    changes = _changes(before, after, follows)
+    own, its_turns = _match_keys(after.id)
+    script_keys = [own, its_turns, own if follows is None else keys.match(follows.id)]
+    arguments: list[Argument] = [
+        after.id,
+        before.revision,
+        token,
+        encode_match(after),
+        "" if after.due_s is None else int(after.due_s * 1000),
+        *(NOTHING if follows is None else _following(follows)),
+        len(turns),
+        len(changes),
+        len(publications),
+        *map(orjson.dumps, turns),
+    ]
+    for name, change in changes:
+        script_keys.append(name)
+        arguments.append(change)
+    for channel, message in publications:
+        arguments += [channel, message]
+    return script_keys, arguments
+
+
+def together(calls: Iterable[Call]) -> Call:
+    """Returns keys and arguments of `commit.lua` for several matches; `calls` are made by `commit_call`."""
+    script_keys: list[str] = [keys.DEADLINES, keys.FINISHED, keys.END_SEQUENCE, keys.ARCHIVE_ASKED]
+    arguments: list[Argument] = [int(time.time() * 1_000_000)]
+    for its_keys, its_arguments in calls:
+        script_keys += its_keys
+        arguments += its_arguments
+    return script_keys, arguments
+
+
+@lru_cache(maxsize=10_000)
+def _match_keys(match_id: str) -> tuple[str, str]:
+    return keys.match(match_id), keys.turns(match_id)
+
+
+def _changes(before: Match, after: Match, follows: Match | None) -> list[tuple[str, str]]:
+    """Returns (set, change) for each set of live matches that the commit changes: of empty seats, names, addresses."""
+    over = after.verdict is not None
+    changes = []
+    for old, new in zip(before.seats, after.seats, strict=True):
+        if old.place is None and (new.place is not None or over):
+            changes.append((keys.empty_seats(new.bot), "remove"))
+        elif new.place is None and old.place is not None and not over:
+            changes.append((keys.empty_seats(new.bot), "add"))
+    if over:
+        changes += [(key, "remove") for key in _found_by(after)]
+    if follows is not None:
+        changes += [(key, "follow") for key in _found_by(follows)]
+        changes += [(keys.empty_seats(seat.bot), "follow") for seat in follows.seats if seat.place is None]
+    return changes
+
+
+def _following(follows: Match) -> list[Argument]:
+    assert follows.due_s is not None
+    return [follows.id, encode_match(follows), int(follows.due_s * 1000)]
+
+
+def _found_by(match: Match) -> list[str]:
+    """Returns the sets that hold a live match: of bots found by name alone, then of its stateless bots' addresses.
+
+    An unrated match does not make an address count as busy: anybody may have named it.
+    """
+    by_name = [keys.playing(bot) for bot in match.series.by_name] if match.series is not None else []
+    addresses = {seat.address: None for seat in match.seats if seat.address is not None and match.rated}
+    return by_name + [keys.asked_at(address) for address in addresses]

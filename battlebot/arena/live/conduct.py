@@ -1,0 +1,242 @@
+"""Applies events to a match: step and commit; on a conflict, load and step again. Tells remote seats by mailbox.
+
+Knows no connections: a node tells its own seats in `host`, a worker has none.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import structlog
+
+from battlebot.arena.live.boards import next_board
+from battlebot.arena.live.calls import Publication, encode_match
+from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.live.mail import Mail, eviction
+from battlebot.arena.live.store import Commit, MatchStore
+from battlebot.errors import Conflict
+from battlebot.redisio import keys
+from battlebot.referee.advance import Step
+from battlebot.referee.events import Event, Failed, Joined, Overdue, Turned
+from battlebot.referee.match import Match, Seat
+from battlebot.referee.step import step
+from battlebot.referee.telling import update_for
+from battlebot.rules.contract import Game
+
+log = structlog.get_logger()
+
+
+class Draft(NamedTuple):
+    """An answer to events in `match` that is not committed yet; `commit` is None if there is nothing to commit.
+
+    `follows` is the beginning of the next board of a series, if one follows.
+    """
+
+    match: Match
+    answer: Step
+    commit: Commit | None = None
+    follows: Step | None = None
+
+
+class Conductor:
+    """Applies events to matches. `node` is the node whose seats the caller tells itself; "" if it tells none."""
+
+    def __init__(
+        self,
+        registry: Mapping[str, Game],
+        store: MatchStore,
+        node: str = "",
+        ask_archive: Callable[[], None] = lambda: None,
+        now_s: Callable[[], float] = time.time,
+        ask_bots: Callable[[str], None] = lambda match_id: None,
+    ) -> None:
+        """`ask_bots(match_id)` requests that the stateless bots that a match waits for are asked.
+
+        Neither it nor `ask_archive()` may raise: they are called when the commit is done.
+        """
+        self.registry = registry
+        self.store = store
+        self.node = node
+        # prefixes of places that get no letters: this node's own, and those of stateless bots
+        self._silent = (f"{node}/", f"{keys.STATELESS}/")
+        self.now_s = now_s
+        self._heartbeats = Heartbeats(store.client)
+        self._ask_archive = ask_archive
+        self._ask_bots = ask_bots
+
+    def conduct(self, match: Match, event: Event, draft: Draft | None = None) -> Step:
+        """Answers an event and commits the answer; `match` is the newest that the caller holds.
+
+        `draft`: the answer, if it has been drafted; it may have been committed already without the caller knowing. The
+        next board of a series begins with the same commit; its bots are told of it after the end of this one. Raises
+        UnknownMatch if Redis has lost the match, Unavailable if it does not answer: the commit may still have been
+        made.
+        """
+        return self.conduct_all(match, [event], draft)
+
+    def conduct_all(self, match: Match, events: Sequence[Event], draft: Draft | None = None) -> Step:
+        """Like `conduct`, for events that came at one moment, in one commit. Seats are told the state after all."""
+        draft = draft or self.draft(match, events)
+        while draft.commit is not None:
+            try:
+                ask = self.store.commit(draft.commit)
+            except Conflict:
+                newest = self.store.reload(match.id)
+                if newest.revision < match.revision:
+                    log.error("match.set_back", match=match.id, held=match.revision, found=newest.revision)
+                    events = [Failed("Redis has lost turns that had been acknowledged")]
+                events = [_came_at(match.version, event) for event in events]
+                match = newest
+                draft = self.draft(match, events)
+            else:
+                return self.committed(draft, ask)
+        return draft.answer
+
+    def draft(self, match: Match, events: Sequence[Event]) -> Draft:
+        """Returns the answer to events that came at one moment, and what commits it.
+
+        Before a bot that comes back is charged, or an absent one missed, the match is told of the outages of the doors
+        of empty seats. Asks Redis only for those and, if a board follows, for a number. Raises Unavailable.
+        """
+        told = [*self._outages(match), *events] if any(isinstance(one, Joined | Overdue) for one in events) else events
+        answer, turns = self._stepped(self.registry[match.game], match, told)
+        if answer.match is match:
+            return Draft(match, answer)
+        follows = self._follows(answer.match)
+        try:
+            publications = self._publications(match, answer)
+            if follows is not None:
+                publications += [*self._letters(follows), (keys.game_events(match.game), b"begun")]
+            commit = self.store.draft(match, answer.match, turns, publications, follows.match if follows else None)
+        except TypeError as error:
+            if isinstance(events[0], Failed):
+                raise
+            # the game made a state that is not JSON
+            log.exception("match.unwritable", match=match.id, game=match.game)
+            return self.draft(match, [Failed(str(error))])
+        return Draft(match, answer, commit, follows)
+
+    def _outages(self, match: Match) -> list[Event]:
+        by_door = defaultdict(list)
+        for seat in match.seats if match.verdict is None else ():
+            if seat.left_place is not None:
+                by_door[keys.door_of(seat.left_place)].append(seat.bot)
+        return [
+            msgspec.structs.replace(outage, bots=tuple(bots))
+            for door, bots in by_door.items()
+            for outage in self._heartbeats.outages(door, self.now_s())
+        ]
+
+    def committed(self, draft: Draft, ask_archive: bool) -> Step:
+        """Returns the answer of a committed draft, and does what is due after it. Waits only if a board follows."""
+        match, answer, follows = draft.match, draft.answer, draft.follows
+        if answer.match.verdict is not None:
+            self._log_end(answer)
+        if ask_archive:
+            self._ask_archive()
+        if _asks_anew(self.registry[match.game], match, answer.match):
+            self._ask_bots(match.id)
+        return answer if follows is None else msgspec.structs.replace(answer, then=self._begun(follows))
+
+    def _stepped(self, game: Game, match: Match, events: Sequence[Event]) -> tuple[Step, list[dict[str, Any]]]:
+        """Returns the answer to all events, as if to one: one new revision, one update per seat; and the turns."""
+        now_s = self.now_s()
+        answer = step(game, match, events[0], now_s)
+        turns = [] if answer.recorded is None else [answer.recorded]
+        for event in events[1:]:
+            before = answer.match
+            if before is not match:
+                before = msgspec.structs.replace(before, revision=match.revision)
+            after = step(game, before, event, now_s)
+            if after.match is before and before is not match:
+                continue
+            told = {update.bot: update for update in (*answer.updates, *after.updates)}
+            answer = msgspec.structs.replace(after, updates=tuple(told.values()))
+            turns += [] if after.recorded is None else [after.recorded]
+        return answer, turns
+
+    def _follows(self, match: Match) -> Step | None:
+        """Returns the beginning of the board that follows a finished match, or None; tells nobody if already lost."""
+        if match.verdict is None or not match.goes_on:
+            return None
+        game, now_s = self.registry[match.game], self.now_s()
+        after = next_board(game, match, self.store.next_number(), now_s)
+        assert after.due_s is not None
+        return Step(after, tuple(update_for(game, after, seat) for seat in after.seats) if after.due_s > now_s else ())
+
+    def _begun(self, follows: Step) -> Step:
+        match = follows.match
+        assert match.series is not None
+        about = {"match": match.id, "game": match.game, "series": match.series.id, "board": match.series.board}
+        log.info("match.begun", **about, players=[seat.bot for seat in match.seats])
+        return follows if follows.updates else self.conduct(match, Overdue())
+
+    def _publications(self, before: Match, answer: Step) -> list[Publication]:
+        """Returns what is published with the commit to the other nodes' seats and to viewers."""
+        match = answer.match
+        publications = self._letters(answer)
+        for old, new in zip(before.seats, match.seats, strict=True):
+            if old.place == new.place or old.address is not None:
+                continue
+            if old.place is not None and new.place is not None:
+                publications.append((keys.mailbox(keys.node_of(old.place)), eviction(old.place)))
+        publications.append((keys.match_events(match.id), str(match.revision).encode()))
+        return publications
+
+    def _letters(self, answer: Step) -> list[Publication]:
+        """Returns the updates for the seats of other nodes, as letters."""
+        letters: list[Publication] = []
+        document = b""
+        for update in answer.updates:
+            place = update.place
+            if place is not None and not place.startswith(self._silent):
+                document = document or encode_match(answer.match)
+                mail = Mail.of(place, update, document)
+                letters.append((keys.mailbox(keys.node_of(place)), mail.encode()))
+        return letters
+
+    def _log_end(self, answer: Step) -> None:
+        match, verdict = answer.match, answer.match.verdict
+        assert verdict is not None
+        about: dict[str, Any] = {"match": match.id, "game": match.game, "contest": match.contest}
+        if answer.failure is not None:
+            log.error("match.failed", **about, exc_info=answer.failure)
+        log.info(
+            "match.ended",
+            **about,
+            players=[seat.bot for seat in match.seats],
+            victor=verdict.victor,
+            reason=verdict.reason.value,
+            fault=verdict.fault.value,
+            evidence=verdict.evidence or None,
+            turns=match.version,
+        )
+
+
+def _came_at(version: int, event: Event) -> Event:
+    """Returns the event; a turn is given the version at which it first arrived, so as not to answer a later one."""
+    if isinstance(event, Turned) and event.at is None:
+        return msgspec.structs.replace(event, at=version)
+    return event
+
+
+def asked_of(game: Game, match: Match) -> list[Seat]:
+    """Returns the seats of stateless bots that the match waits for."""
+    stateless = [seat for seat in match.seats if seat.address is not None]
+    if not stateless or match.verdict is not None:
+        return []
+    awaited = game.awaited(match.state)
+    return [seat for seat in stateless if seat.bot in awaited]
+
+
+def _asks_anew(game: Game, before: Match, after: Match) -> bool:
+    """Returns whether a stateless bot is asked something that it was not asked before."""
+    asked = asked_of(game, after)
+    if not asked:
+        return False
+    known = {seat.bot: seat.question for seat in before.seats}
+    return any(seat.question != known[seat.bot] for seat in asked)

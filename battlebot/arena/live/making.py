@@ -1,0 +1,112 @@
+"""New matches: their ids, seeds, limits and first states. Storing them is the store's work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from battlebot.arena.live.calls import Beginning, Publication, encode_match
+from battlebot.arena.live.ids import new_match_id, new_seed
+from battlebot.arena.live.mail import Mail
+from battlebot.arena.live.store import MatchStore
+from battlebot.config import Settings
+from battlebot.redisio import keys
+from battlebot.referee.match import Limits, Match, Seat, Series
+from battlebot.referee.step import with_first_due
+from battlebot.referee.telling import update_for
+from battlebot.rules.contract import Game
+
+STATELESS_PLACE = f"{keys.STATELESS}/-"  # of a stateless bot that was not taken out of a queue
+
+
+def is_stateless(place: str) -> bool:
+    """Returns whether the bot at a place is stateless: it has no connection, but is asked at an address."""
+    return keys.node_of(place) == keys.STATELESS
+
+
+def new_match(
+    game: Game,
+    seats: Sequence[tuple[str, str]],
+    settings: Settings,
+    now_s: float,
+    contest: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    match_id: str | None = None,
+    series: Series | None = None,
+    addresses: Mapping[str, str] | None = None,
+    rated: bool = True,
+) -> Match:
+    """Returns a match before its first turn. `seats`: pairs of bot and place, the first mover first.
+
+    `rated`: whether it counts for its bots' ratings. `addresses`: bot -> where it is asked, for bots whose place
+    `is_stateless`.
+    Raises BadMessage for options that the game does not have.
+    """
+    timeout_ms = (settings.turn_timeout_ms or game.turn_timeout_ms) + game.leeway_ms
+    limits = Limits(
+        turn_timeout_s=timeout_ms / 1000,
+        max_strikes=settings.max_strikes,
+        node_grace_s=settings.node_grace_s,
+        max_turns=settings.max_turns,
+        leeway_s=game.leeway_ms / 1000,
+        max_record_bytes=settings.max_record_bytes,
+    )
+    seed = new_seed()
+    values = game.options_with_defaults(options or {})
+    state = game.initial_state([bot for bot, _ in seats], seed, values)
+    match = Match(
+        id=match_id or new_match_id(now_s),
+        game=game.name,
+        contest=contest,
+        seats=tuple(
+            Seat(bot, place, limits.turn_timeout_s, address=(addresses or {})[bot] if is_stateless(place) else None)
+            for bot, place in seats
+        ),
+        state=state,
+        limits=limits,
+        options=values,
+        seed=seed,
+        started_s=now_s,
+        series=series,
+        rated=rated,
+    )
+    return with_first_due(game, match, now_s)
+
+
+def begin(store: MatchStore, game: Game, match: Match, queue: str, holder: str = "", not_after_ms: int = 0) -> bool:
+    """Begins the match and tells its bots, on any node; returns False if one of them no longer waits, or plays already.
+
+    `holder` is the ticket that took the others out of the queue, if one did. After `not_after_ms` (Redis's clock; 0:
+    no limit) it is too late, and False is returned as well. Raises Unavailable.
+    """
+    made = beginning(game, match)
+    return store.begin(match, queue, made.tickets, made.publications, holder, not_after_ms)
+
+
+def beginning(game: Game, match: Match) -> Beginning:
+    """Returns what the store needs to begin the match: its bots' tickets, and the messages to bots and viewers."""
+    document = encode_match(match)
+    tickets, publications = [], list[Publication]()
+    for seat in match.seats:
+        assert seat.place is not None
+        if seat.address is not None and seat.place == STATELESS_PLACE:
+            continue
+        tickets.append(ticket_of(seat.place, seat.bot))
+        if seat.address is None:
+            mail = Mail.of(seat.place, update_for(game, match, seat), document)
+            publications.append((keys.mailbox(keys.node_of(seat.place)), mail.encode()))
+    if match.contest is not None:
+        publications.append((keys.contest_events(match.game, match.contest), b"begun"))
+    publications.append((keys.game_events(match.game), b"begun"))
+    return Beginning(match, tickets, publications)
+
+
+def ticket_of(place: str, bot: str) -> str:
+    """Returns the ticket with which the bot at `place` waits in a queue."""
+    return f"{place}/{bot}"
+
+
+def place_and_bot(ticket: str) -> tuple[str, str]:
+    """Returns the place and the bot of a ticket. A place holds one slash; a name at the TCP door may hold several."""
+    node, connection, bot = ticket.split("/", 2)
+    return f"{node}/{connection}", bot

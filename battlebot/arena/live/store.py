@@ -1,0 +1,291 @@
+"""Live matches in Redis: begun, committed with an optimistic revision, ended, retired. No rules of play here."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import redis
+
+from battlebot.arena.live.calls import Beginning, Call, Publication, begin_call, commit_call, decode_match, together
+from battlebot.errors import Conflict, UnknownMatch
+from battlebot.redisio import keys
+from battlebot.redisio.connection import held, redis_errors, texts
+from battlebot.redisio.line import Command
+from battlebot.redisio.scripts import Script, Scripts
+from battlebot.referee.match import Match
+
+COMMIT = Script("battlebot.arena.live", "commit.lua")
+BEGIN = Script("battlebot.arena.live", "begin.lua")
+NUMBER = Script("battlebot.arena.live", "number.lua")
+
+ENTRY_BYTES = 200  # of an entry of the record, beside what the bot sent
+TOGETHER = 50  # most matches begun in one round trip; Redis serves nobody else meanwhile
+LIVES_S = 2.0  # how long a node counts as alive after a heartbeat; the next is due after one second
+TURNS_RETIRED_S = 10  # how long an archived match's turns are kept: a viewer that follows them may lag behind
+RETIRED_S = 60  # how long an archived match stays readable: a bot that comes back too late is told how it ended
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One match's part of a `commit.lua` call, which replaces it by its next revision; idempotent."""
+
+    match_id: str
+    call: Call
+
+    def done(self, answer: Any) -> bool:
+        """Reads from the script's answer whether the archive must be asked for now. Raises Conflict, UnknownMatch."""
+        done, detail = answer
+        if done:
+            return bool(detail)
+        if detail == b"":
+            raise UnknownMatch(f"The match {self.match_id} is not in Redis any more.")
+        raise Conflict(f"The match {self.match_id} is at revision {int(detail)}.")
+
+
+def commit_command(commits: Iterable[Commit]) -> Command:
+    """Returns the command for commits of different matches; its answer is a list of what each `Commit.done` takes."""
+    return COMMIT.command(*together(commit.call for commit in commits))
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A finished match as the archive takes it: the match, the number of its end, its recorded turns."""
+
+    match: Match
+    seq: int
+    turns: list[dict[str, Any]]
+
+
+class MatchStore:
+    """All access to the keys of live matches. Every method raises Unavailable when Redis does not answer.
+
+    `hold_s`: for how many seconds a commit is retried before it fails; a bot's clock stands still meanwhile.
+    """
+
+    def __init__(self, client: redis.Redis, scripts: Scripts | None = None, hold_s: float = 30.0) -> None:
+        self.client = client
+        self._scripts = scripts or Scripts(client)
+        self._hold_s = hold_s
+        # no two commits have the same token, whatever process makes them
+        self._tokens = map(f"{secrets.token_hex(8)}.{{:x}}".format, itertools.count())
+
+    def begin(
+        self,
+        match: Match,
+        queue: str,
+        tickets: Sequence[str],
+        publications: Iterable[Publication],
+        holder: str = "",
+        not_after_ms: int = 0,
+    ) -> bool:
+        """Begins the match if each of the tickets waits in the queue or is held by the ticket `holder`.
+
+        Otherwise, or after `not_after_ms` on Redis's clock (0: no limit), changes nothing and returns False. Also
+        returns False if a bot that is found by name plays already; then the held tickets are freed.
+        """
+        call = begin_call(Beginning(match, tickets, publications), queue, holder, not_after_ms)
+        return bool(held(lambda: self._scripts.run(BEGIN, *call), min(self._hold_s, 5.0)))
+
+    def begin_all(self, beginnings: Sequence[Beginning], queue: str, not_after_ms: int = 0) -> list[bool]:
+        """Like `begin`, for each; they are sent together, and each succeeds or fails by itself."""
+        begun: list[bool] = []
+        for at in range(0, len(beginnings), TOGETHER):
+            calls = [begin_call(one, queue, "", not_after_ms) for one in beginnings[at : at + TOGETHER]]
+            answers = held(lambda calls=calls: self._scripts.run_all(BEGIN, calls), min(self._hold_s, 5.0))  # type: ignore[misc]
+            begun += map(bool, answers)
+        return begun
+
+    def draft(
+        self,
+        before: Match,
+        after: Match,
+        turns: Sequence[dict[str, Any]],
+        publications: Sequence[Publication],
+        follows: Match | None = None,
+    ) -> Commit:
+        """Returns the commit that replaces `before` by `after`, without making it. Does not ask Redis.
+
+        `turns` are appended to the record. `follows` is a match that begins with the end of this one.
+        Raises TypeError if the game's state cannot be encoded as JSON.
+        """
+        return Commit(after.id, commit_call(before, after, turns, publications, follows, next(self._tokens)))
+
+    def commit(self, commit: Commit) -> bool:
+        """Makes a commit, in one round trip. Returns whether the archive must be asked for now.
+
+        Raises Conflict if Redis has another revision than `before` (reload, step again), UnknownMatch if it has none.
+        """
+        call = together([commit.call])
+        [answer] = held(lambda: self._scripts.run(COMMIT, *call), self._hold_s)
+        return commit.done(answer)
+
+    def post(self, node: str, letter: bytes) -> None:
+        """Sends a node a letter, which it reads after all earlier letters."""
+        with redis_errors():
+            self.client.publish(keys.mailbox(node), letter)
+
+    def next_number(self) -> int:
+        """Returns a number for a board, larger than all before."""
+        return int(held(lambda: self._scripts.run(NUMBER, [keys.NUMBERS], []), self._hold_s))
+
+    def load(self, match_id: str) -> Match:
+        """Returns the match as it stands in Redis. Raises UnknownMatch."""
+        with redis_errors():
+            document = self.client.hget(keys.match(match_id), "doc")
+        if document is None:
+            raise UnknownMatch(f"There is no live match {match_id}.")
+        return decode_match(document)
+
+    def reload(self, match_id: str) -> Match:
+        """Like `load`, retried for as long as a commit is: for a commit that is made again after a Conflict."""
+        return held(lambda: self.load(match_id), self._hold_s)
+
+    def turns(self, match_id: str, first: int, end: int) -> list[dict[str, Any]] | None:
+        """Returns the valid turns that answered a match's versions from `first` to before `end`, as bots are told them.
+
+        Returns None if they are no longer there: the match has been archived.
+        """
+        if first >= end:
+            return []
+        with redis_errors():
+            rows: Any = self.client.lrange(keys.turns(match_id), first, end - 1)
+        turns = [{**orjson.loads(row)["turn"], "valid": True} for row in rows]
+        return turns if len(turns) == end - first else None
+
+    def record(self, match_id: str, first: int) -> list[dict[str, Any]]:
+        """Returns the entries of a match's record from number `first` (0: all) on; none once it is archived."""
+        with redis_errors():
+            rows: Any = self.client.lrange(keys.turns(match_id), first, -1)
+        return [orjson.loads(row) for row in rows]
+
+    def load_many(self, match_ids: Sequence[str]) -> dict[str, Match]:
+        """Returns id -> match, for those that Redis holds."""
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=False)
+            for match_id in match_ids:
+                pipeline.hget(keys.match(match_id), "doc")
+            documents = pipeline.execute() if match_ids else []
+        return {
+            match_id: decode_match(document)
+            for match_id, document in zip(match_ids, documents, strict=True)
+            if document is not None
+        }
+
+    def now_ms(self) -> int:
+        """Returns the time on Redis's clock, in ms since the epoch."""
+        with redis_errors():
+            seconds, micros = self.client.time()
+        return int(seconds) * 1000 + int(micros) // 1000
+
+    def lived_until_s(self, node: str, now_s: float) -> float:
+        """Returns until when (epoch) the node is known to have lived; 0 if it has been found dead.
+
+        That is `now_s` if it reads its mailbox and its last heartbeat is less than `LIVES_S` old (a live node's may be
+        a second old), otherwise that heartbeat.
+        """
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=False)
+            pipeline.zscore(keys.NODES, node)
+            pipeline.pubsub_numsub(keys.mailbox(node))
+            beat_ms, [(_, listeners)] = pipeline.execute()
+        if beat_ms is None:
+            return 0.0
+        beat_s = float(beat_ms) / 1000
+        return now_s if listeners and now_s - beat_s < LIVES_S else beat_s
+
+    def last_beat_s(self, node: str) -> float:
+        """Returns the node's last heartbeat (epoch); 0 if it has been found dead."""
+        with redis_errors():
+            beat_ms: Any = self.client.zscore(keys.NODES, node)
+        return float(beat_ms or 0) / 1000
+
+    def live_ids(self) -> list[str]:
+        """Returns the ids of all live matches, the most urgent first."""
+        with redis_errors():
+            return texts(self.client.zrange(keys.DEADLINES, 0, -1))
+
+    def overdue_ids(self, now_s: float) -> list[str]:
+        """Returns the ids of the live matches whose `due_s` is not after `now_s`."""
+        with redis_errors():
+            return texts(self.client.zrangebyscore(keys.DEADLINES, "-inf", int(now_s * 1000)))
+
+    def unasked_ids(self, now_ms: int) -> list[str]:
+        """Returns the ids of the matches whose asking lease has ended, on Redis's clock, because the worker died."""
+        with redis_errors():
+            return texts(self.client.zrangebyscore(keys.ASKING, "-inf", now_ms))
+
+    def busy(self, addresses: Sequence[str]) -> dict[str, int]:
+        """Returns address -> in how many live rated matches a stateless bot is asked there."""
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=False)
+            for address in addresses:
+                pipeline.scard(keys.asked_at(address))
+            return dict(zip(addresses, pipeline.execute() if addresses else [], strict=True))
+
+    def begin_archiving(self) -> None:
+        """Call before reading the finished list: matches that end afterwards request a new archive run."""
+        with redis_errors():
+            self.client.delete(keys.ARCHIVE_ASKED)
+
+    def finished_ids(self, limit: int) -> list[str]:
+        """Returns the ids of the first `limit` ended matches that are not archived, in the order of their ends."""
+        with redis_errors():
+            return texts(self.client.zrange(keys.FINISHED, 0, limit - 1))
+
+    def together(self, match_ids: Sequence[str], most_bytes: int) -> list[str]:
+        """Returns the first of these, at least one, whose records together have about `most_bytes` at most."""
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=False)
+            for match_id in match_ids:
+                pipeline.hget(keys.match(match_id), "doc")
+                pipeline.llen(keys.turns(match_id))
+            answers = pipeline.execute() if match_ids else []
+        sizes = (_size(*pair) for pair in zip(answers[::2], answers[1::2], strict=True))
+        rest = itertools.takewhile(lambda size: size <= most_bytes, itertools.accumulate(sizes))
+        return list(match_ids[: max(1, len(list(rest)))])
+
+    def ended(self, match_ids: Sequence[str]) -> list[Ended]:
+        """Returns the finished matches with their turns; those whose keys are gone are left out."""
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=False)
+            for match_id in match_ids:
+                pipeline.hmget(keys.match(match_id), "doc", "seq")
+                pipeline.lrange(keys.turns(match_id), 0, -1)
+            answers = pipeline.execute() if match_ids else []
+        found = []
+        for (document, seq), turns in zip(answers[::2], answers[1::2], strict=True):
+            if document is not None and seq is not None:
+                found.append(Ended(decode_match(document), int(seq), [orjson.loads(turn) for turn in turns]))
+        return found
+
+    def set_aside(self, match_id: str) -> None:
+        """Takes a match that cannot be archived off the finished list; its keys stay."""
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=True)
+            pipeline.sadd(keys.SET_ASIDE, match_id)
+            pipeline.zrem(keys.FINISHED, match_id)
+            pipeline.execute()
+
+    def retire(self, match_ids: Sequence[str]) -> None:
+        """Takes archived matches off the finished list and lets their keys expire."""
+        if not match_ids:
+            return
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=True)
+            for match_id in match_ids:
+                pipeline.expire(keys.match(match_id), RETIRED_S)
+                pipeline.expire(keys.turns(match_id), TURNS_RETIRED_S)
+            pipeline.zrem(keys.FINISHED, *match_ids)
+            pipeline.execute()
+
+
+def _size(document: bytes | None, turns: int) -> int:
+    """Returns about how many bytes a match's record has: what the bots sent, and what the server adds to each turn."""
+    if document is None:
+        return 0
+    return turns * ENTRY_BYTES + sum(seat.recorded_bytes for seat in decode_match(document).seats)

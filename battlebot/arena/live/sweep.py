@@ -1,0 +1,138 @@
+"""Finds what nobody noticed: nodes that died, matches that are overdue. Runs in a worker, every second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+
+import redis
+import structlog
+
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.heartbeats import SHUT_S, Heartbeats
+from battlebot.arena.live.mail import nudge
+from battlebot.arena.live.queue import Queues
+from battlebot.arena.live.steadiness import SPARE_S, Steadiness
+from battlebot.arena.live.summons import Summons
+from battlebot.errors import UnknownMatch
+from battlebot.redisio import keys
+from battlebot.redisio.connection import redis_errors
+from battlebot.referee.events import Orphaned, Overdue
+from battlebot.referee.match import Match
+
+log = structlog.get_logger()
+
+
+class Sweeper:
+    """Sweeps all live matches. Every method raises Unavailable.
+
+    Its clock is the conductor's, read once, before a sweep looks at anything: a sweep that stalls takes up nothing that
+    became overdue meanwhile. Heartbeats and deadlines are moments on the clocks of the machines, which should agree to
+    less than a second; only the leases on asking are on the clock of Redis, and compared in `Summons`.
+    """
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        conductor: Conductor,
+        queues: Queues,
+        node_timeout_s: float,
+        every_s: float,
+        ask_bots: Callable[[str], None] = lambda match_id: None,
+    ) -> None:
+        """`ask_bots(match_id)` has the stateless bots asked that the match awaits."""
+        self._client = client
+        self._heartbeats = Heartbeats(client)
+        self._steadiness = Steadiness(client, every_s)
+        self._conductor = conductor
+        self._queues = queues
+        self._summons = Summons(conductor.registry, conductor.store, ask_bots)
+        self._node_timeout_s = node_timeout_s
+        self._gap_s = max(node_timeout_s, 3 * every_s)
+
+    def sweep(self) -> int:
+        """Empties the seats of dead nodes, with a grace, and brings overdue matches on; returns how many of these."""
+        now_s = self._conductor.now_s()
+        spare_s = self._steadiness.note(now_s)
+        with redis_errors():
+            self._client.set(keys.SWEPT, "1", px=int(self._gap_s * 1000))
+        beats = self._heartbeats.all()
+        recent = {node for node, beat_s in beats.items() if beat_s >= now_s - self._node_timeout_s}
+        dead = self._dead(beats, recent, now_s)
+        living = beats.keys() - dead | {keys.STATELESS}
+        for node in dead:
+            log.warning("node.dead", node=node)
+            self._queues.drop_node(node)
+        if dead:
+            for match_id in self._conductor.store.live_ids():
+                self._orphan(match_id, living, now_s)
+            for node in dead:
+                if self._is_silent(node, now_s):
+                    with redis_errors():
+                        self._client.zrem(keys.NODES, node)
+        self._summons.replace_dead()
+        # their nodes go first
+        overdue = self._conductor.store.overdue_ids(now_s - SPARE_S)
+        for match_id in overdue:
+            self._bring_on(match_id, living, recent | {keys.STATELESS}, spare_s, now_s)
+        return len(overdue)
+
+    def _dead(self, beats: Mapping[str, float], recent: Set[str], now_s: float) -> set[str]:
+        """Returns the nodes that are silent while others of their door are not, or where nobody opens the door again.
+
+        While all are silent, or were a moment ago, the heartbeats even of live nodes are old.
+        """
+        doors = {keys.door_of(node) for node in recent}
+        back = {door for door in doors if now_s - self._heartbeats.since_s(door) >= SPARE_S}
+        silent = beats.keys() - recent
+        return {node for node in silent if keys.door_of(node) in back or now_s - beats[node] > SHUT_S}
+
+    def _is_silent(self, node: str, now_s: float) -> bool:
+        """Returns whether the node is still silent: this sweep may have taken long, and new nodes begun."""
+        return self._conductor.store.last_beat_s(node) < now_s - self._node_timeout_s
+
+    def _bring_on(self, match_id: str, living: set[str], recent: set[str], spare_s: float, now_s: float) -> None:
+        match = self._orphan(match_id, living, now_s)
+        if match is None or match.due_s is None:
+            return
+        if any(seat.place is not None and keys.node_of(seat.place) not in recent for seat in match.seats):
+            # nobody is there to be nudged
+            return
+        absent = any(seat.back_by_s is not None for seat in match.seats)
+        if absent and match.due_s > now_s - spare_s:
+            return
+        if not absent and self._summons.is_left_to_workers(match, now_s):
+            return
+        try:
+            after = self._conductor.conduct(match, Overdue()).match
+        except UnknownMatch:
+            self._forget(match_id)
+            return
+        if after.nudges > match.nudges:
+            log.warning("match.nudged", match=match_id, nudges=after.nudges)
+            for node in {keys.node_of(seat.place) for seat in after.seats if seat.place is not None}:
+                if node == keys.STATELESS:
+                    self._summons.send(match_id, now_s)
+                else:
+                    self._conductor.store.post(node, nudge(match_id))
+
+    def _orphan(self, match_id: str, living: set[str], now_s: float) -> Match | None:
+        """Empties a match's seats of nodes that do not live; returns the match after that, None if it is gone."""
+        try:
+            match = self._conductor.store.load(match_id)
+            for seat in match.seats:
+                node = None if seat.place is None else keys.node_of(seat.place)
+                if node is None or node in living or not self._is_silent(node, now_s):
+                    continue
+                assert seat.place is not None
+                match = self._conductor.conduct(match, Orphaned(seat.bot, seat.place, "node-dead")).match
+                log.warning("match.orphaned", match=match_id, bot=seat.bot)
+                # a node that lives all the same takes the seat back
+                self._conductor.store.post(node, nudge(match_id))
+            return match
+        except UnknownMatch:
+            self._forget(match_id)
+            return None
+
+    def _forget(self, match_id: str) -> None:
+        with redis_errors():
+            self._client.zrem(keys.DEADLINES, match_id)

@@ -1,0 +1,1 @@
+"""Bots' names: who may use which, and who is online under it."""

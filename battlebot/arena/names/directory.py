@@ -1,0 +1,105 @@
+"""Registers bots and checks their logins. Credentials are sealed at rest and handed out only once, at registration."""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+
+import structlog
+
+from battlebot.arena.names.lookalikes import forms, likeness
+from battlebot.arena.names.presence import Holder
+from battlebot.errors import LoginFailed, NameTaken, SettingError, Unavailable
+from battlebot.redisio.connection import held
+from battlebot.runtime.together import Together
+from battlebot.storage import Storage
+from battlebot.storage.vault import Vault
+from battlebot.wire.login import Login, hash_fits, new_secret
+
+log = structlog.get_logger()
+
+REMEMBERED = 100_000  # bots whose logins need no database; a registration never changes
+
+
+class Directory:
+    """Registrations and login checks, over the collection `bots`."""
+
+    def __init__(
+        self, storage: Storage, vault: Vault, online: Callable[[], Mapping[str, Holder]], hold_s: float = 8.0
+    ) -> None:
+        """`online()`: who holds which name at the TCP door. `hold_s`: how long a login waits for an absent MongoDB."""
+        self._bots = storage.bots
+        self._online = online
+        self._vault = vault
+        self._hold_s = hold_s
+        self._looked_up = Together(storage.bots.find_all)
+        self._remembered: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        # compared with an unknown bot's hash, so that its check takes as long as a known bot's
+        self._nobody = ("", new_secret())
+
+    def register(self, game: str, bot_id: str, owner: str, url: str | None = None, available: bool = True) -> str:
+        """Stores the bot and returns its new pass_hash: 64 hex digits. With a `url` it is stateless.
+
+        Raises NameTaken, also for a name that looks like a registered one or like that of a passwordless player who is
+        online; Unavailable.
+        """
+        self._check_unused(bot_id)
+        pass_hash = new_secret()
+        stateless = {} if url is None else {"url": url, "available": available}
+        self._bots.register(game, bot_id, owner, self._vault.seal(pass_hash), likeness(bot_id), **stateless)
+        return pass_hash
+
+    def _check_unused(self, bot_id: str) -> None:
+        try:
+            holders = self._online().values()
+        except Unavailable as error:
+            # if the name is in use, its player has to log in before its next match
+            log.warning("name.not_compared", bot=bot_id, error=str(error))
+            return
+        names = {form for holder in holders if holder.passwordless for form in forms(holder.name)}
+        if likeness(bot_id) in map(likeness, names):
+            raise NameTaken(
+                f"The name {bot_id!r}, or one that looks like it, is in use at the TCP door until its player leaves.",
+                field="bot_id",
+            )
+
+    def check_owner(self, game: str, bot_id: str, pass_hash: str) -> None:
+        """Checks a bot's game and pass_hash. Raises LoginFailed if either is not right, Unavailable."""
+        found, known = held(lambda: self._find(bot_id), self._hold_s) or self._nobody
+        if not secrets.compare_digest(pass_hash.encode(), known.encode()) or found != game:
+            raise LoginFailed("The bot, its game or its pass_hash is not right.")
+
+    def registered(self, names: Collection[str]) -> bool:
+        """Returns whether one of these is, or looks like, a registered bot's name. Raises Unavailable."""
+
+        def found(name: str) -> bool:
+            return name in self._remembered or self._bots.looks_taken(likeness(name))
+
+        return any(held(partial(found, name), self._hold_s) for name in names)
+
+    def check(self, login: Login, salt: str) -> None:
+        """Checks a login's bot, game and hash. Raises LoginFailed if one is not right, Unavailable."""
+        game, pass_hash = held(lambda: self._find(login.bot_id), self._hold_s) or self._nobody
+        fits = hash_fits(login.login_hash, pass_hash, salt)
+        if not fits or game != login.game:
+            raise LoginFailed("The bot, its game or its login_hash is not right.")
+
+    def _find(self, bot_id: str) -> tuple[str, str] | None:
+        known = self._remembered.get(bot_id)
+        if known is not None:
+            self._remembered.move_to_end(bot_id)
+            return known
+        document = self._looked_up.ask(bot_id)
+        if document is None:
+            return None
+        try:
+            known = (document["game"], self._vault.open(document["sealed_pass_hash"]))
+        except SettingError as error:
+            log.error("credentials.unreadable", bot=bot_id, error=str(error))
+            return None
+        self._remembered[bot_id] = known
+        if len(self._remembered) > REMEMBERED:
+            self._remembered.popitem(last=False)
+        return known

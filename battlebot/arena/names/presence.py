@@ -1,0 +1,89 @@
+"""Who holds which name at a door that needs no registration, and who is online there. Knows no match."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import orjson
+import redis
+
+from battlebot.redisio import keys
+from battlebot.redisio.connection import held, redis_errors, texts
+from battlebot.redisio.scripts import Argument, Script, Scripts
+
+CLAIM = Script("battlebot.arena.names", "claim.lua")
+CONFIRM = Script("battlebot.arena.names", "confirm.lua")
+UNCLAIM = Script("battlebot.arena.names", "unclaim.lua")
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A connection `node/number` that holds a name, since `since_ms` (epoch)."""
+
+    name: str
+    connection: str
+    since_ms: int
+    passwordless: bool
+
+    def encode(self) -> bytes:
+        """Returns the holder as it is stored in Redis."""
+        return orjson.dumps(asdict(self))
+
+    @classmethod
+    def decode(cls, document: bytes) -> Holder:
+        """Decodes what `encode` wrote."""
+        return cls(**orjson.loads(document))
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """What a claim found: who held the name before, and the live matches in which the name plays."""
+
+    before: Holder | None
+    matches: tuple[str, ...]
+
+
+class Presence:
+    """Every method raises Unavailable when Redis does not answer."""
+
+    def __init__(self, client: redis.Redis, scripts: Scripts | None = None, hold_s: float = 5.0) -> None:
+        self._client = client
+        self._scripts = scripts or Scripts(client)
+        self._hold_s = hold_s
+
+    def claim(self, holder: Holder) -> Claimed:
+        """Takes the name, whoever held it; the earlier holder is told by a letter to its node, and by `confirm`."""
+        script_keys = [keys.ONLINE, keys.playing(holder.name)]
+        arguments: list[Argument] = [holder.name, holder.encode()]
+        before, *matches = held(lambda: self._scripts.run(CLAIM, script_keys, arguments), self._hold_s)
+        known = Holder.decode(before) if before and before != holder.encode() else None
+        if known is not None:
+            letter = orjson.dumps({"do": "expel", "connection": known.connection})
+            with redis_errors():
+                self._client.publish(keys.mailbox(keys.node_of(known.connection)), letter)
+        return Claimed(known, tuple(match.decode() for match in matches))
+
+    def confirm(self, holders: Sequence[Holder]) -> list[tuple[bool, str | None]]:
+        """Returns for each whether it holds its name, and a live match of that name. Takes names that nobody holds."""
+        if not holders:
+            return []
+        script_keys = [keys.ONLINE, *(keys.playing(holder.name) for holder in holders)]
+        arguments = [value for holder in holders for value in (holder.name, holder.encode())]
+        answers = self._scripts.run(CONFIRM, script_keys, arguments)
+        return [(bool(own), match.decode() or None) for own, match in zip(answers[::2], answers[1::2], strict=True)]
+
+    def give_up(self, holder: Holder) -> None:
+        """Frees the name, if this holder still has it."""
+        self._scripts.run(UNCLAIM, [keys.ONLINE], [holder.name, holder.encode()])
+
+    def online(self, node_timeout_s: float) -> dict[str, Holder]:
+        """Returns name -> who holds it, for nodes with a heartbeat in the last `node_timeout_s` seconds."""
+        since_ms = int((time.time() - node_timeout_s) * 1000)
+        with redis_errors():
+            documents: Any = self._client.hvals(keys.ONLINE)
+            nodes = set(texts(self._client.zrangebyscore(keys.NODES, since_ms, "+inf")))
+        holders = [Holder.decode(document) for document in documents]
+        return {holder.name: holder for holder in holders if keys.node_of(holder.connection) in nodes}

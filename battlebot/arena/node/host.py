@@ -1,0 +1,258 @@
+"""Conducts events at a node's tables and tells its players the updates: conduct, deliver, leave, lose, end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import structlog
+from msgspec.structs import replace
+
+from battlebot.arena.live.conduct import Conductor, Draft
+from battlebot.arena.node.player import Player
+from battlebot.arena.node.tables import Table, Tables
+from battlebot.errors import Unavailable, UnknownMatch
+from battlebot.referee.advance import Step
+from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue
+from battlebot.referee.match import Match, Seat
+from battlebot.referee.step import step
+from battlebot.referee.telling import beginning_for
+from battlebot.rules.contract import Game
+from battlebot.runtime.background import in_background
+from battlebot.runtime.timers import Timers
+from battlebot.wire import closing
+from battlebot.wire.updates import Update
+
+log = structlog.get_logger()
+
+# after a clock's end: a turn that arrived in time must be read before the time-out is called
+READING_S = 0.05
+LOOK_LATE_S = 0.25  # a look at an empty seat that is later than this is put off
+AGAIN_S = 1.0
+MOST_MISSED = 100  # most turns that a returning bot is told; the state includes all of them
+
+
+class Host:
+    """Operations on a table, for callers that hold its lock.
+
+    `release(player)` is called when a player's match is over; `look_later(match_id)` schedules a look after a match.
+    """
+
+    def __init__(
+        self,
+        conductor: Conductor,
+        tables: Tables,
+        timers: Timers,
+        release: Callable[[Player], None],
+        look_later: Callable[[str], None],
+    ) -> None:
+        self.conductor = conductor
+        self.tables = tables
+        self._timers = timers
+        self._release = release
+        self._look_later = look_later
+
+    def conduct(self, table: Table, event: Event, draft: Draft | None = None) -> None:
+        """Conducts an event at the table and tells this node's players; a bot that joins is also told what it missed.
+
+        `draft` is the answer, if it has been drafted already. Raises Unavailable if it is unknown whether the answer
+        was committed; when Redis is back, the players are told the state that it holds.
+        """
+        try:
+            answer = self.conductor.conduct(table.newest(), event, draft)
+        except UnknownMatch:
+            self.lost(table.match_id)
+            return
+        except Unavailable:
+            # the answer may have been committed all the same, and nobody else would tell this node's players
+            self._look_later(table.match_id)
+            raise
+        self._tell(table, answer, dict(table.players), event)
+
+    def settle(self, table: Table, draft: Draft, ask_archive: bool, event: Event) -> None:
+        """Like `conduct`, for a draft that is committed or changes nothing.
+
+        Does not wait if no seat is empty and no board follows."""
+        answer = draft.answer if draft.commit is None else self.conductor.committed(draft, ask_archive)
+        self._tell(table, answer, dict(table.players), event)
+
+    def _tell(self, table: Table, answer: Step, players: Mapping[str, Player], event: Event | None = None) -> None:
+        table.match, table.document = answer.match, None
+        for update in answer.updates:
+            player = players.get(update.bot)
+            if player is None:
+                continue
+            if isinstance(event, Joined) and event.bot == update.bot:
+                # even if the match is over, so that its seats have no place any more
+                update = self._with_missed(player, update, answer.match)
+                try:
+                    update = self.with_turn(player, update, answer.match)
+                except Unavailable:
+                    # the player is seated, and the next look tells it
+                    self._look_later(table.match_id)
+                else:
+                    self.deliver(table, player, update, answer.reply)
+            elif update.place in (None, player.place):
+                # a player that sits here while its seat is empty was wrongly taken for gone
+                if player.table is not table:
+                    self.tables.seat(table, player)
+                self.deliver(table, player, update, answer.reply)
+        self._seat_again(table, answer.match)
+        if answer.then is not None:
+            # both bots are told how this board ended before either is asked on the next
+            self._follow(answer.then, players)
+
+    def _follow(self, answer: Step, players: Mapping[str, Player]) -> None:
+        with self.tables.at(answer.match.id) as table:
+            self._tell(table, answer, players)
+            for seat in answer.match.seats if answer.match.verdict is None else ():
+                # an absent bot has no longer for this board than it had for the one before
+                self._look_when_due(table.match_id, seat)
+
+    def _seat_again(self, table: Table, match: Match) -> None:
+        """Gives a player that sits here its empty seat back: this node stalled, or Redis was away."""
+        if match.verdict is not None:
+            return
+        for seat in match.seats:
+            player = table.players.get(seat.bot)
+            if seat.place is None and player is not None:
+                self.sit_again(table, player)
+                return
+
+    def sit_again(self, table: Table, player: Player) -> None:
+        """Gives a player of this node its empty seat back, its clock having been stopped meanwhile.
+
+        If another connection already has the seat, that one keeps it, and the player's connection is closed."""
+        player.pause_clock()
+        self.conduct(table, Joined(player.bot, player.place, again=True))
+        match = table.known()
+        seat = None if match is None else match.seat_of(player.bot)
+        if player.table is not table or seat is None:
+            return
+        if seat.place == player.place:
+            log.info("match.sat_again", match=table.match_id, bot=player.bot)
+        elif seat.place is not None:
+            self.tables.unseat(table, player)
+            player.channel.close(closing.TAKEN_OVER)
+
+    def _with_missed(self, player: Player, update: Update, match: Match) -> Update:
+        seen, player.seen_version = player.seen_version, None
+        if player.login.resume != update.match_id or seen is None:
+            return update
+        first = max(seen, update.version - MOST_MISSED)
+        missed = self.conductor.store.turns(update.match_id, first, update.version)
+        if missed is None:
+            return update
+        game = self.conductor.registry[match.game]
+        return replace(update, missed=tuple(_as_seen(game, update, turn) for turn in missed))
+
+    def with_turn(self, player: Player, update: Update, match: Match) -> Update:
+        """Returns the update, with the turn that led to it if that turn is all that a seated player has missed.
+
+        The other players got it with the turn, too. In a simultaneous game there is no such turn. Raises Unavailable.
+        """
+        game = self.conductor.registry[match.game]
+        before = update.version - 1
+        if game.simultaneous or player.known_version != before or before < 0 or not update.repeats:
+            return update
+        turns = self.conductor.store.turns(match.id, before, update.version)
+        if not turns:
+            return update
+        return replace(update, turn=_as_seen(game, update, turns[0]))
+
+    def seat(self, table: Table, player: Player, version: int) -> None:
+        """Seats the player, who is about to be told the match at `version`.
+
+        A player that waited for the match and was not told when it began is told its beginning first.
+        """
+        comes = player.table is not table
+        self.tables.seat(table, player)
+        match = table.known() if comes and version else None
+        if match is None or match.seat_of(player.bot) is None:
+            return
+        update = beginning_for(self.conductor.registry[match.game], match, player.bot)
+        if update is not None:
+            player.tell(update)
+
+    def deliver(self, table: Table, player: Player, update: Update, reply: bool = False) -> None:
+        """Tells a player an update; the final one also finishes the match for the player."""
+        player.tell(update, reply)
+        if update.final:
+            self.finish(table, player)
+
+    def finish(self, table: Table, player: Player) -> None:
+        """Unseats a player whose match is over: it waits at its place for the board that follows, or is released."""
+        match = table.known()
+        self.tables.unseat(table, player)
+        player.finished_matches += 1
+        self.tables.drop_if_empty(table)
+        if match is not None and match.verdict is not None and match.goes_on and not player.gone:
+            self.tables.expect(player)
+        else:
+            self._release(player)
+
+    def leave(self, table: Table, event: Left | Orphaned) -> None:
+        """Empties the seat of a connection that is gone or was never there, and schedules a look at it."""
+        try:
+            self.conduct(table, event)
+            seat = table.newest().seat_of(event.bot)
+        except (Unavailable, UnknownMatch) as error:
+            # the sweep finds the seat of a place that nobody holds
+            log.warning("match.left_late", match=table.match_id, bot=event.bot, error=str(error))
+            self.tables.drop_if_empty(table)
+            return
+        if seat is not None:
+            self._look_when_due(table.match_id, seat)
+        log.info("match.left", match=table.match_id, bot=event.bot, how=event.how)
+        self.tables.drop_if_empty(table)
+
+    def _look_when_due(self, match_id: str, seat: Seat) -> None:
+        if seat.back_by_s is not None:
+            self._look_at(match_id, time.monotonic() + seat.back_by_s - self.conductor.now_s() + READING_S)
+
+    def _look_at(self, match_id: str, moment_s: float) -> None:
+        self._timers.at(moment_s, partial(in_background, self._overdue, match_id, moment_s))
+
+    def _overdue(self, match_id: str, moment_s: float) -> None:
+        with self.tables.at(match_id) as table:
+            try:
+                table.load()
+                now_s = time.monotonic()
+                if now_s > moment_s + LOOK_LATE_S:
+                    # the server or Redis stalled: a bot that came back meanwhile may still be on its way in
+                    self._look_at(match_id, now_s + AGAIN_S)
+                else:
+                    self.conduct(table, Overdue())
+            except UnknownMatch:
+                self.lost(match_id)
+            except Unavailable as error:
+                # the sweep finds it
+                log.warning("match.overdue_put_off", match=match_id, error=str(error))
+
+    def lost(self, match_id: str) -> None:
+        """Ends a match that Redis has lost, by the server's fault, for the players at this node."""
+        table = self.tables.find(match_id)
+        if table is None:
+            return
+        with table.lock:
+            held = table.known()
+            players = list(table.players.values())
+            if held is not None:
+                log.error("match.lost", match=match_id, game=held.game, contest=held.contest)
+                game = self.conductor.registry[held.game]
+                answer = step(game, held, Failed("the live match was lost"), self.conductor.now_s())
+                for update in answer.updates:
+                    if update.bot in table.players:
+                        self.deliver(table, table.players[update.bot], update)
+            for player in players:
+                if player.table is table:
+                    self.tables.unseat(table, player)
+                    player.channel.close(closing.SERVER_ERROR)
+            self.tables.drop_if_empty(table)
+
+
+def _as_seen(game: Game, update: Update, turn: dict[str, Any]) -> dict[str, Any]:
+    """Returns a turn as the update's bot may see it: all of it once the match is over."""
+    return turn if update.final else game.view_turn(turn, update.bot)

@@ -1,0 +1,107 @@
+"""A node's life: its name, its heartbeat, its mailbox. Wires nothing; app.py does."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+
+import redis
+import structlog
+
+from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.live.mail import rejoin
+from battlebot.arena.node.service import Arena
+from battlebot.errors import Unavailable
+from battlebot.redisio import keys
+from battlebot.redisio.bus import Mailbox
+from battlebot.redisio.connection import redis_errors
+from battlebot.runtime.background import in_background
+from battlebot.runtime.timers import Timers
+
+log = structlog.get_logger()
+
+HEARTBEAT_S = 1.0
+
+
+def new_node_name(door: str = keys.WEB) -> str:
+    """Returns a name that no other process ever has: the node's seats and tickets carry it, and tell its door by it."""
+    name = secrets.token_hex(6)
+    return name if door == keys.WEB else f"{name}.{door}"
+
+
+class Node:
+    """Starts and keeps running what a node does besides the conversations at its door."""
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        arena: Arena,
+        timers: Timers,
+        tick: Callable[[], None],
+        opens: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`tick` is called after each heartbeat; it may raise Unavailable. `opens()`: whether bots can be let in."""
+        self._client = client
+        self._heartbeats = Heartbeats(client)
+        self._arena = arena
+        self._timers = timers
+        self._tick = tick
+        self._opens = opens
+        self._opened = False
+        self._known = False
+        self._stood = False
+        # letters are read meanwhile: for each match the newest revision counts
+        after_a_gap = partial(in_background, arena.look_after_all)
+        self._mailbox = Mailbox(client, keys.mailbox(arena.node), arena.on_mail, after_a_gap)
+
+    def start(self) -> None:
+        """Starts the threads. Waits for Redis, so that no bot is let in before its mail can arrive."""
+        self._timers.start()
+        for begin in (self._mailbox.start, self.beat):
+            self._until_done(begin)
+        threading.Thread(target=self._live, name="heartbeat", daemon=True).start()
+        log.info("node.started", node=self._arena.node)
+
+    def _until_done(self, begin: Callable[[], None]) -> None:
+        while True:
+            try:
+                begin()
+            except Unavailable:
+                log.warning("node.waits_for_redis", node=self._arena.node)
+                time.sleep(HEARTBEAT_S)
+            else:
+                return
+
+    def beat(self) -> None:
+        """Sends one heartbeat. Raises Unavailable.
+
+        A node that was taken for dead meanwhile (it stalled, or Redis was away) takes its players' seats back.
+        """
+        opens = self._opens()
+        new = self._heartbeats.send(self._arena.node, time.time(), first=not self._opened, opens=opens)
+        self._opened = self._opened or opens
+        if new and self._known:
+            log.warning("node.was_taken_for_dead", node=self._arena.node)
+            self._stood = True
+        self._known = True
+        self._mailbox.beat()
+        if self._stood:
+            with redis_errors():
+                # unread letters may still seat players: this one is read after them, and those are looked after, too
+                self._client.publish(keys.mailbox(self._arena.node), rejoin())
+            self._arena.rejoin_all()
+            self._stood = False
+
+    def _live(self) -> None:
+        while True:
+            time.sleep(HEARTBEAT_S)
+            try:
+                self.beat()
+                self._tick()
+            except Unavailable as error:
+                log.warning("node.heartbeat_missed", error=str(error))
+            except Exception:
+                log.exception("node.failed")

@@ -1,0 +1,256 @@
+"""The arena of a node, as its door, its lobby and its mailbox see it: players sit down, send turns, leave."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import orjson
+import structlog
+from msgspec.structs import replace
+
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.mail import MAIL, Mail, begun
+from battlebot.arena.node.clocks import Clocks
+from battlebot.arena.node.host import Host
+from battlebot.arena.node.player import Player
+from battlebot.arena.node.recovery import Recovery
+from battlebot.arena.node.tables import Tables
+from battlebot.arena.node.turns import Turns
+from battlebot.errors import Unavailable, UnknownMatch
+from battlebot.redisio import keys
+from battlebot.referee.events import Joined, Left, Orphaned, Turned
+from battlebot.referee.match import Seat
+from battlebot.runtime.background import in_background
+from battlebot.runtime.lock import Lock, thread_lock
+from battlebot.runtime.timers import Timers
+from battlebot.wire import closing
+
+log = structlog.get_logger()
+
+SEATED_AFTER_S = 1.5  # by then a waiting bot has been given its empty seat: its lobby looks every second
+
+
+class Arena:
+    """All that may happen at a node's tables. `release(player)` is called when a player's match is over.
+
+    `turns` makes what commits turns of many tables together; without it, each is committed by itself.
+    `letters`: handlers for letters of the doors' own, by their `do`; called with the rest of the letter.
+    `new_lock` makes the locks of tables, taken with every turn: a lock for greenlets costs least.
+    """
+
+    def __init__(
+        self,
+        conductor: Conductor,
+        timers: Timers,
+        release: Callable[[Player], None],
+        new_lock: Callable[[], Lock] = thread_lock,
+        turns: Callable[[Host], Turns] | None = None,
+    ) -> None:
+        self.node = conductor.node
+        self._store = conductor.store
+        self._now_s = conductor.now_s
+        self._tables = Tables(conductor.store, lambda player: self._clocks.watch(player), new_lock)
+        self._host = Host(conductor, self._tables, timers, release, lambda match_id: self._recovery.later(match_id))
+        self._turns = None if turns is None else turns(self._host)
+        self._clocks = Clocks(self._host, timers)
+        self._recovery = Recovery(self._host, timers)
+        self.expect = self._tables.expect
+        self.letters: dict[str, Callable[..., None]] = {}
+        self.look_after = self._recovery.look_after
+        self.look_after_all = self._recovery.look_after_all
+        self.rejoin_all = self._recovery.rejoin_all
+
+    def turned(
+        self,
+        player: Player,
+        turn: dict[str, object] | None,
+        received_s: float,
+        refusal: str | None = None,
+        version: int | None = None,
+    ) -> None:
+        """Takes a player's turn (None: unreadable, `refusal` says why) whose bytes arrived at `received_s` (monotonic).
+
+        If `version` is given, a turn for another version than the match's is ignored. Raises Unavailable if it is
+        unknown whether the turn was committed: when Redis is back, the bot is told, or asked again.
+        """
+        table = player.table
+        if table is None:
+            return
+        with table.lock:
+            if player.table is not table:
+                return
+            try:
+                self._host.conduct(table, self._turn_of(player, turn, received_s, refusal, version))
+            except Unavailable:
+                # so that the bot is asked again if the turn was not committed
+                player.stop_clock()
+                raise
+
+    def offered(
+        self,
+        player: Player,
+        turn: dict[str, object] | None,
+        received_s: float,
+        refusal: str | None,
+        failed: Callable[[Unavailable], None],
+    ) -> bool:
+        """Like `turned`, but returns at once; returns False, having done nothing, if that is not possible.
+
+        `failed(error)` is called instead of raising Unavailable.
+        """
+        table = player.table
+        if self._turns is None or table is None:
+            return False
+        return self._turns.take(table, player, self._turn_of(player, turn, received_s, refusal), failed)
+
+    def _turn_of(
+        self,
+        player: Player,
+        turn: dict[str, object] | None,
+        received_s: float,
+        refusal: str | None,
+        version: int | None = None,
+    ) -> Turned:
+        arrived_s = self._now_s() - (time.monotonic() - received_s)
+        thinking_s = player.thinking_s(received_s)
+        return Turned(player.bot, turn, thinking_s, refusal, arrived_s, version, player.unforgiving)
+
+    def join(self, player: Player, match_id: str, live: bool = False) -> bool:
+        """Gives the player its seat in a match back, with the current state; returns False if it has none or is gone.
+
+        A player that sits already, here or in another match, keeps that seat and is told nothing. A seat that another
+        connection of the bot holds is taken over. If the match is over, the player is told the end and released; with
+        `live`, False is returned instead. Raises Unavailable.
+        """
+        with self._tables.at(match_id) as table:
+            try:
+                match = table.load()
+                if player.gone:
+                    # while this connection waited for the lock, a later one of its bot came: the seat is that one's
+                    return False
+                seat = match.seat_of(player.bot)
+                fits = seat is not None and match.game == player.login.game
+                if not fits or match.contest != player.login.contest or (live and match.verdict is not None):
+                    return False
+                assert seat is not None
+                event = self._joined(player, seat, table.players.get(player.bot))
+                if player.table is not None:
+                    # the lobby's tick and the player's own entering both look for its seat: the other was quicker
+                    return True
+                self._tables.seat(table, player)
+                self._host.conduct(table, event)
+            except UnknownMatch:
+                return False
+        log.info("match.joined", match=match_id, bot=player.bot)
+        return True
+
+    def _joined(self, player: Player, seat: Seat, holder: Player | None) -> Joined:
+        """Returns the event of a player that takes the seat; `holder` is the player that sat there at this node.
+
+        The time in which the server let it in is not charged, nor the time after the node of its last place died. A
+        connection that came before the seat was left is charged until it could sit down: otherwise a bot could think
+        for free in a waiting connection, and leave the other one as often as it likes.
+        """
+        place, came_s = seat.place, player.came_s
+        if holder is not None and holder.place == place:
+            return Joined(player.bot, player.place, thinking_s=holder.thinking_s())
+        if place is None or keys.node_of(place) == self.node:
+            if came_s is not None and seat.left_s is not None:
+                came_s = came_s if came_s >= seat.left_s else seat.left_s + SEATED_AFTER_S
+            return Joined(player.bot, player.place, came_s)
+        lived_s = self._store.lived_until_s(keys.node_of(place), self._now_s())
+        return Joined(player.bot, player.place, lived_s if came_s is None else min(lived_s, came_s))
+
+    def left(self, player: Player, clean: bool, how: str) -> None:
+        """Handles the end of a player's connection, by the bot itself (`clean`) or the network; `how` is a slug."""
+        ended_s = time.monotonic()
+        event = Left(player.bot, player.place, clean, player.thinking_s(ended_s), how, self._now_s())
+        self._depart(player, event, ended_s)
+
+    def orphaned(self, player: Player, how: str) -> None:
+        """Handles the end of a player's connection by the server itself: the seat is kept, the clock stopped."""
+        self._depart(player, Orphaned(player.bot, player.place, how))
+
+    def _depart(self, player: Player, event: Left | Orphaned, ended_s: float | None = None) -> None:
+        self._tables.depart(event)
+        # while this waits for the lock, the next board of a series may begin
+        while (table := player.table) is not None:
+            with table.lock:
+                if player.table is table:
+                    if isinstance(event, Left):
+                        # a turn under way meanwhile was charged by itself, or not taken: the clock has changed
+                        event = replace(event, thinking_s=player.thinking_s(ended_s))
+                    self._tables.unseat(table, player)
+                    self._host.leave(table, event)
+        self._tables.depart(event)
+
+    def on_mail(self, letter: bytes) -> None:
+        """Handles a letter from the node's mailbox. Letters are handled in their order."""
+        if letter.startswith(MAIL):
+            self._on_update(Mail.decode(letter))
+            return
+        message = orjson.loads(letter)
+        match message.pop("do"):
+            case "evict":
+                self._on_eviction(message["place"])
+            case "nudge":
+                in_background(self._recovery.nudged, message["match_id"])
+            case "begun":
+                self._on_begun(message["match_id"], message["place"])
+            case "rejoin":
+                in_background(self.look_after_all)
+            case other if other in self.letters:
+                self.letters[other](**message)
+
+    def _on_update(self, mail: Mail) -> None:
+        table = self._tables.find(mail.match_id)
+        if self._tables.expected(mail.place) is None and (table is None or mail.bot not in table.players):
+            before = self._tables.elsewhere(mail.place, mail.match_id)
+            if before is not None:
+                # the other node was quicker: whoever ended the previous board is about to tell of it here
+                with before.lock:
+                    pass
+        with self._tables.at(mail.match_id) as table:
+            player = self._tables.expected(mail.place) or table.players.get(mail.bot)
+            if player is None or player.place != mail.place:
+                if not mail.final:
+                    table.take(mail.document, mail.revision)
+                    self._host.leave(table, self._tables.departed(mail.bot, mail.place))
+                return
+            table.take(mail.document, mail.revision)
+            self._host.seat(table, player, mail.version)
+            player.tell(mail)
+            if mail.final:
+                self._host.finish(table, player)
+            elif table.revision > mail.revision:
+                # the match went on before the letter was read, and this player was not seated to be told
+                self._recovery.catch_up(table, player)
+
+    def look_for(self, match_id: str, player: Player) -> None:
+        """Looks after a match that has begun for a waiting player, if the letter that tells so was lost.
+
+        Otherwise that letter is still queued; telling the player the current state first would make it miss the
+        beginning. So the first call posts a letter that is read after it. A second call for the same match means that
+        this one is lost, too, and looks after the match at once. Raises Unavailable.
+        """
+        if player.sought == match_id:
+            self.look_after(match_id, player)
+        else:
+            player.sought = match_id
+            self._store.post(self.node, begun(match_id, player.place))
+
+    def _on_begun(self, match_id: str, place: str) -> None:
+        player = self._tables.expected(place)
+        if player is not None:
+            in_background(self._recovery.nudged, match_id, player)
+
+    def _on_eviction(self, place: str) -> None:
+        for table in self._tables.all():
+            for player in list(table.players.values()):
+                if player.place == place:
+                    with table.lock:
+                        self._tables.unseat(table, player)
+                        self._tables.drop_if_empty(table)
+                    player.channel.close(closing.TAKEN_OVER)
+                    return

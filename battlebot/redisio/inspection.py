@@ -1,0 +1,112 @@
+"""Redis as an operator needs to know it: its settings, its clock, the nodes, what is overdue. Read-only."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import redis
+
+from battlebot.redisio import keys
+from battlebot.redisio.connection import redis_errors, texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class RedisServer:
+    """The server's version and settings. `fsync` is None if it may not be read; sizes in bytes, 0: no limit."""
+
+    name: str
+    version: str
+    append_only: bool
+    writes: bool
+    fsync: str | None
+    policy: str
+    memory: int
+    most_memory: int
+
+
+class Inspection:
+    """Every method raises Unavailable when Redis does not answer."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+
+    def server(self) -> RedisServer:
+        """The server's name, version and settings."""
+        with redis_errors():
+            info: Any = self._client.info()
+        is_valkey = "valkey_version" in info
+        return RedisServer(
+            name="Valkey" if is_valkey else "Redis",
+            version=str(info["valkey_version" if is_valkey else "redis_version"]),
+            append_only=bool(info.get("aof_enabled")),
+            writes=info.get("aof_last_write_status", "ok") == "ok",
+            fsync=self._configured("appendfsync"),
+            policy=str(info.get("maxmemory_policy", "unknown")),
+            memory=int(info.get("used_memory", 0)),
+            most_memory=int(info.get("maxmemory", 0)),
+        )
+
+    def _configured(self, name: str) -> str | None:
+        with redis_errors():
+            try:
+                found: Any = self._client.config_get(name)
+            except redis.ResponseError:
+                # a provider's Redis may refuse CONFIG
+                return None
+        value = found.get(name)
+        return None if value is None else str(value.decode() if isinstance(value, bytes) else value)
+
+    def clock(self) -> tuple[float, float]:
+        """Returns how many seconds Redis's clock is ahead of ours, and by how many that may be off."""
+        before_s = time.time()
+        with redis_errors():
+            seconds, micros = self._client.time()
+        after_s = time.time()
+        return seconds + micros / 1e6 - (before_s + after_s) / 2, (after_s - before_s) / 2
+
+    def nodes(self) -> dict[str, float]:
+        """Returns node -> how many seconds ago, on our clock, its last heartbeat was."""
+        now_s = time.time()
+        with redis_errors():
+            rows: Any = self._client.zrange(keys.NODES, 0, -1, withscores=True)
+        return {node.decode(): now_s - beat_ms / 1000 for node, beat_ms in rows}
+
+    def swept(self) -> bool:
+        """Returns whether a sweep was made within the last seconds."""
+        with redis_errors():
+            return bool(self._client.exists(keys.SWEPT))
+
+    def live(self) -> int:
+        """Returns how many matches are being played."""
+        with redis_errors():
+            return int(self._client.zcard(keys.DEADLINES))
+
+    def overdue(self, for_s: float) -> dict[str, float]:
+        """Returns match -> how many seconds it is overdue, for matches overdue by more than `for_s`."""
+        now_s = time.time()
+        with redis_errors():
+            rows: Any = self._client.zrangebyscore(keys.DEADLINES, "-inf", int((now_s - for_s) * 1000), withscores=True)
+        return {match.decode(): now_s - due_ms / 1000 for match, due_ms in rows}
+
+    def present(self, match_ids: list[str]) -> set[str]:
+        """Returns those of the matches that Redis holds, live or just ended."""
+        with redis_errors():
+            pipeline = self._client.pipeline(transaction=False)
+            for match_id in match_ids:
+                pipeline.exists(keys.match(match_id))
+            answers = pipeline.execute() if match_ids else []
+        return {match_id for match_id, found in zip(match_ids, answers, strict=True) if found}
+
+    def finished(self) -> tuple[int, float | None]:
+        """Returns how many ended matches wait for the archive, and how many seconds the first has (None: no match)."""
+        with redis_errors():
+            count = int(self._client.zcard(keys.FINISHED))
+            first: Any = self._client.zrange(keys.FINISHED, 0, 0, withscores=True)
+        return count, time.time() - first[0][1] / 1e6 if first else None
+
+    def set_aside(self) -> list[str]:
+        """Returns the ended matches that could not be archived."""
+        with redis_errors():
+            return sorted(texts(self._client.smembers(keys.SET_ASIDE)))

@@ -1,0 +1,36 @@
+"""Debounces requests for work: asks for it at most once per interval, and once more at the end."""
+
+from __future__ import annotations
+
+import redis
+
+from battlebot.redisio import keys
+from battlebot.redisio.connection import redis_errors, texts
+
+AT_ONCE = 1000  # most subjects that one call of `due` takes up
+
+
+class Pace:
+    """`work` names a kind of work, asked for at most about every `every_s` seconds per subject. Raises Unavailable."""
+
+    def __init__(self, client: redis.Redis, work: str, every_s: float = 1.0) -> None:
+        self._client = client
+        self._work = work
+        self._put_off = keys.put_off(work)
+        self._every_ms = int(every_s * 1000)
+
+    def now(self, subject: str) -> bool:
+        """Returns whether to ask for the work now; if not, the subject is put off, and a later `due` returns it."""
+        with redis_errors():
+            if self._client.set(keys.paced(self._work, subject), "1", nx=True, px=self._every_ms):
+                return True
+            self._client.sadd(self._put_off, subject)
+        return False
+
+    def due(self) -> list[str]:
+        """Takes up the subjects that were put off, each once: their work is to be asked for now. For a sweep."""
+        with redis_errors():
+            subjects = texts(self._client.spop(self._put_off, AT_ONCE))
+            for subject in subjects:
+                self._client.set(keys.paced(self._work, subject), "1", px=self._every_ms)
+        return subjects

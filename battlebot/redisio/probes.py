@@ -1,0 +1,50 @@
+"""Health probes that ask Redis: does it take writes, are sweeps made, do tasks pile up."""
+
+from __future__ import annotations
+
+import time
+
+import redis
+
+from battlebot.errors import Unavailable
+from battlebot.redisio import keys
+from battlebot.redisio.connection import redis_errors
+from battlebot.redisio.tasklists import TaskLists
+
+TASKS_WAIT_S = 60.0  # longer than tasks are left to wait before the sweeps ask again
+
+
+class Probes:
+    """Each raises Unavailable, with a sentence, if something is wrong."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+        self._lists = [TaskLists(client, queue) for queue in (TaskLists.QUEUE, TaskLists.BOTS)]
+
+    def redis(self) -> None:
+        """Checks that Redis answers."""
+        with redis_errors():
+            self._client.ping()
+
+    def writes(self) -> None:
+        """Checks that Redis takes writes: with a full disk, or no memory left, it still answers a ping."""
+        with redis_errors():
+            self._client.set(keys.PROBED, "1", px=10_000)
+
+    def sweep(self) -> None:
+        """Checks that a sweep was made lately: beat sends it, and a worker takes it."""
+        with redis_errors():
+            swept = self._client.exists(keys.SWEPT)
+        if not swept:
+            raise Unavailable("No sweep has been made lately: it takes beat and a worker.")
+
+    def tasks(self) -> None:
+        """Checks that no task has waited for more than `TASKS_WAIT_S`."""
+        for lists in self._lists:
+            oldest_s = lists.oldest_s()
+            if oldest_s is not None and time.time() - oldest_s > TASKS_WAIT_S:
+                count = sum(lists.lengths().values())
+                whose = f"workers of the queue {lists.queue}" if lists.queue == TaskLists.BOTS else "workers"
+                raise Unavailable(
+                    f"{count} tasks wait, the first for {time.time() - oldest_s:.0f} s: {whose} are behind."
+                )

@@ -1,0 +1,97 @@
+"""Work that one process does at a time, and that is never forgotten: a process that finds it taken leaves a request.
+
+While the lock is held, the request is enough: `wait.lua` then leaves one and asks for no task. The lock only saves
+double work; where the work is committed, double work is made harmless.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import redis
+import structlog
+
+from battlebot.errors import Unavailable
+from battlebot.redisio import keys
+from battlebot.redisio.scripts import Script, Scripts
+
+log = structlog.get_logger()
+
+TAKE = Script("battlebot.redisio", "solotake.lua")
+RENEW = Script("battlebot.redisio", "solorenew.lua")
+RELEASE = Script("battlebot.redisio", "solo.lua")
+LOCK_MS = 6000  # how long a dead process keeps others from its work
+RENEW_EVERY_S = 1.5
+WISH_MS = 2000
+MAX_ROUNDS = 1000  # then the next sweep goes on, so that no task runs for ever
+
+
+class Locks:
+    """The locks of one process, renewed by a thread for as long as the work lasts."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self.scripts = Scripts(client)
+        self._held: dict[str, str] = {}
+        self._guard = threading.Lock()
+        self._keeper: threading.Thread | None = None
+
+    @contextmanager
+    def kept(self, lock: str, token: str) -> Iterator[None]:
+        """Keeps the lock, taken with that token, from expiring within the `with` block."""
+        with self._guard:
+            self._held[token] = lock
+            if self._keeper is None:
+                self._keeper = threading.Thread(target=self._keep, name="locks", daemon=True)
+                self._keeper.start()
+        try:
+            yield
+        finally:
+            with self._guard:
+                del self._held[token]
+
+    def _keep(self) -> None:
+        while True:
+            time.sleep(RENEW_EVERY_S)
+            with self._guard:
+                held = dict(self._held)
+            try:
+                if held:
+                    self.scripts.run(RENEW, list(held.values()), [LOCK_MS, *held])
+            except Unavailable as error:
+                log.warning("locks.not_renewed", locks=sorted(held.values()), error=str(error))
+            except Exception:
+                log.exception("locks.failed")
+
+
+class Solo:
+    """Runs the work named `work` in one process at a time."""
+
+    def __init__(self, locks: Locks, work: str) -> None:
+        self._locks = locks
+        self._scripts = locks.scripts
+        self._keys = [keys.lock(work), keys.asked(work)]
+
+    def run(self, work: Callable[[], int]) -> int:
+        """Calls `work()`, repeats it as long as it was requested meanwhile, and returns the sum of its results.
+
+        If another process is at it, leaves a request, so that it does another round, and returns the sum so far (0 at
+        first). Raises Unavailable.
+        """
+        done = 0
+        for _ in range(MAX_ROUNDS):
+            token = secrets.token_hex(8)
+            if not self._scripts.run(TAKE, self._keys, [token, LOCK_MS, WISH_MS]):
+                return done
+            asked = 0
+            try:
+                with self._locks.kept(self._keys[0], token):
+                    done += work()
+            finally:
+                asked = self._scripts.run(RELEASE, self._keys, [token])
+            if not asked:
+                return done
+        return done

@@ -1,0 +1,57 @@
+"""Answers questions that wait at the same moment by one request, as when many logins ask a database at once."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Generic, TypeVar
+
+from battlebot.runtime.background import in_background
+
+Question = TypeVar("Question")
+Answer = TypeVar("Answer")
+
+MOST = 200  # questions per request
+
+
+class Together(Generic[Question, Answer]):
+    """`answer_all(questions)` returns answers in their order; one thread at a time calls it, with those that wait then.
+
+    So no question is answered by a request that was already under way when it was put.
+    """
+
+    def __init__(self, answer_all: Callable[[Sequence[Question]], Sequence[Answer]]) -> None:
+        self._answer_all = answer_all
+        self._waiting: deque[tuple[Question, Future[Answer]]] = deque()
+        self._guard = threading.Lock()
+        self._busy = False
+
+    def ask(self, question: Question) -> Answer:
+        """Returns the answer. Raises what `answer_all` raised for the question's group."""
+        answered: Future[Answer] = Future()
+        with self._guard:
+            self._waiting.append((question, answered))
+            begins, self._busy = not self._busy, True
+        if begins:
+            # in a thread of its own: if the asking thread is interrupted, the others must not be kept waiting
+            in_background(self._answer_them)
+        return answered.result()
+
+    def _answer_them(self) -> None:
+        while group := self._next():
+            try:
+                answers = self._answer_all([question for question, _ in group])
+                for (_, answered), answer in zip(group, answers, strict=True):
+                    answered.set_result(answer)
+            except Exception as error:
+                for _, answered in group:
+                    if not answered.done():
+                        answered.set_exception(error)
+
+    def _next(self) -> list[tuple[Question, Future[Answer]]]:
+        with self._guard:
+            group = [self._waiting.popleft() for _ in range(min(len(self._waiting), MOST))]
+            self._busy = bool(group)
+        return group

@@ -1,0 +1,1 @@
+"""Bots behind an HTTP address."""

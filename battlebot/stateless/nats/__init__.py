@@ -1,0 +1,1 @@
+"""Bots behind a NATS subject."""

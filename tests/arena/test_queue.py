@@ -1,0 +1,184 @@
+"""The queue's scripts in a real Valkey: a bot waits, or takes others along; nobody is taken twice, nobody is lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import redis
+
+from battlebot.arena.live.making import begin, new_match
+from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.store import MatchStore
+from battlebot.config import Settings
+from battlebot.redisio import keys
+from battlebot.redisio.connection import connect
+from battlebot.redisio.solo import Locks, Solo
+from battlebot.rules.registry import discover
+
+GAME = "noughtsandcrosses"
+
+
+@pytest.fixture
+def client(settings: Settings) -> Iterator[redis.Redis]:
+    """A client of the emptied Valkey."""
+    made = connect(settings.redis_url)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def queues(client: redis.Redis) -> Queues:
+    """The queues."""
+    return Queues(client)
+
+
+def ticket(bot: str, number: int = 0, node: str = "n") -> Ticket:
+    """A bot's ticket; the number tells its connections apart."""
+    return Ticket(f"{node}/{bot}{number}.1", bot, 100.0 + number)
+
+
+def test_who_comes_second_takes_the_longest_waiting_along(queues: Queues) -> None:
+    """Both are out of the queue then; a third waits."""
+    first = queues.wait(GAME, ticket("a"), 1)
+    assert (first.taken, first.others) == (False, ())
+    second = queues.wait(GAME, ticket("b"), 1)
+    assert [other.bot for other in second.others] == ["a"]
+    assert queues.tickets(GAME) == []
+    assert not queues.wait(GAME, ticket("c"), 1).taken
+
+
+def test_a_bot_is_never_taken_by_itself(queues: Queues) -> None:
+    """However many of its connections wait; another bot takes the one that waits longest."""
+    for number in range(150):
+        assert not queues.wait(GAME, ticket("a", number), 1).taken
+    (other,) = queues.wait(GAME, ticket("b"), 1).others
+    assert other.place == ticket("a", 0).place
+
+
+def beats(client: redis.Redis, node: str, at_ms: int) -> None:
+    """A heartbeat of a node."""
+    client.zadd(keys.NODES, {node: at_ms})
+
+
+@pytest.fixture
+def mailbox(client: redis.Redis) -> Callable[[str], redis.client.PubSub]:
+    """`mailbox(node)` reads a node's mail until it is closed."""
+
+    def read(node: str) -> redis.client.PubSub:
+        made = client.pubsub()
+        made.subscribe(keys.mailbox(node))
+        assert made.get_message(timeout=10) is not None
+        return made
+
+    return read
+
+
+def test_who_waits_at_a_node_that_may_be_dead_is_left_out(
+    queues: Queues, client: redis.Redis, mailbox: Callable[[str], redis.client.PubSub]
+) -> None:
+    """Its bot is at another node by now, perhaps; who would have taken it along looks again."""
+    queues.wait(GAME, ticket("a", node="dying"), 1)
+    beats(client, "dying", 7_000)
+    beats(client, "n", 20_000)
+    with mailbox("n"):
+        answer = queues.wait(GAME, ticket("b"), 1)
+        assert (answer.taken, answer.left_out) == (False, True)
+        assert [waiting.bot for waiting in queues.offered(GAME)] == ["b"]
+        queues.wait(GAME, ticket("a"), 1)
+        assert [waiting.bot for waiting in queues.tickets(GAME)] == ["a"], "that of the dying node"
+        # however late its heartbeats are: a slow node's bots must not wait for ever
+        with mailbox("dying"):
+            assert [waiting.bot for waiting in queues.offered(GAME)] == ["a"]
+            assert queues.wait(GAME, ticket("c"), 1).others[0].place == ticket("a", node="dying").place
+
+
+def test_who_waits_while_a_pairing_is_under_way_leaves_it_a_wish_and_asks_for_no_other(
+    queues: Queues, client: redis.Redis
+) -> None:
+    """The pairing sees the wish once it has released its lock, and looks again."""
+    name = keys.queue_name(GAME, "cup")
+    seen: list[int] = []
+
+    def pair() -> int:
+        if not seen:
+            assert not queues.wait(name, ticket("b"), BY_A_TASK).ask_pairing
+        seen.append(len(queues.tickets(name)))
+        return 1
+
+    assert not queues.wait(name, ticket("a"), BY_A_TASK).ask_pairing, "nobody is there to be paired with"
+    assert Solo(Locks(client), f"pair:{name}").run(pair) == 2
+    assert seen == [2, 2]
+    assert queues.wait(name, ticket("c"), BY_A_TASK).ask_pairing
+
+
+def test_of_many_that_come_at_once_each_is_in_one_pair(queues: Queues) -> None:
+    """200 bots, one call each: 100 pairs, and nobody waits; no call is made in vain."""
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(lambda index: (index, queues.wait(GAME, ticket(f"bot{index}"), 1)), range(200)))
+    pairs = [(f"bot{index}", answer.others[0].bot) for index, answer in answers if answer.taken]
+    assert len(pairs) == 100
+    assert max(Counter(bot for pair in pairs for bot in pair).values()) == 1
+    assert queues.tickets(GAME) == []
+
+
+def test_a_held_ticket_is_not_put_back_until_who_holds_it_is_dead(queues: Queues, client: redis.Redis) -> None:
+    """Its node says that it still waits: no, while the match is being made; yes, when the mark has gone."""
+    queues.wait(GAME, ticket("a"), 1)
+    queues.wait(GAME, ticket("b"), 1)
+    assert queues.wait_again(GAME, [ticket("a")]) == [(None, False, False)]
+    assert queues.tickets(GAME) == []
+    assert 0 < client.pttl(keys.ticket(ticket("a").text)) <= 5000
+    client.delete(keys.ticket(ticket("a").text))
+    assert queues.wait_again(GAME, [ticket("a")]) == [(None, False, True)]
+    assert [waiting.bot for waiting in queues.tickets(GAME)] == ["a"]
+
+
+@pytest.mark.parametrize("lost", [keys.queue(GAME), keys.QUEUES])
+def test_what_redis_has_lost_of_a_queue_is_there_again_when_its_bots_say_that_they_wait(
+    lost: str, queues: Queues, client: redis.Redis
+) -> None:
+    """The tickets, or the name of the queue; of each is told whether its ticket was lost."""
+    tickets = [ticket("a"), ticket("b")]
+    for one in tickets:
+        queues.wait(GAME, one, BY_A_TASK)
+    assert queues.wait_again(GAME, tickets) == [(None, False, False)] * 2
+    client.delete(lost)
+    assert queues.wait_again(GAME, tickets) == [(None, False, lost != keys.QUEUES)] * 2
+    assert queues.names() == [GAME]
+    assert queues.tickets(GAME) == tickets
+
+
+def test_of_many_that_wait_who_has_an_empty_seat_is_told(queues: Queues, client: redis.Redis) -> None:
+    """Only that one: there is nothing new for the others."""
+    tickets = [ticket("a"), ticket("b"), ticket("c")]
+    for one in tickets:
+        queues.wait(GAME, one, BY_A_TASK)
+    client.sadd(keys.empty_seats("b"), "its match")
+    assert queues.wait_again(GAME, tickets) == [(None, False, False), (None, True, False), (None, False, False)]
+
+
+def test_a_match_begins_with_held_tickets_and_only_for_their_holder(
+    queues: Queues, client: redis.Redis, settings: Settings
+) -> None:
+    """Another cannot begin with them; the holder can, once; then the tickets tell their match."""
+    game, store = discover()[GAME], MatchStore(client)
+    queues.wait(GAME, ticket("a"), 1)
+    queues.wait(GAME, ticket("b"), 1)
+    match = new_match(game, [("a", ticket("a").place), ("b", ticket("b").place)], settings, 1000.0)
+    assert not begin(store, game, match, GAME)
+    assert not begin(store, game, match, GAME, holder=ticket("a").text)
+    assert begin(store, game, match, GAME, holder=ticket("b").text)
+    assert queues.wait_again(GAME, [ticket("a"), ticket("b")]) == [(match.id, False, False), (match.id, False, False)]
+    assert queues.wait(GAME, ticket("a"), 1).match == match.id
+
+
+def test_a_dead_nodes_tickets_are_dropped_from_every_queue(queues: Queues) -> None:
+    """Those of other nodes stay."""
+    queues.wait(GAME, ticket("a", node="dead"), 1)
+    queues.wait("numberwang", ticket("b", node="dead"), 1)
+    queues.wait("connectfour", ticket("c", node="alive"), 1)
+    assert queues.drop_node("dead") == 2
+    assert [waiting.bot for name in queues.names() for waiting in queues.tickets(name)] == ["c"]

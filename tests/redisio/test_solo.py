@@ -1,0 +1,110 @@
+"""Work that one process at a time does, and that nobody's wish for is forgotten."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import redis
+from cluster import wait_for
+
+from battlebot.redisio import keys, solo
+from battlebot.redisio.scripts import Scripts
+from battlebot.redisio.solo import TAKE, Locks, Solo
+
+
+def test_one_at_a_time_and_every_wish_is_seen_afterwards(client: redis.Redis) -> None:
+    """Many ask while one works: nobody works at the same time, and a round begins after the last wish."""
+    inside, most, rounds = [0], [0], []
+    guard = threading.Lock()
+    wishes: list[str] = []
+
+    def work() -> int:
+        with guard:
+            inside[0] += 1
+            most[0] = max(most[0], inside[0])
+            seen = list(wishes)
+        rounds.append(seen)
+        with guard:
+            inside[0] -= 1
+        return 1
+
+    def ask(number: int) -> int:
+        with guard:
+            wishes.append(str(number))
+        return Solo(Locks(client), "work").run(work)
+
+    with ThreadPoolExecutor(8) as pool:
+        done = sum(pool.map(ask, range(40)))
+    assert most[0] == 1
+    assert done == len(rounds)
+    assert set(rounds[-1]) == {str(number) for number in range(40)}
+
+
+def test_a_dead_workers_lock_lasts_only_so_long(client: redis.Redis) -> None:
+    """It expires; until then a wish is left."""
+    client.set(keys.lock("work"), "dead", px=50)
+    ran: list[int] = []
+
+    def work() -> int:
+        ran.append(1)
+        return 1
+
+    while not ran:
+        Solo(Locks(client), "work").run(work)
+    assert client.get(keys.lock("work")) is None
+
+
+def test_a_lock_lasts_as_long_as_the_work_does(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long that is; and once it is done, others may work at once."""
+    monkeypatch.setattr(solo, "LOCK_MS", 300)
+    monkeypatch.setattr(solo, "RENEW_EVERY_S", 0.05)
+    begun, let = threading.Event(), threading.Event()
+
+    def slow() -> int:
+        begun.set()
+        return int(let.wait(60))
+
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(Solo(Locks(client), "work").run, slow)
+        assert begun.wait(30)
+        until_s = time.monotonic() + 1.5
+        wait_for(lambda: Solo(Locks(client), "work").run(lambda: 100) or time.monotonic() > until_s)
+        assert Solo(Locks(client), "work").run(lambda: 100) == 0
+        let.set()
+        # the wishes that were left meanwhile are one round more, or some
+        assert 1 <= working.result(30) < 100
+    assert Solo(Locks(client), "work").run(lambda: 100) == 100
+
+
+def test_a_lock_that_another_has_by_now_is_not_renewed(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process had stood still."""
+    monkeypatch.setattr(solo, "RENEW_EVERY_S", 0.01)
+    lock, locks = keys.lock("work"), Locks(client)
+    client.set(lock, "another", px=60_000)
+    client.set("kept", "mine", px=60_000)
+    with locks.kept(lock, "ours"), locks.kept("kept", "mine"):
+        wait_for(lambda: client.pttl("kept") <= solo.LOCK_MS)
+    assert client.pttl(lock) > solo.LOCK_MS
+
+
+def test_the_lock_of_another_is_not_let_go(client: redis.Redis) -> None:
+    """Ours expired while we worked: whoever holds it now keeps it."""
+
+    def work() -> int:
+        client.set(keys.lock("work"), "another")
+        return 1
+
+    Solo(Locks(client), "work").run(work)
+    assert client.get(keys.lock("work")) == b"another"
+
+
+def test_a_lock_whose_taking_was_not_answered_is_taken_by_the_second_call(client: redis.Redis) -> None:
+    """The driver sends a call again whose answer was lost: the lock is the caller's own, not another's."""
+    key, call = [keys.lock("work"), keys.asked("work")], ["mine", 10_000, 1000]
+    scripts = Scripts(client)
+    assert [scripts.run(TAKE, key, call), scripts.run(TAKE, key, call)] == [1, 1]
+    assert scripts.run(TAKE, key, ["another's", 10_000, 1000]) == 0
+    assert client.exists(keys.asked("work"))

@@ -1,0 +1,34 @@
+"""Timers, and calls that are kept apart in time."""
+
+from __future__ import annotations
+
+import time
+
+from cluster import wait_for
+
+from battlebot.runtime.timers import Spaced, Timers
+
+EVERY_S = 0.3
+
+
+def test_calls_that_are_asked_for_close_together_are_one_at_once_and_one_later() -> None:
+    """Nobody's wish is forgotten, nobody's comes too soon after the last."""
+    timers, calls = Timers(), list[float]()
+    timers.start()
+    spaced = Spaced(lambda: calls.append(time.monotonic()), timers, EVERY_S)
+    began_s = time.monotonic()
+    for _ in range(10):
+        spaced()
+    assert len(calls) == 1
+    wait_for(lambda: len(calls) == 2, "the later call")
+    spaced()
+    wait_for(lambda: len(calls) == 3, "the call after that")
+    assert calls[1] >= began_s + EVERY_S
+    assert calls[2] >= began_s + 2 * EVERY_S
+
+
+def test_a_call_that_nobody_was_before_comes_at_once() -> None:
+    """In the greenlet or thread of who asks."""
+    calls: list[int] = []
+    Spaced(lambda: calls.append(1), Timers(), EVERY_S)()
+    assert calls == [1]
