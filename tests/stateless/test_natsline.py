@@ -14,7 +14,7 @@ from cluster import free_port, wait_for
 from natsbots import PASS, NatsBot, nats_server, pausable_nats, response, wait_until_listening
 
 from battlebot.stateless.asking import Question, Reply
-from battlebot.stateless.nats import link as natslink
+from battlebot.stateless.nats import link
 from battlebot.stateless.nats.bots import NatsBots
 from battlebot.stateless.nats.client import LineClient
 from battlebot.stateless.nats.line import NatsLine, NoLine, Silence
@@ -53,7 +53,7 @@ def test_nats_that_is_not_there_is_the_servers_own_failure(lines: Lines, monkeyp
     """The bot is not charged, and is asked again. Only the first questions wait for NATS, and not for ever."""
     bots = NatsBots(lines(f"nats://127.0.0.1:{free_port()}"), UIDS, 65_536)
     for patience_s in (0.1, 3600.0):
-        monkeypatch.setattr(natslink, "CONNECT_S", patience_s)
+        monkeypatch.setattr(link, "CONNECT_S", patience_s)
         reply = bots.ask(question("nats://x"))
         assert reply.failure is not None
         assert (reply.failure.code, reply.failure.ours, reply.thinking_s) == ("nats-away", True, 0.0)

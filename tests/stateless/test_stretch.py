@@ -30,7 +30,7 @@ from battlebot.referee.advance import asked_from_s
 from battlebot.referee.match import Match
 from battlebot.stateless import make_askers, stretch
 from battlebot.stateless.health import PAUSED_AFTER, Health
-from battlebot.stateless.nats import link as natslink
+from battlebot.stateless.nats import link
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_while_nats_is_away_a_match_waits_and_takes_up_no_place(
     ground: Field, until: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its lease is kept, so that the sweep leaves it alone; then it is asked for again."""
-    monkeypatch.setattr(natslink, "CONNECT_S", 0.01)
+    monkeypatch.setattr(link, "CONNECT_S", 0.01)
     monkeypatch.setattr(stretch, "LONGEST_S", 0.01 if until == "another worker may try" else 3600.0)
     game, port, again = ground.conductor.registry["crossword"], free_port(), list[str]()
     ground.parts.settings = replace(ground.parts.settings, nats_url=f"nats://127.0.0.1:{port}")

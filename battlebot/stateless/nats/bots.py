@@ -1,6 +1,6 @@
 """Bots behind NATS (seed 001): a question is a BotRequest on a subject, its answer a BotResponse. For crossword.
 
-Macondo's messages are defined in `wire`; the connection is in `natsline`.
+Macondo's messages are defined in `wire`; the connection is in `line`.
 """
 
 from __future__ import annotations

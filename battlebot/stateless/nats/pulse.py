@@ -1,4 +1,4 @@
-"""Measures whether NATS answers, with messages of this process to itself. The connection is in `natsline`."""
+"""Measures whether NATS answers, with messages of this process to itself. The connection is in `line`."""
 
 from __future__ import annotations
 
