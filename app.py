@@ -47,12 +47,12 @@ from battlebot.rules.contract import Game
 from battlebot.rules.registry import discover
 from battlebot.runtime.answering import Answering
 from battlebot.runtime.gate import Gate, greenlet_lock
-from battlebot.runtime.health import Health
 from battlebot.runtime.lag import Lag
+from battlebot.runtime.readiness import Readiness
 from battlebot.runtime.timers import Spaced, Timers
 from battlebot.stateless import make_askers
 from battlebot.stateless.battles import Battles
-from battlebot.stateless.health import Health as BotHealth
+from battlebot.stateless.health import Health
 from battlebot.stateless.registering import StatelessBots
 from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage
@@ -170,7 +170,7 @@ def create_app(settings: Settings) -> Flask:
     """The Flask application of one web node, with its background threads started. Raises SettingError, BadGame."""
     app = Flask("battlebot", static_folder=None)
     house = build_house(settings)
-    health = _health(house.client, house.storage, house.celery)
+    readiness = _readiness(house.client, house.storage, house.celery)
     pump = Pump(settings, house.directory, house.lobby, house.arena, house.lag)
     house.release = pump.release
     viewers = _viewers(house)
@@ -181,14 +181,14 @@ def create_app(settings: Settings) -> Flask:
 
     app.extensions["battlebot.drain"] = drain
     app.before_request(lambda: read_body(settings))
-    init_api(app, _context(house, health))
+    init_api(app, _context(house, readiness))
     init_web(app, app.extensions[CONTEXT_KEY])
     init_websocket(app, _doorway(settings), settings, pump)
     init_socketio(app, viewers)
     if settings.trusted_proxies:
         hops = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
-    health.start()
+    readiness.start()
     house.start(house.lobby.tick)
     return app
 
@@ -227,7 +227,7 @@ def create_tcp_door(settings: Settings) -> TcpDoor:
     return door
 
 
-def _context(house: House, health: Health) -> Context:
+def _context(house: House, readiness: Readiness) -> Context:
     requests = house.requests
     organiser = Organiser(
         house.registry,
@@ -249,25 +249,25 @@ def _context(house: House, health: Health) -> Context:
         bus=house.bus,
         organiser=organiser,
         lookout=Lookout(house.storage, house.store, house.queues, Missing(house.client)),
-        health=health,
-        away=health.away,
+        health=readiness,
+        away=readiness.away,
         redis=house.client,
     )
 
 
 def _stateless_bots(house: House) -> StatelessBots:
     trial = Trial(house.registry, house.settings, make_askers(house.settings, house.lag.total_s, keeps=False))
-    return StatelessBots(house.storage, house.directory, trial, BotHealth(house.scripts), house.queues)
+    return StatelessBots(house.storage, house.directory, trial, Health(house.scripts), house.queues)
 
 
-def _health(client: redis.Redis, storage: Storage, celery: Celery) -> Health:
+def _readiness(client: redis.Redis, storage: Storage, celery: Celery) -> Readiness:
     probes = Probes(client)
 
     def worker() -> None:
         if not celery.control.broadcast("ping", reply=True, limit=1, timeout=2.0):
             raise Unavailable("No worker answers.")
 
-    return Health(
+    return Readiness(
         {
             "redis": probes.redis,
             "writes": probes.writes,

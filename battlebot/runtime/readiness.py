@@ -1,4 +1,4 @@
-"""The health of the parts that a node depends on: which answer, and since when one does not. Probes are passed in."""
+"""Which of the parts that a node depends on answer, and since when one does not. Probes are passed in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOOK_EVERY_S = 5.0
 OK = "ok"
 
 
-class Health:
+class Readiness:
     """Runs `probes` (part -> a call that raises if the part is not well; Unavailable has a sentence), all at once."""
 
     def __init__(self, probes: Mapping[str, Callable[[], object]], now_s: Callable[[], float] = time.time) -> None:
@@ -32,7 +32,7 @@ class Health:
 
     def start(self) -> None:
         """Starts a thread that looks every `LOOK_EVERY_S`, so that a failed part is known before anybody asks."""
-        threading.Thread(target=self._run, name="health", daemon=True).start()
+        threading.Thread(target=self._run, name="readiness", daemon=True).start()
 
     def __call__(self) -> dict[str, str]:
         """Returns `ok` or a sentence for each part; the probes get `ANSWER_WITHIN_S`."""
@@ -52,7 +52,7 @@ class Health:
             try:
                 self()
             except Exception:
-                log.exception("health.failed")
+                log.exception("readiness.failed")
             time.sleep(LOOK_EVERY_S)
 
     def _look(self) -> dict[str, str]:
