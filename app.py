@@ -25,6 +25,7 @@ from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.viewing import LiveMatches
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.presence import Presence
+from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.running import Node, new_node_name
 from battlebot.arena.node.service import Arena
@@ -69,8 +70,7 @@ log = structlog.get_logger()
 
 # whether MongoDB answers, so that bots can be looked up and let in
 PING_S = 1.0
-PING_EVERY_S = 1.0
-HOLDS_S = 3.0  # how long an answer holds: the next may be late
+PING_EVERY_S = 0.5  # heartbeats, one a second, tell the latest answer
 
 
 @dataclass
@@ -80,6 +80,7 @@ class House:
     settings: Settings
     registry: Mapping[str, Game]
     storage: Storage
+    mongodb: Answering
     client: redis.Redis
     celery: Celery
     scripts: GroupedScripts
@@ -105,9 +106,8 @@ class House:
             self.storage.ensure_indexes()
         except Unavailable as error:
             log.warning("indexes.put_off", error=str(error))
-        mongodb = Answering(partial(self.storage.ping, PING_S))
-        mongodb.start(PING_EVERY_S)
-        Node(self.client, self.arena, self.timers, tick, opens=partial(mongodb.within, HOLDS_S)).start()
+        self.mongodb.start(PING_EVERY_S)
+        Node(self.client, self.arena, self.timers, tick).start()
 
 
 def build_house(settings: Settings, door: str = keys.WEB) -> House:
@@ -127,10 +127,14 @@ def build_house(settings: Settings, door: str = keys.WEB) -> House:
     requests = Requests(sending_in_background(celery))
     timers, lag = Timers(), Lag()
     ask_archive = Spaced(requests.archive, timers, ARCHIVE_EVERY_S)
-    conductor = Conductor(registry, store, new_node_name(door), ask_archive, ask_bots=requests.bots)
+    mongodb = Answering(partial(storage.ping, PING_S))
+    opening = Opening(mongodb)
+    conductor = Conductor(
+        registry, store, new_node_name(door), ask_archive, ask_bots=requests.bots, open_ago_s=opening.ago_s
+    )
     lag.start()
     turns = partial(Turns, new_line=lambda: Line(client))
-    arena = Arena(conductor, timers, lambda player: house.release(player), greenlet_lock, turns)
+    arena = Arena(conductor, timers, lambda player: house.release(player), greenlet_lock, turns, opening)
     lobby = Lobby(
         registry=registry,
         settings=settings,
@@ -150,6 +154,7 @@ def build_house(settings: Settings, door: str = keys.WEB) -> House:
         settings=settings,
         registry=registry,
         storage=storage,
+        mongodb=mongodb,
         client=client,
         celery=celery,
         scripts=scripts,

@@ -18,16 +18,27 @@ class Answering:
 
     def __init__(self, ask: Callable[[], None]) -> None:
         self._ask = ask
-        self._answered_s = float("-inf")
+        self._asking = threading.Lock()
+        self._answered_s = self._tried_s = float("-inf")
 
     def start(self, every_s: float) -> None:
         """Asks, and starts a thread that goes on asking. Waits until the store has answered or failed to, once."""
         self._look()
         threading.Thread(target=self._run, args=(every_s,), name="answering", daemon=True).start()
 
+    def ago_s(self) -> float:
+        """Returns how long ago the store last answered; infinite: it has not yet. Does not ask."""
+        return time.monotonic() - self._answered_s
+
+    def look(self, fresh_s: float) -> None:
+        """Asks, unless it has been tried within the last `fresh_s`; who comes meanwhile waits for the same answer."""
+        with self._asking:
+            if time.monotonic() - self._tried_s >= fresh_s:
+                self._look()
+
     def within(self, seconds: float) -> bool:
         """Returns whether the store has answered within the last `seconds`. Does not ask."""
-        return time.monotonic() - self._answered_s < seconds
+        return self.ago_s() < seconds
 
     def require(self, fresh_s: float) -> None:
         """Asks, unless the store has answered within the last `fresh_s`. Raises Unavailable if it does not answer."""
@@ -46,6 +57,8 @@ class Answering:
             return
         except Exception:
             log.exception("answering.failed")
+        finally:
+            self._tried_s = time.monotonic()
 
     def _hear(self) -> None:
         self._ask()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import redis
 
 from battlebot.arena.live.heartbeats import MOST_OUTAGES, Heartbeats
@@ -14,14 +16,16 @@ def test_a_short_time_without_a_node_is_an_outage_only_before_a_nodes_first_hear
     assert heartbeats.send("n1", 100.0, first=True)
     assert not heartbeats.send("n1", 104.5, first=False)
     heartbeats.send("n2", 106.0, first=True)
-    assert heartbeats.outages("web", 110.5) == []
-    assert heartbeats.outages("web", 111.5) == [Outage(106.0, 111.5)], "it lasts"
+    assert heartbeats.shown("web", 110.5).outages == []
+    assert heartbeats.shown("web", 111.5).outages == [Outage(106.0, 111.5)], "it lasts"
     assert heartbeats.send("n3", 109.5, first=True)
     heartbeats.send("n2", 116.0, first=False)
-    assert heartbeats.outages("web", 116.5) == [Outage(106.0, 109.5), Outage(109.5, 116.0)]
+    assert heartbeats.shown("web", 116.5).outages == [Outage(106.0, 109.5), Outage(109.5, 116.0)]
     heartbeats.send("n1", 112.0, first=False)
     heartbeats.send("n2", 120.5, first=False)
-    assert heartbeats.outages("web", 120.5) == [Outage(106.0, 109.5), Outage(109.5, 116.0)], "a clock that is behind"
+    assert heartbeats.shown("web", 120.5).outages == [Outage(106.0, 109.5), Outage(109.5, 116.0)], (
+        "a clock that is behind"
+    )
 
 
 def test_a_node_that_cannot_let_bots_in_ends_no_outage(client: redis.Redis) -> None:
@@ -29,11 +33,11 @@ def test_a_node_that_cannot_let_bots_in_ends_no_outage(client: redis.Redis) -> N
     heartbeats = Heartbeats(client)
     heartbeats.send("n1", 100.0, first=True)
     for second in range(101, 140):
-        heartbeats.send("n2", float(second), first=True, opens=False)
-    assert heartbeats.outages("web", 140.0) == [Outage(100.0, 140.0)]
+        heartbeats.send("n2", float(second), first=True, ago_s=math.inf)
+    assert heartbeats.shown("web", 140.0).outages == [Outage(100.0, 140.0)]
     assert heartbeats.since_s("web") == 0.0, "no gap in which nobody lived"
     heartbeats.send("n2", 140.0, first=True)
-    assert heartbeats.outages("web", 141.0) == [Outage(100.0, 140.0)]
+    assert heartbeats.shown("web", 141.0).outages == [Outage(100.0, 140.0)]
 
 
 def test_only_the_latest_outages_are_remembered(client: redis.Redis) -> None:
@@ -41,5 +45,21 @@ def test_only_the_latest_outages_are_remembered(client: redis.Redis) -> None:
     heartbeats = Heartbeats(client)
     for moment in range(100, 1000, 10):
         heartbeats.send("n1", float(moment), first=True)
-    found = heartbeats.outages("web", 990.0)
+    found = heartbeats.shown("web", 990.0).outages
     assert (len(found), found[-1]) == (MOST_OUTAGES, Outage(980.0, 990.0))
+
+
+def test_a_heartbeat_opens_the_door_at_the_time_at_which_its_node_last_could(client: redis.Redis) -> None:
+    """Not at its own: the node may be unable to let bots in since then, or drain."""
+    heartbeats = Heartbeats(client)
+    heartbeats.send("n1", 100.0, first=True)
+    for second in range(1, 5):
+        heartbeats.send("n1", 100.0 + second, first=False, ago_s=second - 0.5)
+        heartbeats.send("n2", 100.0 + second, first=True, ago_s=math.inf)
+    shown = heartbeats.shown("web", 104.0)
+    assert shown == ([], 100.5)
+    assert [shown.was_open_after(moment_s, 104.0) for moment_s in (100.5, 100.6)] == [True, False]
+    assert heartbeats.all() == {"n1": 104.0, "n2": 104.0}, "they live"
+    assert heartbeats.shown("web", 105.6) == ([Outage(100.5, 105.6)], 100.5)
+    heartbeats.send("n1", 107.0, first=False, ago_s=0.5)
+    assert heartbeats.shown("web", 107.5) == ([Outage(100.5, 107.0)], 106.5)

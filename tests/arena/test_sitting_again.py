@@ -20,6 +20,7 @@ from battlebot.arena.live.heartbeats import RESTARTED_S, Heartbeats
 from battlebot.arena.live.mail import Mail, rejoin
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.host import LOOK_LATE_S
+from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.running import Node as WebNode
 from battlebot.arena.node.service import Arena
@@ -30,6 +31,7 @@ from battlebot.referee.events import Joined, Orphaned, Turned
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.telling import update_for
 from battlebot.rules.registry import Registry
+from battlebot.runtime.answering import Answering
 from battlebot.runtime.lag import Lag
 from battlebot.runtime.timers import Timers
 from battlebot.wire import closing
@@ -217,18 +219,59 @@ def test_a_look_at_an_empty_seat_that_comes_late_is_put_off(
     assert node.seat(match).place == "n1/2.1"
 
 
+@pytest.mark.parametrize("drains", [False, True])
+def test_a_node_misses_who_is_absent_at_once_if_it_could_let_it_in(
+    node: Node, begun: Callable[..., Match], client: redis.Redis, monkeypatch: pytest.MonkeyPatch, drains: bool
+) -> None:
+    """It need not wait for the next heartbeat. A node that drains turns bots away, and leaves it to others."""
+    monkeypatch.setattr("battlebot.arena.node.host.AGAIN_S", 600.0)
+    store = Answering(lambda: None)
+    opening = Opening(store)
+    conductor = Conductor(node.registry, node.store, "n1", open_ago_s=opening.ago_s)
+    node.arena = Arena(conductor, node.timers, lambda player: None, opening=opening)
+    ada = node.comes("ada", "1", Bot())
+    store.require(1.0)
+    WebNode(client, node.arena, Timers(), lambda: None).beat()
+    match, looks = begun("numberwang", now_s=time.time(), turn_timeout_ms=100), list[float]()
+    at = node.timers.at
+    monkeypatch.setattr(node.timers, "at", lambda moment_s, call: (looks.append(moment_s), at(moment_s, call)))
+    node.timers.start()
+    node.read_letter(match)
+    if drains:
+        opening.drain()
+    node.arena.left(ada, False, "broken")
+    wait_for(lambda: max(looks) > time.monotonic() + 60.0 or node.store.load(match.id).verdict, "the look")
+    assert (node.store.load(match.id).verdict is None) is drains
+
+
+def test_a_node_that_drains_lives_and_does_not_open_its_door(node: Node, client: redis.Redis) -> None:
+    """So its heartbeats end no outage, and are no proof against who is absent."""
+    heartbeats = Heartbeats(client)
+    life = WebNode(client, node.arena, Timers(), lambda: None)
+    life.beat()
+    open_s, drained_s = heartbeats.shown("web", time.time()).open_s, time.time()
+    node.arena.opening.drain()
+    wait_for(lambda: time.time() > drained_s + 0.01)
+    life.beat()
+    assert heartbeats.shown("web", time.time()).open_s == open_s
+    assert heartbeats.all()["n1"] >= drained_s
+
+
 def test_an_outage_ends_when_a_node_that_has_just_started_can_let_bots_in(node: Node, client: redis.Redis) -> None:
     """However short it was: all connections are gone. While the node only lives, nobody can come back."""
-    heartbeats, opens = Heartbeats(client), iter([False, True, True])
+    heartbeats, store = Heartbeats(client), Answering(lambda: None)
+    node.arena.opening = Opening(store)
     heartbeats.send("n2", time.time() - RESTARTED_S - 0.5, first=True)
-    life = WebNode(client, node.arena, Timers(), lambda: None, lambda: next(opens))
+    life = WebNode(client, node.arena, Timers(), lambda: None)
     life.beat()
-    assert heartbeats.outages("web", time.time()) == []
+    assert heartbeats.shown("web", time.time()).outages == []
+    store.require(1.0)
     life.beat()
-    [outage] = heartbeats.outages("web", time.time())
+    [outage] = heartbeats.shown("web", time.time()).outages
     client.hset(keys.door("web"), "opened", int((time.time() - RESTARTED_S - 0.5) * 1000))
+    store.require(0.0)
     life.beat()
-    assert heartbeats.outages("web", time.time()) == [outage], "its later heartbeats are only late"
+    assert heartbeats.shown("web", time.time()).outages == [outage], "its later heartbeats are only late"
 
 
 def _refused(*_: object) -> None:

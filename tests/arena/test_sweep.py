@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -139,6 +140,49 @@ def test_who_comes_back_after_an_outage_is_not_charged_for_it(
     assert match.seats[0].remaining_s == match.limits.turn_timeout_s - 1.0
 
 
+@pytest.mark.parametrize(("opened_s", "is_missed"), [(-0.1, False), (0.1, True)])
+@pytest.mark.parametrize("drains", [False, True])
+def test_nobody_is_missed_whose_door_was_not_seen_open_at_the_end_of_its_time(
+    begun: Callable[..., Match],
+    store: MatchStore,
+    registry: Registry,
+    client: redis.Redis,
+    opened_s: float,
+    is_missed: bool,
+    drains: bool,
+) -> None:
+    """Its only node may have died, or be unable to let it in; the door was open last so long after that end."""
+    now_s, heartbeats = time.time(), Heartbeats(client)
+    match, ended_s = begun("numberwang", now_s=now_s - 60), now_s - 4.0
+    left_s = ended_s - match.limits.turn_timeout_s
+    match = Conductor(registry, store, now_s=lambda: left_s).conduct(match, Left("ada", "n1/1.1", False)).match
+    heartbeats.send("n1", ended_s + opened_s, first=True)
+    if drains:
+        heartbeats.send("n1", now_s, first=False, ago_s=math.inf)
+    swept(client, store, registry, now_s)
+    found = store.load(match.id)
+    assert (found.verdict is not None) is is_missed
+    if not is_missed:
+        assert found.seats[0] == match.seats[0], "nor does its time move: the heartbeat may only be late"
+        heartbeats.send("n2", now_s, first=False)
+        swept(client, store, registry, now_s + 1.0)
+        assert store.load(match.id).verdict is not None
+
+
+def test_a_door_that_stays_shut_moves_the_time_of_who_is_absent(
+    begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis, settings: Settings
+) -> None:
+    """What was put off is decided then: nothing waits for ever."""
+    now_s, heartbeats = time.time(), Heartbeats(client)
+    match, ended_s = begun("numberwang", now_s=now_s - 60), now_s - 4.0
+    left_s = ended_s - match.limits.turn_timeout_s
+    match = Conductor(registry, store, now_s=lambda: left_s).conduct(match, Left("ada", "n1/1.1", False)).match
+    heartbeats.send("n1", ended_s - 0.1, first=True)
+    swept(client, store, registry, now_s + 2.0)
+    found = store.load(match.id)
+    assert (found.verdict, found.due_s) == (None, now_s + 2.0 + settings.node_grace_s)
+
+
 def test_each_door_has_outages_of_its_own(
     begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis
 ) -> None:
@@ -180,7 +224,7 @@ def test_a_door_that_nobody_opens_again_is_not_waited_for(
     heartbeats.send("n1", time.time(), first=True)
     sweeper.sweep()
     assert [seat.place for seat in store.load(match.id).seats] == ["n1/1.1", None]
-    assert heartbeats.outages("tcp", time.time()) == []
+    assert heartbeats.shown("tcp", time.time()).outages == []
 
 
 def test_a_node_that_begins_while_a_sweep_stalls_is_not_dead(

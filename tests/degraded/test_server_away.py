@@ -93,6 +93,31 @@ def test_bots_that_a_proxy_cut_off_just_before_the_server_stopped_play_on(
         assert (end["state"]["victor"], end["state"]["reason"]) == (mover.bot, "disconnect")
 
 
+@pytest.mark.parametrize("how", ["killed", "stopped"])
+def test_a_bot_whose_time_ends_just_after_the_only_node_does_is_not_missed(
+    frail: Frail, web: Web, meet: Switchboard, how: str
+) -> None:
+    """Nobody could let it in any more, though no heartbeat has been missing for long."""
+    node = frail.parts.web(**PLAY | {"turn_timeout_ms": 1500})
+    auths = [meet.auth(), meet.auth()]
+    one, two = (meet.login(auth, web=node) for auth in auths)
+    web.child.kill()
+    mover, other = meet.seated(one, two)
+    for peer in (mover, other):
+        peer.reset()
+        left = f'"bot":"{peer.bot}","how":"broken","event":"match.left"'
+        wait_for(lambda: left in frail.parts.logs(), "the server to notice")  # noqa: B023 - called at once
+    if how == "killed":
+        node.child.kill()
+    else:
+        node.child.stop()
+    # the sweep missed it two seconds after its time; an outage shows after five
+    hold(4.3)
+    node = frail.parts.web()
+    for auth in auths:
+        assert meet.login(auth, web=node).update()["match"]["id"] == mover.first["match"]["id"]
+
+
 def test_a_bot_that_leaves_again_after_an_outage_does_not_spoil_its_opponents_grace(
     frail: Frail, web: Web, meet: Switchboard
 ) -> None:

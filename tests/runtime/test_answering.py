@@ -68,3 +68,15 @@ def test_a_store_is_asked_only_if_its_last_answer_is_not_fresh(store: Store) -> 
         with pytest.raises(Unavailable):
             answering.require(0.0)
     assert store.asked == 4
+
+
+def test_many_who_look_at_once_ask_once(store: Store) -> None:
+    """Also a store that does not answer: nobody waits for another's vain attempt and then makes one of its own."""
+    answering = Answering(store)
+    assert answering.ago_s() == float("inf")
+    for trouble, asked in ((None, 1), (Unavailable("It is away."), 2)):
+        store.trouble = trouble
+        answering.look(0.0)
+        answering.look(LONG_S)
+        assert store.asked == asked
+    assert 0.0 <= answering.ago_s() < LONG_S

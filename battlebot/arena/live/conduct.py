@@ -5,6 +5,7 @@ Knows no connections: a node tells its own seats in `host`, a worker has none.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,7 @@ import structlog
 
 from battlebot.arena.live.boards import next_board
 from battlebot.arena.live.calls import Publication, encode_match
-from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.live.heartbeats import Heartbeats, Shown
 from battlebot.arena.live.mail import Mail, eviction
 from battlebot.arena.live.store import Commit, MatchStore
 from battlebot.errors import Conflict
@@ -53,10 +54,12 @@ class Conductor:
         ask_archive: Callable[[], None] = lambda: None,
         now_s: Callable[[], float] = time.time,
         ask_bots: Callable[[str], None] = lambda match_id: None,
+        open_ago_s: Callable[[], float] = lambda: math.inf,
     ) -> None:
         """`ask_bots(match_id)` requests that the stateless bots that a match waits for are asked.
 
-        Neither it nor `ask_archive()` may raise: they are called when the commit is done.
+        Neither it nor `ask_archive()` may raise: they are called when the commit is done. `open_ago_s()`: how long ago
+        the node itself could last let bots in, which its next heartbeat will show.
         """
         self.registry = registry
         self.store = store
@@ -67,6 +70,7 @@ class Conductor:
         self._heartbeats = Heartbeats(store.client)
         self._ask_archive = ask_archive
         self._ask_bots = ask_bots
+        self._open_ago_s = open_ago_s
 
     def conduct(self, match: Match, event: Event, draft: Draft | None = None) -> Step:
         """Answers an event and commits the answer; `match` is the newest that the caller holds.
@@ -100,10 +104,18 @@ class Conductor:
         """Returns the answer to events that came at one moment, and what commits it.
 
         Before a bot that comes back is charged, or an absent one missed, the match is told of the outages of the doors
-        of empty seats. Asks Redis only for those and, if a board follows, for a number. Raises Unavailable.
+        of empty seats. It is not told that it is overdue while it is not known whether an absent bot could have come in
+        time. Asks Redis only for those doors and, if a board follows, for a number. Raises Unavailable.
         """
-        told = [*self._outages(match), *events] if any(isinstance(one, Joined | Overdue) for one in events) else events
-        answer, turns = self._stepped(self.registry[match.game], match, told)
+        now_s, told = self.now_s(), list(events)
+        if any(isinstance(one, Joined | Overdue) for one in events):
+            doors = self._doors(match, now_s)
+            told = [*_outages(match, doors), *events]
+            if self._is_undecided(match, doors, now_s):
+                told = [one for one in told if not isinstance(one, Overdue)]
+        if not told:
+            return Draft(match, Step(match))
+        answer, turns = self._stepped(self.registry[match.game], match, told, now_s)
         if answer.match is match:
             return Draft(match, answer)
         follows = self._follows(answer.match)
@@ -120,16 +132,29 @@ class Conductor:
             return self.draft(match, [Failed(str(error))])
         return Draft(match, answer, commit, follows)
 
-    def _outages(self, match: Match) -> list[Event]:
-        by_door = defaultdict(list)
-        for seat in match.seats if match.verdict is None else ():
-            if seat.left_place is not None:
-                by_door[keys.door_of(seat.left_place)].append(seat.bot)
-        return [
-            msgspec.structs.replace(outage, bots=tuple(bots))
-            for door, bots in by_door.items()
-            for outage in self._heartbeats.outages(door, self.now_s())
-        ]
+    def _doors(self, match: Match, now_s: float) -> dict[str, Shown]:
+        """Returns what heartbeats show of the doors of empty seats. Raises Unavailable."""
+        seats = match.seats if match.verdict is None else ()
+        doors = {keys.door_of(seat.left_place) for seat in seats if seat.left_place is not None}
+        return {door: self._heartbeats.shown(door, now_s) for door in doors}
+
+    def _is_undecided(self, match: Match, doors: Mapping[str, Shown], now_s: float) -> bool:
+        """Returns whether the time of an absent bot is over, and its door was not seen to be open at its end or later.
+
+        It was, as the next heartbeat will show, or there is an outage, by which the bot's time will move.
+        """
+        outages = _outages(match, doors)
+        if outages:
+            match = self._stepped(self.registry[match.game], match, outages, now_s)[0].match
+        for seat in match.seats:
+            if seat.back_by_s is None or seat.left_place is None or seat.back_by_s > now_s:
+                continue
+            door = keys.door_of(seat.left_place)
+            if doors[door].was_open_after(seat.back_by_s, now_s):
+                continue
+            if door != keys.door_of(self.node) or now_s - self._open_ago_s() < seat.back_by_s:
+                return True
+        return False
 
     def committed(self, draft: Draft, ask_archive: bool) -> Step:
         """Returns the answer of a committed draft, and does what is due after it. Waits only if a board follows."""
@@ -142,9 +167,10 @@ class Conductor:
             self._ask_bots(match.id)
         return answer if follows is None else msgspec.structs.replace(answer, then=self._begun(follows))
 
-    def _stepped(self, game: Game, match: Match, events: Sequence[Event]) -> tuple[Step, list[dict[str, Any]]]:
+    def _stepped(
+        self, game: Game, match: Match, events: Sequence[Event], now_s: float
+    ) -> tuple[Step, list[dict[str, Any]]]:
         """Returns the answer to all events, as if to one: one new revision, one update per seat; and the turns."""
-        now_s = self.now_s()
         answer = step(game, match, events[0], now_s)
         turns = [] if answer.recorded is None else [answer.recorded]
         for event in events[1:]:
@@ -166,7 +192,8 @@ class Conductor:
         game, now_s = self.registry[match.game], self.now_s()
         after = next_board(game, match, self.store.next_number(), now_s)
         assert after.due_s is not None
-        return Step(after, tuple(update_for(game, after, seat) for seat in after.seats) if after.due_s > now_s else ())
+        is_lost = after.due_s <= now_s and not self._is_undecided(after, self._doors(after, now_s), now_s)
+        return Step(after, () if is_lost else tuple(update_for(game, after, seat) for seat in after.seats))
 
     def _begun(self, follows: Step) -> Step:
         match = follows.match
@@ -215,6 +242,19 @@ class Conductor:
             evidence=verdict.evidence or None,
             turns=match.version,
         )
+
+
+def _outages(match: Match, doors: Mapping[str, Shown]) -> list[Event]:
+    """Returns the outages of the doors of empty seats, each for the bots that come in there."""
+    by_door = defaultdict(list)
+    for seat in match.seats:
+        if seat.left_place is not None:
+            by_door[keys.door_of(seat.left_place)].append(seat.bot)
+    return [
+        msgspec.structs.replace(outage, bots=tuple(by_door[door]))
+        for door, shown in doors.items()
+        for outage in shown.outages
+    ]
 
 
 def _came_at(version: int, event: Event) -> Event:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import redis
 
@@ -13,35 +14,53 @@ from battlebot.referee.events import Outage
 
 BEAT = Script("battlebot.arena.live", "beat.lua")
 
-AWAY_S = 5.0  # without a heartbeat of any node; nodes send one a second
-RESTARTED_S = 2.0  # the same, before the first heartbeat of a node: all before it have gone
+AWAY_S = 5.0  # in which the door was not known to be open; nodes send a heartbeat a second
+RESTARTED_S = 2.5  # the same, before the first heartbeat of a node: all before it have gone
 SHUT_S = 86_400.0  # a door that opens no more, because nobody starts a node for it, is not waited for
 MOST_OUTAGES = 10  # that are remembered, the latest; an empty seat is looked at before there are more
 
 
-class Heartbeats:
-    """Nodes send them; whoever is about to miss a bot asks for its door's outages. Every method raises Unavailable.
+class Shown(NamedTuple):
+    """What heartbeats show of a door.
 
-    A node that lives may still be unable to let bots in: only heartbeats that open the door end an outage. Those that
-    are only late make none, so that a slow server does not wait for absent bots for ever: it takes `AWAY_S` without
-    any, or `RESTARTED_S` before the first of a node that has just started.
+    `outages`: the latest, in their order; one that still lasts is the last, and ends now. `open_s`: when (epoch) it was
+    last known to be open; None: nothing is known of it.
+    """
+
+    outages: list[Outage]
+    open_s: float | None
+
+    def was_open_after(self, moment_s: float, now_s: float) -> bool:
+        """Returns whether bots could come in at `moment_s` or later. A door that is not waited for counts as open."""
+        return self.open_s is None or self.open_s >= moment_s or now_s - self.open_s > SHUT_S
+
+
+class Heartbeats:
+    """Nodes send them; whoever is about to miss a bot asks what they show of its door. Every method raises Unavailable.
+
+    A node that lives may still be unable to let bots in: a heartbeat says when it last could. Heartbeats that are only
+    late make no outage, so that a slow server does not wait for absent bots for ever: it takes `AWAY_S` in which the
+    door was open at no node, or `RESTARTED_S` before a node that has just started opens it. Up to then nobody is missed
+    whose time ended when the door was no longer known to be open: whether there is an outage will show.
     """
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
         self._scripts = Scripts(client)
 
-    def send(self, node: str, now_s: float, first: bool, opens: bool = True) -> bool:
+    def send(self, node: str, now_s: float, first: bool, ago_s: float = 0.0) -> bool:
         """Notes a node's heartbeat; returns whether the node was not among those that live.
 
-        `opens`: it can let bots in at its door. `first`: it could not before.
+        `ago_s`: how long ago it could last let bots in at its door; infinite if it never could, or does so no more.
+        `first`: it could not before.
         """
         away_s, door = RESTARTED_S if first else AWAY_S, keys.door_of(node)
-        arguments: list[Argument] = [node, int(now_s * 1000), int(away_s * 1000), int(opens), MOST_OUTAGES]
+        opened_ms = -1 if math.isinf(ago_s) else int((now_s - ago_s) * 1000)
+        arguments: list[Argument] = [node, int(now_s * 1000), opened_ms, int(away_s * 1000), MOST_OUTAGES]
         return bool(self._scripts.run(BEAT, [keys.NODES, keys.door(door), keys.outages(door)], arguments))
 
-    def outages(self, door: str, now_s: float) -> list[Outage]:
-        """Returns a door's latest outages in their order; one that still lasts is the last, and ends at `now_s`."""
+    def shown(self, door: str, now_s: float) -> Shown:
+        """Returns what heartbeats up to `now_s` show of a door."""
         with redis_errors():
             pipeline = self._client.pipeline(transaction=True)
             pipeline.lrange(keys.outages(door), 0, -1)
@@ -50,10 +69,10 @@ class Heartbeats:
         found = [
             Outage(int(since_ms) / 1000, int(until_ms) / 1000) for since_ms, until_ms in map(str.split, texts(rows))
         ]
-        opened_s = now_s if opened_ms is None else int(opened_ms) / 1000
-        if AWAY_S < now_s - opened_s <= SHUT_S:
-            found.append(Outage(opened_s, now_s))
-        return found
+        open_s = None if opened_ms is None else int(opened_ms) / 1000
+        if open_s is not None and AWAY_S < now_s - open_s <= SHUT_S:
+            found.append(Outage(open_s, now_s))
+        return Shown(found, open_s)
 
     def since_s(self, door: str) -> float:
         """Returns since when (epoch) there have always been heartbeats of the door's nodes; 0: there always were."""

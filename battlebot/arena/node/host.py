@@ -11,6 +11,7 @@ import structlog
 from msgspec.structs import replace
 
 from battlebot.arena.live.conduct import Conductor, Draft
+from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.tables import Table, Tables
 from battlebot.errors import Unavailable, UnknownMatch
@@ -47,12 +48,14 @@ class Host:
         timers: Timers,
         release: Callable[[Player], None],
         look_later: Callable[[str], None],
+        opening: Opening,
     ) -> None:
         self.conductor = conductor
         self.tables = tables
         self._timers = timers
         self._release = release
         self._look_later = look_later
+        self._opening = opening
 
     def conduct(self, table: Table, event: Event, draft: Draft | None = None) -> None:
         """Conducts an event at the table and tells this node's players; a bot that joins is also told what it missed.
@@ -216,6 +219,10 @@ class Host:
         self._timers.at(moment_s, partial(in_background, self._overdue, match_id, moment_s))
 
     def _overdue(self, match_id: str, moment_s: float) -> None:
+        # who is away is missed only if the door was open at the end of its time
+        asked_s = time.monotonic()
+        self._opening.look(READING_S)
+        moment_s += time.monotonic() - asked_s
         with self.tables.at(match_id) as table:
             try:
                 table.load()
@@ -223,8 +230,12 @@ class Host:
                 if now_s > moment_s + LOOK_LATE_S:
                     # the server or Redis stalled: a bot that came back meanwhile may still be on its way in
                     self._look_at(match_id, now_s + AGAIN_S)
-                else:
-                    self.conduct(table, Overdue())
+                    return
+                self.conduct(table, Overdue())
+                match = table.known()
+                if match is not None and match.due_s is not None and match.due_s <= self.conductor.now_s():
+                    # whether its door was open is not known yet
+                    self._look_at(match_id, time.monotonic() + AGAIN_S)
             except UnknownMatch:
                 self.lost(match_id)
             except Unavailable as error:

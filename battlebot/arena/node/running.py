@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import threading
 import time
@@ -41,15 +42,13 @@ class Node:
         arena: Arena,
         timers: Timers,
         tick: Callable[[], None],
-        opens: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`tick` is called after each heartbeat; it may raise Unavailable. `opens()`: whether bots can be let in."""
+        """`tick` is called after each heartbeat; it may raise Unavailable."""
         self._client = client
         self._heartbeats = Heartbeats(client)
         self._arena = arena
         self._timers = timers
         self._tick = tick
-        self._opens = opens
         self._opened = False
         self._known = False
         self._stood = False
@@ -80,9 +79,9 @@ class Node:
 
         A node that was taken for dead meanwhile (it stalled, or Redis was away) takes its players' seats back.
         """
-        opens = self._opens()
-        new = self._heartbeats.send(self._arena.node, time.time(), first=not self._opened, opens=opens)
-        self._opened = self._opened or opens
+        ago_s = self._arena.opening.ago_s()
+        new = self._heartbeats.send(self._arena.node, time.time(), not self._opened, ago_s)
+        self._opened = self._opened or ago_s < math.inf
         if new and self._known:
             log.warning("node.was_taken_for_dead", node=self._arena.node)
             self._stood = True

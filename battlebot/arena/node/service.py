@@ -13,6 +13,7 @@ from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.mail import MAIL, Mail, begun
 from battlebot.arena.node.clocks import Clocks
 from battlebot.arena.node.host import Host
+from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.recovery import Recovery
 from battlebot.arena.node.tables import Tables
@@ -46,12 +47,16 @@ class Arena:
         release: Callable[[Player], None],
         new_lock: Callable[[], Lock] = thread_lock,
         turns: Callable[[Host], Turns] | None = None,
+        opening: Opening | None = None,
     ) -> None:
         self.node = conductor.node
+        self.opening = opening or Opening()
         self._store = conductor.store
         self._now_s = conductor.now_s
         self._tables = Tables(conductor.store, lambda player: self._clocks.watch(player), new_lock)
-        self._host = Host(conductor, self._tables, timers, release, lambda match_id: self._recovery.later(match_id))
+        self._host = Host(
+            conductor, self._tables, timers, release, lambda match_id: self._recovery.later(match_id), self.opening
+        )
         self._turns = None if turns is None else turns(self._host)
         self._clocks = Clocks(self._host, timers)
         self._recovery = Recovery(self._host, timers)

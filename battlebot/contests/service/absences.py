@@ -73,12 +73,12 @@ class Absences:
     def _noted(self, contest: Contest, missing: set[str]) -> dict[str, Wait]:
         now_s = self.now_s()
         # bots of contests come in at the WebSocket door; stateless ones are not missed
-        beats = [beat_s for node, beat_s in self.heartbeats.all().items() if keys.door_of(node) == keys.WEB]
-        # whether bots could come in since the last heartbeat is known when there is another
-        until_s = min(now_s, max(beats, default=now_s))
-        shut = [(outage.since_s, outage.until_s + self.grace_s) for outage in self.heartbeats.outages(keys.WEB, now_s)]
-        if not beats:
+        outages, open_s = self.heartbeats.shown(keys.WEB, now_s)
+        shut = [(outage.since_s, outage.until_s + self.grace_s) for outage in outages]
+        if open_s is None:
             shut.append((0.0, now_s))
+        # whether bots could come in since then is known when there is another heartbeat
+        until_s = now_s if open_s is None else min(now_s, open_s)
         return self.missing.note(*contest.where, contest.run, missing, now_s, self.most_s, until_s, shut)
 
     def _close(self, contest: Contest, row: Due, there: set[str]) -> bool:
