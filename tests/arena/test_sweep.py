@@ -19,7 +19,7 @@ from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.sweep import Sweeper
 from battlebot.config import Settings
 from battlebot.redisio import keys
-from battlebot.referee.events import Joined, Left, Orphaned
+from battlebot.referee.events import Joined, Left, Orphaned, Overdue
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
 
@@ -167,6 +167,19 @@ def test_nobody_is_missed_whose_door_was_not_seen_open_at_the_end_of_its_time(
         heartbeats.send("n2", now_s, first=False)
         swept(client, store, registry, now_s + 1.0)
         assert store.load(match.id).verdict is not None
+
+
+def test_a_look_at_a_match_that_is_over_finds_nothing_to_do(
+    begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis
+) -> None:
+    """Its node and a worker may look at once."""
+    now_s = time.time()
+    match, heartbeats = begun("numberwang", now_s=now_s - 60), Heartbeats(client)
+    heartbeats.send("n1", now_s, first=True)
+    Conductor(registry, store, now_s=lambda: now_s - 60).conduct(match, Left("ada", "n1/1.1", False))
+    over = Conductor(registry, store).conduct(store.load(match.id), Overdue()).match
+    assert over.verdict is not None
+    assert Conductor(registry, store).conduct(over, Overdue()).match == over
 
 
 def test_a_door_that_stays_shut_moves_the_time_of_who_is_absent(

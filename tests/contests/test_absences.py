@@ -140,3 +140,23 @@ def test_nobody_is_absent_in_a_contest_that_changed_since_the_look(hall: Hall) -
     hall.pass_time(5)
     assert hall.absences.look_at(before) == 0
     assert hall.meetings() == []
+
+
+def test_time_counts_up_to_when_the_door_was_last_known_to_be_open(hall: Hall) -> None:
+    """A node lives, and cannot let bots in, or drains: whether that is an outage will show."""
+    hall.begin("ab", absentAfterS=10)
+    hall.wait("a")
+    looks(hall, 9)
+
+    def waited() -> float:
+        return hall.missing.noted(GAME, "cup", hall.contest().run)["b"].seconds
+
+    before_s = waited()
+    for seconds in range(1, 5):
+        hall.now_s += 1.0
+        hall.heartbeats.send("node", hall.now_s, first=False, ago_s=float(seconds))
+        assert hall.look() == 0
+    assert waited() == before_s
+    hall.pass_time(2)
+    assert hall.look() == 0
+    assert waited() == before_s, "it was an outage"

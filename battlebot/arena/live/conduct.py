@@ -111,7 +111,7 @@ class Conductor:
         if any(isinstance(one, Joined | Overdue) for one in events):
             doors = self._doors(match, now_s)
             told = [*_outages(match, doors), *events]
-            if self._is_undecided(match, doors, now_s):
+            if Overdue() in told and self._is_undecided(match, doors, now_s):
                 told = [one for one in told if not isinstance(one, Overdue)]
         if not told:
             return Draft(match, Step(match))
@@ -146,7 +146,7 @@ class Conductor:
         outages = _outages(match, doors)
         if outages:
             match = self._stepped(self.registry[match.game], match, outages, now_s)[0].match
-        for seat in match.seats:
+        for seat in match.seats if match.verdict is None else ():
             if seat.back_by_s is None or seat.left_place is None or seat.back_by_s > now_s:
                 continue
             door = keys.door_of(seat.left_place)
