@@ -122,6 +122,8 @@ def _proof(reason: str, evidence: Mapping[str, Any]) -> str:
 
 def _absence(bot: str, evidence: Mapping[str, Any]) -> str:
     how = WAYS.get(evidence.get("how", {}).get(bot), "its connection ended")
+    if bot in evidence.get("elsewhere", ()):
+        how += ", and it was connected elsewhere instead of coming back"
     allowed_ms = evidence.get("allowedMs", {}).get(bot)
     away_ms = evidence.get("awayMs", {}).get(bot)
     if allowed_ms is None or away_ms is None:

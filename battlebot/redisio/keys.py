@@ -44,6 +44,11 @@ def newest(bot: str) -> str:
     return f"{TAG}:newest:{bot}"
 
 
+def kept_out(bot: str) -> str:
+    """List, short-lived: when logins of this bot came that could not be looked up, and when they were turned away."""
+    return f"{TAG}:keptout:{bot}"
+
+
 def playing(bot: str) -> str:
     """Set of the live matches of a bot that is found by name alone."""
     return f"{TAG}:playing:{bot}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -72,8 +72,10 @@ def cause(verdict: Verdict) -> str:
     return f"The bot's turns were not valid: {evidence['sentence']}"
 
 
-def absence(match: Match, late: Sequence[Seat], now_s: float) -> Verdict:
+def absence(match: Match, late: Sequence[Seat], now_s: float, elsewhere: Collection[str] = ()) -> Verdict:
     """Returns the verdict for seats that stayed empty too long: void if the server emptied one of `late`.
+
+    But bots that are connected `elsewhere` could have come back: of these it counts as if they had left by themselves.
 
     Each bot that left within `SAME_TIME_S` of the first of `late` loses. If no other bot remains, nobody wins: all were
     gone at about the same time. A bot that left later does not lose: it outlasted the first, and may be on its way
@@ -92,6 +94,10 @@ def absence(match: Match, late: Sequence[Seat], now_s: float) -> Verdict:
             if left_s is not None and back_by_s is not None
         },
     }
+    evaded = {seat.bot for seat in late if seat.emptied_by is Fault.SERVER and seat.bot in elsewhere}
+    if evaded:
+        evidence["elsewhere"] = sorted(evaded)
+        empty, late = _as_if_left(empty, evaded), _as_if_left(late, evaded)
     if any(seat.emptied_by is Fault.SERVER for seat in late):
         return server_fault(evidence)
     until_s = min(seat.left_s or 0.0 for seat in late) + SAME_TIME_S
@@ -99,6 +105,10 @@ def absence(match: Match, late: Sequence[Seat], now_s: float) -> Verdict:
     gone = [seat for seat in left if (seat.left_s or 0.0) <= until_s]
     fault = Fault.BOT if any(seat.emptied_by is Fault.BOT for seat in late) else Fault.NETWORK
     return Verdict(_other(match, gone), Reason.DISCONNECT, fault, evidence)
+
+
+def _as_if_left(seats: Sequence[Seat], bots: Collection[str]) -> list[Seat]:
+    return [replace(seat, emptied_by=Fault.BOT) if seat.bot in bots else seat for seat in seats]
 
 
 def server_fault(evidence: dict[str, Any]) -> Verdict:

@@ -105,16 +105,20 @@ class Orphaned(msgspec.Struct, frozen=True):
 class Outage(msgspec.Struct, frozen=True):
     """From `since_s` to `until_s` (epoch) the server could not let these bots in (None: any).
 
-    Told twice, or in parts that overlap, it counts once; outages must be told in their order.
+    `lasts`: it is not over, and the server is there: it may still let some bots in. Told twice, or in parts that
+    overlap, it counts once; outages must be told in their order.
     """
 
     since_s: float
     until_s: float
     bots: tuple[str, ...] | None = None
+    lasts: bool = False
 
 
 class Overdue(msgspec.Struct, frozen=True):
-    """The match's `due_s` has passed."""
+    """The match's `due_s` has passed. The bots `elsewhere` stay away from their seats, though they are connected."""
+
+    elsewhere: tuple[str, ...] = ()
 
 
 class Failed(msgspec.Struct, frozen=True):

@@ -76,7 +76,8 @@ def outage(game: Game, match: Match, event: Outage, now_s: float) -> Step:
 
     Their deadlines move by the part of it that they do not allow for yet, or to a whole grace after it if that is
     later: bots do not learn at once that the server is back. Their clocks, charged up to it, stand still until they are
-    back. Whose doing the empty seat is does not change: who stays away loses as before.
+    back; while it lasts, they run on: who comes back before its end was not kept out. Whose doing the empty seat is
+    does not change: who stays away loses as before.
     """
     awaited = game.awaited(match.state)
     seats = tuple(
@@ -94,9 +95,12 @@ def _spared(seat: Seat, on_turn: bool, event: Outage, limits: Limits) -> Seat:
         return seat
     resumed_s = max(since_s, event.until_s)
     back_by_s = max(seat.back_by_s + resumed_s - since_s, event.until_s + limits.node_grace_s)
-    if on_turn and seat.asked_s is not None and not seat.stopped:
-        seat = charged(seat, max(0.0, since_s - seat.asked_s), since_s)
-    return replace(seat, back_by_s=back_by_s, resumed_s=resumed_s, stopped=True)
+    seat = replace(seat, back_by_s=back_by_s, resumed_s=resumed_s)
+    if event.lasts or seat.stopped:
+        return seat
+    if on_turn and seat.asked_s is not None:
+        seat = charged(seat, max(0.0, event.since_s - seat.asked_s), max(seat.asked_s, event.since_s))
+    return replace(seat, stopped=True)
 
 
 def _emptied(seat: Seat, fault: Fault, how: str | None, in_s: float | None, now_s: float) -> Seat:

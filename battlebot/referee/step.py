@@ -206,7 +206,7 @@ def _overdue(game: Game, match: Match, event: Overdue, now_s: float) -> Step:
         return Step(match)
     late = [seat for seat in match.seats if seat.back_by_s is not None and seat.back_by_s <= now_s]
     if late:
-        verdict = ending.absence(match, late, now_s)
+        verdict = ending.absence(match, late, now_s, event.elsewhere)
         # if the match goes on, the next look finds the next late seat
         return _ended(game, match, verdict) if verdict.void else _out(game, match, late[0], verdict, now_s)
     if match.nudges >= MAX_NUDGES:

@@ -160,7 +160,8 @@ class Pump:
         if frame.text is None:
             raise BadMessage("A login is a text frame of JSON.")
         login = Login.decode(frame.text, self._settings.max_nesting)
-        self._directory.check(login, salt)
+        with self._stays.looking_up(login.bot_id, frame.received_s):
+            self._directory.check(login, salt)
         return login
 
     def _refuse(self, connection: Connection, error: BattlebotError, reason: Closing) -> None:

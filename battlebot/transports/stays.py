@@ -13,6 +13,7 @@ import structlog
 from battlebot.arena.node.player import Channel, Player
 from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
+from battlebot.errors import Unavailable
 from battlebot.transports.connection import Gone
 from battlebot.transports.limits import Patience, TurnedAway
 from battlebot.transports.ports import WaitingRoom
@@ -67,6 +68,19 @@ class Stays:
         """Notes that the server could not let the player in: the time since it came is not charged to the bot."""
         assert player.came_s is not None
         self._turned_away.note(player.bot, player.came_s)
+        self._arena.kept_out(player.bot, player.came_s)
+
+    @contextmanager
+    def looking_up(self, bot: str, received_s: float) -> Iterator[None]:
+        """Notes for all nodes that the bot was kept out, if the `with` block, which looks it up, raises Unavailable.
+
+        Its login arrived at `received_s` (monotonic).
+        """
+        try:
+            yield
+        except Unavailable:
+            self._arena.kept_out(bot, time.time() - (time.monotonic() - received_s))
+            raise
 
     def count(self, player: Player) -> None:
         """Notes whether the player finished a match on its connection, which is over; delays later logins if not."""

@@ -41,9 +41,12 @@ class Logins:
             try:
                 said = decode_username(packet.payload)
                 if salt is not None and said.login_hash is not None:
-                    self._directory.check(Login(GAME, said.username, said.login_hash), salt)
+                    with self._stays.looking_up(said.username, packet.received_s):
+                        self._directory.check(Login(GAME, said.username, said.login_hash), salt)
                     return said.username, False, packet.received_s
-                if not self.is_reserved(said.username):
+                with self._stays.looking_up(said.username, packet.received_s):
+                    reserved = self.is_reserved(said.username)
+                if not reserved:
                     return said.username, True, packet.received_s
                 names += 1
                 if names > NAMES_WITHOUT_HASH:

@@ -97,6 +97,13 @@ PROOFS: list[tuple[str, str, dict[str, Any], str]] = [
     ),
     (
         "disconnect",
+        "bot",
+        {**ABSENT, "how": {"b": "restart"}, "elsewhere": ["b"]},
+        "The fault lies with the bot: b was gone for 3,001 ms of 3,000 ms (its node restarted, and it was connected"
+        " elsewhere instead of coming back).",
+    ),
+    (
+        "disconnect",
         "network",
         {"absent": ["a", "b"], "emptiedBy": {}},
         "The fault lies with the network: a was gone (its connection ended) and b was gone (its connection ended).",

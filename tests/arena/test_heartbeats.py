@@ -17,7 +17,7 @@ def test_a_short_time_without_a_node_is_an_outage_only_before_a_nodes_first_hear
     assert not heartbeats.send("n1", 104.5, first=False)
     heartbeats.send("n2", 106.0, first=True)
     assert heartbeats.shown("web", 110.5).outages == []
-    assert heartbeats.shown("web", 111.5).outages == [Outage(106.0, 111.5)], "it lasts"
+    assert heartbeats.shown("web", 111.5).outages == [Outage(106.0, 111.5, lasts=True)]
     assert heartbeats.send("n3", 109.5, first=True)
     heartbeats.send("n2", 116.0, first=False)
     assert heartbeats.shown("web", 116.5).outages == [Outage(106.0, 109.5), Outage(109.5, 116.0)]
@@ -34,10 +34,18 @@ def test_a_node_that_cannot_let_bots_in_ends_no_outage(client: redis.Redis) -> N
     heartbeats.send("n1", 100.0, first=True)
     for second in range(101, 140):
         heartbeats.send("n2", float(second), first=True, ago_s=math.inf)
-    assert heartbeats.shown("web", 140.0).outages == [Outage(100.0, 140.0)]
+    assert heartbeats.shown("web", 140.0).outages == [Outage(100.0, 140.0, lasts=True)]
     assert heartbeats.since_s("web") == 0.0, "no gap in which nobody lived"
     heartbeats.send("n2", 140.0, first=True)
     assert heartbeats.shown("web", 141.0).outages == [Outage(100.0, 140.0)]
+
+
+def test_while_nodes_begin_that_cannot_let_bots_in_the_outage_counts_as_if_it_were_over(client: redis.Redis) -> None:
+    """All had gone: nobody could come back, not even those that a node knew."""
+    heartbeats = Heartbeats(client)
+    heartbeats.send("n1", 100.0, first=True)
+    heartbeats.send("n2", 120.0, first=True, ago_s=math.inf)
+    assert heartbeats.shown("web", 121.0).outages == [Outage(100.0, 121.0)]
 
 
 def test_only_the_latest_outages_are_remembered(client: redis.Redis) -> None:
@@ -60,6 +68,6 @@ def test_a_heartbeat_opens_the_door_at_the_time_at_which_its_node_last_could(cli
     assert shown == ([], 100.5)
     assert [shown.was_open_after(moment_s, 104.0) for moment_s in (100.5, 100.6)] == [True, False]
     assert heartbeats.all() == {"n1": 104.0, "n2": 104.0}, "they live"
-    assert heartbeats.shown("web", 105.6) == ([Outage(100.5, 105.6)], 100.5)
+    assert heartbeats.shown("web", 105.6) == ([Outage(100.5, 105.6, lasts=True)], 100.5)
     heartbeats.send("n1", 107.0, first=False, ago_s=0.5)
     assert heartbeats.shown("web", 107.5) == ([Outage(100.5, 107.0)], 106.5)

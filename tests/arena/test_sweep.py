@@ -196,6 +196,36 @@ def test_a_door_that_stays_shut_moves_the_time_of_who_is_absent(
     assert (found.verdict, found.due_s) == (None, now_s + 2.0 + settings.node_grace_s)
 
 
+KEPT_OUT: dict[str, tuple[list[tuple[float, float]], float]] = {
+    # logins that were turned away, each when it came and when it was refused; for how long the bot is charged
+    "it did not try": ([], 12.0),
+    "another node did not know it": ([(4.0, 9.0)], 4.0),
+    "others did not, one after another": ([(3.0, 6.0), (7.0, 10.0)], 3.0),
+    "it was under way when it left here": ([(-1.0, 7.0)], 0.0),
+    "before it left here": ([(-9.0, -1.0)], 12.0),
+}
+
+
+@pytest.mark.parametrize("case", KEPT_OUT)
+def test_who_comes_back_while_an_outage_lasts_is_charged_until_it_tried(
+    begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis, case: str
+) -> None:
+    """Its node lived, knew it, and let it in: whatever the outage, what kept it out was only the other nodes."""
+    attempts, charged_s = KEPT_OUT[case]
+    now_s, heartbeats = time.time(), Heartbeats(client)
+    left_s = now_s - 12.0
+    match = begun("numberwang", now_s=left_s, turn_timeout_ms=20_000)
+    heartbeats.send("n1", now_s - 30, first=True)
+    for seconds in range(29, -1, -1):
+        heartbeats.send("n1", now_s - seconds, first=False, ago_s=math.inf)
+    match = Conductor(registry, store, now_s=lambda: left_s).conduct(match, Left("ada", "n1/1.1", False)).match
+    conductor = Conductor(registry, store, now_s=lambda: now_s)
+    for came_s, away_s in attempts:
+        conductor.kept_out.note("ada", left_s + came_s, left_s + away_s)
+    match = conductor.conduct(match, Joined("ada", "n1/2.1", now_s)).match
+    assert match.seats[0].remaining_s == pytest.approx(match.limits.turn_timeout_s - charged_s, abs=0.01)
+
+
 def test_each_door_has_outages_of_its_own(
     begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis
 ) -> None:

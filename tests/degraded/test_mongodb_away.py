@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,12 @@ from frail import Frail, play_out, ready
 from peer import login_for, new_name
 from switchboard import Switchboard
 
+from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.live.keptout import KeptOut
+from battlebot.redisio import keys
+from battlebot.redisio.connection import connect
+
+AWAY_S = 5.0  # a bot that leaves on its turn
 PLAY = {"turn_timeout_ms": 20_000}  # longer than any look at a page takes
 
 
@@ -54,6 +61,10 @@ def test_matches_go_on_and_are_archived_afterwards(frail: Frail, web: Web, meet:
         # not "failed": its login may be right, and an original client would not try again
         closed = stranger.closed()
         assert (closed.code, closed.slug) == (1011, "unavailable")
+        with connect(frail.settings.redis_url) as redis:
+            kept_out = KeptOut(redis)
+            wait_for(lambda: kept_out.since_s(unknown["bot_id"], 0.0), "all nodes to know that it was kept out")
+            assert kept_out.since_s(begun[0].bot, 0.0) is None
     wait_for(lambda: ready(web), "a ready server")
     bots = {begun[0].bot, known[0].bot}
 
@@ -64,6 +75,32 @@ def test_matches_go_on_and_are_archived_afterwards(frail: Frail, web: Web, meet:
     assert "cannot be reached" not in look(web, "/")[1]
     assert all(child.alive for child in frail.parts.children)
     assert frail.errors() == []
+
+
+def test_who_comes_back_while_it_is_away_has_had_its_time(frail: Frail, meet: Switchboard) -> None:
+    """Its node knows it and lets it in: the clock of a bot that leaves on its turn does not stand still."""
+    known = meet.sit()
+    play_out(*known)
+    redis = connect(frail.settings.redis_url)
+
+    def lasts() -> bool:
+        return any(one.lasts for one in Heartbeats(redis).shown(keys.WEB, time.time()).outages)
+
+    wait_for(lambda: not lasts(), "the end of any outage before")
+    with frail.paused("mongod"):
+        wait_for(lasts, "the outage")
+        one, two = (meet.login(peer.auth) for peer in known)  # type: ignore[attr-defined]
+        mover, other = meet.seated(one, two)
+        left_s = time.monotonic()
+        mover.reset()
+        wait_for(lambda: time.monotonic() - left_s > AWAY_S, "the bot to have been away")
+        auth = next(peer.auth for peer in known if peer.bot == mover.bot)  # type: ignore[attr-defined]
+        back = meet.login(auth)
+        seen = back.update()["match"]
+        assert 0 < seen["remainingMs"] < seen["turnTimeoutMs"] - AWAY_S * 1000 / 2
+        assert play_out(back, other)["reason"] == "complete"
+    redis.close()
+    wait_for(lambda: ready(meet.web), "a ready server")
 
 
 def test_a_mongodb_that_is_no_primary_is_away(frail: Frail, web: Web, meet: Switchboard) -> None:

@@ -169,6 +169,23 @@ def test_when_a_node_is_killed_and_its_bot_does_not_come_back_the_match_is_void(
     assert (about["fault"], about["void"]) == ("server", True)
 
 
+def test_when_a_node_is_killed_a_bot_that_waits_elsewhere_instead_has_left(
+    web: Web, mortal: Web, meet: Switchboard
+) -> None:
+    """It comes back without its seat, for a contest: it loses, and the record says why."""
+    mover, other = sit_with_the_mover_at(mortal, web, meet)
+    mortal.child.kill()
+    dead(mover)
+    away = meet.login(mover.auth, web=web, login={"contest": f"away-{mover.bot}"})
+    final = other.final()
+    assert (final["state"]["victor"], final["state"]["reason"]) == (other.bot, "disconnect")
+    path = f"/games/numberwang/{other.first['match']['id']}"
+    wait_for(lambda: web.request(path)[0] == 200, "the archive")
+    about = web.request(path)[1]["match"]
+    assert (about["fault"], about["void"], about["evidence"]["elsewhere"]) == ("bot", False, [mover.bot])
+    away.close()
+
+
 def test_a_bot_that_waited_at_a_killed_node_is_met_by_nobody(web: Web, mortal: Web, meet: Switchboard) -> None:
     """Its ticket may be taken for a moment; then who met a ghost waits again, or plays the next who comes."""
     ghost = meet.login(meet.auth(), web=mortal)

@@ -33,6 +33,49 @@ def test_on_turn_there_is_only_the_rest_of_the_clock_to_come_back() -> None:
     assert play.verdict() == ("b", "disconnect", "bot")
 
 
+@pytest.mark.parametrize("bot", ["a", "b"])
+def test_who_is_elsewhere_has_left_though_the_server_emptied_its_seat(bot: str) -> None:
+    """It could have come back in its grace; the evidence says so."""
+    play = Play()
+    play.event(Orphaned(bot, f"{bot}/1", "restart"))
+    play.event(Overdue((bot,)), 14.9)
+    assert play.match.verdict is None
+    play.event(Overdue((bot,)), 0.1)
+    assert play.verdict() == ("b" if bot == "a" else "a", "disconnect", "bot")
+    assert play.match.verdict is not None
+    evidence = play.match.verdict.evidence
+    assert (evidence["elsewhere"], evidence["emptiedBy"], evidence["how"]) == ([bot], {bot: "server"}, {bot: "restart"})
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "verdict"),
+    [
+        ((), (None, "error", "server")),
+        (("a",), (None, "error", "server")),
+        (("a", "b"), (None, "disconnect", "bot")),
+    ],
+)
+def test_of_two_whose_seats_the_server_emptied_both_must_be_elsewhere(
+    elsewhere: tuple[str, ...], verdict: tuple[None, str, str]
+) -> None:
+    """Else the match is void; nobody wins by outlasting a bot of whose absence it knows nothing."""
+    play = Play()
+    for bot in "ab":
+        play.event(Orphaned(bot, f"{bot}/1"))
+    play.event(Overdue(elsewhere), 15.0)
+    assert play.verdict() == verdict
+
+
+def test_who_left_by_itself_is_judged_by_that_wherever_it_is() -> None:
+    """And that it was elsewhere is no evidence."""
+    play = Play()
+    play.event(Left("a", "a/1", clean=False))
+    play.event(Overdue(("a",)), 3.0)
+    assert play.verdict() == ("b", "disconnect", "network")
+    assert play.match.verdict is not None
+    assert "elsewhere" not in play.match.verdict.evidence
+
+
 def test_off_turn_there_is_the_games_turn_timeout_to_come_back() -> None:
     """Also when the opponent moves meanwhile."""
     play = Play()

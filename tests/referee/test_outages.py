@@ -44,6 +44,34 @@ def test_a_clock_is_charged_up_to_it_and_stopped_until_the_bot_is_back() -> None
     assert play.seat("a").remaining_s == pytest.approx(CLOCK_S - 2.5), "it runs again"
 
 
+@pytest.mark.parametrize("looked_s", [None, 2.0])
+def test_who_comes_back_while_it_lasts_was_not_kept_out(looked_s: float | None) -> None:
+    """It is charged for all the time that it was gone, whoever was told of the outage meanwhile."""
+    play = Play(turn_timeout_s=20.0)
+    play.event(Left("a", "a/1", clean=False), 1.0)
+    if looked_s is not None:
+        play.event(Outage(START_S, play.now_s + looked_s, lasts=True), looked_s)
+    play.event(Outage(START_S, START_S + 9.0, lasts=True), START_S + 9.0 - play.now_s)
+    assert play.match.due_s is not None
+    assert play.match.due_s >= play.now_s + GRACE_S, "it is not missed"
+    play.event(Joined("a", "a/2", until_s=START_S + 8.0))
+    assert play.seat("a").remaining_s == pytest.approx(20.0 - 7.0)
+
+
+def test_who_comes_back_after_it_was_kept_out_though_it_had_lasted() -> None:
+    """What was told of it while it lasted changes nothing, except that nobody is missed."""
+    told, fresh = Play(), Play()
+    for play in (told, fresh):
+        play.event(Left("a", "a/1", clean=False, thinking_s=1.0), 1.0)
+    for until_s in (5.0, 30.0):
+        told.event(Outage(START_S + 2.0, START_S + until_s, lasts=True), START_S + until_s - told.now_s)
+    for play in (told, fresh):
+        play.event(Outage(START_S + 2.0, START_S + AWAY_S), START_S + AWAY_S - play.now_s)
+    assert told.match.seats == fresh.match.seats
+    told.event(Joined("a", "a/2"), 5.0)
+    assert told.seat("a").remaining_s == pytest.approx(CLOCK_S - 2.0)
+
+
 def test_who_is_asked_after_it_while_still_absent_has_a_full_clock() -> None:
     """It could not know that it was asked."""
     play = after_an_outage(Left("b", "b/1", clean=False))

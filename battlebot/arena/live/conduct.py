@@ -17,12 +17,14 @@ import structlog
 from battlebot.arena.live.boards import next_board
 from battlebot.arena.live.calls import Publication, encode_match
 from battlebot.arena.live.heartbeats import Heartbeats, Shown
+from battlebot.arena.live.keptout import KeptOut
 from battlebot.arena.live.mail import Mail, eviction
 from battlebot.arena.live.store import Commit, MatchStore
+from battlebot.arena.live.whereabouts import Whereabouts
 from battlebot.errors import Conflict
 from battlebot.redisio import keys
 from battlebot.referee.advance import Step
-from battlebot.referee.events import Event, Failed, Joined, Overdue, Turned
+from battlebot.referee.events import Event, Failed, Joined, Outage, Overdue, Turned
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import step
 from battlebot.referee.telling import update_for
@@ -68,6 +70,8 @@ class Conductor:
         self._silent = (f"{node}/", f"{keys.STATELESS}/")
         self.now_s = now_s
         self._heartbeats = Heartbeats(store.client)
+        self.kept_out = KeptOut(store.client)
+        self._whereabouts = Whereabouts(store)
         self._ask_archive = ask_archive
         self._ask_bots = ask_bots
         self._open_ago_s = open_ago_s
@@ -103,16 +107,11 @@ class Conductor:
     def draft(self, match: Match, events: Sequence[Event]) -> Draft:
         """Returns the answer to events that came at one moment, and what commits it.
 
-        Before a bot that comes back is charged, or an absent one missed, the match is told of the outages of the doors
-        of empty seats. It is not told that it is overdue while it is not known whether an absent bot could have come in
-        time. Asks Redis only for those doors and, if a board follows, for a number. Raises Unavailable.
+        Asks Redis only when a bot comes back or is overdue, and for a number if a board follows. Raises Unavailable.
         """
-        now_s, told = self.now_s(), list(events)
+        now_s, told = self.now_s(), events
         if any(isinstance(one, Joined | Overdue) for one in events):
-            doors = self._doors(match, now_s)
-            told = [*_outages(match, doors), *events]
-            if Overdue() in told and self._is_undecided(match, doors, now_s):
-                told = [one for one in told if not isinstance(one, Overdue)]
+            told = self._told(match, events, now_s)
         if not told:
             return Draft(match, Step(match))
         answer, turns = self._stepped(self.registry[match.game], match, told, now_s)
@@ -131,6 +130,31 @@ class Conductor:
             log.exception("match.unwritable", match=match.id, game=match.game)
             return self.draft(match, [Failed(str(error))])
         return Draft(match, answer, commit, follows)
+
+    def _told(self, match: Match, events: Sequence[Event], now_s: float) -> Sequence[Event]:
+        """Returns what the match is told before a bot that comes back is charged, or an absent one missed.
+
+        The outages of the doors of empty seats come first. The events say which bots are elsewhere, and since when one
+        that is back was kept out; none is overdue while it is not known whether an absent bot could have come in time.
+        """
+        doors = self._doors(match, now_s)
+        outages = _outages(match, doors)
+        if any(isinstance(one, Overdue) for one in events) and self._is_undecided(match, doors, now_s):
+            events = [one for one in events if not isinstance(one, Overdue)]
+        return [*outages, *(self._informed(match, event, outages, now_s) for event in events)]
+
+    def _informed(self, match: Match, event: Event, outages: Sequence[Outage], now_s: float) -> Event:
+        """Returns the event; one by which a bot comes back ends its clock when the server first turned it away."""
+        if not isinstance(event, Joined):
+            return self._whereabouts.informed(match, event, now_s)
+        seat = match.seat_of(event.bot)
+        lasts = any(outage.lasts and event.bot in (outage.bots or ()) for outage in outages)
+        if seat is None or seat.left_s is None or not lasts:
+            return event
+        since_s = self.kept_out.since_s(event.bot, seat.left_s)
+        if since_s is None:
+            return event
+        return msgspec.structs.replace(event, until_s=since_s if event.until_s is None else min(since_s, event.until_s))
 
     def _doors(self, match: Match, now_s: float) -> dict[str, Shown]:
         """Returns what heartbeats show of the doors of empty seats. Raises Unavailable."""
@@ -244,7 +268,7 @@ class Conductor:
         )
 
 
-def _outages(match: Match, doors: Mapping[str, Shown]) -> list[Event]:
+def _outages(match: Match, doors: Mapping[str, Shown]) -> list[Outage]:
     """Returns the outages of the doors of empty seats, each for the bots that come in there."""
     by_door = defaultdict(list)
     for seat in match.seats:

@@ -60,18 +60,22 @@ class Heartbeats:
         return bool(self._scripts.run(BEAT, [keys.NODES, keys.door(door), keys.outages(door)], arguments))
 
     def shown(self, door: str, now_s: float) -> Shown:
-        """Returns what heartbeats up to `now_s` show of a door."""
+        """Returns what heartbeats up to `now_s` show of a door.
+
+        If nodes of the door have not lived all through an outage that lasts, nobody could come in: it counts like one
+        that is over.
+        """
         with redis_errors():
             pipeline = self._client.pipeline(transaction=True)
             pipeline.lrange(keys.outages(door), 0, -1)
-            pipeline.hget(keys.door(door), "opened")
-            rows, opened_ms = pipeline.execute()
+            pipeline.hmget(keys.door(door), "opened", "since")
+            rows, (opened_ms, since_ms) = pipeline.execute()
         found = [
             Outage(int(since_ms) / 1000, int(until_ms) / 1000) for since_ms, until_ms in map(str.split, texts(rows))
         ]
         open_s = None if opened_ms is None else int(opened_ms) / 1000
         if open_s is not None and AWAY_S < now_s - open_s <= SHUT_S:
-            found.append(Outage(open_s, now_s))
+            found.append(Outage(open_s, now_s, lasts=int(since_ms or 0) / 1000 <= open_s))
         return Shown(found, open_s)
 
     def since_s(self, door: str) -> float:

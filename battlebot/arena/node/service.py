@@ -52,6 +52,7 @@ class Arena:
         self.node = conductor.node
         self.opening = opening or Opening()
         self._store = conductor.store
+        self._kept_out = conductor.kept_out
         self._now_s = conductor.now_s
         self._tables = Tables(conductor.store, lambda player: self._clocks.watch(player), new_lock)
         self._host = Host(
@@ -172,6 +173,17 @@ class Arena:
         ended_s = time.monotonic()
         event = Left(player.bot, player.place, clean, player.thinking_s(ended_s), how, self._now_s())
         self._depart(player, event, ended_s)
+
+    def kept_out(self, bot: str, came_s: float) -> None:
+        """Notes for all nodes that a login of the bot, come at `came_s` (epoch), is turned away. Returns at once."""
+        in_background(self._note_kept_out, bot, came_s, self._now_s())
+
+    def _note_kept_out(self, bot: str, came_s: float, away_s: float) -> None:
+        try:
+            self._kept_out.note(bot, came_s, away_s)
+        except Unavailable as error:
+            # without Redis no other node lets it in either
+            log.warning("login.kept_out", bot=bot, error=str(error))
 
     def orphaned(self, player: Player, how: str) -> None:
         """Handles the end of a player's connection by the server itself: the seat is kept, the clock stopped."""
