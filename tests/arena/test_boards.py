@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import time
+
 import pytest
+import redis
 
 from battlebot.arena.live.boards import next_board
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.making import new_match
+from battlebot.arena.live.store import MatchStore
 from battlebot.config import load_settings
 from battlebot.referee.events import Left, Overdue
 from battlebot.referee.match import Match, Series
@@ -35,3 +42,24 @@ def test_who_left_first_loses_both_boards(registry: Registry, first: str, later_
         assert board.verdict.victor == (other if victor else None)
         assert board.verdict.evidence["how"] == {"ada": "goodbye", "bob": "goodbye"}
         assert board.verdict.evidence["awayMs"][first] == round(LIMIT_S * 1000)
+
+
+@pytest.mark.parametrize("drains_after", [2, 9])
+def test_the_next_board_is_told_to_its_bots_unless_it_is_lost_already(
+    store: MatchStore, registry: Registry, client: redis.Redis, drains_after: int
+) -> None:
+    """Whether it is cannot be told any more if the node begins to drain between the two boards."""
+    now_s = time.time()
+    left_s = now_s - 3.0
+    settings = load_settings({}, None, turn_timeout_ms=1500)
+    match = new_match(registry["gomoku"], SEATS, settings, left_s, series=Series("s", 1, 2, 7))
+    assert store.begin(match, "queue", [], [])
+    Heartbeats(client).send("n", left_s, first=True)
+    Conductor(registry, store, "n", now_s=lambda: left_s).conduct(match, Left("ada", "n/1.1", False))
+    known = iter([0.0] * drains_after + [math.inf] * 9)
+    conductor = Conductor(registry, store, "n", now_s=lambda: now_s, open_ago_s=lambda: next(known))
+    answer = conductor.conduct(store.load(match.id), Overdue())
+    assert answer.match.verdict is not None
+    assert answer.then is not None
+    assert [update.final for update in answer.then.updates if update.bot == "bob"] == [drains_after > 2]
+    assert (answer.then.match.verdict is not None) is (drains_after > 2)

@@ -176,7 +176,8 @@ class Conductor:
             door = keys.door_of(seat.left_place)
             if doors[door].was_open_after(seat.back_by_s, now_s):
                 continue
-            if door != keys.door_of(self.node) or now_s - self._open_ago_s() < seat.back_by_s:
+            # by the clock of this moment: Redis has been asked since `now_s`
+            if door != keys.door_of(self.node) or self.now_s() - self._open_ago_s() < seat.back_by_s:
                 return True
         return False
 
@@ -217,14 +218,22 @@ class Conductor:
         after = next_board(game, match, self.store.next_number(), now_s)
         assert after.due_s is not None
         is_lost = after.due_s <= now_s and not self._is_undecided(after, self._doors(after, now_s), now_s)
-        return Step(after, () if is_lost else tuple(update_for(game, after, seat) for seat in after.seats))
+        return Step(after) if is_lost else self._beginning(after)
 
     def _begun(self, follows: Step) -> Step:
         match = follows.match
         assert match.series is not None
         about = {"match": match.id, "game": match.game, "series": match.series.id, "board": match.series.board}
         log.info("match.begun", **about, players=[seat.bot for seat in match.seats])
-        return follows if follows.updates else self.conduct(match, Overdue())
+        if follows.updates:
+            return follows
+        answer = self.conduct(match, Overdue())
+        # the node may have begun to drain in this moment: then it cannot tell any more whether the board is lost
+        return answer if answer.match.verdict is not None else self._beginning(answer.match)
+
+    def _beginning(self, match: Match) -> Step:
+        game = self.registry[match.game]
+        return Step(match, tuple(update_for(game, match, seat) for seat in match.seats))
 
     def _publications(self, before: Match, answer: Step) -> list[Publication]:
         """Returns what is published with the commit to the other nodes' seats and to viewers."""
