@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import socket
 import time
 import urllib.error
@@ -39,10 +40,15 @@ def wait_for(condition: Callable[[], Any], what: str = "", limit_s: float = LIMI
 
 
 def free_port() -> int:
-    """Returns a port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Returns a port that was free a moment ago, below those that systems give to outgoing connections."""
+    while True:
+        port = 20_000 + secrets.randbelow(12_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        return port
 
 
 class Web:

@@ -1,12 +1,12 @@
 """Settings for a server of a test's own, and a process that serves the stand-in until it is told to end."""
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import cluster
 import pytest
 
 from battlebot.config import Settings, as_environment
@@ -28,13 +28,7 @@ def _standin_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def free_port() -> Callable[[], int]:
     """Returns a function that returns a port nobody listens on."""
-
-    def find() -> int:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            return int(probe.getsockname()[1])
-
-    return find
+    return cluster.free_port
 
 
 @pytest.fixture
