@@ -101,6 +101,9 @@ class Subscription:
 
     def _send(self, *command: str) -> None:
         assert self._connection is not None
+        if self._broken:
+            # redis-py would connect anew, and take its answers from the reader
+            return
         try:
             self._connection.send_command(*command, check_health=False)
         except BROKEN:

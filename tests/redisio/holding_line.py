@@ -10,13 +10,17 @@ from urllib.parse import unquote, urlsplit
 
 
 class HoldingLine:
-    """The proxy: `url` is its address. `held` is set while a subscription waits for `free`."""
+    """The proxy: `url` is its address. `held` is set while a subscription waits for `free`.
+
+    `connections`: how many have been made.
+    """
 
     def __init__(self, url: str) -> None:
         self._far = urlsplit(url)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"redis://127.0.0.1:{self._listener.getsockname()[1]}"
         self.held = threading.Event()
+        self.connections = 0
         self._is_free = threading.Event()
         self._is_free.set()
         self._passes = threading.Semaphore(0)
@@ -69,6 +73,7 @@ class HoldingLine:
         with suppress(OSError):
             while True:
                 near, _ = self._listener.accept()
+                self.connections += 1
                 if not self._is_whole:
                     near.close()
                     continue

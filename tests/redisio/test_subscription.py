@@ -306,6 +306,31 @@ def test_who_comes_and_goes_in_many_threads_while_the_line_breaks_is_heard(
     wait_for(lambda: not any(heard for _, heard in client.pubsub_numsub(*channels)), "the end of all subscriptions")
 
 
+def test_a_broken_line_is_connected_anew_by_its_reader_alone(
+    client: redis.Redis, far: redis.Redis, line: HoldingLine
+) -> None:
+    """Not by who wants a channel meanwhile: it would wait for answers that the reader takes."""
+    reads, goes_on = threading.Event(), threading.Event()
+
+    def on_message(channel: str, data: bytes) -> None:
+        reads.set()
+        goes_on.wait(20)
+
+    first, *others = (new_name("channel") for _ in range(20))
+    heard = Subscription(far, "reader", on_message, lambda channel: None)
+    heard.want(first)
+    heard.wait_for(first)
+    client.publish(first, b"a letter that takes long to deal with")
+    assert reads.wait(20)
+    before = line.connections
+    line.end_all()
+    for channel in others:
+        heard.want(channel)
+    assert line.connections == before
+    goes_on.set()
+    wait_for(lambda: all(count for _, count in client.pubsub_numsub(first, *others)), "all to be heard")
+
+
 def test_a_connection_that_ends_while_a_letter_is_dealt_with_is_made_anew(letters: Letters) -> None:
     """By somebody else who found it broken: redis-py connects again by itself, and hears nothing then."""
     reading, mailbox = letters.mailbox._on_mail, letters.mailbox
