@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 import structlog
 from cluster import Cluster, Web, cluster, wait_for
 from pymongo.collection import Collection
@@ -86,6 +87,14 @@ def house(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -
 def with_settings(settings: Settings) -> Callable[..., Settings]:
     """Returns the test's settings with changes."""
     return lambda **changes: replace(settings, **changes)
+
+
+@pytest.fixture
+def client(settings: Settings) -> Iterator[redis.Redis]:
+    """Yields a client of the emptied Valkey."""
+    made = connect(settings.redis_url)
+    yield made
+    made.close()
 
 
 @pytest.fixture

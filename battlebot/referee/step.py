@@ -6,7 +6,7 @@ change any more. Rules are those of seed 000 and of docs/bots.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -56,6 +56,26 @@ def step(game: Game, match: Match, event: Event, now_s: float) -> Step:
     except Exception as error:
         answer = _ended(game, next_match, ending.failure(error, event))
         return replace(answer, match=replace(answer.match, due_s=None), failure=error)
+
+
+def step_all(game: Game, match: Match, events: Sequence[Event], now_s: float) -> tuple[Step, list[dict[str, Any]]]:
+    """Answers events that came at one moment, as if they were one: one new revision, and one update for each seat.
+
+    Also returns the turns to record. Raises nothing, like `step`.
+    """
+    answer = step(game, match, events[0], now_s)
+    turns = [] if answer.recorded is None else [answer.recorded]
+    for event in events[1:]:
+        before = answer.match
+        if before is not match:
+            before = replace(before, revision=match.revision)
+        after = step(game, before, event, now_s)
+        if after.match is before and before is not match:
+            continue
+        told = {update.bot: update for update in (*answer.updates, *after.updates)}
+        answer = replace(after, updates=tuple(told.values()))
+        turns += [] if after.recorded is None else [after.recorded]
+    return answer, turns
 
 
 def with_first_due(game: Game, match: Match, now_s: float) -> Match:

@@ -36,13 +36,9 @@ class Answering:
             if time.monotonic() - self._tried_s >= fresh_s:
                 self._look()
 
-    def within(self, seconds: float) -> bool:
-        """Returns whether the store has answered within the last `seconds`. Does not ask."""
-        return self.ago_s() < seconds
-
     def require(self, fresh_s: float) -> None:
         """Asks, unless the store has answered within the last `fresh_s`. Raises Unavailable if it does not answer."""
-        if not self.within(fresh_s):
+        if self.ago_s() >= fresh_s:
             self._hear()
 
     def _run(self, every_s: float) -> None:

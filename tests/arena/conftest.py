@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,6 @@ from battlebot.arena.live.making import begin, new_match, ticket_of
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
-from battlebot.redisio.connection import connect
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry, discover
 
@@ -22,14 +21,6 @@ from battlebot.rules.registry import Registry, discover
 def registry() -> Registry:
     """Returns all games."""
     return discover()
-
-
-@pytest.fixture
-def client(settings: Settings) -> Iterator[redis.Redis]:
-    """Yields a client of the emptied Valkey."""
-    made = connect(settings.redis_url)
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -14,19 +14,10 @@ from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
 from battlebot.redisio import keys
-from battlebot.redisio.connection import connect
 from battlebot.redisio.solo import Locks, Solo
 from battlebot.rules.registry import discover
 
 GAME = "noughtsandcrosses"
-
-
-@pytest.fixture
-def client(settings: Settings) -> Iterator[redis.Redis]:
-    """A client of the emptied Valkey."""
-    made = connect(settings.redis_url)
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 import redis
 from hall import Hall
 
 from battlebot.config import Settings
-from battlebot.redisio.connection import connect
 from battlebot.storage import Storage
-
-
-@pytest.fixture
-def client(settings: Settings) -> Iterator[redis.Redis]:
-    """Yields a client of the emptied Valkey."""
-    made = connect(settings.redis_url)
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -96,14 +95,6 @@ class House:
         games = self.storage.games.each_of_contest(GAME, "cup", void=True)
         found = check_contest(self.contest(), games, self.storage.meetings.of_contest(GAME, "cup"))
         return [*found, *self.storage.ledger.recount(GAME, "cup")]
-
-
-@pytest.fixture
-def client(settings: Settings) -> Iterator[redis.Redis]:
-    """A client of the emptied Valkey."""
-    made = connect(settings.redis_url)
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ from battlebot.errors import Unavailable
 from battlebot.matchmaking.lobby import HOLD_S, Lobby
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Mailbox
-from battlebot.redisio.connection import connect
 from battlebot.referee.events import Left, Orphaned, Turned
 from battlebot.referee.match import Match
 from battlebot.rules.registry import discover
@@ -49,14 +48,6 @@ class Bot:
 
     def close(self, reason: Closing) -> None:
         self.closed.append(reason)
-
-
-@pytest.fixture
-def client(settings: Settings) -> Iterator[redis.Redis]:
-    """A client of the emptied Valkey."""
-    made = connect(settings.redis_url)
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 import redis
 
-from battlebot.config import Settings
 from battlebot.matchmaking.missing import Missing
-from battlebot.redisio.connection import connect
-
-
-@pytest.fixture
-def client(settings: Settings) -> Iterator[redis.Redis]:
-    """Yields a client of the emptied Valkey."""
-    made = connect(settings.redis_url)
-    yield made
-    made.close()
 
 
 def noted(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,17 +15,15 @@ import structlog
 
 from battlebot.arena.live.boards import next_board
 from battlebot.arena.live.calls import Publication, encode_match
-from battlebot.arena.live.heartbeats import Heartbeats, Shown
-from battlebot.arena.live.keptout import KeptOut
+from battlebot.arena.live.emptyseats import EmptySeats
 from battlebot.arena.live.mail import Mail, eviction
 from battlebot.arena.live.store import Commit, MatchStore
-from battlebot.arena.live.whereabouts import Whereabouts
 from battlebot.errors import Conflict
 from battlebot.redisio import keys
 from battlebot.referee.advance import Step
-from battlebot.referee.events import Event, Failed, Joined, Outage, Overdue, Turned
+from battlebot.referee.events import Event, Failed, Joined, Overdue, Turned
 from battlebot.referee.match import Match, Seat
-from battlebot.referee.step import step
+from battlebot.referee.step import step_all
 from battlebot.referee.telling import update_for
 from battlebot.rules.contract import Game
 
@@ -69,12 +66,9 @@ class Conductor:
         # prefixes of places that get no letters: this node's own, and those of stateless bots
         self._silent = (f"{node}/", f"{keys.STATELESS}/")
         self.now_s = now_s
-        self._heartbeats = Heartbeats(store.client)
-        self.kept_out = KeptOut(store.client)
-        self._whereabouts = Whereabouts(store)
+        self._empty_seats = EmptySeats(registry, store, node, now_s, open_ago_s)
         self._ask_archive = ask_archive
         self._ask_bots = ask_bots
-        self._open_ago_s = open_ago_s
 
     def conduct(self, match: Match, event: Event, draft: Draft | None = None) -> Step:
         """Answers an event and commits the answer; `match` is the newest that the caller holds.
@@ -111,10 +105,10 @@ class Conductor:
         """
         now_s, told = self.now_s(), events
         if any(isinstance(one, Joined | Overdue) for one in events):
-            told = self._told(match, events, now_s)
+            told = self._empty_seats.told(match, events, now_s)
         if not told:
             return Draft(match, Step(match))
-        answer, turns = self._stepped(self.registry[match.game], match, told, now_s)
+        answer, turns = step_all(self.registry[match.game], match, told, now_s)
         if answer.match is match:
             return Draft(match, answer)
         follows = self._follows(answer.match)
@@ -131,56 +125,6 @@ class Conductor:
             return self.draft(match, [Failed(str(error))])
         return Draft(match, answer, commit, follows)
 
-    def _told(self, match: Match, events: Sequence[Event], now_s: float) -> Sequence[Event]:
-        """Returns what the match is told before a bot that comes back is charged, or an absent one missed.
-
-        The outages of the doors of empty seats come first. The events say which bots are elsewhere, and since when one
-        that is back was kept out; none is overdue while it is not known whether an absent bot could have come in time.
-        """
-        doors = self._doors(match, now_s)
-        outages = _outages(match, doors)
-        if any(isinstance(one, Overdue) for one in events) and self._is_undecided(match, doors, now_s):
-            events = [one for one in events if not isinstance(one, Overdue)]
-        return [*outages, *(self._informed(match, event, outages, now_s) for event in events)]
-
-    def _informed(self, match: Match, event: Event, outages: Sequence[Outage], now_s: float) -> Event:
-        """Returns the event; one by which a bot comes back ends its clock when the server first turned it away."""
-        if not isinstance(event, Joined):
-            return self._whereabouts.informed(match, event, now_s)
-        seat = match.seat_of(event.bot)
-        lasts = any(outage.lasts and event.bot in (outage.bots or ()) for outage in outages)
-        if seat is None or seat.left_s is None or not lasts:
-            return event
-        since_s = self.kept_out.since_s(event.bot, seat.left_s)
-        if since_s is None:
-            return event
-        return msgspec.structs.replace(event, until_s=since_s if event.until_s is None else min(since_s, event.until_s))
-
-    def _doors(self, match: Match, now_s: float) -> dict[str, Shown]:
-        """Returns what heartbeats show of the doors of empty seats. Raises Unavailable."""
-        seats = match.seats if match.verdict is None else ()
-        doors = {keys.door_of(seat.left_place) for seat in seats if seat.left_place is not None}
-        return {door: self._heartbeats.shown(door, now_s) for door in doors}
-
-    def _is_undecided(self, match: Match, doors: Mapping[str, Shown], now_s: float) -> bool:
-        """Returns whether the time of an absent bot is over, and its door was not seen to be open at its end or later.
-
-        It was, as the next heartbeat will show, or there is an outage, by which the bot's time will move.
-        """
-        outages = _outages(match, doors)
-        if outages:
-            match = self._stepped(self.registry[match.game], match, outages, now_s)[0].match
-        for seat in match.seats if match.verdict is None else ():
-            if seat.back_by_s is None or seat.left_place is None or seat.back_by_s > now_s:
-                continue
-            door = keys.door_of(seat.left_place)
-            if doors[door].was_open_after(seat.back_by_s, now_s):
-                continue
-            # by the clock of this moment: Redis has been asked since `now_s`
-            if door != keys.door_of(self.node) or self.now_s() - self._open_ago_s() < seat.back_by_s:
-                return True
-        return False
-
     def committed(self, draft: Draft, ask_archive: bool) -> Step:
         """Returns the answer of a committed draft, and does what is due after it. Waits only if a board follows."""
         match, answer, follows = draft.match, draft.answer, draft.follows
@@ -192,24 +136,6 @@ class Conductor:
             self._ask_bots(match.id)
         return answer if follows is None else msgspec.structs.replace(answer, then=self._begun(follows))
 
-    def _stepped(
-        self, game: Game, match: Match, events: Sequence[Event], now_s: float
-    ) -> tuple[Step, list[dict[str, Any]]]:
-        """Returns the answer to all events, as if to one: one new revision, one update per seat; and the turns."""
-        answer = step(game, match, events[0], now_s)
-        turns = [] if answer.recorded is None else [answer.recorded]
-        for event in events[1:]:
-            before = answer.match
-            if before is not match:
-                before = msgspec.structs.replace(before, revision=match.revision)
-            after = step(game, before, event, now_s)
-            if after.match is before and before is not match:
-                continue
-            told = {update.bot: update for update in (*answer.updates, *after.updates)}
-            answer = msgspec.structs.replace(after, updates=tuple(told.values()))
-            turns += [] if after.recorded is None else [after.recorded]
-        return answer, turns
-
     def _follows(self, match: Match) -> Step | None:
         """Returns the beginning of the board that follows a finished match, or None; tells nobody if already lost."""
         if match.verdict is None or not match.goes_on:
@@ -217,7 +143,7 @@ class Conductor:
         game, now_s = self.registry[match.game], self.now_s()
         after = next_board(game, match, self.store.next_number(), now_s)
         assert after.due_s is not None
-        is_lost = after.due_s <= now_s and not self._is_undecided(after, self._doors(after, now_s), now_s)
+        is_lost = after.due_s <= now_s and not self._empty_seats.is_undecided(after, now_s)
         return Step(after) if is_lost else self._beginning(after)
 
     def _begun(self, follows: Step) -> Step:
@@ -275,19 +201,6 @@ class Conductor:
             evidence=verdict.evidence or None,
             turns=match.version,
         )
-
-
-def _outages(match: Match, doors: Mapping[str, Shown]) -> list[Outage]:
-    """Returns the outages of the doors of empty seats, each for the bots that come in there."""
-    by_door = defaultdict(list)
-    for seat in match.seats:
-        if seat.left_place is not None:
-            by_door[keys.door_of(seat.left_place)].append(seat.bot)
-    return [
-        msgspec.structs.replace(outage, bots=tuple(by_door[door]))
-        for door, shown in doors.items()
-        for outage in shown.outages
-    ]
 
 
 def _came_at(version: int, event: Event) -> Event:

@@ -10,6 +10,7 @@ import structlog
 from msgspec.structs import replace
 
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.keptout import KeptOut
 from battlebot.arena.live.mail import MAIL, Mail, begun
 from battlebot.arena.node.clocks import Clocks
 from battlebot.arena.node.host import Host
@@ -52,7 +53,7 @@ class Arena:
         self.node = conductor.node
         self.opening = opening or Opening()
         self._store = conductor.store
-        self._kept_out = conductor.kept_out
+        self._kept_out = KeptOut(conductor.store.client)
         self._now_s = conductor.now_s
         self._tables = Tables(conductor.store, lambda player: self._clocks.watch(player), new_lock)
         self._host = Host(

@@ -1,0 +1,104 @@
+"""What a match is told before a bot that comes back is charged, or one that stays away is missed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from battlebot.arena.live.heartbeats import Heartbeats, Shown
+from battlebot.arena.live.keptout import KeptOut
+from battlebot.arena.live.store import MatchStore
+from battlebot.arena.live.whereabouts import Whereabouts
+from battlebot.redisio import keys
+from battlebot.referee.events import Event, Joined, Outage, Overdue
+from battlebot.referee.match import Match
+from battlebot.referee.step import step_all
+from battlebot.rules.contract import Game
+
+
+class EmptySeats:
+    """Knows of empty seats what the referee cannot: whether their bots could have come in. Every method asks Redis.
+
+    Every method raises Unavailable.
+    """
+
+    def __init__(
+        self,
+        registry: Mapping[str, Game],
+        store: MatchStore,
+        node: str,
+        now_s: Callable[[], float],
+        open_ago_s: Callable[[], float],
+    ) -> None:
+        """`node` is the node that asks ("": a worker); `open_ago_s()`: how long ago it could last let bots in."""
+        self._registry = registry
+        self._door = keys.door_of(node)
+        self._now_s = now_s
+        self._open_ago_s = open_ago_s
+        self._heartbeats = Heartbeats(store.client)
+        self._kept_out = KeptOut(store.client)
+        self._whereabouts = Whereabouts(store)
+
+    def told(self, match: Match, events: Sequence[Event], now_s: float) -> Sequence[Event]:
+        """Returns what the match is told instead of `events`; nothing if no bot can be missed yet.
+
+        The outages of the doors of empty seats come first. The events say which bots are elsewhere, and since when one
+        that is back was kept out; none is overdue while it is not known whether an absent bot could have come in time.
+        """
+        doors = self._doors(match, now_s)
+        outages = _outages(match, doors)
+        if any(isinstance(one, Overdue) for one in events) and self._is_undecided(match, doors, outages, now_s):
+            events = [one for one in events if not isinstance(one, Overdue)]
+        return [*outages, *(self._informed(match, event, outages, now_s) for event in events)]
+
+    def is_undecided(self, match: Match, now_s: float) -> bool:
+        """Returns whether the time of an absent bot is over, and its door was not seen to be open at its end or later.
+
+        It was, as the next heartbeat will show, or there is an outage, by which the bot's time will move.
+        """
+        doors = self._doors(match, now_s)
+        return self._is_undecided(match, doors, _outages(match, doors), now_s)
+
+    def _is_undecided(self, match: Match, doors: Mapping[str, Shown], outages: Sequence[Outage], now_s: float) -> bool:
+        if outages:
+            match = step_all(self._registry[match.game], match, outages, now_s)[0].match
+        for seat in match.seats if match.verdict is None else ():
+            if seat.back_by_s is None or seat.left_place is None or seat.back_by_s > now_s:
+                continue
+            door = keys.door_of(seat.left_place)
+            if doors[door].was_open_after(seat.back_by_s, now_s):
+                continue
+            # by the clock of this moment: Redis has been asked since `now_s`
+            if door != self._door or self._now_s() - self._open_ago_s() < seat.back_by_s:
+                return True
+        return False
+
+    def _informed(self, match: Match, event: Event, outages: Sequence[Outage], now_s: float) -> Event:
+        """Returns the event; one by which a bot comes back ends its clock when the server first turned it away."""
+        if not isinstance(event, Joined):
+            return self._whereabouts.informed(match, event, now_s)
+        seat = match.seat_of(event.bot)
+        lasts = any(outage.lasts and event.bot in (outage.bots or ()) for outage in outages)
+        if seat is None or seat.left_s is None or not lasts:
+            return event
+        since_s = self._kept_out.since_s(event.bot, seat.left_s)
+        if since_s is None:
+            return event
+        return replace(event, until_s=since_s if event.until_s is None else min(since_s, event.until_s))
+
+    def _doors(self, match: Match, now_s: float) -> dict[str, Shown]:
+        """Returns what heartbeats show of the doors of empty seats."""
+        seats = match.seats if match.verdict is None else ()
+        doors = {keys.door_of(seat.left_place) for seat in seats if seat.left_place is not None}
+        return {door: self._heartbeats.shown(door, now_s) for door in doors}
+
+
+def _outages(match: Match, doors: Mapping[str, Shown]) -> list[Outage]:
+    """Returns the outages of the doors of empty seats, each for the bots that come in there."""
+    by_door = defaultdict(list)
+    for seat in match.seats:
+        if seat.left_place is not None:
+            by_door[keys.door_of(seat.left_place)].append(seat.bot)
+    return [replace(outage, bots=tuple(by_door[door])) for door, shown in doors.items() for outage in shown.outages]
