@@ -19,6 +19,7 @@ from battlebot.api.context import CONTEXT_KEY, Context
 from battlebot.api.errors import handle_errors
 from battlebot.api.headers import add_headers
 from battlebot.api.origins import refuse_other_origins
+from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
@@ -30,6 +31,7 @@ from battlebot.arena.node.player import Player
 from battlebot.arena.node.running import Node, new_node_name
 from battlebot.arena.node.service import Arena
 from battlebot.arena.node.turns import Turns
+from battlebot.arena.places import TCP, WEB
 from battlebot.config import Settings
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.lookout import Lookout
@@ -37,7 +39,6 @@ from battlebot.contests.service.organiser import Organiser
 from battlebot.errors import SettingError, Unavailable
 from battlebot.matchmaking.lobby import Lobby
 from battlebot.matchmaking.missing import Missing
-from battlebot.redisio import keys
 from battlebot.redisio.allowance import Allowance
 from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect
@@ -110,7 +111,7 @@ class House:
         Node(self.client, self.arena, self.timers, tick).start()
 
 
-def build_house(settings: Settings, door: str = keys.WEB) -> House:
+def build_house(settings: Settings, door: str = WEB) -> House:
     """Build the parts of one node with this door. `settings` must name a Redis, a MongoDB and a secret key.
 
     Raises SettingError, BadGame.
@@ -141,11 +142,10 @@ def build_house(settings: Settings, door: str = keys.WEB) -> House:
         store=store,
         queues=queues,
         contests=Entrance(storage, bus, settings, Allowance(client, "contests", settings.contests_per_minute).take),
+        casual=CasualMatches(settings, store, storage.bots.addresses, requests.bots, time.time),
         ask_pairing=requests.pairing,
         now_s=time.time,
         arena=arena,
-        addresses=storage.bots.addresses,
-        ask_bots=requests.bots,
     )
     arena.letters["freed"] = lobby.on_freed
     # with a connection of its own: a Redis that hangs must not delay registrations for long
@@ -222,7 +222,7 @@ def create_tcp_door(settings: Settings) -> TcpDoor:
 
     Raises SettingError, BadGame.
     """
-    house = build_house(settings, keys.TCP)
+    house = build_house(settings, TCP)
     presence = Presence(house.client, house.scripts)
     attendance = house.storage.players.was_online
     door = TcpDoor(settings, house.directory, presence, house.lobby, house.arena, house.lag, attendance)

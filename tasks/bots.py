@@ -11,6 +11,7 @@ from typing import Any
 import structlog
 from celery import shared_task, signals
 
+from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.leases import RENEW_EVERY_S, Leases
 from battlebot.arena.live.store import MatchStore
@@ -96,8 +97,10 @@ class Desk:
             queues=bench.queues,
             health=self.health,
             trial=Trial(bench.registry, bench.settings, self._askers),
+            casual=CasualMatches(
+                bench.settings, self._store, bench.storage.bots.addresses, bench.requests.bots, time.time
+            ),
             ask_pairing=bench.requests.pairing,
-            ask_bots=bench.requests.bots,
         )
 
     def _stop(self, **_: Any) -> None:

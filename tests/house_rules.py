@@ -103,6 +103,7 @@ LAYERS = {
         *(
             "contests",
             "arena.live",
+            "arena.places",
             "redisio",
             "runtime",
             "matchmaking.missing",
@@ -131,8 +132,8 @@ LAYERS = {
     ),
     "battlebot.stateless": layer(
         "stateless bots are asked by what stands on the arena",
-        *("stateless", "arena.live", "redisio", "runtime", "referee", "rules.contract", "contests.contest", "storage"),
-        *("wire", "config", "errors"),
+        *("stateless", "arena.live", "arena.places", "redisio", "runtime", "referee", "rules.contract"),
+        *("contests.contest", "storage", "wire", "config", "errors"),
     ),
     "battlebot.stateless.http": layer(
         "the kind of address of bots behind HTTP knows no match",
@@ -149,21 +150,23 @@ LAYERS = {
     "battlebot.runtime": layer("what a process is made of knows neither stores nor matches", "runtime", "errors"),
     "battlebot.redisio": layer("Redis as such knows no match", "redisio", "errors"),
     "battlebot.arena": layer("the arena is made of its parts", "arena"),
+    "battlebot.arena.places": layer("how places are written is text, and pure", theirs=(), never=PURE),
     "battlebot.arena.live": layer(
         "live matches stand on referee and Redis, and know no connection",
-        *("arena.live", "redisio", "referee", "rules", "wire", "config", "errors"),
+        *("arena.live", "arena.places", "redisio", "referee", "rules", "wire", "config", "errors"),
     ),
     "battlebot.arena.node": layer(
         "what a node does for its players stands on the live matches",
-        *("arena.node", "arena.live", "redisio", "runtime", "referee", "rules", "wire", "errors"),
+        *("arena.node", "arena.live", "arena.places", "redisio", "runtime", "referee", "rules", "wire", "errors"),
     ),
     "battlebot.arena.names": layer(
         "names stand on Redis and storage, and know no match",
-        *("arena.names", "redisio", "runtime", "storage", "wire", "errors"),
+        *("arena.names", "arena.places", "redisio", "runtime", "storage", "wire", "errors"),
     ),
     "battlebot.matchmaking": layer(
         "matchmaking stands on the arena",
-        *("matchmaking", "arena.live", "arena.node", "redisio", "runtime", "rules", "wire", "config", "errors"),
+        *("matchmaking", "arena.live", "arena.node", "arena.places", "redisio", "runtime", "rules"),
+        *("wire", "config", "errors"),
     ),
     "battlebot.transports": layer(
         "a transport knows arena and wire, never rules or storage",

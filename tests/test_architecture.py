@@ -71,6 +71,7 @@ BROKEN = [
     ("battlebot/runtime/gate.py", "import battlebot.redisio.keys", "battlebot.runtime"),
     ("battlebot/redisio/line.py", "from battlebot.referee.match import Match", "battlebot.redisio"),
     ("battlebot/arena/__init__.py", "from battlebot.storage import Storage", "battlebot.arena"),
+    ("battlebot/arena/places.py", "import secrets", "battlebot.arena.places"),
     ("battlebot/arena/live/sweep.py", "from battlebot.arena.node.tables import Table", "battlebot.arena.live"),
     ("battlebot/arena/node/service.py", "import battlebot.contests.standings", "battlebot.arena.node"),
     ("battlebot/arena/names/presence.py", "from battlebot.arena.live import store", "battlebot.arena.names"),

@@ -10,14 +10,13 @@ from typing import Protocol
 
 import structlog
 
-from battlebot.arena.live.conduct import asked_of
+from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.mail import freed
-from battlebot.arena.live.making import begin, is_stateless, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.live.traits import in_order, series_of
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
+from battlebot.arena.places import is_stateless, node_of
 from battlebot.config import Settings
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.redisio import keys
@@ -72,21 +71,17 @@ class ContestDoor(Protocol):
 
 @dataclass
 class Lobby:
-    """A node's waiting players. `ask_pairing(game, contest)` and `ask_bots(match_id)` enqueue tasks; neither raises.
-
-    `addresses(bots)` returns bot -> address, for those that are stateless.
-    """
+    """A node's waiting players. `ask_pairing(game, contest)` enqueues a task; it does not raise."""
 
     registry: Mapping[str, Game]
     settings: Settings
     store: MatchStore
     queues: Queues
     contests: ContestDoor
+    casual: CasualMatches
     ask_pairing: Callable[[str, str], None]
     now_s: Callable[[], float]
     arena: Arena
-    addresses: Callable[[Sequence[str]], Mapping[str, str]] = lambda bots: {}
-    ask_bots: Callable[[str], None] = lambda match_id: None
     _waiting: dict[str, Waiter] = field(default_factory=dict)
     _coming: set[str] = field(default_factory=set)  # places of players in `enter`, not yet known to wait
     _doubts: dict[str, Doubt] = field(default_factory=dict)
@@ -214,7 +209,7 @@ class Lobby:
         try:
             self.queues.give_back(self._ticket(player), others)
             for other in others:
-                node = keys.node_of(other.place)
+                node = node_of(other.place)
                 if node == self.arena.node:
                     self._wait_on(other.place)
                 else:
@@ -250,23 +245,14 @@ class Lobby:
             return False
         if seat is None or seat.place is None or is_stateless(seat.place):
             return False
-        beat_s = self.store.last_beat_s(keys.node_of(seat.place))
+        beat_s = self.store.last_beat_s(node_of(seat.place))
         if doubt.beat_s is None and beat_s >= player.waiting_since_s + HOLD_S:
             self._doubts[player.place] = replace(doubt, beat_s=beat_s)
         return doubt.beat_s is None or beat_s <= doubt.beat_s
 
     def _pair(self, player: Player, game: Game, others: tuple[Ticket, ...]) -> None:
-        seats = in_order([(player.bot, player.place), *((other.bot, other.place) for other in others)])
-        series = series_of(seats, self.store.next_number)
-        addresses = self.addresses([bot for bot, place in seats if is_stateless(place)])
-        match = new_match(game, seats, self.settings, self.now_s(), series=series, addresses=addresses)
-        if begin(self.store, game, match, self._queue(player), self._ticket(player).text):
-            log.info("match.begun", match=match.id, game=game.name, players=[bot for bot, _ in seats])
-            if asked_of(game, match):
-                self.ask_bots(match.id)
-        else:
-            # it took longer than tickets are held, or a name already plays: the tick puts back those who still wait
-            log.warning("match.not_begun", match=match.id, game=game.name)
+        waiting = [(player.bot, player.place), *((other.bot, other.place) for other in others)]
+        self.casual.begin(game, waiting, self._queue(player), self._ticket(player).text)
 
     def _say_again(self, name: str, waiters: list[Waiter]) -> None:
         # earlier chunks took time: a player given a match meanwhile may already wait at another place

@@ -6,9 +6,6 @@ from hashlib import sha256
 
 TAG = "bb:{0}"
 
-STATELESS = "bots"  # in a place, instead of a node: a stateless bot, asked at an address
-WEB, TCP = "web", "tcp"  # the doors for bots; a node has one
-
 DEADLINES = f"{TAG}:deadlines"  # sorted set: live match -> when it is due, ms since the epoch
 FINISHED = f"{TAG}:finished"  # sorted set: ended and not yet archived match -> its end's sequence number
 ARCHIVE_ASKED = f"{TAG}:archiveasked"  # string, short-lived: the archive has been asked for and has not begun
@@ -157,13 +154,3 @@ def contest_events(game: str, contest: str) -> str:
 def game_events(game: str) -> str:
     """Channel on which a game's begun and archived matches are announced."""
     return f"bb:events:game:{game}"
-
-
-def node_of(place: str) -> str:
-    """The node of a place `node/connection`."""
-    return place.partition("/")[0]
-
-
-def door_of(place: str) -> str:
-    """The door of a place, or of a node: the name of a node says which it has, unless that is the WebSocket door."""
-    return node_of(place).partition(".")[2] or WEB

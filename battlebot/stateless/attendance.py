@@ -13,11 +13,10 @@ from typing import Any
 
 import structlog
 
-from battlebot.arena.live.conduct import asked_of
-from battlebot.arena.live.making import begin, is_stateless, new_match
+from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.queue import Queues, Ticket
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.live.traits import in_order, series_of
+from battlebot.arena.places import is_stateless, stateless_place
 from battlebot.config import Settings
 from battlebot.contests.contest import Contest
 from battlebot.errors import Unavailable
@@ -36,7 +35,7 @@ MOST_TRIED = 20  # paused bots tested at a time
 
 @dataclass
 class Attendance:
-    """`ask_pairing(game, contest)` and `ask_bots(match_id)` enqueue tasks; they do not raise."""
+    """`ask_pairing(game, contest)` enqueues a task; it does not raise."""
 
     registry: Mapping[str, Game]
     settings: Settings
@@ -45,8 +44,8 @@ class Attendance:
     queues: Queues
     health: Health
     trial: Trial
+    casual: CasualMatches
     ask_pairing: Callable[[str, str], None]
-    ask_bots: Callable[[str], None]
     now_s: Callable[[], float] = time.time
     _tried: set[str] = field(default_factory=set)  # addresses that are being tested
 
@@ -146,14 +145,7 @@ class Attendance:
         seats = [(one.bot, one.place) for one in found.others]
         if not found.taken or all(is_stateless(place) for _, place in seats):
             return
-        seats = in_order([(bot, ticket.place), *seats])
-        addresses = self.storage.bots.addresses([who for who, place in seats if is_stateless(place)])
-        series = series_of(seats, self.store.next_number)
-        match = new_match(game, seats, self.settings, self.now_s(), series=series, addresses=addresses)
-        if begin(self.store, game, match, name, ticket.text):
-            log.info("match.begun", match=match.id, game=game.name, players=[who for who, _ in seats])
-            if asked_of(game, match):
-                self.ask_bots(match.id)
+        self.casual.begin(game, [(bot, ticket.place), *seats], name, ticket.text)
 
     def _ticket(self, bot: str, since_s: float) -> Ticket:
-        return Ticket(f"{keys.STATELESS}/{secrets.token_hex(6)}", bot, since_s)
+        return Ticket(stateless_place(secrets.token_hex(6)), bot, since_s)

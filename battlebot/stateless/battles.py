@@ -11,7 +11,8 @@ import structlog
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.following import Follower
-from battlebot.arena.live.making import STATELESS_PLACE, begin, new_match
+from battlebot.arena.live.making import begin, new_match
+from battlebot.arena.places import STATELESS_PLACE
 from battlebot.config import Settings
 from battlebot.errors import BadAddress, BadMessage
 from battlebot.redisio import keys

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from battlebot.arena.live.making import STATELESS_PLACE, new_match
+from battlebot.arena.live.making import new_match
 from battlebot.arena.live.questions import content_of, turned
+from battlebot.arena.places import STATELESS_PLACE
 from battlebot.config import Settings
 from battlebot.errors import NotTested
 from battlebot.referee.events import GaveUp

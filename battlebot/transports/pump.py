@@ -10,10 +10,10 @@ from functools import partial
 
 import structlog
 
-from battlebot.arena.live.traits import Traits
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
+from battlebot.arena.places import Traits
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, BattlebotError, LoginFailed, Refused, TooMany, Unavailable
 from battlebot.runtime.lag import Lag

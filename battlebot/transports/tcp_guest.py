@@ -7,9 +7,9 @@ from typing import Any
 
 from gevent.lock import RLock
 
-from battlebot.arena.live.traits import Traits
 from battlebot.arena.names.presence import Holder
 from battlebot.arena.node.player import Player
+from battlebot.arena.places import Traits
 from battlebot.transports.limits import Rate
 from battlebot.transports.stays import OURS
 from battlebot.transports.tcp_frames import TcpConnection

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from webhouse import CONTESTS, House
 
-from battlebot.arena.live.making import ticket_of
+from battlebot.arena.places import ticket_of
 from battlebot.contests.service import lookout
 from battlebot.matchmaking.missing import Missing
 from battlebot.redisio import keys

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import redis
 
-from battlebot.arena.live.making import begin, new_match, ticket_of
+from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
+from battlebot.arena.places import ticket_of
 from battlebot.config import Settings
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry, discover

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from battlebot.arena.live.making import STATELESS_PLACE, new_match
+from battlebot.arena.live.making import new_match
 from battlebot.arena.live.questions import content_of, turned
+from battlebot.arena.places import STATELESS_PLACE
 from battlebot.config import Settings
 from battlebot.referee.events import GaveUp, Turned
 from battlebot.referee.match import Match

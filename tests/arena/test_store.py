@@ -13,9 +13,10 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from battlebot.arena.live.calls import decode_match, encode_match
-from battlebot.arena.live.making import STATELESS_PLACE, begin, beginning, new_match
+from battlebot.arena.live.making import begin, beginning, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import TOGETHER, MatchStore
+from battlebot.arena.places import STATELESS_PLACE
 from battlebot.config import Settings
 from battlebot.errors import Conflict, Unavailable, UnknownMatch
 from battlebot.redisio import keys

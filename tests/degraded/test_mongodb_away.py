@@ -15,7 +15,7 @@ from switchboard import Switchboard
 
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.keptout import KeptOut
-from battlebot.redisio import keys
+from battlebot.arena.places import WEB
 from battlebot.redisio.connection import connect
 
 AWAY_S = 5.0  # a bot that leaves on its turn
@@ -84,7 +84,7 @@ def test_who_comes_back_while_it_is_away_has_had_its_time(frail: Frail, meet: Sw
     redis = connect(frail.settings.redis_url)
 
     def lasts() -> bool:
-        return any(one.lasts for one in Heartbeats(redis).shown(keys.WEB, time.time()).outages)
+        return any(one.lasts for one in Heartbeats(redis).shown(WEB, time.time()).outages)
 
     wait_for(lambda: not lasts(), "the end of any outage before")
     with frail.paused("mongod"):

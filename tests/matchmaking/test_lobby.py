@@ -12,13 +12,14 @@ import pytest
 import redis
 from cluster import wait_for
 
+from battlebot.arena.live.casual import CasualMatches, series_of
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.live.traits import Traits, series_of
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
+from battlebot.arena.places import Traits
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
 from battlebot.matchmaking.lobby import HOLD_S, Lobby
@@ -61,7 +62,8 @@ def lobby_of(node: str, client: redis.Redis, settings: Settings) -> Lobby:
     registry, store = discover(), MatchStore(client)
     arena = Arena(Conductor(registry, store, node), Timers(), lambda player: None)
     nowhere: Any = None
-    return Lobby(registry, settings, store, Queues(client), nowhere, lambda *_: None, lambda: 1000.0, arena)
+    casual = CasualMatches(settings, store, lambda bots: {}, lambda match_id: None, lambda: 1000.0)
+    return Lobby(registry, settings, store, Queues(client), nowhere, casual, lambda *_: None, lambda: 1000.0, arena)
 
 
 def test_who_is_gone_while_the_clock_ticks_leaves_no_ticket(lobby: Lobby) -> None:

@@ -14,8 +14,10 @@ from cluster import free_port, wait_for
 from cup import cup
 from httpbots import Bots
 
+from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
+from battlebot.arena.places import STATELESS
 from battlebot.config import Settings
 from battlebot.errors import NotTested
 from battlebot.redisio import keys
@@ -43,16 +45,17 @@ def attendance(settings: Settings) -> Iterator[Attendance]:
     storage.ensure_indexes()
     storage.bots.register(GAME, "url-bot", "owner", b"", url="http://127.0.0.1:9/", available=True)
     nobody: Any = None
+    store = MatchStore(client)
     yield Attendance(
         registry=discover(),
         settings=settings,
         storage=storage,
-        store=MatchStore(client),
+        store=store,
         queues=Queues(client),
         health=Health(Scripts(client)),
         trial=nobody,
+        casual=CasualMatches(settings, store, storage.bots.addresses, lambda match_id: None, time.time),
         ask_pairing=lambda game, contest: None,
-        ask_bots=lambda match_id: None,
     )
     storage.close()
     client.close()
@@ -106,8 +109,8 @@ def test_who_is_switched_off_waits_no_more_when_its_owner_is_answered(attendance
     """In no queue: whoever comes then must not meet it. Nobody else's tickets go."""
     cup, other = keys.queue_name(GAME, "cup"), keys.queue_name("numberwang", "cup")
     for name in (GAME, cup, other):
-        attendance.queues.wait(name, Ticket(f"{keys.STATELESS}/1", "url-bot", 1000.0), BY_A_TASK)
-        attendance.queues.wait(name, Ticket(f"{keys.STATELESS}/2", "another", 1000.0), BY_A_TASK)
+        attendance.queues.wait(name, Ticket(f"{STATELESS}/1", "url-bot", 1000.0), BY_A_TASK)
+        attendance.queues.wait(name, Ticket(f"{STATELESS}/2", "another", 1000.0), BY_A_TASK)
     attendance.queues.wait(cup, Ticket("node/1.1", "url-bot", 1000.0), BY_A_TASK)
     assert owners_of(attendance).change(GAME, "url-bot", {"available": False})["state"] == "off"
 
@@ -180,7 +183,7 @@ def test_who_is_switched_off_may_connect(attendance: Attendance) -> None:
 def test_nobody_waits_in_a_contest_that_does_not_run(attendance: Attendance) -> None:
     """Who is connected is its node's to look after."""
     over = keys.queue_name(GAME, "over")
-    attendance.queues.wait(over, Ticket(f"{keys.STATELESS}/1", "url-bot", 1000.0), BY_A_TASK)
+    attendance.queues.wait(over, Ticket(f"{STATELESS}/1", "url-bot", 1000.0), BY_A_TASK)
     attendance.queues.wait(over, Ticket("node/1.1", "ada", 1000.0), BY_A_TASK)
     attendance.look()
     assert [ticket.bot for ticket in attendance.queues.tickets(over)] == ["ada"]

@@ -20,9 +20,10 @@ from natsbots import nats_server
 from battlebot.arena.live.calls import encode_match
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.leases import Leases
-from battlebot.arena.live.making import STATELESS_PLACE, begin, new_match
+from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.sweep import Sweeper
+from battlebot.arena.places import STATELESS_PLACE
 from battlebot.config import Settings
 from battlebot.redisio import keys
 from battlebot.redisio.scripts import Scripts

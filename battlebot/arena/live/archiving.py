@@ -7,8 +7,8 @@ from typing import Any
 
 from battlebot.arena.live.store import Ended
 from battlebot.referee.advance import MARKS
+from battlebot.referee.finishing import places_of, stated_scores
 from battlebot.referee.match import Match, Series
-from battlebot.referee.places import places_of, stated_scores
 
 
 def game_document(ended: Ended) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from battlebot.arena.live.calls import Publication, encode_match
 from battlebot.arena.live.emptyseats import EmptySeats
 from battlebot.arena.live.mail import Mail, eviction
 from battlebot.arena.live.store import Commit, MatchStore
+from battlebot.arena.places import STATELESS, node_of
 from battlebot.errors import Conflict
 from battlebot.redisio import keys
 from battlebot.referee.advance import Step
@@ -64,7 +65,7 @@ class Conductor:
         self.store = store
         self.node = node
         # prefixes of places that get no letters: this node's own, and those of stateless bots
-        self._silent = (f"{node}/", f"{keys.STATELESS}/")
+        self._silent = (f"{node}/", f"{STATELESS}/")
         self.now_s = now_s
         self._empty_seats = EmptySeats(registry, store, node, now_s, open_ago_s)
         self._ask_archive = ask_archive
@@ -169,7 +170,7 @@ class Conductor:
             if old.place == new.place or old.address is not None:
                 continue
             if old.place is not None and new.place is not None:
-                publications.append((keys.mailbox(keys.node_of(old.place)), eviction(old.place)))
+                publications.append((keys.mailbox(node_of(old.place)), eviction(old.place)))
         publications.append((keys.match_events(match.id), str(match.revision).encode()))
         return publications
 
@@ -182,7 +183,7 @@ class Conductor:
             if place is not None and not place.startswith(self._silent):
                 document = document or encode_match(answer.match)
                 mail = Mail.of(place, update, document)
-                letters.append((keys.mailbox(keys.node_of(place)), mail.encode()))
+                letters.append((keys.mailbox(node_of(place)), mail.encode()))
         return letters
 
     def _log_end(self, answer: Step) -> None:

@@ -11,7 +11,7 @@ from battlebot.arena.live.heartbeats import Heartbeats, Shown
 from battlebot.arena.live.keptout import KeptOut
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.whereabouts import Whereabouts
-from battlebot.redisio import keys
+from battlebot.arena.places import door_of
 from battlebot.referee.events import Event, Joined, Outage, Overdue
 from battlebot.referee.match import Match
 from battlebot.referee.step import step_all
@@ -34,7 +34,7 @@ class EmptySeats:
     ) -> None:
         """`node` is the node that asks ("": a worker); `open_ago_s()`: how long ago it could last let bots in."""
         self._registry = registry
-        self._door = keys.door_of(node)
+        self._door = door_of(node)
         self._now_s = now_s
         self._open_ago_s = open_ago_s
         self._heartbeats = Heartbeats(store.client)
@@ -67,7 +67,7 @@ class EmptySeats:
         for seat in match.seats if match.verdict is None else ():
             if seat.back_by_s is None or seat.left_place is None or seat.back_by_s > now_s:
                 continue
-            door = keys.door_of(seat.left_place)
+            door = door_of(seat.left_place)
             if doors[door].was_open_after(seat.back_by_s, now_s):
                 continue
             # by the clock of this moment: Redis has been asked since `now_s`
@@ -91,7 +91,7 @@ class EmptySeats:
     def _doors(self, match: Match, now_s: float) -> dict[str, Shown]:
         """Returns what heartbeats show of the doors of empty seats."""
         seats = match.seats if match.verdict is None else ()
-        doors = {keys.door_of(seat.left_place) for seat in seats if seat.left_place is not None}
+        doors = {door_of(seat.left_place) for seat in seats if seat.left_place is not None}
         return {door: self._heartbeats.shown(door, now_s) for door in doors}
 
 
@@ -100,5 +100,5 @@ def _outages(match: Match, doors: Mapping[str, Shown]) -> list[Outage]:
     by_door = defaultdict(list)
     for seat in match.seats:
         if seat.left_place is not None:
-            by_door[keys.door_of(seat.left_place)].append(seat.bot)
+            by_door[door_of(seat.left_place)].append(seat.bot)
     return [replace(outage, bots=tuple(by_door[door])) for door, shown in doors.items() for outage in shown.outages]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import redis
 
+from battlebot.arena.places import door_of
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors, texts
 from battlebot.redisio.scripts import Argument, Script, Scripts
@@ -54,7 +55,7 @@ class Heartbeats:
         `ago_s`: how long ago it could last let bots in at its door; infinite if it never could, or does so no more.
         `first`: it could not before.
         """
-        away_s, door = RESTARTED_S if first else AWAY_S, keys.door_of(node)
+        away_s, door = RESTARTED_S if first else AWAY_S, door_of(node)
         opened_ms = -1 if math.isinf(ago_s) else int((now_s - ago_s) * 1000)
         arguments: list[Argument] = [node, int(now_s * 1000), opened_ms, int(away_s * 1000), MOST_OUTAGES]
         return bool(self._scripts.run(BEAT, [keys.NODES, keys.door(door), keys.outages(door)], arguments))

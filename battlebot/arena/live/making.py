@@ -9,19 +9,13 @@ from battlebot.arena.live.calls import Beginning, Publication, encode_match
 from battlebot.arena.live.ids import new_match_id, new_seed
 from battlebot.arena.live.mail import Mail
 from battlebot.arena.live.store import MatchStore
+from battlebot.arena.places import STATELESS_PLACE, is_stateless, node_of, ticket_of
 from battlebot.config import Settings
 from battlebot.redisio import keys
 from battlebot.referee.match import Limits, Match, Seat, Series
 from battlebot.referee.step import with_first_due
 from battlebot.referee.telling import update_for
 from battlebot.rules.contract import Game
-
-STATELESS_PLACE = f"{keys.STATELESS}/-"  # of a stateless bot that was not taken out of a queue
-
-
-def is_stateless(place: str) -> bool:
-    """Returns whether the bot at a place is stateless: it has no connection, but is asked at an address."""
-    return keys.node_of(place) == keys.STATELESS
 
 
 def new_match(
@@ -94,19 +88,8 @@ def beginning(game: Game, match: Match) -> Beginning:
         tickets.append(ticket_of(seat.place, seat.bot))
         if seat.address is None:
             mail = Mail.of(seat.place, update_for(game, match, seat), document)
-            publications.append((keys.mailbox(keys.node_of(seat.place)), mail.encode()))
+            publications.append((keys.mailbox(node_of(seat.place)), mail.encode()))
     if match.contest is not None:
         publications.append((keys.contest_events(match.game, match.contest), b"begun"))
     publications.append((keys.game_events(match.game), b"begun"))
     return Beginning(match, tickets, publications)
-
-
-def ticket_of(place: str, bot: str) -> str:
-    """Returns the ticket with which the bot at `place` waits in a queue."""
-    return f"{place}/{bot}"
-
-
-def place_and_bot(ticket: str) -> tuple[str, str]:
-    """Returns the place and the bot of a ticket. A place holds one slash; a name at the TCP door may hold several."""
-    node, connection, bot = ticket.split("/", 2)
-    return f"{node}/{connection}", bot

@@ -9,7 +9,7 @@ from typing import Any
 
 import redis
 
-from battlebot.arena.live.making import is_stateless, place_and_bot, ticket_of
+from battlebot.arena.places import is_stateless, node_of, place_and_bot, ticket_of
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors, texts
 from battlebot.redisio.scripts import Argument, Script, Scripts
@@ -149,7 +149,7 @@ class Queues:
     def offered(self, name: str) -> list[Ticket]:
         """Like `tickets`, without those of nodes that seem dead: their bots are elsewhere, or gone."""
         tickets = self.tickets(name)
-        nodes = sorted({keys.node_of(ticket.place) for ticket in tickets})
+        nodes = sorted({node_of(ticket.place) for ticket in tickets})
         with redis_errors():
             pipeline = self._client.pipeline(transaction=False)
             pipeline.zrange(keys.NODES, 0, -1)
@@ -158,7 +158,7 @@ class Queues:
         # one without a heartbeat has been swept already, or is no node
         silent = {node for node, (_, count) in zip(nodes, readers, strict=True) if not count}
         away = silent.intersection(texts(known))
-        return [ticket for ticket in tickets if keys.node_of(ticket.place) not in away]
+        return [ticket for ticket in tickets if node_of(ticket.place) not in away]
 
     def names(self) -> list[str]:
         """Returns the queues in which somebody waits."""
@@ -167,7 +167,7 @@ class Queues:
 
     def drop_node(self, node: str) -> int:
         """Takes the tickets of a dead node out of all queues; returns how many."""
-        return self._drop(self.names(), lambda ticket: keys.node_of(ticket.place) == node)
+        return self._drop(self.names(), lambda ticket: node_of(ticket.place) == node)
 
     def switch_off(self, game: str, bot: str) -> int:
         """Takes a stateless bot's tickets out of the queues of its game and its contests; returns how many.

@@ -13,6 +13,7 @@ from battlebot.arena.live.mail import nudge
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.steadiness import SPARE_S, Steadiness
 from battlebot.arena.live.summons import Summons
+from battlebot.arena.places import STATELESS, door_of, node_of
 from battlebot.errors import UnknownMatch
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
@@ -58,7 +59,7 @@ class Sweeper:
         beats = self._heartbeats.all()
         recent = {node for node, beat_s in beats.items() if beat_s >= now_s - self._node_timeout_s}
         dead = self._dead(beats, recent, now_s)
-        living = beats.keys() - dead | {keys.STATELESS}
+        living = beats.keys() - dead | {STATELESS}
         for node in dead:
             log.warning("node.dead", node=node)
             self._queues.drop_node(node)
@@ -73,7 +74,7 @@ class Sweeper:
         # their nodes go first
         overdue = self._conductor.store.overdue_ids(now_s - SPARE_S)
         for match_id in overdue:
-            self._bring_on(match_id, living, recent | {keys.STATELESS}, spare_s, now_s)
+            self._bring_on(match_id, living, recent | {STATELESS}, spare_s, now_s)
         return len(overdue)
 
     def _dead(self, beats: Mapping[str, float], recent: Set[str], now_s: float) -> set[str]:
@@ -81,10 +82,10 @@ class Sweeper:
 
         While all are silent, or were a moment ago, the heartbeats even of live nodes are old.
         """
-        doors = {keys.door_of(node) for node in recent}
+        doors = {door_of(node) for node in recent}
         back = {door for door in doors if now_s - self._heartbeats.since_s(door) >= SPARE_S}
         silent = beats.keys() - recent
-        return {node for node in silent if keys.door_of(node) in back or now_s - beats[node] > SHUT_S}
+        return {node for node in silent if door_of(node) in back or now_s - beats[node] > SHUT_S}
 
     def _is_silent(self, node: str, now_s: float) -> bool:
         """Returns whether the node is still silent: this sweep may have taken long, and new nodes begun."""
@@ -94,7 +95,7 @@ class Sweeper:
         match = self._orphan(match_id, living, now_s)
         if match is None or match.due_s is None:
             return
-        if any(seat.place is not None and keys.node_of(seat.place) not in recent for seat in match.seats):
+        if any(seat.place is not None and node_of(seat.place) not in recent for seat in match.seats):
             # nobody is there to be nudged
             return
         absent = any(seat.back_by_s is not None for seat in match.seats)
@@ -109,8 +110,8 @@ class Sweeper:
             return
         if after.nudges > match.nudges:
             log.warning("match.nudged", match=match_id, nudges=after.nudges)
-            for node in {keys.node_of(seat.place) for seat in after.seats if seat.place is not None}:
-                if node == keys.STATELESS:
+            for node in {node_of(seat.place) for seat in after.seats if seat.place is not None}:
+                if node == STATELESS:
                     self._summons.send(match_id, now_s)
                 else:
                     self._conductor.store.post(node, nudge(match_id))
@@ -120,7 +121,7 @@ class Sweeper:
         try:
             match = self._conductor.store.load(match_id)
             for seat in match.seats:
-                node = None if seat.place is None else keys.node_of(seat.place)
+                node = None if seat.place is None else node_of(seat.place)
                 if node is None or node in living or not self._is_silent(node, now_s):
                     continue
                 assert seat.place is not None

@@ -6,6 +6,7 @@ from typing import Any
 
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
+from battlebot.arena.places import node_of
 from battlebot.errors import UnknownMatch
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
@@ -63,4 +64,4 @@ class Whereabouts:
         return any(self._is_open(ticket.place, now_s) for ticket in tickets)
 
     def _is_open(self, place: str, now_s: float) -> bool:
-        return self._store.lived_until_s(keys.node_of(place), now_s) >= now_s
+        return self._store.lived_until_s(node_of(place), now_s) >= now_s

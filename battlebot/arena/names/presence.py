@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import redis
 
+from battlebot.arena.places import node_of
 from battlebot.redisio import keys
 from battlebot.redisio.connection import held, redis_errors, texts
 from battlebot.redisio.scripts import Argument, Script, Scripts
@@ -63,7 +64,7 @@ class Presence:
         if known is not None:
             letter = orjson.dumps({"do": "expel", "connection": known.connection})
             with redis_errors():
-                self._client.publish(keys.mailbox(keys.node_of(known.connection)), letter)
+                self._client.publish(keys.mailbox(node_of(known.connection)), letter)
         return Claimed(known, tuple(match.decode() for match in matches))
 
     def confirm(self, holders: Sequence[Holder]) -> list[tuple[bool, str | None]]:
@@ -86,4 +87,4 @@ class Presence:
             documents: Any = self._client.hvals(keys.ONLINE)
             nodes = set(texts(self._client.zrangebyscore(keys.NODES, since_ms, "+inf")))
         holders = [Holder.decode(document) for document in documents]
-        return {holder.name: holder for holder in holders if keys.node_of(holder.connection) in nodes}
+        return {holder.name: holder for holder in holders if node_of(holder.connection) in nodes}

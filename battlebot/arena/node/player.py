@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from battlebot.arena.live.traits import NO_TRAITS, Traits
+from battlebot.arena.places import NO_TRAITS, Traits, place_at
 from battlebot.runtime.lag import Lag
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login
@@ -108,7 +108,7 @@ class Player:
     def new_place(self, node: str, now_s: float) -> str:
         """Makes and returns a new place for the next seat; the bot waits for it from `now_s` (epoch) on."""
         self._waits += 1
-        self.place = f"{node}/{self._connection}.{self._waits}{self.traits.suffix}"
+        self.place = place_at(node, self._connection, self._waits, self.traits)
         self.waiting_since_s = now_s
         return self.place
 

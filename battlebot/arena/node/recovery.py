@@ -12,8 +12,8 @@ import structlog
 from battlebot.arena.node.host import Host
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.tables import Table
+from battlebot.arena.places import node_of
 from battlebot.errors import Unavailable, UnknownMatch
-from battlebot.redisio import keys
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.telling import update_for
 from battlebot.runtime.background import in_background
@@ -91,7 +91,7 @@ class Recovery:
         self._host.deliver(table, player, self._host.with_turn(player, update, match), reply)
 
     def _bring_up_to_date(self, table: Table, match: Match, seat: Seat, player: Player | None) -> None:
-        if seat.place is None or keys.node_of(seat.place) != self._conductor.node:
+        if seat.place is None or node_of(seat.place) != self._conductor.node:
             if player is not None:
                 self._rejoin(table, match, seat, player)
             return

@@ -15,6 +15,7 @@ import structlog
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import rejoin
 from battlebot.arena.node.service import Arena
+from battlebot.arena.places import WEB, node_name
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Mailbox
@@ -27,10 +28,10 @@ log = structlog.get_logger()
 HEARTBEAT_S = 1.0
 
 
-def new_node_name(door: str = keys.WEB) -> str:
+def new_node_name(door: str = WEB) -> str:
     """Returns a name that no other process ever has: the node's seats and tickets carry it, and tell its door by it."""
     name = secrets.token_hex(6)
-    return name if door == keys.WEB else f"{name}.{door}"
+    return node_name(name, door)
 
 
 class Node:

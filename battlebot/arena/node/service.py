@@ -19,8 +19,8 @@ from battlebot.arena.node.player import Player
 from battlebot.arena.node.recovery import Recovery
 from battlebot.arena.node.tables import Tables
 from battlebot.arena.node.turns import Turns
+from battlebot.arena.places import node_of
 from battlebot.errors import Unavailable, UnknownMatch
-from battlebot.redisio import keys
 from battlebot.referee.events import Joined, Left, Orphaned, Turned
 from battlebot.referee.match import Seat
 from battlebot.runtime.background import in_background
@@ -162,11 +162,11 @@ class Arena:
         place, came_s = seat.place, player.came_s
         if holder is not None and holder.place == place:
             return Joined(player.bot, player.place, thinking_s=holder.thinking_s())
-        if place is None or keys.node_of(place) == self.node:
+        if place is None or node_of(place) == self.node:
             if came_s is not None and seat.left_s is not None:
                 came_s = came_s if came_s >= seat.left_s else seat.left_s + SEATED_AFTER_S
             return Joined(player.bot, player.place, came_s)
-        lived_s = self._store.lived_until_s(keys.node_of(place), self._now_s())
+        lived_s = self._store.lived_until_s(node_of(place), self._now_s())
         return Joined(player.bot, player.place, lived_s if came_s is None else min(lived_s, came_s))
 
     def left(self, player: Player, clean: bool, how: str) -> None:

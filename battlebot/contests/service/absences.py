@@ -12,6 +12,7 @@ from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.ids import new_match_id
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
+from battlebot.arena.places import WEB
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.situation import Due
@@ -73,7 +74,7 @@ class Absences:
     def _noted(self, contest: Contest, missing: set[str]) -> dict[str, Wait]:
         now_s = self.now_s()
         # bots of contests come in at the WebSocket door; stateless ones are not missed
-        outages, open_s = self.heartbeats.shown(keys.WEB, now_s)
+        outages, open_s = self.heartbeats.shown(WEB, now_s)
         shut = [(outage.since_s, outage.until_s + self.grace_s) for outage in outages]
         if open_s is None:
             shut.append((0.0, now_s))

@@ -12,9 +12,10 @@ import structlog
 
 from battlebot.arena.live.conduct import asked_of
 from battlebot.arena.live.ids import new_match_id
-from battlebot.arena.live.making import beginning, is_stateless, new_match
+from battlebot.arena.live.making import beginning, new_match
 from battlebot.arena.live.queue import Queues, Ticket
 from battlebot.arena.live.store import MatchStore
+from battlebot.arena.places import is_stateless
 from battlebot.config import Settings
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest

@@ -9,8 +9,8 @@ from matches import START_S, Play, a_simultaneous_game
 from msgspec.structs import replace
 
 from battlebot.referee.events import Failed, TimedOut
+from battlebot.referee.finishing import places_of, stated_scores
 from battlebot.referee.match import Fault, Match, Reason, Verdict
-from battlebot.referee.places import places_of, stated_scores
 
 PLAYERS = ("a", "b", "c", "d")
 
