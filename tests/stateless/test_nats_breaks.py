@@ -17,7 +17,7 @@ from nats.errors import ProtocolError
 from natsbots import PASS, NatsBot, nats_server, response, wait_until_listening
 
 from battlebot.stateless.nats.client import LineClient, Parser
-from battlebot.stateless.nats.inlet import Inlet
+from battlebot.stateless.nats.intake import Intake
 from battlebot.stateless.nats.line import NatsLine, NoLine, Refused, Silence
 
 LIMIT_S = 300.0  # of questions that must not wait for it
@@ -239,14 +239,14 @@ def test_what_had_come_before_the_connection_ended_counts(nats_url: str) -> None
 
         client = LineClient(65_536, [], lambda sentence: None)
         await client.open(nats_url)
-        inlet = Inlet(take)
-        await inlet.open(client, "mine")
+        intake = Intake(take)
+        await intake.open(client, "mine")
         for data in (b"a", b"b", b"c"):
             await client._process_msg(1, b"mine", b"", data, b"")
         client.drop()
         async with asyncio.timeout(20):
-            await inlet.empty()
-            await inlet.full(20)
+            await intake.empty()
+            await intake.full(20)
         return found
 
     assert asyncio.run(read()) == [b"a", b"b", b"c"]

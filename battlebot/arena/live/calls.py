@@ -98,7 +98,7 @@ def commit_call(
     return script_keys, arguments
 
 
-def together(calls: Iterable[Call]) -> Call:
+def commits_call(calls: Iterable[Call]) -> Call:
     """Returns keys and arguments of `commit.lua` for several matches; `calls` are made by `commit_call`."""
     script_keys: list[str] = [keys.DEADLINES, keys.FINISHED, keys.END_SEQUENCE, keys.ARCHIVE_ASKED]
     arguments: list[Argument] = [int(time.time() * 1_000_000)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from battlebot.arena.live.heartbeats import Heartbeats, Shown
+from battlebot.arena.live.heartbeats import DoorHistory, Heartbeats
 from battlebot.arena.live.keptout import KeptOut
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.whereabouts import Whereabouts
@@ -61,7 +61,9 @@ class EmptySeats:
         doors = self._doors(match, now_s)
         return self._is_undecided(match, doors, _outages(match, doors), now_s)
 
-    def _is_undecided(self, match: Match, doors: Mapping[str, Shown], outages: Sequence[Outage], now_s: float) -> bool:
+    def _is_undecided(
+        self, match: Match, doors: Mapping[str, DoorHistory], outages: Sequence[Outage], now_s: float
+    ) -> bool:
         if outages:
             match = step_all(self._registry[match.game], match, outages, now_s)[0].match
         for seat in match.seats if match.verdict is None else ():
@@ -88,14 +90,14 @@ class EmptySeats:
             return event
         return replace(event, until_s=since_s if event.until_s is None else min(since_s, event.until_s))
 
-    def _doors(self, match: Match, now_s: float) -> dict[str, Shown]:
+    def _doors(self, match: Match, now_s: float) -> dict[str, DoorHistory]:
         """Returns what heartbeats show of the doors of empty seats."""
         seats = match.seats if match.verdict is None else ()
         doors = {door_of(seat.left_place) for seat in seats if seat.left_place is not None}
         return {door: self._heartbeats.shown(door, now_s) for door in doors}
 
 
-def _outages(match: Match, doors: Mapping[str, Shown]) -> list[Outage]:
+def _outages(match: Match, doors: Mapping[str, DoorHistory]) -> list[Outage]:
     """Returns the outages of the doors of empty seats, each for the bots that come in there."""
     by_door = defaultdict(list)
     for seat in match.seats:

@@ -21,7 +21,7 @@ SHUT_S = 86_400.0  # a door that opens no more, because nobody starts a node for
 MOST_OUTAGES = 10  # that are remembered, the latest; an empty seat is looked at before there are more
 
 
-class Shown(NamedTuple):
+class DoorHistory(NamedTuple):
     """What heartbeats show of a door.
 
     `outages`: the latest, in their order; one that still lasts is the last, and ends now. `open_s`: when (epoch) it was
@@ -60,7 +60,7 @@ class Heartbeats:
         arguments: list[Argument] = [node, int(now_s * 1000), opened_ms, int(away_s * 1000), MOST_OUTAGES]
         return bool(self._scripts.run(BEAT, [keys.NODES, keys.door(door), keys.outages(door)], arguments))
 
-    def shown(self, door: str, now_s: float) -> Shown:
+    def shown(self, door: str, now_s: float) -> DoorHistory:
         """Returns what heartbeats up to `now_s` show of a door.
 
         If nodes of the door have not lived all through an outage that lasts, nobody could come in: it counts like one
@@ -77,7 +77,7 @@ class Heartbeats:
         open_s = None if opened_ms is None else int(opened_ms) / 1000
         if open_s is not None and AWAY_S < now_s - open_s <= SHUT_S:
             found.append(Outage(open_s, now_s, lasts=int(since_ms or 0) / 1000 <= open_s))
-        return Shown(found, open_s)
+        return DoorHistory(found, open_s)
 
     def since_s(self, door: str) -> float:
         """Returns since when (epoch) there have always been heartbeats of the door's nodes; 0: there always were."""

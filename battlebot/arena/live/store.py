@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import redis
 
-from battlebot.arena.live.calls import Beginning, Call, Publication, begin_call, commit_call, decode_match, together
+from battlebot.arena.live.calls import Beginning, Call, Publication, begin_call, commit_call, commits_call, decode_match
 from battlebot.errors import Conflict, UnknownMatch
 from battlebot.redisio import keys
 from battlebot.redisio.connection import held, redis_errors, texts
@@ -49,7 +49,7 @@ class Commit:
 
 def commit_command(commits: Iterable[Commit]) -> Command:
     """Returns the command for commits of different matches; its answer is a list of what each `Commit.done` takes."""
-    return COMMIT.command(*together(commit.call for commit in commits))
+    return COMMIT.command(*commits_call(commit.call for commit in commits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class MatchStore:
 
         Raises Conflict if Redis has another revision than `before` (reload, step again), UnknownMatch if it has none.
         """
-        call = together([commit.call])
+        call = commits_call([commit.call])
         [answer] = held(lambda: self._scripts.run(COMMIT, *call), self._hold_s)
         return commit.done(answer)
 

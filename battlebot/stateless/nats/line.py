@@ -14,7 +14,7 @@ from nats.errors import Error
 from battlebot.stateless.clock import Clock
 from battlebot.stateless.nats.acknowledger import ANSWERS, MOST, acknowledge
 from battlebot.stateless.nats.client import LineClient
-from battlebot.stateless.nats.inlet import Inlet, Take
+from battlebot.stateless.nats.intake import Intake, Take
 from battlebot.stateless.nats.link import NatsLink, why
 from battlebot.stateless.nats.openquestion import Marking, OpenQuestion
 from battlebot.stateless.nats.pulse import Pulse
@@ -57,7 +57,7 @@ class NatsLine:
         self._link = NatsLink(url, most_bytes, self._greet, self._broken, self._refused)
         # for messages of this process to itself: nobody else knows it
         self._inbox = _new_inbox()
-        self._own = Inlet(self._take_own)
+        self._own = Intake(self._take_own)
         self._open: set[OpenQuestion] = set()
         self._pulse = Pulse(self._to_itself, self._heard, self._late_s)
         self._measuring: asyncio.Task[None] | None = None
@@ -107,7 +107,7 @@ class NatsLine:
     async def _asked(self, question: OpenQuestion, uid: str, request: bytes) -> tuple[bytes, float]:
         try:
             client, acknowledger = await self._link.connected()
-            published = Inlet(_published_to(question, client), MOST)
+            published = Intake(_published_to(question, client), MOST)
             self._open.add(question)
             if self._measuring is None or self._measuring.done():
                 self._measuring = asyncio.create_task(self._pulse.measure(lambda: bool(self._open)))
@@ -121,14 +121,14 @@ class NatsLine:
             raise NoLine(f"NATS does not answer ({why(error)}).") from error
 
     async def _answered(
-        self, client: LineClient, question: OpenQuestion, request: bytes, published: Inlet
+        self, client: LineClient, question: OpenQuestion, request: bytes, published: Intake
     ) -> tuple[bytes, float]:
         """Sends the question, again while nobody listens, until there is an answer or its time is over."""
         patience = Clock(min(NOBODY_S, question.clock.limit_s), self._not_the_bots_s)
         patience.start()
         question.clock.start()
         while True:
-            replies = Inlet(_replied_to(question), 1)
+            replies = Intake(_replied_to(question), 1)
             try:
                 answer = await self._sent(client, question, request, published, replies)
             finally:
@@ -144,7 +144,7 @@ class NatsLine:
                 question.clock.start()
 
     async def _sent(
-        self, client: LineClient, question: OpenQuestion, request: bytes, published: Inlet, replies: Inlet
+        self, client: LineClient, question: OpenQuestion, request: bytes, published: Intake, replies: Intake
     ) -> tuple[bytes, float] | None:
         """Sends the question once; returns its answer, or None if nobody listens."""
         question.nobody, inbox = False, _new_inbox()
@@ -180,13 +180,13 @@ class NatsLine:
         """Whether bots have had time to reconnect since this process did: NATS may have been away until then."""
         return self._link.since_s is not None and time.monotonic() - self._link.since_s >= BACK_S
 
-    async def _read_all(self, client: LineClient, *inlets: Inlet) -> None:
+    async def _read_all(self, client: LineClient, *intakes: Intake) -> None:
         """Takes all that has come so far, even if this process was paused or busy. Raises TimeoutError."""
         async with asyncio.timeout(READ_S):
             if not client.is_closed:
                 await self._pulse.echo()
-            for inlet in inlets:
-                await inlet.empty()
+            for intake in intakes:
+                await intake.empty()
 
     def _not_the_bots_s(self) -> float:
         return self._late_s() + self._pulse.silent_s
@@ -199,7 +199,7 @@ class NatsLine:
         await self._link.client.publish(f"{self._inbox}.{token}")
 
     async def _greet(self, client: LineClient, seconds: float) -> None:
-        self._own = Inlet(self._take_own)
+        self._own = Intake(self._take_own)
         await self._own.open(client, f"{self._inbox}.*")
         # an upper bound: to connect takes more than one round trip
         self._pulse.took(seconds)

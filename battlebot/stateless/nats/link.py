@@ -15,7 +15,7 @@ from nats.errors import Error
 from battlebot.config import nats_login
 from battlebot.stateless.nats.acknowledger import Acknowledger
 from battlebot.stateless.nats.client import LineClient
-from battlebot.stateless.nats.inlet import note
+from battlebot.stateless.nats.intake import note
 
 log = structlog.get_logger()
 

@@ -25,10 +25,10 @@ def note(error: Exception) -> None:
     log.debug("nats.error", error=str(error) or type(error).__name__)
 
 
-class Inlet:
+class Intake:
     """Passes messages to `take`, one after the other; `take` must do what matters before it waits for anything.
 
-    nats-server itself ends the subscription after `most` messages; 0: no limit. The inlet does not use nats-py's
+    nats-server itself ends the subscription after `most` messages; 0: no limit. The intake does not use nats-py's
     callbacks, which lose queued messages when the last one has come.
     """
 
