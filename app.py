@@ -21,6 +21,7 @@ from battlebot.api.headers import add_headers
 from battlebot.api.origins import refuse_other_origins
 from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.viewing import LiveMatches
@@ -141,6 +142,7 @@ def build_house(settings: Settings, door: str = WEB) -> House:
         settings=settings,
         store=store,
         queues=queues,
+        heartbeats=Heartbeats(client),
         contests=Entrance(storage, bus, settings, Allowance(client, "contests", settings.contests_per_minute).take),
         casual=CasualMatches(settings, store, storage.bots.addresses, requests.bots, time.time),
         ask_pairing=requests.pairing,

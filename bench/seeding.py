@@ -9,8 +9,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from battlebot.arena.live.archiving import game_document
+from battlebot.arena.live.finished import Ended
 from battlebot.arena.live.making import new_match
-from battlebot.arena.live.store import Ended
 from battlebot.config import Settings
 from battlebot.referee.match import Fault, Match, Reason, Verdict
 from battlebot.rules.registry import discover

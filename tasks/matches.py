@@ -44,7 +44,7 @@ def tidy() -> None:
         bench = workbench()
         if bench.storage.bots.any_stateless():
             bench.requests.attendance()
-        if bench.store.finished_ids(1):
+        if bench.finished.ids(1):
             archive()
         for game in bench.rating_pace.due():
             bench.requests.rating(game)
@@ -54,9 +54,9 @@ def tidy() -> None:
 
 def _archive_all(bench: Workbench) -> int:
     archived, most = 0, bench.settings.archive_batch
-    bench.store.begin_archiving()
-    while ids := bench.store.finished_ids(most):
-        together = bench.store.together(ids, BATCH_BYTES)
+    bench.finished.begin_archiving()
+    while ids := bench.finished.ids(most):
+        together = bench.finished.first(ids, BATCH_BYTES)
         archived += _archive_batch(bench, together)
         if len(together) == len(ids) < most:
             # matches that ended meanwhile have asked for another run, in which more of them share a batch
@@ -75,16 +75,16 @@ def _archive_batch(bench: Workbench, match_ids: list[str]) -> int:
             log.exception("match.set_aside", match=match_ids[0])
             # in a contest it is played again
             bench.storage.meetings.release(match_ids)
-            bench.store.set_aside(match_ids[0])
+            bench.finished.set_aside(match_ids[0])
             return 0
     return sum(_archive_batch(bench, [match_id]) for match_id in match_ids)
 
 
 def _archive_together(bench: Workbench, match_ids: list[str]) -> int:
-    ended = bench.store.ended(match_ids)
+    ended = bench.finished.read(match_ids)
     documents = [game_document(row) for row in ended]
     fresh = bench.storage.archive.store(documents)
-    bench.store.retire(match_ids)
+    bench.finished.retire(match_ids)
     touched = {(document["game"], document["contest"]) for document in documents}
     for game, contest in touched:
         bench.bus.publish(keys.game_events(game), b"archived")

@@ -15,6 +15,7 @@ import redis
 from celery import Celery, current_app
 
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
@@ -55,6 +56,7 @@ class MatchBench:
     client: redis.Redis
     locks: Locks
     store: MatchStore
+    finished: Finished
     queues: Queues
     conductor: Conductor
     sweeper: Sweeper
@@ -109,6 +111,7 @@ def _match_bench(_pid: int) -> MatchBench:
         client=client,
         locks=Locks(client),
         store=store,
+        finished=Finished(client),
         queues=queues,
         conductor=conductor,
         sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, requests.bots),

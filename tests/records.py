@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from battlebot.arena.live.archiving import game_document
-from battlebot.arena.live.store import Ended
+from battlebot.arena.live.finished import Ended
 from battlebot.referee.events import Event, Turned
 from battlebot.referee.match import Limits, Match, Seat
 from battlebot.referee.step import step, with_first_due

@@ -11,6 +11,7 @@ from typing import Protocol
 import structlog
 
 from battlebot.arena.live.casual import CasualMatches
+from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import freed
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
@@ -77,6 +78,7 @@ class Lobby:
     settings: Settings
     store: MatchStore
     queues: Queues
+    heartbeats: Heartbeats
     contests: ContestDoor
     casual: CasualMatches
     ask_pairing: Callable[[str, str], None]
@@ -245,7 +247,7 @@ class Lobby:
             return False
         if seat is None or seat.place is None or is_stateless(seat.place):
             return False
-        beat_s = self.store.last_beat_s(node_of(seat.place))
+        beat_s = self.heartbeats.last_s(node_of(seat.place))
         if doubt.beat_s is None and beat_s >= player.waiting_since_s + HOLD_S:
             self._doubts[player.place] = replace(doubt, beat_s=beat_s)
         return doubt.beat_s is None or beat_s <= doubt.beat_s

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import redis
 
+from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
@@ -28,6 +29,12 @@ def registry() -> Registry:
 def store(client: redis.Redis) -> MatchStore:
     """Returns the store of live matches."""
     return MatchStore(client, hold_s=2.0)
+
+
+@pytest.fixture
+def finished(client: redis.Redis) -> Finished:
+    """Returns the matches that are over and not archived."""
+    return Finished(client)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from cluster import wait_for
 from msgspec.structs import replace
 
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import COMMIT, MatchStore
@@ -240,7 +241,7 @@ def test_a_turn_that_ends_the_match_frees_its_players(house: House) -> None:
     assert told(ada)[-1]["state"]["complete"]
     assert told(bob)[-1]["state"]["complete"]
     assert (ada.table, bob.table) == (None, None)
-    assert len(house.store.finished_ids(10)) == 1
+    assert len(Finished(house.store.client).ids(10)) == 1
 
 
 def test_strikes_and_stale_turns_are_told_to_their_bot_alone(house: House) -> None:
@@ -268,7 +269,7 @@ def test_a_match_that_ends_goes_beside_those_that_go_on(house: House) -> None:
     comes(lambda: len(house.released) == 2)
     comes(lambda: all(house.match_of(ada).version == 1 for ada in (pairs[0][0], pairs[2][0])))
     assert house.groups == [3]
-    assert house.store.finished_ids(10) == [matches[1]]
+    assert Finished(house.store.client).ids(10) == [matches[1]]
     due = house.store.client.zrange(keys.DEADLINES, 0, -1, withscores=True)
     loaded = house.store.load_many(house.store.live_ids())
     assert set(loaded) == {matches[0], matches[2]}

@@ -12,7 +12,8 @@ import pytest
 
 from battlebot.arena.live.archiving import game_document
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.store import Ended, MatchStore
+from battlebot.arena.live.finished import Ended
+from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
 from battlebot.logs import configure_logs
 from battlebot.referee.events import Turned

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+import pytest
 import redis
 
 from battlebot.arena.live.heartbeats import MOST_OUTAGES, Heartbeats
+from battlebot.redisio import keys
 from battlebot.referee.events import Outage
 
 
@@ -71,3 +73,25 @@ def test_a_heartbeat_opens_the_door_at_the_time_at_which_its_node_last_could(cli
     assert heartbeats.shown("web", 105.6) == ([Outage(100.5, 105.6, lasts=True)], 100.5)
     heartbeats.send("n1", 107.0, first=False, ago_s=0.5)
     assert heartbeats.shown("web", 107.5) == ([Outage(100.5, 107.0)], 106.5)
+
+
+LIVES: dict[str, tuple[float | None, bool, float]] = {
+    # the last heartbeat, whether somebody hears the node's mailbox, until when it lived if it is 1000 now
+    "it listens": (999.2, True, 1000.0),
+    "it was killed a moment ago": (999.2, False, 999.2),
+    "its machine is gone": (996.0, True, 996.0),
+    "it has been found dead": (None, False, 0.0),
+}
+
+
+@pytest.mark.parametrize("node", LIVES)
+def test_a_node_has_lived_until_its_last_heartbeat_or_lives(client: redis.Redis, node: str) -> None:
+    """What a bot thinks at a node that lives is not for nothing; what passed since a node died is."""
+    beat_s, listens, until_s = LIVES[node]
+    if beat_s is not None:
+        client.zadd(keys.NODES, {"n2": beat_s * 1000})
+    with client.pubsub() as mailbox:
+        if listens:
+            mailbox.subscribe(keys.mailbox("n2"))
+            assert mailbox.get_message(timeout=5.0) is not None
+        assert Heartbeats(client).lived_until_s("n2", 1000.0) == until_s

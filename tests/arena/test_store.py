@@ -18,9 +18,8 @@ from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import TOGETHER, MatchStore
 from battlebot.arena.places import STATELESS_PLACE
 from battlebot.config import Settings
-from battlebot.errors import Conflict, Unavailable, UnknownMatch
+from battlebot.errors import Conflict, UnknownMatch
 from battlebot.redisio import keys
-from battlebot.redisio.solo import Locks, Solo
 from battlebot.referee.events import Failed, Left, Turned
 from battlebot.referee.match import Match
 from battlebot.referee.step import step
@@ -185,45 +184,6 @@ def test_of_matches_that_begin_together_each_stands_or_falls_by_itself(
     assert store.begin_all([beginning(game, matches[3])], game.name, not_after_ms=1) == [False]
 
 
-def test_an_ended_match_is_finished_once_and_due_no_more(
-    store: MatchStore, begun: Callable[..., Match], registry: Registry
-) -> None:
-    """Its id goes from the deadlines to the finished list, with a number that grows."""
-    game = registry["numberwang"]
-    numbers = []
-    for index in range(3):
-        match = begun("numberwang", f"n/{index}.1", f"n/{index}.2")
-        answer = step(game, match, Turned("ada", {"n": 10}, 0.1), 1001.0)
-        assert store.commit(store.draft(match, answer.match, [answer.recorded], [])) is (index == 0)
-        numbers.append(store.ended([match.id])[0].seq)
-    assert store.live_ids() == []
-    assert len(store.finished_ids(10)) == 3
-    assert numbers == sorted(set(numbers))
-
-
-def test_ends_ask_for_the_archive_once_until_it_has_begun_and_what_ends_after_that_asks_again(
-    store: MatchStore, begun: Callable[..., Match], registry: Registry
-) -> None:
-    """Whatever ended before it began it finds; also while another archive is at work somebody must ask."""
-    asked: list[bool] = []
-
-    def end() -> None:
-        match = begun("numberwang", f"n/{len(asked)}.1", f"n/{len(asked)}.2")
-        answer = step(registry["numberwang"], match, Turned("ada", {"n": 10}, 0.1), 1001.0)
-        asked.append(store.commit(store.draft(match, answer.match, [answer.recorded], [])))
-
-    def archive() -> int:
-        store.begin_archiving()
-        end()
-        return len(store.finished_ids(10))
-
-    end()
-    end()
-    assert Solo(Locks(store.client), "archive").run(archive) == 3
-    end()
-    assert asked == [True, False, True, False]
-
-
 def test_an_empty_seat_is_found_until_it_is_taken_or_the_match_is_over(
     store: MatchStore, begun: Callable[..., Match], registry: Registry, client: redis.Redis
 ) -> None:
@@ -238,20 +198,6 @@ def test_an_empty_seat_is_found_until_it_is_taken_or_the_match_is_over(
     over = replace(left.match, revision=2, due_s=None)
     store.commit(store.draft(left.match, replace(over, verdict=_verdict()), [], []))
     assert queues.wait("noughtsandcrosses", again, 1).seats == ()
-
-
-def test_retired_matches_leave_nothing_behind_but_for_a_while(
-    store: MatchStore, begun: Callable[..., Match], registry: Registry, client: redis.Redis
-) -> None:
-    """The turns go soon, the match later."""
-    match = begun("numberwang")
-    answer = step(registry["numberwang"], match, Turned("ada", {"n": 10}, 0.1), 1001.0)
-    store.commit(store.draft(match, answer.match, [answer.recorded], []))
-    store.retire([match.id])
-    store.retire([match.id])
-    assert store.finished_ids(10) == []
-    assert 0 < client.ttl(keys.turns(match.id)) <= 10
-    assert 0 < client.ttl(keys.match(match.id)) <= 60
 
 
 def _verdict() -> object:
@@ -272,59 +218,3 @@ def test_the_numbers_of_boards_grow_whoever_asks_and_whatever_is_lost(store: Mat
     while store.now_ms() <= numbers[-1]:
         pass
     assert store.next_number() > numbers[-1]
-
-
-LIVES: dict[str, tuple[float | None, bool, float]] = {
-    # the last heartbeat, whether somebody hears the node's mailbox, until when it lived if it is 1000 now
-    "it listens": (999.2, True, 1000.0),
-    "it was killed a moment ago": (999.2, False, 999.2),
-    "its machine is gone": (996.0, True, 996.0),
-    "it has been found dead": (None, False, 0.0),
-}
-
-
-@pytest.mark.parametrize("node", LIVES)
-def test_a_node_has_lived_until_its_last_heartbeat_or_lives(client: redis.Redis, store: MatchStore, node: str) -> None:
-    """What a bot thinks at a node that lives is not for nothing; what passed since a node died is."""
-    beat_s, listens, until_s = LIVES[node]
-    if beat_s is not None:
-        client.zadd(keys.NODES, {"n2": beat_s * 1000})
-    with client.pubsub() as mailbox:
-        if listens:
-            mailbox.subscribe(keys.mailbox("n2"))
-            assert mailbox.get_message(timeout=5.0) is not None
-        assert store.lived_until_s("n2", 1000.0) == until_s
-
-
-def test_long_records_are_archived_a_few_at_a_time(
-    store: MatchStore, begun: Callable[..., Match], registry: Registry
-) -> None:
-    """A worker holds a batch's records in its memory: by their bytes, by their turns, but one at least."""
-    ids = []
-    for number, pads in enumerate((["x" * 5000] * 2, [""] * 10, [""], ["x" * 5000])):
-        match = begun("numberwang", f"n1/{number}", f"n2/{number}")
-        for pad in pads:
-            turn = Turned(match.state["nextPlayer"], {"n": 0, "pad": pad}, 0.1)
-            answer = step(registry["numberwang"], match, turn, 1001.0)
-            store.commit(store.draft(match, answer.match, [answer.recorded], []))
-            match = answer.match
-        ids.append(match.id)
-    assert store.together(ids, 10**9) == ids
-    assert store.together(ids, 1) == ids[:1]
-    assert store.together(ids, 11_000) == ids[:1]
-    assert store.together(ids, 12_700) == ids[:2]
-    assert store.together(ids, 13_500) == ids[:3]
-    assert store.together(["f" * 24, ids[1]], 5_000) == ["f" * 24, ids[1]]
-    assert store.together([], 1) == []
-
-
-def test_a_pipeline_that_redis_does_not_take_now_may_be_tried_again(store: MatchStore, client: redis.Redis) -> None:
-    """redis-py tells of its error first which command it was."""
-    client.config_set("min-replicas-to-write", "1")
-    try:
-        with pytest.raises(Unavailable):
-            store.retire(["m"])
-        with pytest.raises(Unavailable):
-            store.set_aside("m")
-    finally:
-        client.config_set("min-replicas-to-write", "0")

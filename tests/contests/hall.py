@@ -9,6 +9,7 @@ import redis
 
 from battlebot.arena.live.archiving import game_document
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.heartbeats import AWAY_S, Heartbeats
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
@@ -112,9 +113,9 @@ class Hall:
 
     def archive(self) -> None:
         """Stores the finished matches."""
-        ended = self.store.ended(self.store.finished_ids(1000))
+        ended = Finished(self.store.client).read(Finished(self.store.client).ids(1000))
         self.storage.archive.store([game_document(row) for row in ended])
-        self.store.retire([row.match.id for row in ended])
+        Finished(self.store.client).retire([row.match.id for row in ended])
 
     def play(self, bots: str) -> list[str]:
         """Lets the bots wait, meet and play; archives the matches and returns their ids."""

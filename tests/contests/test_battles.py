@@ -12,6 +12,7 @@ from hall import time_passed
 
 from battlebot.arena.live.archiving import game_document
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
@@ -74,9 +75,9 @@ class House:
                 continue
             for out in sorted(seat.bot for seat in match.seats if seat.bot != last):
                 self.tick(match_id, out)
-        ended = self.store.ended(self.store.finished_ids(1000))
+        ended = Finished(self.store.client).read(Finished(self.store.client).ids(1000))
         self.storage.archive.store([game_document(row) for row in ended])
-        self.store.retire([row.match.id for row in ended])
+        Finished(self.store.client).retire([row.match.id for row in ended])
 
     def tick(self, match_id: str, out: str) -> None:
         """All that are asked do nothing, but for one that gives no answer."""

@@ -15,6 +15,7 @@ from hall import Hall
 
 from battlebot.arena.live.archiving import game_document
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
@@ -63,9 +64,9 @@ def play_all(pairer: Pairer, storage: Storage, event: Callable[[str], object]) -
     for match_id in pairer.store.live_ids():
         match = pairer.store.load(match_id)
         conductor.conduct(match, event(match.state["nextPlayer"]))  # type: ignore[arg-type]
-    ended = pairer.store.ended(pairer.store.finished_ids(1000))
+    ended = Finished(pairer.store.client).read(Finished(pairer.store.client).ids(1000))
     storage.archive.store([game_document(row) for row in ended])
-    pairer.store.retire([row.match.id for row in ended])
+    Finished(pairer.store.client).retire([row.match.id for row in ended])
 
 
 def win(bot: str) -> Turned:

@@ -15,6 +15,7 @@ from cluster import LIMIT_S, Cluster, Web, wait_for
 from original_client import OriginalClient
 from peer import Closed, Peer, new_name
 
+from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.store import MatchStore
 from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
@@ -104,7 +105,7 @@ class Ground:
         client = connect(self.web.settings.redis_url)
         store = MatchStore(client)
         wait_for(lambda: not store.live_ids(), "the end of all matches", 60)
-        wait_for(lambda: not store.finished_ids(1), "the archive of all matches", 60)
+        wait_for(lambda: not Finished(store.client).ids(1), "the archive of all matches", 60)
         assert client.scard(keys.SET_ASIDE) == 0
         client.close()
         assert self.web.request("/readyz")[0] == 200

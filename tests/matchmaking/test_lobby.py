@@ -14,6 +14,8 @@ from cluster import wait_for
 
 from battlebot.arena.live.casual import CasualMatches, series_of
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.finished import Finished
+from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
@@ -63,7 +65,18 @@ def lobby_of(node: str, client: redis.Redis, settings: Settings) -> Lobby:
     arena = Arena(Conductor(registry, store, node), Timers(), lambda player: None)
     nowhere: Any = None
     casual = CasualMatches(settings, store, lambda bots: {}, lambda match_id: None, lambda: 1000.0)
-    return Lobby(registry, settings, store, Queues(client), nowhere, casual, lambda *_: None, lambda: 1000.0, arena)
+    return Lobby(
+        registry,
+        settings,
+        store,
+        Queues(client),
+        Heartbeats(client),
+        nowhere,
+        casual,
+        lambda *_: None,
+        lambda: 1000.0,
+        arena,
+    )
 
 
 def test_who_is_gone_while_the_clock_ticks_leaves_no_ticket(lobby: Lobby) -> None:
@@ -336,7 +349,7 @@ def test_of_more_than_a_tick_can_speak_of_each_has_its_turn(
 def test_no_ticket_is_marked_for_longer_than_its_match_is_there(lobby: Lobby, client: redis.Redis) -> None:
     """Of a match that it slept through, a node's bot would wait for nothing until the mark's end."""
     match = played_by_ada(lobby)
-    lobby.store.retire([match.id])
+    Finished(lobby.store.client).retire([match.id])
     assert 0 < client.pexpiretime(keys.ticket("n2/8.1/ada")) <= client.pexpiretime(keys.match(match.id))
 
 

@@ -46,7 +46,7 @@ def test_a_match_ends_where_the_archive_cannot_be_asked_for(bench: Workbench) ->
     assert begin(bench.store, bench.registry["numberwang"], match, "numberwang")
     answer = bench.conductor.conduct(match, Turned("ada", {"n": 10}, 0.1))
     assert answer.match.verdict is not None
-    assert bench.store.finished_ids(1) == [match.id]
+    assert bench.finished.ids(1) == [match.id]
 
 
 def test_what_is_asked_of_other_tasks_ends_no_sweep(bench: Workbench) -> None:

@@ -18,8 +18,8 @@ from werkzeug.serving import make_server
 
 from battlebot.arena.live.archiving import game_document
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.finished import Ended, Finished
 from battlebot.arena.live.making import new_match
-from battlebot.arena.live.store import Ended
 from battlebot.config import Settings
 from battlebot.referee.events import Turned
 from battlebot.referee.match import Match
@@ -104,10 +104,10 @@ def task(match: Match, bot: str, dice: random.Random) -> dict[str, Any]:
 
 def archived(home: House, match_id: str) -> dict[str, Any]:
     """The battle, which is over, as the archive stores it."""
-    (ended,) = home.store.ended([match_id])
+    (ended,) = Finished(home.store.client).read([match_id])
     document = game_document(Ended(ended.match, next(seqs), ended.turns))
     home.storage.archive.store([document])
-    home.store.retire([match_id])
+    Finished(home.store.client).retire([match_id])
     return document
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from battlebot.arena.live.store import Ended
+from battlebot.arena.live.finished import Ended
 from battlebot.referee.advance import MARKS
 from battlebot.referee.finishing import places_of, stated_scores
 from battlebot.referee.match import Match, Series

@@ -16,6 +16,7 @@ from battlebot.referee.events import Outage
 BEAT = Script("battlebot.arena.live", "beat.lua")
 
 AWAY_S = 5.0  # in which the door was not known to be open; nodes send a heartbeat a second
+LIVES_S = 2.0  # how long a node counts as alive after a heartbeat; the next is due after one second
 RESTARTED_S = 2.5  # the same, before the first heartbeat of a node: all before it have gone
 SHUT_S = 86_400.0  # a door that opens no more, because nobody starts a node for it, is not waited for
 MOST_OUTAGES = 10  # that are remembered, the latest; an empty seat is looked at before there are more
@@ -90,3 +91,25 @@ class Heartbeats:
         with redis_errors():
             rows: Any = self._client.zrange(keys.NODES, 0, -1, withscores=True)
         return {node.decode(): beat_ms / 1000 for node, beat_ms in rows}
+
+    def lived_until_s(self, node: str, now_s: float) -> float:
+        """Returns until when (epoch) the node is known to have lived; 0 if it has been found dead.
+
+        That is `now_s` if it reads its mailbox and its last heartbeat is less than `LIVES_S` old (a live node's may be
+        a second old), otherwise that heartbeat.
+        """
+        with redis_errors():
+            pipeline = self._client.pipeline(transaction=False)
+            pipeline.zscore(keys.NODES, node)
+            pipeline.pubsub_numsub(keys.mailbox(node))
+            beat_ms, [(_, listeners)] = pipeline.execute()
+        if beat_ms is None:
+            return 0.0
+        beat_s = float(beat_ms) / 1000
+        return now_s if listeners and now_s - beat_s < LIVES_S else beat_s
+
+    def last_s(self, node: str) -> float:
+        """Returns the node's last heartbeat (epoch); 0 if it has been found dead."""
+        with redis_errors():
+            beat_ms: Any = self._client.zscore(keys.NODES, node)
+        return float(beat_ms or 0) / 1000

@@ -23,11 +23,7 @@ COMMIT = Script("battlebot.arena.live", "commit.lua")
 BEGIN = Script("battlebot.arena.live", "begin.lua")
 NUMBER = Script("battlebot.arena.live", "number.lua")
 
-ENTRY_BYTES = 200  # of an entry of the record, beside what the bot sent
 TOGETHER = 50  # most matches begun in one round trip; Redis serves nobody else meanwhile
-LIVES_S = 2.0  # how long a node counts as alive after a heartbeat; the next is due after one second
-TURNS_RETIRED_S = 10  # how long an archived match's turns are kept: a viewer that follows them may lag behind
-RETIRED_S = 60  # how long an archived match stays readable: a bot that comes back too late is told how it ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +46,6 @@ class Commit:
 def commit_command(commits: Iterable[Commit]) -> Command:
     """Returns the command for commits of different matches; its answer is a list of what each `Commit.done` takes."""
     return COMMIT.command(*commits_call(commit.call for commit in commits))
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A finished match as the archive takes it: the match, the number of its end, its recorded turns."""
-
-    match: Match
-    seq: int
-    turns: list[dict[str, Any]]
 
 
 class MatchStore:
@@ -182,28 +169,6 @@ class MatchStore:
             seconds, micros = self.client.time()
         return int(seconds) * 1000 + int(micros) // 1000
 
-    def lived_until_s(self, node: str, now_s: float) -> float:
-        """Returns until when (epoch) the node is known to have lived; 0 if it has been found dead.
-
-        That is `now_s` if it reads its mailbox and its last heartbeat is less than `LIVES_S` old (a live node's may be
-        a second old), otherwise that heartbeat.
-        """
-        with redis_errors():
-            pipeline = self.client.pipeline(transaction=False)
-            pipeline.zscore(keys.NODES, node)
-            pipeline.pubsub_numsub(keys.mailbox(node))
-            beat_ms, [(_, listeners)] = pipeline.execute()
-        if beat_ms is None:
-            return 0.0
-        beat_s = float(beat_ms) / 1000
-        return now_s if listeners and now_s - beat_s < LIVES_S else beat_s
-
-    def last_beat_s(self, node: str) -> float:
-        """Returns the node's last heartbeat (epoch); 0 if it has been found dead."""
-        with redis_errors():
-            beat_ms: Any = self.client.zscore(keys.NODES, node)
-        return float(beat_ms or 0) / 1000
-
     def live_ids(self) -> list[str]:
         """Returns the ids of all live matches, the most urgent first."""
         with redis_errors():
@@ -226,66 +191,3 @@ class MatchStore:
             for address in addresses:
                 pipeline.scard(keys.asked_at(address))
             return dict(zip(addresses, pipeline.execute() if addresses else [], strict=True))
-
-    def begin_archiving(self) -> None:
-        """Call before reading the finished list: matches that end afterwards request a new archive run."""
-        with redis_errors():
-            self.client.delete(keys.ARCHIVE_ASKED)
-
-    def finished_ids(self, limit: int) -> list[str]:
-        """Returns the ids of the first `limit` ended matches that are not archived, in the order of their ends."""
-        with redis_errors():
-            return texts(self.client.zrange(keys.FINISHED, 0, limit - 1))
-
-    def together(self, match_ids: Sequence[str], most_bytes: int) -> list[str]:
-        """Returns the first of these, at least one, whose records together have about `most_bytes` at most."""
-        with redis_errors():
-            pipeline = self.client.pipeline(transaction=False)
-            for match_id in match_ids:
-                pipeline.hget(keys.match(match_id), "doc")
-                pipeline.llen(keys.turns(match_id))
-            answers = pipeline.execute() if match_ids else []
-        sizes = (_size(*pair) for pair in zip(answers[::2], answers[1::2], strict=True))
-        rest = itertools.takewhile(lambda size: size <= most_bytes, itertools.accumulate(sizes))
-        return list(match_ids[: max(1, len(list(rest)))])
-
-    def ended(self, match_ids: Sequence[str]) -> list[Ended]:
-        """Returns the finished matches with their turns; those whose keys are gone are left out."""
-        with redis_errors():
-            pipeline = self.client.pipeline(transaction=False)
-            for match_id in match_ids:
-                pipeline.hmget(keys.match(match_id), "doc", "seq")
-                pipeline.lrange(keys.turns(match_id), 0, -1)
-            answers = pipeline.execute() if match_ids else []
-        found = []
-        for (document, seq), turns in zip(answers[::2], answers[1::2], strict=True):
-            if document is not None and seq is not None:
-                found.append(Ended(decode_match(document), int(seq), [orjson.loads(turn) for turn in turns]))
-        return found
-
-    def set_aside(self, match_id: str) -> None:
-        """Takes a match that cannot be archived off the finished list; its keys stay."""
-        with redis_errors():
-            pipeline = self.client.pipeline(transaction=True)
-            pipeline.sadd(keys.SET_ASIDE, match_id)
-            pipeline.zrem(keys.FINISHED, match_id)
-            pipeline.execute()
-
-    def retire(self, match_ids: Sequence[str]) -> None:
-        """Takes archived matches off the finished list and lets their keys expire."""
-        if not match_ids:
-            return
-        with redis_errors():
-            pipeline = self.client.pipeline(transaction=True)
-            for match_id in match_ids:
-                pipeline.expire(keys.match(match_id), RETIRED_S)
-                pipeline.expire(keys.turns(match_id), TURNS_RETIRED_S)
-            pipeline.zrem(keys.FINISHED, *match_ids)
-            pipeline.execute()
-
-
-def _size(document: bytes | None, turns: int) -> int:
-    """Returns about how many bytes a match's record has: what the bots sent, and what the server adds to each turn."""
-    if document is None:
-        return 0
-    return turns * ENTRY_BYTES + sum(seat.recorded_bytes for seat in decode_match(document).seats)

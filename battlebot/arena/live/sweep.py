@@ -89,7 +89,7 @@ class Sweeper:
 
     def _is_silent(self, node: str, now_s: float) -> bool:
         """Returns whether the node is still silent: this sweep may have taken long, and new nodes begun."""
-        return self._conductor.store.last_beat_s(node) < now_s - self._node_timeout_s
+        return self._heartbeats.last_s(node) < now_s - self._node_timeout_s
 
     def _bring_on(self, match_id: str, living: set[str], recent: set[str], spare_s: float, now_s: float) -> None:
         match = self._orphan(match_id, living, now_s)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.places import node_of
@@ -20,6 +21,7 @@ class Whereabouts:
     def __init__(self, store: MatchStore) -> None:
         self._store = store
         self._queues = Queues(store.client)
+        self._heartbeats = Heartbeats(store.client)
 
     def informed(self, match: Match, event: Event, now_s: float) -> Event:
         """Returns the event; one by which bots may be missed says which of them are elsewhere. Raises Unavailable.
@@ -64,4 +66,4 @@ class Whereabouts:
         return any(self._is_open(ticket.place, now_s) for ticket in tickets)
 
     def _is_open(self, place: str, now_s: float) -> bool:
-        return self._store.lived_until_s(node_of(place), now_s) >= now_s
+        return self._heartbeats.lived_until_s(node_of(place), now_s) >= now_s

@@ -10,6 +10,7 @@ import structlog
 from msgspec.structs import replace
 
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.keptout import KeptOut
 from battlebot.arena.live.mail import MAIL, Mail, begun
 from battlebot.arena.node.clocks import Clocks
@@ -54,6 +55,7 @@ class Arena:
         self.opening = opening or Opening()
         self._store = conductor.store
         self._kept_out = KeptOut(conductor.store.client)
+        self._heartbeats = Heartbeats(conductor.store.client)
         self._now_s = conductor.now_s
         self._tables = Tables(conductor.store, lambda player: self._clocks.watch(player), new_lock)
         self._host = Host(
@@ -166,7 +168,7 @@ class Arena:
             if came_s is not None and seat.left_s is not None:
                 came_s = came_s if came_s >= seat.left_s else seat.left_s + SEATED_AFTER_S
             return Joined(player.bot, player.place, came_s)
-        lived_s = self._store.lived_until_s(node_of(place), self._now_s())
+        lived_s = self._heartbeats.lived_until_s(node_of(place), self._now_s())
         return Joined(player.bot, player.place, lived_s if came_s is None else min(lived_s, came_s))
 
     def left(self, player: Player, clean: bool, how: str) -> None:
