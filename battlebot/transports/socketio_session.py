@@ -53,7 +53,7 @@ class Session:
 def events_of(
     battles: Battles, match: Match, urls: Mapping[str, str], is_wanted: Callable[[], bool]
 ) -> Iterator[cubed.Event]:
-    """Yields all events of a match, each at its time, with `speed` ms between two ticks. Raises like `Battles.follow`.
+    """Yields all events of a match, each at its time, with `speed` ms after each tick. Raises like `Battles.follow`.
 
     While Redis does not answer, it waits, as long as `is_wanted()`. `urls`: player -> URL, for the final scores.
     """
@@ -79,6 +79,9 @@ def events_of(
         if state["complete"]:
             if state["reason"] != "complete":
                 yield cubed.failed(state["reason"])
+            elif pause_s:
+                # the original waits after its last tick, too
+                time.sleep(pause_s)
             yield cubed.ended(state, match.id, urls)
 
 

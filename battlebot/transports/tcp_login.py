@@ -17,7 +17,7 @@ from battlebot.wire.login import Login, new_secret
 
 log = structlog.get_logger()
 
-NAMES_WITHOUT_HASH = 2  # reserved names that a connection may send without a login_hash
+NAMES_WITHOUT_HASH = 1  # reserved names that a connection may send without a login_hash: it may not have read the salt
 
 
 class Logins:
@@ -57,7 +57,9 @@ class Logins:
             except LoginFailed as error:
                 self._refuse(connection, error, packet.received_s)
                 return None
-        connection.close(Error("login-timeout", "No username came in time."))
+        connection.close(
+            Error("login-timeout", "No login_hash came in time." if names else "No username came in time.")
+        )
         return None
 
     def is_reserved(self, name: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from battlebot.errors import BadAddress, BadMessage, BadName, BattlebotError
-from battlebot.wire.names import checked_name
+from battlebot.wire.names import checked_label
 
 PATH = "/socket.io/"
 MOST_PLAYERS = 64
@@ -122,7 +122,7 @@ def _players(given: Any) -> tuple[tuple[str, str], ...]:
     for index, row in enumerate(given):
         name, url = (row.get("name"), row.get("url")) if isinstance(row, dict) else (None, None)
         try:
-            checked_name(name, '"name"')
+            checked_label(name, '"name"')
         except BadName as error:
             problems.append(_problem(str(error), ("players", index, "name"), "string.base"))
         if not isinstance(url, str) or not url:

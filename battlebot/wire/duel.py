@@ -11,9 +11,9 @@ from typing import Any
 
 import orjson
 
-from battlebot.errors import BadMessage, BadName
+from battlebot.errors import BadMessage
 from battlebot.wire.framing import frame
-from battlebot.wire.names import MAX_NAME_LENGTH, hides
+from battlebot.wire.names import checked_label
 
 GAME = "gomoku"  # the only game at this door
 MAX_SENT_BYTES = 16_384  # limit for an echoed coordinate: the message must fit into a frame
@@ -77,11 +77,7 @@ def checked_username(value: object) -> str:
 
     The rules are looser than for a bot's name: users of the original play under the local part of their e-mail address.
     """
-    if not isinstance(value, str) or not 1 <= len(value) <= MAX_NAME_LENGTH:
-        raise BadName(f"username must be a string of 1 to {MAX_NAME_LENGTH} characters.", field="username")
-    if hides(value) or not value.strip():
-        raise BadName("username must not hold control characters or invisible ones, nor be blank.", field="username")
-    return value
+    return checked_label(value, "username")
 
 
 def decode_request(payload: bytes) -> Request:

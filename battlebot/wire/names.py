@@ -39,6 +39,18 @@ def checked_name(value: object, what: str) -> str:
     return value
 
 
+def checked_label(value: object, what: str) -> str:
+    """Return a name that identifies nobody elsewhere if valid: 1 to 64 visible characters or blanks, not all blank.
+
+    Looser than `checked_name`, for players of original clients. Raises BadName.
+    """
+    if not isinstance(value, str) or not 1 <= len(value) <= MAX_NAME_LENGTH:
+        raise BadName(f"{what} must be a string of 1 to {MAX_NAME_LENGTH} characters.", field=what)
+    if hides(value) or not value.strip():
+        raise BadName(f"{what} must not hold control characters or invisible ones, nor be blank.", field=what)
+    return value
+
+
 def hides(name: str) -> bool:
     """Whether the name contains invisible, bidirectional or other control characters."""
     return not name.isprintable() or not UNSEEN.isdisjoint(name) or _shapes_nothing(name)

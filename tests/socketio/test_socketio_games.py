@@ -11,7 +11,7 @@ import requests
 import websocket
 from cluster import Cluster, Web, wait_for
 from httpbots import Bots
-from viewers import VIEWERS, Original, Today, Viewer, game
+from viewers import NOOP_GAME, VIEWERS, Original, Today, Viewer, game
 
 from battlebot.referee.replay import check_match
 from battlebot.rules.registry import discover
@@ -270,6 +270,25 @@ def test_ticks_pass_at_the_games_speed(nodes: Nodes, bots: Bots) -> None:
             at.append(time.monotonic() - began)
         viewer.until("GAME_ENDED")
     assert at[-1] - at[0] >= 0.4
+
+
+def test_the_end_is_told_a_tick_later_than_the_last_tick(nodes: Nodes, bots: Bots) -> None:
+    """The original waits after each tick before it looks whether the game is over."""
+    with Original(nodes[0]) as viewer:
+        viewer.say("NEW_GAME", game(bots.url("good"), bots.url("good"), speed=1500, maxNumOfTicks=2))
+        viewer.until("NEXT_TICK", 2)
+        began = time.monotonic()
+        viewer.until("GAME_ENDED")
+    assert time.monotonic() - began >= 1.0
+
+
+def test_players_may_have_any_name_that_can_be_seen(nodes: Nodes, bots: Bots) -> None:
+    """In the original they may, as long as no two have the same."""
+    names = ["my bot / x", "$a.b", "ça, а"]
+    players = [{"name": name, "url": bots.url("good")} for name in names]
+    with Original(nodes[0]) as viewer:
+        viewer.say("NEW_GAME", {"setup": NOOP_GAME, "players": players})
+        assert [row["name"] for row in viewer.until("GAME_ENDED")["scores"]] == names
 
 
 def test_whatever_a_client_sends_it_harms_only_itself(parts: Cluster, nodes: Nodes, bots: Bots) -> None:

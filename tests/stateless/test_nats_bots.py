@@ -26,7 +26,7 @@ from battlebot.client.samples.crossword.wordgraph import graph_of
 from battlebot.config import Settings
 from battlebot.redisio.connection import connect
 from battlebot.wire.macondo import macondo_pb2
-from games.crossword.board import with_tiles
+from games.crossword.board import as_rack, with_tiles
 
 SETTINGS = {"turn_timeout_ms": 15_000}
 RULES = ("SINGLE", "DOUBLE", "FIVE_POINT", "TEN_POINT", "TRIPLE")
@@ -180,7 +180,7 @@ def test_a_bot_moves_exchanges_and_passes(sit: Sit, publishes: bool) -> None:
 
 
 def test_the_bot_is_sent_the_history_that_ends_with_its_turn(sit: Sit) -> None:
-    """The cases 1 to 3 from the other side: every event, its own rack alone, nothing of the other's tiles."""
+    """The cases 1 to 3 from the other side: every event, its own rack alone, no tiles of the other's but those laid."""
     table = sit()
     rack = table.state["racks"][table.own]
     table.does(word_of(rack, table.state["board"]))
@@ -192,7 +192,7 @@ def test_the_bot_is_sent_the_history_that_ends_with_its_turn(sit: Sit) -> None:
     for history, kind in ((moved, "TILE_PLACEMENT_MOVE"), (exchanged, "EXCHANGE"), (passed, "PASS")):
         last = history.events[-1]
         assert (KINDS.Name(last.type), last.player_index) == (kind, table.own)
-        assert (last.rack, last.exchanged) == ("", "")
+        assert (sorted(last.rack), last.exchanged) == (sorted(as_rack(last.played_tiles.replace(".", ""))), "")
         assert [bool(rack) for rack in history.last_known_racks] == [table.own == 1, table.own == 0]
         assert (history.uid, history.lexicon, history.challenge_rule) == (moved.uid, "enable1", 2)
         assert re.fullmatch("[0-9a-f]{64}", history.uid)

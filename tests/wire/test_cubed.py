@@ -53,8 +53,8 @@ WRONG: list[tuple[str, Any, list[tuple[list[Any], str]]]] = [
         [(["players", 0, "url"], "string.uri")],
     ),
     (
-        "a name with a slash",
-        {"setup": SETUP, "players": [{**BOT, "name": "a/b"}]},
+        "a name that nobody can see",
+        {"setup": SETUP, "players": [{**BOT, "name": "\u200b"}]},
         [(["players", 0, "name"], "string.base")],
     ),
 ]

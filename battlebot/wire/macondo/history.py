@@ -21,12 +21,14 @@ AUTHORITY = "battlebot"
 TIE = -1
 KINDS = macondo_pb2.GameEvent.Type
 ANSWERED = ("position", "played_tiles", "exchanged", "rack")  # the fields of a bot's event that count, with its type
+SHOWS_TILES = ("TILE_PLACEMENT_MOVE", "PHONY_TILES_RETURNED")
 ALWAYS = {"type": "TILE_PLACEMENT_MOVE", "player_index": 0}  # fields that an event keeps even if zero on the wire
 
 
 def history_of(state: Mapping[str, Any], uid: str = "") -> History:
     """The history of a match from `state`: a player's view holds only that player's rack, a final state all racks.
 
+    In a view, the rack in another player's event is the tiles that it shows lying on the board, no others.
     `uid` identifies the history: it is the match's id, except in histories that the server sends to bots.
     """
     players = state["players"]
@@ -38,7 +40,7 @@ def history_of(state: Mapping[str, Any], uid: str = "") -> History:
         "lexicon": state["lexicon"],
         "challenge_rule": state["challengeRule"],
         "play_state": "GAME_OVER" if state["complete"] else state["playState"],
-        "events": [{"nickname": players[event["player_index"]], **event} for event in state["events"]],
+        "events": [{"nickname": players[event["player_index"]], **_with_rack(event)} for event in state["events"]],
         "last_known_racks": list(state["racks"]),
         "variant": "classic",
         "board_layout": "CrosswordGame",
@@ -100,6 +102,14 @@ def from_response(data: bytes) -> Event:
     move = message.move
     kind = KINDS.Name(move.type) if move.type in KINDS.values() else move.type
     return {"type": kind, **{name: value for name in ANSWERED if (value := getattr(move, name))}}
+
+
+def _with_rack(event: Event) -> Event:
+    """The event; one that shows tiles but not their rack gets these as its rack: Macondo replays no play without."""
+    if "rack" in event or event["type"] not in SHOWS_TILES:
+        return event
+    tiles = event["played_tiles"].replace(".", "")
+    return {**event, "rack": "".join("?" if tile.islower() else tile for tile in tiles)}
 
 
 def _message(fields: Mapping[str, Any], message: Message) -> Any:
