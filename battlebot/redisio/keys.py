@@ -127,7 +127,10 @@ def health(address: str) -> str:
 
 
 def door(door: str) -> str:
-    """Hash of what the heartbeats of a door's nodes showed (`beat.lua`): `lived`, `opened`, `since`, ms (epoch)."""
+    """Hash of what the heartbeats of a door's nodes showed (`beat.lua`), all in ms since the epoch.
+
+    Its fields: `lived`, `opened`, `since`, `shut`, `reopened`.
+    """
     return f"{TAG}:door:{door}"
 
 

@@ -55,6 +55,7 @@ def test_the_next_board_is_told_to_its_bots_unless_it_is_lost_already(
     match = new_match(registry["gomoku"], SEATS, settings, left_s, series=Series("s", 1, 2, 7))
     assert store.begin(match, "queue", [], [])
     Heartbeats(client).send("n", left_s, first=True)
+    Heartbeats(client).send("n", now_s - 1.6, first=False)
     Conductor(registry, store, "n", now_s=lambda: left_s).conduct(match, Left("ada", "n/1.1", False))
     known = iter([0.0] * drains_after + [math.inf] * 9)
     conductor = Conductor(registry, store, "n", now_s=lambda: now_s, open_ago_s=lambda: next(known))

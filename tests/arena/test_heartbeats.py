@@ -20,12 +20,12 @@ def test_a_short_time_without_a_node_is_an_outage_only_before_a_nodes_first_hear
     heartbeats.send("n2", 106.0, first=True)
     assert heartbeats.shown("web", 110.5).outages == []
     assert heartbeats.shown("web", 111.5).outages == [Outage(106.0, 111.5, lasts=True)]
-    assert heartbeats.send("n3", 109.5, first=True)
+    assert heartbeats.send("n3", 107.8, first=True), "a restart that took no two seconds"
     heartbeats.send("n2", 116.0, first=False)
-    assert heartbeats.shown("web", 116.5).outages == [Outage(106.0, 109.5), Outage(109.5, 116.0)]
+    assert heartbeats.shown("web", 116.5).outages == [Outage(106.0, 107.8), Outage(107.8, 116.0)]
     heartbeats.send("n1", 112.0, first=False)
     heartbeats.send("n2", 120.5, first=False)
-    assert heartbeats.shown("web", 120.5).outages == [Outage(106.0, 109.5), Outage(109.5, 116.0)], (
+    assert heartbeats.shown("web", 120.5).outages == [Outage(106.0, 107.8), Outage(107.8, 116.0)], (
         "a clock that is behind"
     )
 
@@ -67,12 +67,53 @@ def test_a_heartbeat_opens_the_door_at_the_time_at_which_its_node_last_could(cli
         heartbeats.send("n1", 100.0 + second, first=False, ago_s=second - 0.5)
         heartbeats.send("n2", 100.0 + second, first=True, ago_s=math.inf)
     shown = heartbeats.shown("web", 104.0)
-    assert shown == ([], 100.5)
-    assert [shown.was_open_after(moment_s, 104.0) for moment_s in (100.5, 100.6)] == [True, False]
+    assert (shown.outages, shown.open_s) == ([], 100.5)
+    assert [shown.could_come_in(moment_s, 104.0) for moment_s in (100.5, 100.6)] == [True, False]
     assert heartbeats.all() == {"n1": 104.0, "n2": 104.0}, "they live"
-    assert heartbeats.shown("web", 105.6) == ([Outage(100.5, 105.6, lasts=True)], 100.5)
+    shown = heartbeats.shown("web", 105.6)
+    assert (shown.outages, shown.open_s) == ([Outage(100.5, 105.6, lasts=True)], 100.5)
     heartbeats.send("n1", 107.0, first=False, ago_s=0.5)
-    assert heartbeats.shown("web", 107.5) == ([Outage(100.5, 107.0)], 106.5)
+    shown = heartbeats.shown("web", 107.5)
+    assert (shown.outages, shown.open_s) == ([Outage(100.5, 107.0)], 106.5)
+
+
+BEATS: dict[str, tuple[list[float], float, list[bool]]] = {
+    # when the door was open as heartbeats say, when a bot's time ended; after which of them it could have come in
+    "it was open": ([0, 1, 2], 1.5, [False, False, True]),
+    "it was open at the very end": ([0, 1], 1.0, [False, True]),
+    "a little late": ([0, 1.7, 2.7], 1.5, [False, True, True]),
+    "shut at the end": ([0, 1, 4, 5, 5.9, 6], 3.0, [False] * 5 + [True]),
+    "shut until just before the end": ([0, 1, 4, 5, 6], 4.1, [False] * 4 + [True]),
+    "shut until a while before the end": ([0, 1, 4, 5, 6, 7], 6.1, [False] * 5 + [True]),
+    "shut after the end": ([0, 1, 4], 0.9, [False, True, True]),
+    "open for a moment only": ([0, 1, 4, 5, 8], 3.0, [False] * 4 + [True]),
+    "always late": ([0, 3, 6, 9], 2.0, [False, False, True, True]),
+    "a clock that is behind": ([0, 1, 0.5, 4, 3, 6], 2.0, [False] * 5 + [True]),
+}
+
+
+@pytest.mark.parametrize("case", BEATS)
+def test_after_its_door_was_shut_for_a_moment_a_bot_has_a_while_to_come_in(client: redis.Redis, case: str) -> None:
+    """Its login may have waited in the server. What a node knows of its own door counts like a heartbeat."""
+    moments_s, ended_s, expected = BEATS[case]
+    heartbeats, found, known = Heartbeats(client), [], []
+    for moment_s in moments_s:
+        now_s = 1000.0 + moment_s
+        known.append(heartbeats.shown("web", now_s).opened(now_s).could_come_in(1000.0 + ended_s, now_s))
+        heartbeats.send("n1", now_s, first=False)
+        found.append(heartbeats.shown("web", now_s).could_come_in(1000.0 + ended_s, now_s))
+    assert (found, known[1:]) == (expected, expected[1:])
+
+
+def test_each_door_is_shut_by_itself(client: redis.Redis) -> None:
+    """The other one was open meanwhile."""
+    heartbeats = Heartbeats(client)
+    for second in range(5):
+        heartbeats.send("n1", 1000.0 + second, first=False)
+    for second in (0, 4):
+        heartbeats.send("n2.tcp", 1000.0 + second, first=False)
+    shown = [heartbeats.shown(door, 1004.0) for door in ("web", "tcp")]
+    assert [one.could_come_in(1002.0, 1004.0) for one in shown] == [True, False]
 
 
 LIVES: dict[str, tuple[float | None, bool, float]] = {

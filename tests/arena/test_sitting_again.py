@@ -16,7 +16,7 @@ from peer import new_name
 
 from battlebot.arena.live.calls import encode_match
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.heartbeats import RESTARTED_S, Heartbeats
+from battlebot.arena.live.heartbeats import GAP_S, Heartbeats
 from battlebot.arena.live.mail import Mail, rejoin
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.host import LOOK_LATE_S
@@ -261,14 +261,14 @@ def test_an_outage_ends_when_a_node_that_has_just_started_can_let_bots_in(node: 
     """However short it was: all connections are gone. While the node only lives, nobody can come back."""
     heartbeats, store = Heartbeats(client), Answering(lambda: None)
     node.arena.opening = Opening(store)
-    heartbeats.send("n2", time.time() - RESTARTED_S - 0.5, first=True)
+    heartbeats.send("n2", time.time() - GAP_S - 0.5, first=True)
     life = WebNode(client, node.arena, Timers(), lambda: None)
     life.beat()
     assert heartbeats.shown("web", time.time()).outages == []
     store.require(1.0)
     life.beat()
     [outage] = heartbeats.shown("web", time.time()).outages
-    client.hset(keys.door("web"), "opened", int((time.time() - RESTARTED_S - 0.5) * 1000))
+    client.hset(keys.door("web"), "opened", int((time.time() - GAP_S - 0.5) * 1000))
     store.require(0.0)
     life.beat()
     assert heartbeats.shown("web", time.time()).outages == [outage], "its later heartbeats are only late"

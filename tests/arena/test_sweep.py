@@ -165,9 +165,29 @@ def test_nobody_is_missed_whose_door_was_not_seen_open_at_the_end_of_its_time(
     assert (found.verdict is not None) is is_missed
     if not is_missed:
         assert found.seats[0] == match.seats[0], "nor does its time move: the heartbeat may only be late"
-        heartbeats.send("n2", now_s, first=False)
-        swept(client, store, registry, now_s + 1.0)
-        assert store.load(match.id).verdict is not None
+        for second, is_over in enumerate([False, False, True]):
+            heartbeats.send("n2", now_s + second, first=False)
+            swept(client, store, registry, now_s + second)
+            assert (store.load(match.id).verdict is not None) is is_over, "it may be on its way in"
+
+
+@pytest.mark.parametrize(("unknown_s", "is_missed"), [(3.0, False), (1.0, True)])
+def test_a_node_does_not_miss_a_bot_at_the_moment_at_which_it_can_let_it_in_again(
+    begun: Callable[..., Match],
+    store: MatchStore,
+    registry: Registry,
+    client: redis.Redis,
+    unknown_s: float,
+    is_missed: bool,
+) -> None:
+    """What it knows itself counts like a heartbeat: for so long the door was shut, and the bot's time over."""
+    now_s = time.time()
+    match = begun("numberwang", now_s=now_s - 60)
+    left_s = now_s - 0.5 - match.limits.turn_timeout_s
+    match = Conductor(registry, store, now_s=lambda: left_s).conduct(match, Left("ada", "n1/1.1", False)).match
+    Heartbeats(client).send("n1", now_s - unknown_s, first=False)
+    node = Conductor(registry, store, "n1", now_s=lambda: now_s, open_ago_s=lambda: 0.0)
+    assert (node.conduct(match, Overdue()).match.verdict is not None) is is_missed
 
 
 def test_a_look_at_a_match_that_is_over_finds_nothing_to_do(

@@ -54,9 +54,9 @@ class EmptySeats:
         return [*outages, *(self._informed(match, event, outages, now_s) for event in events)]
 
     def is_undecided(self, match: Match, now_s: float) -> bool:
-        """Returns whether the time of an absent bot is over, and its door was not seen to be open at its end or later.
+        """Returns whether the time of an absent bot is over, and it is not proved that it could have come in.
 
-        It was, as the next heartbeat will show, or there is an outage, by which the bot's time will move.
+        It could, as one of the next heartbeats will show, or there is an outage, by which the bot's time will move.
         """
         doors = self._doors(match, now_s)
         return self._is_undecided(match, doors, _outages(match, doors), now_s)
@@ -70,10 +70,13 @@ class EmptySeats:
             if seat.back_by_s is None or seat.left_place is None or seat.back_by_s > now_s:
                 continue
             door = door_of(seat.left_place)
-            if doors[door].was_open_after(seat.back_by_s, now_s):
+            if doors[door].could_come_in(seat.back_by_s, now_s):
                 continue
+            if door != self._door:
+                return True
             # by the clock of this moment: Redis has been asked since `now_s`
-            if door != self._door or self._now_s() - self._open_ago_s() < seat.back_by_s:
+            opened_s = self._now_s() - self._open_ago_s()
+            if not doors[door].opened(opened_s).could_come_in(seat.back_by_s, now_s):
                 return True
         return False
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import redis
 
+from battlebot.arena.live.steadiness import SPARE_S
 from battlebot.arena.places import door_of
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors, texts
@@ -16,8 +17,10 @@ from battlebot.referee.events import Outage
 BEAT = Script("battlebot.arena.live", "beat.lua")
 
 AWAY_S = 5.0  # in which the door was not known to be open; nodes send a heartbeat a second
+# The next heartbeat is due after one second, and its news of the door may be half a second old: if there is none for
+# longer, the door may have been shut. Before the first heartbeat of a node it was: all before it have gone.
+GAP_S = 1.75
 LIVES_S = 2.0  # how long a node counts as alive after a heartbeat; the next is due after one second
-RESTARTED_S = 2.5  # the same, before the first heartbeat of a node: all before it have gone
 SHUT_S = 86_400.0  # a door that opens no more, because nobody starts a node for it, is not waited for
 MOST_OUTAGES = 10  # that are remembered, the latest; an empty seat is looked at before there are more
 
@@ -26,15 +29,34 @@ class DoorHistory(NamedTuple):
     """What heartbeats show of a door.
 
     `outages`: the latest, in their order; one that still lasts is the last, and ends now. `open_s`: when (epoch) it was
-    last known to be open; None: nothing is known of it.
+    last known to be open; None: nothing is known of it. From `shut_s` to `reopened_s` it was last not known to be open
+    for longer than `GAP_S`.
     """
 
     outages: list[Outage]
     open_s: float | None
+    shut_s: float = 0.0
+    reopened_s: float = 0.0
 
-    def was_open_after(self, moment_s: float, now_s: float) -> bool:
-        """Returns whether bots could come in at `moment_s` or later. A door that is not waited for counts as open."""
-        return self.open_s is None or self.open_s >= moment_s or now_s - self.open_s > SHUT_S
+    def could_come_in(self, moment_s: float, now_s: float) -> bool:
+        """Returns whether a bot whose time ended at `moment_s` could have come in: the door was open then or later.
+
+        If it may have been shut just before, it must have been open again for `SPARE_S`: whoever was kept out is on its
+        way in. Only the latest such time counts, so that a slow server does not wait for absent bots for ever. A door
+        that is not waited for counts as open.
+        """
+        if self.open_s is None or now_s - self.open_s > SHUT_S:
+            return True
+        steady_s = self.reopened_s + SPARE_S
+        return self.open_s >= (steady_s if self.shut_s < moment_s < steady_s else moment_s)
+
+    def opened(self, moment_s: float) -> DoorHistory:
+        """Returns the history after a heartbeat which says that the door was open at `moment_s`."""
+        if self.open_s is None or moment_s <= self.open_s:
+            return self
+        if moment_s - self.open_s <= GAP_S:
+            return self._replace(open_s=moment_s)
+        return self._replace(open_s=moment_s, shut_s=self.open_s, reopened_s=moment_s)
 
 
 class Heartbeats:
@@ -42,8 +64,9 @@ class Heartbeats:
 
     A node that lives may still be unable to let bots in: a heartbeat says when it last could. Heartbeats that are only
     late make no outage, so that a slow server does not wait for absent bots for ever: it takes `AWAY_S` in which the
-    door was open at no node, or `RESTARTED_S` before a node that has just started opens it. Up to then nobody is missed
-    whose time ended when the door was no longer known to be open: whether there is an outage will show.
+    door was open at no node, or `GAP_S` before a node that has just started opens it. Up to then nobody is missed whose
+    time ended when the door was no longer known to be open: whether there is an outage will show. After `GAP_S` bots
+    have a moment to come in before they are missed.
     """
 
     def __init__(self, client: redis.Redis) -> None:
@@ -56,9 +79,10 @@ class Heartbeats:
         `ago_s`: how long ago it could last let bots in at its door; infinite if it never could, or does so no more.
         `first`: it could not before.
         """
-        away_s, door = RESTARTED_S if first else AWAY_S, door_of(node)
+        away_s, door = GAP_S if first else AWAY_S, door_of(node)
         opened_ms = -1 if math.isinf(ago_s) else int((now_s - ago_s) * 1000)
-        arguments: list[Argument] = [node, int(now_s * 1000), opened_ms, int(away_s * 1000), MOST_OUTAGES]
+        gap_ms, away_ms = int(GAP_S * 1000), int(away_s * 1000)
+        arguments: list[Argument] = [node, int(now_s * 1000), opened_ms, gap_ms, away_ms, MOST_OUTAGES]
         return bool(self._scripts.run(BEAT, [keys.NODES, keys.door(door), keys.outages(door)], arguments))
 
     def shown(self, door: str, now_s: float) -> DoorHistory:
@@ -70,15 +94,15 @@ class Heartbeats:
         with redis_errors():
             pipeline = self._client.pipeline(transaction=True)
             pipeline.lrange(keys.outages(door), 0, -1)
-            pipeline.hmget(keys.door(door), "opened", "since")
-            rows, (opened_ms, since_ms) = pipeline.execute()
+            pipeline.hmget(keys.door(door), "opened", "since", "shut", "reopened")
+            rows, (opened_ms, since_ms, shut_ms, reopened_ms) = pipeline.execute()
         found = [
             Outage(int(since_ms) / 1000, int(until_ms) / 1000) for since_ms, until_ms in map(str.split, texts(rows))
         ]
         open_s = None if opened_ms is None else int(opened_ms) / 1000
         if open_s is not None and AWAY_S < now_s - open_s <= SHUT_S:
             found.append(Outage(open_s, now_s, lasts=int(since_ms or 0) / 1000 <= open_s))
-        return DoorHistory(found, open_s)
+        return DoorHistory(found, open_s, int(shut_ms or 0) / 1000, int(reopened_ms or 0) / 1000)
 
     def since_s(self, door: str) -> float:
         """Returns since when (epoch) there have always been heartbeats of the door's nodes; 0: there always were."""

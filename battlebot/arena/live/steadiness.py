@@ -9,7 +9,7 @@ import redis
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
 
-SPARE_S = 2.0  # that bots and nodes have, once Redis answers, before somebody is missed or found dead
+SPARE_S = 2.0  # for bots and nodes, once Redis answers or a door is open, before one is missed or found dead
 PATIENCE_S = 10.0  # the same for bots while sweeps are not in time; longer stalls are outages
 SWEEP_LATE_S = 0.5  # a sweep that is later than this has stalled, and perhaps Redis with it
 

@@ -74,8 +74,9 @@ class Absences:
     def _noted(self, contest: Contest, missing: set[str]) -> dict[str, Wait]:
         now_s = self.now_s()
         # bots of contests come in at the WebSocket door; stateless ones are not missed
-        outages, open_s = self.heartbeats.shown(WEB, now_s)
-        shut = [(outage.since_s, outage.until_s + self.grace_s) for outage in outages]
+        shown = self.heartbeats.shown(WEB, now_s)
+        open_s = shown.open_s
+        shut = [(outage.since_s, outage.until_s + self.grace_s) for outage in shown.outages]
         if open_s is None:
             shut.append((0.0, now_s))
         # whether bots could come in since then is known when there is another heartbeat
