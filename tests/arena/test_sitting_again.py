@@ -19,11 +19,12 @@ from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import GAP_S, Heartbeats
 from battlebot.arena.live.mail import Mail, rejoin
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.node.host import LOOK_LATE_S
+from battlebot.arena.node.host import LOOK_LATE_S, SEATED_AFTER_S
 from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.running import Node as WebNode
 from battlebot.arena.node.service import Arena
+from battlebot.arena.node.tables import Table
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys
 from battlebot.redisio.bus import HEARTBEAT
@@ -219,6 +220,33 @@ def test_a_look_at_an_empty_seat_that_comes_late_is_put_off(
     assert node.seat(match).place == "n1/2.1"
 
 
+@pytest.mark.parametrize("late", ["the look", "the departure", "the departure behind a turn"])
+def test_who_may_wait_at_another_node_is_not_missed_before_it_could_be_seated_there(
+    node: Node, begun: Callable[..., Match], client: redis.Redis, monkeypatch: pytest.MonkeyPatch, late: str
+) -> None:
+    """Redis hangs: the other node cannot see that the seat is empty, and looks every second."""
+    match, looks = begun("numberwang", now_s=time.time(), turn_timeout_ms=100), list[tuple[float, float]]()
+    at = node.timers.at
+
+    def noted(moment_s: float, call: Callable[[], None]) -> None:
+        looks.append((moment_s, moment_s - time.monotonic()))
+        at(moment_s, call)
+
+    monkeypatch.setattr(node.timers, "at", noted)
+    node.read_letter(match)
+    if late == "the departure":
+        client.client_pause(int(LOOK_LATE_S * 3000))
+    elif late == "the departure behind a turn":
+        _hold(node.ada.table, LOOK_LATE_S * 3)
+    node.arena.left(node.ada, False, "broken")
+    if late == "the look":
+        wait_for(lambda: time.monotonic() > looks[-1][0] + LOOK_LATE_S)
+        seen = len(looks)
+        node.timers.start()
+        wait_for(lambda: len(looks) > seen, "another look")
+    assert looks[-1][1] > SEATED_AFTER_S
+
+
 @pytest.mark.parametrize("drains", [False, True])
 def test_a_node_misses_who_is_absent_at_once_if_it_could_let_it_in(
     node: Node, begun: Callable[..., Match], client: redis.Redis, monkeypatch: pytest.MonkeyPatch, drains: bool
@@ -272,6 +300,20 @@ def test_an_outage_ends_when_a_node_that_has_just_started_can_let_bots_in(node: 
     store.require(0.0)
     life.beat()
     assert heartbeats.shown("web", time.time()).outages == [outage], "its later heartbeats are only late"
+
+
+def _hold(table: Table | None, seconds: float) -> None:
+    """Something else goes on at the table, for so long."""
+    assert table is not None
+    held, until_s = threading.Event(), time.monotonic() + seconds
+
+    def hold() -> None:
+        with table.lock:
+            held.set()
+            wait_for(lambda: time.monotonic() > until_s)
+
+    threading.Thread(target=hold).start()
+    assert held.wait(10.0)
 
 
 def _refused(*_: object) -> None:

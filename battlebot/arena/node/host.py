@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -30,8 +31,9 @@ log = structlog.get_logger()
 
 # after a clock's end: a turn that arrived in time must be read before the time-out is called
 READING_S = 0.05
-LOOK_LATE_S = 0.25  # a look at an empty seat that is later than this is put off
-AGAIN_S = 1.0
+LOOK_LATE_S = 0.25  # if a look at an empty seat, or what it follows, is later than this, it is put off
+SEATED_AFTER_S = 1.5  # by then a waiting bot has been given its empty seat: its lobby looks every second
+AGAIN_S = SEATED_AFTER_S + 0.5
 MOST_MISSED = 100  # most turns that a returning bot is told; the state includes all of them
 
 
@@ -198,6 +200,7 @@ class Host:
 
     def leave(self, table: Table, event: Left | Orphaned) -> None:
         """Empties the seat of a connection that is gone or was never there, and schedules a look at it."""
+        ended_s = event.at_s if isinstance(event, Left) and event.at_s is not None else self.conductor.now_s()
         try:
             self.conduct(table, event)
             seat = table.newest().seat_of(event.bot)
@@ -207,13 +210,17 @@ class Host:
             self.tables.drop_if_empty(table)
             return
         if seat is not None:
-            self._look_when_due(table.match_id, seat)
+            # if this took long, the bot may wait at another node, which sees no sooner that the seat is empty
+            is_late = self.conductor.now_s() - ended_s > LOOK_LATE_S
+            self._look_when_due(table.match_id, seat, AGAIN_S if is_late else -math.inf)
         log.info("match.left", match=table.match_id, bot=event.bot, how=event.how)
         self.tables.drop_if_empty(table)
 
-    def _look_when_due(self, match_id: str, seat: Seat) -> None:
+    def _look_when_due(self, match_id: str, seat: Seat, least_s: float = -math.inf) -> None:
+        """Schedules a look for when the bot's time is over, and at least `least_s` from now."""
         if seat.back_by_s is not None:
-            self._look_at(match_id, time.monotonic() + seat.back_by_s - self.conductor.now_s() + READING_S)
+            in_s = seat.back_by_s - self.conductor.now_s() + READING_S
+            self._look_at(match_id, time.monotonic() + max(in_s, least_s))
 
     def _look_at(self, match_id: str, moment_s: float) -> None:
         self._timers.at(moment_s, partial(in_background, self._overdue, match_id, moment_s))

@@ -14,7 +14,7 @@ from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.keptout import KeptOut
 from battlebot.arena.live.mail import MAIL, Mail, begun
 from battlebot.arena.node.clocks import Clocks
-from battlebot.arena.node.host import Host
+from battlebot.arena.node.host import SEATED_AFTER_S, Host
 from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.recovery import Recovery
@@ -30,8 +30,6 @@ from battlebot.runtime.timers import Timers
 from battlebot.wire import closing
 
 log = structlog.get_logger()
-
-SEATED_AFTER_S = 1.5  # by then a waiting bot has been given its empty seat: its lobby looks every second
 
 
 class Arena:
