@@ -26,7 +26,7 @@ from battlebot.referee.events import Turned
 from battlebot.referee.match import Fault, Match, Series
 from battlebot.referee.telling import update_for
 from battlebot.rules.registry import Registry
-from battlebot.runtime.lag import Lag
+from battlebot.runtime.lag import BEAT_S, Lag
 from battlebot.runtime.timers import Timers
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login
@@ -58,10 +58,10 @@ def arena(store: MatchStore, registry: Registry) -> Arena:
     return Arena(Conductor(registry, store, "n1", now_s=lambda: 1001.0), Timers(), lambda player: None)
 
 
-def waiting(arena: Arena, bot: str = "ada", connection: str = "1") -> Player:
+def waiting(arena: Arena, bot: str = "ada", connection: str = "1", lag: Lag | None = None) -> Player:
     """The bot waits at its first place."""
     login = Login.decode(f'{{"game": "numberwang", "bot_id": "{bot}", "login_hash": "{"0" * 64}"}}', 8)
-    player = Player(login, Bot(), connection, Lag())
+    player = Player(login, Bot(), connection, lag or Lag())
     player.new_place("n1", 1000.0)
     arena.expect(player)
     return player
@@ -362,6 +362,25 @@ def test_who_sits_down_in_a_seat_it_has_left_is_charged_for_its_absence(
     assert seat is not None
     # what the first thought is by the machine's own clock
     assert seat.remaining_s == pytest.approx(left_s, abs=0.3)
+
+
+def test_who_comes_back_is_not_charged_for_the_time_in_which_the_node_stood_still(
+    store: MatchStore, registry: Registry, begun: Begun
+) -> None:
+    """It could not be given the salt that its login needs, nor be heard: 1.5 of the 2 s in which it was away."""
+    clock, began_s = [1001.0], [time.monotonic() - 1.5 - BEAT_S]
+    arena = Arena(Conductor(registry, store, "n1", now_s=lambda: clock[0]), Timers(), lambda player: None)
+    first = waiting(arena)
+    match = begun("numberwang")
+    arena.on_mail(letter(match, registry))
+    arena.left(first, False, "broken")
+    lag = Lag(lambda: began_s.pop() if began_s else time.monotonic())
+    second = waiting(arena, connection="2", lag=lag)
+    second.came_s = clock[0] = 1003.0
+    assert arena.join(second, match.id)
+    seat = store.load(match.id).seat_of("ada")
+    assert seat is not None
+    assert seat.remaining_s == pytest.approx(2.5, abs=0.4)
 
 
 def test_who_left_and_came_back_while_nothing_could_be_noted_came_back_when_it_did(

@@ -182,3 +182,7 @@ class Player:
             return 0.0
         passed_s = (time.monotonic() if until_s is None else until_s) - self.asked_s
         return max(0.0, passed_s - (self._lag.total_s() - self._lag_at_asking_s))
+
+    def delayed_s(self, since_s: float, until_s: float) -> float:
+        """Returns for how much of the time between two moments (monotonic) the process could not read from the bot."""
+        return self._lag.between_s(since_s, until_s)

@@ -155,19 +155,30 @@ class Arena:
     def _joined(self, player: Player, seat: Seat, holder: Player | None) -> Joined:
         """Returns the event of a player that takes the seat; `holder` is the player that sat there at this node.
 
-        The time in which the server let it in is not charged, nor the time after the node of its last place died. A
-        connection that came before the seat was left is charged until it could sit down: otherwise a bot could think
-        for free in a waiting connection, and leave the other one as often as it likes.
+        The time in which the server let it in is not charged, nor that in which this node stood still, nor the time
+        after the node of its last place died. A connection that came before the seat was left is charged until it could
+        sit down: otherwise a bot could think for free in a waiting connection, and leave the other one as often as it
+        likes.
         """
-        place, came_s = seat.place, player.came_s
+        place = seat.place
         if holder is not None and holder.place == place:
             return Joined(player.bot, player.place, thinking_s=holder.thinking_s())
         if place is None or node_of(place) == self.node:
-            if came_s is not None and seat.left_s is not None:
-                came_s = came_s if came_s >= seat.left_s else seat.left_s + SEATED_AFTER_S
-            return Joined(player.bot, player.place, came_s)
+            return Joined(player.bot, player.place, self._back_s(player, seat))
+        came_s = player.came_s
         lived_s = self._heartbeats.lived_until_s(node_of(place), self._now_s())
         return Joined(player.bot, player.place, lived_s if came_s is None else min(lived_s, came_s))
+
+    def _back_s(self, player: Player, seat: Seat) -> float | None:
+        """Returns until when (epoch) a player that takes the seat is charged, less what this node stood still."""
+        came_s, left_s = player.came_s, seat.left_s
+        if came_s is None or left_s is None:
+            return came_s
+        if came_s < left_s:
+            return left_s + SEATED_AFTER_S
+        # no login is read while this node stands still, and a bot that is given no salt cannot send one
+        ahead_s = self._now_s() - time.monotonic()
+        return came_s - player.delayed_s(max(left_s, seat.asked_s or 0.0) - ahead_s, came_s - ahead_s)
 
     def left(self, player: Player, clean: bool, how: str) -> None:
         """Handles the end of a player's connection, by the bot itself (`clean`) or the network; `how` is a slug."""
