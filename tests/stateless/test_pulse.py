@@ -30,7 +30,9 @@ async def measured(delay_s: float | None, heard: Callable[[], int], distance_s: 
 
 def test_who_does_not_answer_is_silent() -> None:
     """From the first beat on."""
-    assert asyncio.run(measured(None, lambda: 0)) == pytest.approx(ENOUGH * BEAT_S, abs=3 * BEAT_S)
+    began_s = time.monotonic()
+    silent_s = asyncio.run(measured(None, lambda: 0))
+    assert (ENOUGH - 3) * BEAT_S <= silent_s <= time.monotonic() - began_s
 
 
 @pytest.mark.parametrize("way_s", [0.05, SLOW_S + 0.2])
