@@ -186,8 +186,11 @@ class Lobby:
             self._doubts[player.place] = doubt if doubt and doubt.match == found.plays else Doubt(found.plays)
             return
         if found.seats:
+            # a door that knows its players by name finds held seats, too; elsewhere the seat was empty a moment ago: if
+            # it is no more, another connection of the bot has come for it
+            if_empty = not player.traits.boards
             for match_id in found.seats:
-                if self.arena.join(player, match_id):
+                if self.arena.join(player, match_id, if_empty=if_empty):
                     self._sits(player)
                     return
             self._wait(player, look_for_seats=False, may_take=may_take, hold=hold)

@@ -69,14 +69,14 @@ class Joined(msgspec.Struct, frozen=True):
 
     Its clock is charged `thinking_s` if the earlier connection is at hand to tell its time; else it ran until `until_s`
     (epoch; None: now): when the bot came back, or as long as the earlier connection is known to have lived.
-    `again`: a connection takes back its seat, which was emptied wrongly; if another one sits there now, that keeps it.
+    `if_empty`: if another connection sits there now, that one keeps the seat.
     """
 
     bot: str
     place: str
     until_s: float | None = None
     thinking_s: float | None = None
-    again: bool = False
+    if_empty: bool = False
 
 
 class Left(msgspec.Struct, frozen=True):

@@ -19,7 +19,7 @@ def charged(seat: Seat, thinking_s: float, now_s: float) -> Seat:
 def joined(game: Game, match: Match, event: Joined, now_s: float) -> Step:
     """Gives the bot's seat a new place, and charges its clock unless that is stopped."""
     seat = match.seat_of(event.bot)
-    if seat is None or (event.again and seat.place is not None):
+    if seat is None or (event.if_empty and seat.place is not None):
         return Step(match)
     back = replace(
         seat,

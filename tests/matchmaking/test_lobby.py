@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -97,15 +98,22 @@ def comes(bot: str = "ada", connection: str = "1") -> Player:
     return Player(login, Bot(), connection, Lag())
 
 
-def left_by_ada(lobby: Lobby, number: int = 1) -> str:
-    """The id of a match that begins, and whose seat `ada` leaves; not its only one, with another number."""
-    seats = [("bob", f"n1/9.{number}"), ("ada", f"n1/8.{number}")]
+def begun_for_ada(lobby: Lobby, place: str) -> Match:
+    """A match that begins for `ada`, who waits at the place, and another."""
+    seats = [("bob", place.replace("/", "/9.")), ("ada", place)]
     game = lobby.registry["numberwang"]
     match = new_match(game, seats, lobby.settings, time.time())
-    for bot, place in seats:
-        lobby.queues.wait("numberwang", Ticket(place, bot, 1000.0), BY_A_TASK, look_for_seats=False)
+    for bot, its_place in seats:
+        lobby.queues.wait("numberwang", Ticket(its_place, bot, 1000.0), BY_A_TASK, look_for_seats=False)
     assert begin(lobby.store, game, match, "numberwang")
-    Conductor(lobby.registry, lobby.store, "n1").conduct(match, Left("ada", f"n1/8.{number}", False))
+    return match
+
+
+def left_by_ada(lobby: Lobby, number: int = 1) -> str:
+    """The id of a match that begins, and whose seat `ada` leaves; not its only one, with another number."""
+    place = f"n1/8.{number}"
+    match = begun_for_ada(lobby, place)
+    Conductor(lobby.registry, lobby.store, "n1").conduct(match, Left("ada", place, False))
     return match.id
 
 
@@ -157,6 +165,76 @@ def sits_in(lobby: Lobby, match_id: str) -> bool:
     """Whether `ada` has a place in the match."""
     seat = lobby.store.load(match_id).seat_of("ada")
     return seat is not None and seat.place is not None
+
+
+def once_before(monkeypatch: pytest.MonkeyPatch, where: Any, name: str, first: Callable[[], None]) -> None:
+    """The next call of the method does `first` before it."""
+    method = getattr(where, name)
+
+    def then(*arguments: Any, **named: Any) -> Any:
+        monkeypatch.setattr(where, name, method)
+        first()
+        return method(*arguments, **named)
+
+    monkeypatch.setattr(where, name, then)
+
+
+QUICKER: dict[str, tuple[str, Callable[[Lobby], tuple[Any, str]]]] = {
+    # at which node the bot's other connection comes in; before which call of the arena or the store of the first
+    "at this node": ("n1", lambda lobby: (lobby.arena, "join")),
+    "at another node": ("n2", lambda lobby: (lobby.arena, "join")),
+    "at another node, by a moment": ("n2", lambda lobby: (lobby.store, "commit")),
+}
+
+
+@pytest.mark.parametrize("case", QUICKER)
+@pytest.mark.parametrize("seats", [1, 2], ids=["one empty seat", "two empty seats"])
+def test_of_two_connections_that_come_back_at_once_neither_takes_the_other_s_seat(
+    lobby: Lobby, client: redis.Redis, settings: Settings, monkeypatch: pytest.MonkeyPatch, case: str, seats: int
+) -> None:
+    """Both find the same empty seats; the quicker one keeps its seat, and the other takes the next, or waits for it."""
+    node, before = QUICKER[case]
+    matches = [left_by_ada(lobby, number) for number in range(1, seats + 1)]
+    first, second = comes(connection="1"), comes(connection="2")
+    other = lobby if node == "n1" else lobby_of(node, client, settings)
+    once_before(monkeypatch, *before(lobby), lambda: other.enter(second))
+    lobby.enter(first)
+    assert second.table is not None
+    assert (bot_of(first).closed, bot_of(second).closed) == ([], [])
+    if seats == 1:
+        assert first.table is None
+        assert [ticket for ticket in lobby.queues.tickets("numberwang") if ticket.bot == "ada"] == []
+        other.arena.left(second, clean=False, how="broken")
+        lobby.tick()
+    assert first.table is not None
+    assert seats == 1 or {first.table.match_id, second.table.match_id} == set(matches)
+    assert lobby.store.load(first.table.match_id).seats[1].place == first.place
+
+
+def test_who_found_its_seat_taken_waits_for_any_match(
+    lobby: Lobby, client: redis.Redis, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It sat there already when the other node's commit was found to have been quicker."""
+    left_by_ada(lobby)
+    first, other = comes(connection="1"), lobby_of("n2", client, settings)
+    once_before(monkeypatch, lobby.store, "commit", lambda: other.enter(comes(connection="2")))
+    lobby.enter(first)
+    assert first.table is None
+    match = begun_for_ada(lobby, first.place)
+    lobby.arena.look_after(match.id, first)
+    assert first.table is not None
+    assert first.table.match_id == match.id
+
+
+def test_who_resumes_a_match_takes_over_the_seat_that_another_connection_holds(lobby: Lobby) -> None:
+    """It names its match: which one it wants is known."""
+    match_id, first = left_by_ada(lobby), comes(connection="1")
+    lobby.enter(first)
+    second = comes(connection="2")
+    second.login = replace(second.login, resume=match_id)
+    lobby.enter(second)
+    assert (first.table, bot_of(first).closed) == (None, [closing.TAKEN_OVER])
+    assert second.table is not None
 
 
 @pytest.mark.parametrize("another", [None, "cat"], ids=["nobody waits", "another waits"])

@@ -131,7 +131,7 @@ class Host:
 
         If another connection already has the seat, that one keeps it, and the player's connection is closed."""
         player.pause_clock()
-        self.conduct(table, Joined(player.bot, player.place, again=True))
+        self.conduct(table, Joined(player.bot, player.place, if_empty=True))
         match = table.known()
         seat = None if match is None else match.seat_of(player.bot)
         if player.table is not table or seat is None:

@@ -18,7 +18,7 @@ from battlebot.arena.node.host import SEATED_AFTER_S, Host
 from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.recovery import Recovery
-from battlebot.arena.node.tables import Tables
+from battlebot.arena.node.tables import Table, Tables
 from battlebot.arena.node.turns import Turns
 from battlebot.arena.places import node_of
 from battlebot.errors import Unavailable, UnknownMatch
@@ -123,12 +123,12 @@ class Arena:
         thinking_s = player.thinking_s(received_s)
         return Turned(player.bot, turn, thinking_s, refusal, arrived_s, version, player.unforgiving)
 
-    def join(self, player: Player, match_id: str, live: bool = False) -> bool:
+    def join(self, player: Player, match_id: str, live: bool = False, if_empty: bool = False) -> bool:
         """Gives the player its seat in a match back, with the current state; returns False if it has none or is gone.
 
         A player that sits already, here or in another match, keeps that seat and is told nothing. A seat that another
-        connection of the bot holds is taken over. If the match is over, the player is told the end and released; with
-        `live`, False is returned instead. Raises Unavailable.
+        connection of the bot holds is taken over; with `if_empty`, False is returned instead. If the match is over, the
+        player is told the end and released; with `live`, False is returned instead. Raises Unavailable.
         """
         with self._tables.at(match_id) as table:
             try:
@@ -141,16 +141,31 @@ class Arena:
                 if not fits or match.contest != player.login.contest or (live and match.verdict is not None):
                     return False
                 assert seat is not None
-                event = self._joined(player, seat, table.players.get(player.bot))
+                event = replace(self._joined(player, seat, table.players.get(player.bot)), if_empty=if_empty)
                 if player.table is not None:
                     # the lobby's tick and the player's own entering both look for its seat: the other was quicker
                     return True
+                if if_empty and seat.place is not None:
+                    return False
                 self._tables.seat(table, player)
                 self._host.conduct(table, event)
+                if if_empty and not self._sits(table, player):
+                    return False
             except UnknownMatch:
                 return False
         log.info("match.joined", match=match_id, bot=player.bot)
         return True
+
+    def _sits(self, table: Table, player: Player) -> bool:
+        """Returns whether a player that joined if its seat was empty has it; else has the player wait at its place."""
+        match = table.known()
+        seat = None if match is None else match.seat_of(player.bot)
+        if player.table is not table or seat is None or seat.place == player.place:
+            return True
+        # another node, which let another connection of the bot in, was quicker
+        self._tables.unseat(table, player)
+        self._tables.expect(player)
+        return False
 
     def _joined(self, player: Player, seat: Seat, holder: Player | None) -> Joined:
         """Returns the event of a player that takes the seat; `holder` is the player that sat there at this node.
