@@ -41,9 +41,9 @@ def newest(bot: str) -> str:
     return f"{TAG}:newest:{bot}"
 
 
-def kept_out(bot: str) -> str:
-    """List, short-lived: when logins of this bot came that could not be looked up, and when they were turned away."""
-    return f"{TAG}:keptout:{bot}"
+def kept_out(bot: str, address: str) -> str:
+    """List, short-lived: logins of this bot from an address ("": any) that the server turned away, and when."""
+    return f"{TAG}:keptout:{address}/{bot}"
 
 
 def playing(bot: str) -> str:

@@ -69,7 +69,8 @@ class Joined(msgspec.Struct, frozen=True):
 
     Its clock is charged `thinking_s` if the earlier connection is at hand to tell its time; else it ran until `until_s`
     (epoch; None: now): when the bot came back, or as long as the earlier connection is known to have lived.
-    `if_empty`: if another connection sits there now, that one keeps the seat.
+    `if_empty`: if another connection sits there now, that one keeps the seat. `tried`: the bot's logins that the server
+    has turned away, each when it came and when it was turned away (epoch).
     """
 
     bot: str
@@ -77,6 +78,7 @@ class Joined(msgspec.Struct, frozen=True):
     until_s: float | None = None
     thinking_s: float | None = None
     if_empty: bool = False
+    tried: tuple[tuple[float, float], ...] = ()
 
 
 class Left(msgspec.Struct, frozen=True):

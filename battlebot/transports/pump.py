@@ -10,6 +10,7 @@ from functools import partial
 
 import structlog
 
+from battlebot.arena.live.keptout import Knock, Proof
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
@@ -133,10 +134,12 @@ class Pump:
         frame = connection.receive(self._settings.login_timeout_s)
         came_s = time.monotonic() if frame is None else frame.received_s
         try:
-            login = self._login_of(frame, salt)
+            knock, proves = self._look_up(frame, salt, connection.address)
+            login = knock.login
             traits = Traits(stays=login.keep)
             channel = _GivingBack(connection)
             player = Player(login, channel, str(next(self._numbers)), self._lag, traits)
+            player.knock, player.proves = knock, proves
             player.came_s = arrived_s = time.time() - (time.monotonic() - came_s)
             with self._turning_away(player):
                 self._lobby.admit(player, connection.address)
@@ -145,7 +148,7 @@ class Pump:
             log.info("login.failed", address=connection.address, code=error.code)
             self._refuse(connection, error, Closing(1008, error.code, "authentication failed"))
             return None
-        player.came_s = self._stays.let_in(player.bot, came_s, arrived_s)
+        player.came_s = self._stays.let_in(login, came_s, arrived_s)
         if self._stays.draining:
             # it logged in too late to be among the players that the drain sends away
             connection.close(closing.RESTARTING)
@@ -154,15 +157,14 @@ class Pump:
         log.info("login", bot=player.bot, game=login.game, contest=login.contest, protocol=login.protocol)
         return player, channel
 
-    def _login_of(self, frame: Frame | None, salt: str) -> Login:
+    def _look_up(self, frame: Frame | None, salt: str, address: str) -> tuple[Knock, Proof]:
         if frame is None:
             raise LoginFailed("No login came in time.")
         if frame.text is None:
             raise BadMessage("A login is a text frame of JSON.")
-        login = Login.decode(frame.text, self._settings.max_nesting)
-        with self._stays.looking_up(login.bot_id, frame.received_s):
-            self._directory.check(login, salt)
-        return login
+        knock = Knock(Login.decode(frame.text, self._settings.max_nesting), address, salt)
+        with self._stays.looking_up(knock, frame.received_s):
+            return knock, self._directory.check(knock.login, salt)
 
     def _refuse(self, connection: Connection, error: BattlebotError, reason: Closing) -> None:
         connection.send(encode(authentication_failed(str(error), error.code)))

@@ -10,6 +10,7 @@ from typing import Protocol
 import gevent
 import structlog
 
+from battlebot.arena.live.keptout import Knock
 from battlebot.arena.node.player import Channel, Player
 from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
@@ -18,6 +19,7 @@ from battlebot.transports.connection import Gone
 from battlebot.transports.limits import Patience, TurnedAway
 from battlebot.transports.ports import WaitingRoom
 from battlebot.wire import closing
+from battlebot.wire.login import Login
 
 log = structlog.get_logger()
 
@@ -52,34 +54,34 @@ class Stays:
         gevent.sleep(max(self._patience.delay_s(peer), received_s + REFUSED_AFTER_S - time.monotonic()))
         self._patience.fruitless(peer)
 
-    def let_in(self, bot: str, received_s: float, arrived_s: float) -> float:
+    def let_in(self, login: Login, received_s: float, arrived_s: float) -> float:
         """Delays a bot that keeps logging in; returns the moment (epoch) from which it counts as connected.
 
         Its login arrived at `received_s` (monotonic), which is `arrived_s` (epoch). The delay is the bot's own fault
-        and charged to it: the moment is later by that much. If the server turned the bot away shortly before, the
-        moment is earlier instead, by the time for which it was kept out.
+        and charged to it: the moment is later by that much. If the server turned the bot away shortly before, when it
+        wanted to play there, the moment is earlier instead, by the time for which it was kept out.
         """
-        delay_s = self._patience.delay_s(bot)
+        delay_s = self._patience.delay_s(login.bot_id)
         gevent.sleep(delay_s)
-        away_s = self._turned_away.let_in(bot, arrived_s)
+        away_s = self._turned_away.let_in(_wanted(login), arrived_s)
         return arrived_s - away_s if away_s else arrived_s + min(delay_s, time.monotonic() - received_s)
 
     def turn_away(self, player: Player) -> None:
         """Notes that the server could not let the player in: the time since it came is not charged to the bot."""
         assert player.came_s is not None
-        self._turned_away.note(player.bot, player.came_s)
-        self._arena.kept_out(player.bot, player.came_s)
+        self._turned_away.note(_wanted(player.login), player.came_s)
+        self._arena.kept_out(player.knock, player.came_s)
 
     @contextmanager
-    def looking_up(self, bot: str, received_s: float) -> Iterator[None]:
+    def looking_up(self, knock: Knock, received_s: float) -> Iterator[None]:
         """Notes for all nodes that the bot was kept out, if the `with` block, which looks it up, raises Unavailable.
 
-        Its login arrived at `received_s` (monotonic).
+        The login arrived at `received_s` (monotonic).
         """
         try:
             yield
         except Unavailable:
-            self._arena.kept_out(bot, time.time() - (time.monotonic() - received_s))
+            self._arena.kept_out(knock, time.time() - (time.monotonic() - received_s))
             raise
 
     def count(self, player: Player) -> None:
@@ -132,3 +134,8 @@ class Stays:
         self._arena.opening.drain()
         log.info("node.drains", players=len(self.players))
         return [gevent.spawn(send_away, player) for player in self.players]
+
+
+def _wanted(login: Login) -> str:
+    """A key for the bot and where it wants to play: what kept it out of one contest keeps it out of no other match."""
+    return "\0".join((login.game, login.contest or "", login.bot_id))

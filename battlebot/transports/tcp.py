@@ -28,7 +28,6 @@ from battlebot.transports.tcp_login import Logins
 from battlebot.wire.addresses import household
 from battlebot.wire.closing import RESTARTING, TAKEN_OVER, UNAVAILABLE
 from battlebot.wire.duel import GAME, Error, FindOpponent, MakeMove, Ok, decode_request
-from battlebot.wire.login import Login
 
 log = structlog.get_logger()
 
@@ -141,20 +140,19 @@ class TcpDoor:
             self.connections -= 1
 
     def _converse(self, connection: TcpConnection) -> None:
-        who = self._logins.of(connection)
-        if who is None:
+        caller = self._logins.of(connection)
+        if caller is None:
             return
-        name, passwordless, received_s = who
-        came_s = self._stays.let_in(name, received_s, time.time() - (time.monotonic() - received_s))
+        login, received_s, passwordless = caller.knock.login, caller.received_s, caller.proves is None
+        came_s = self._stays.let_in(login, received_s, time.time() - (time.monotonic() - received_s))
         if self._stays.draining:
             # closed without a message, like those who connect now
             return
         number = f"t{next(self._numbers)}"
-        holder = Holder(name, f"{self._arena.node}/{number}", int(time.time() * 1000), passwordless)
+        holder = Holder(login.bot_id, f"{self._arena.node}/{number}", int(time.time() * 1000), passwordless)
         guest = Guest(connection, holder, Rate(self._settings.max_messages_per_s))
-        login = Login(GAME, name, "", protocol=2, keep=True)
         player = Player(login, guest, number, self._lag, guest.traits, unforgiving=True)
-        player.came_s = came_s
+        player.knock, player.proves, player.came_s = caller.knock, caller.proves, came_s
         try:
             self._stay(player, guest)
         except Unavailable:

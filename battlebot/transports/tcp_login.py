@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, replace
 
 import structlog
 
+from battlebot.arena.live.keptout import Knock, Proof
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.lookalikes import forms
 from battlebot.config import Settings
@@ -20,6 +22,15 @@ log = structlog.get_logger()
 NAMES_WITHOUT_HASH = 1  # reserved names that a connection may send without a login_hash: it may not have read the salt
 
 
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who has come by a login that arrived at `received_s` (monotonic). `proves` is None for a passwordless name."""
+
+    knock: Knock
+    received_s: float
+    proves: Proof | None = None
+
+
 class Logins:
     """`of` runs the first messages of a connection."""
 
@@ -28,11 +39,8 @@ class Logins:
         self._directory = directory
         self._stays = stays
 
-    def of(self, connection: TcpConnection) -> tuple[str, bool, float] | None:
-        """Returns name, whether it is passwordless, and when it arrived (monotonic); None if the connection was closed.
-
-        Raises Gone, Unavailable.
-        """
+    def of(self, connection: TcpConnection) -> Caller | None:
+        """Returns who is there; None if the connection was closed. Raises Gone, Unavailable."""
         until_s = time.monotonic() + self._settings.login_timeout_s
         salt, names = None, 0
         if self._settings.tcp_require_login:
@@ -40,14 +48,16 @@ class Logins:
         while (packet := connection.receive(until_s - time.monotonic())) is not None:
             try:
                 said = decode_username(packet.payload)
+                login, address = Login(GAME, said.username, "", protocol=2, keep=True), connection.address
                 if salt is not None and said.login_hash is not None:
-                    with self._stays.looking_up(said.username, packet.received_s):
-                        self._directory.check(Login(GAME, said.username, said.login_hash), salt)
-                    return said.username, False, packet.received_s
-                with self._stays.looking_up(said.username, packet.received_s):
+                    knock = Knock(replace(login, login_hash=said.login_hash), address, salt)
+                    with self._stays.looking_up(knock, packet.received_s):
+                        return Caller(knock, packet.received_s, self._directory.check(knock.login, salt))
+                knock = Knock(login, address)
+                with self._stays.looking_up(knock, packet.received_s):
                     reserved = self.is_reserved(said.username)
                 if not reserved:
-                    return said.username, True, packet.received_s
+                    return Caller(knock, packet.received_s)
                 names += 1
                 if names > NAMES_WITHOUT_HASH:
                     raise LoginFailed("This name needs a login_hash that answers the salt.")

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from battlebot.errors import BadMessage, BadName
@@ -41,12 +41,17 @@ class Login:
 
     game: str
     bot_id: str
-    login_hash: str
+    login_hash: str = field(repr=False)
     contest: str | None = None
     protocol: int = 1
     keep: bool = False
     resume: str | None = None
     version: int | None = None
+
+    @property
+    def is_well_formed(self) -> bool:
+        """Whether its login_hash is 64 hex digits, or there is none."""
+        return not self.login_hash or HEX64.fullmatch(self.login_hash) is not None
 
     @classmethod
     def decode(cls, text: str | bytes, max_nesting: int) -> Login:

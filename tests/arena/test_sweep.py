@@ -12,7 +12,6 @@ from cluster import wait_for
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import SHUT_S, Heartbeats
-from battlebot.arena.live.keptout import KeptOut
 from battlebot.arena.live.mail import nudge
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.steadiness import Steadiness
@@ -241,9 +240,8 @@ def test_who_comes_back_while_an_outage_lasts_is_charged_until_it_tried(
         heartbeats.send("n1", now_s - seconds, first=False, ago_s=math.inf)
     match = Conductor(registry, store, now_s=lambda: left_s).conduct(match, Left("ada", "n1/1.1", False)).match
     conductor = Conductor(registry, store, now_s=lambda: now_s)
-    for came_s, away_s in attempts:
-        KeptOut(client).note("ada", left_s + came_s, left_s + away_s)
-    match = conductor.conduct(match, Joined("ada", "n1/2.1", now_s)).match
+    tried = tuple((left_s + came_s, left_s + away_s) for came_s, away_s in attempts)
+    match = conductor.conduct(match, Joined("ada", "n1/2.1", now_s, tried=tried)).match
     assert match.seats[0].remaining_s == pytest.approx(match.limits.turn_timeout_s - charged_s, abs=0.01)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec.structs import replace
 
 from battlebot.arena.live.heartbeats import DoorHistory, Heartbeats
-from battlebot.arena.live.keptout import KeptOut
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.whereabouts import Whereabouts
 from battlebot.arena.places import door_of
@@ -38,7 +37,6 @@ class EmptySeats:
         self._now_s = now_s
         self._open_ago_s = open_ago_s
         self._heartbeats = Heartbeats(store.client)
-        self._kept_out = KeptOut(store.client)
         self._whereabouts = Whereabouts(store)
 
     def told(self, match: Match, events: Sequence[Event], now_s: float) -> Sequence[Event]:
@@ -88,10 +86,10 @@ class EmptySeats:
         lasts = any(outage.lasts and event.bot in (outage.bots or ()) for outage in outages)
         if seat is None or seat.left_s is None or not lasts:
             return event
-        since_s = self._kept_out.since_s(event.bot, seat.left_s)
-        if since_s is None:
+        tried_s = [came_s for came_s, away_s in event.tried if away_s >= seat.left_s]
+        if not tried_s:
             return event
-        return replace(event, until_s=since_s if event.until_s is None else min(since_s, event.until_s))
+        return replace(event, until_s=min(tried_s if event.until_s is None else [*tried_s, event.until_s]))
 
     def _doors(self, match: Match, now_s: float) -> dict[str, DoorHistory]:
         """Returns what heartbeats show of the doors of empty seats."""

@@ -79,12 +79,16 @@ class Directory:
 
         return any(held(partial(found, name), self._hold_s) for name in names)
 
-    def check(self, login: Login, salt: str) -> None:
-        """Checks a login's bot, game and hash. Raises LoginFailed if one is not right, Unavailable."""
+    def check(self, login: Login, salt: str) -> Callable[[str, str], bool]:
+        """Checks a login's bot, game and hash. Raises LoginFailed if one is not right, Unavailable.
+
+        Returns a function that tells whether a `login_hash`, as the answer to a `salt`, is right for this bot, too.
+        """
         game, pass_hash = held(lambda: self._find(login.bot_id), self._hold_s) or self._nobody
         fits = hash_fits(login.login_hash, pass_hash, salt)
         if not fits or game != login.game:
             raise LoginFailed("The bot, its game or its login_hash is not right.")
+        return lambda given, its_salt: hash_fits(given, pass_hash, its_salt)
 
     def _find(self, bot_id: str) -> tuple[str, str] | None:
         known = self._remembered.get(bot_id)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from battlebot.arena.live.keptout import Knock, Proof
 from battlebot.arena.places import NO_TRAITS, Traits, place_at
 from battlebot.runtime.lag import Lag
 from battlebot.wire.closing import Closing
@@ -91,6 +92,8 @@ class Player:
         self.place = ""
         self.waiting_since_s = 0.0
         self.came_s: float | None = None  # when its login arrived (epoch)
+        self.knock = Knock(login)
+        self.proves: Proof | None = None  # None: its name has no password
         self.finished_matches = 0
         self.seen_version = login.version  # of the match that it resumes, until it has been told what it missed
         self.gone = False

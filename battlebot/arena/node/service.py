@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
-from battlebot.arena.live.keptout import KeptOut
+from battlebot.arena.live.keptout import KeptOut, Knock
 from battlebot.arena.live.mail import MAIL, Mail, begun
 from battlebot.arena.node.clocks import Clocks
 from battlebot.arena.node.host import SEATED_AFTER_S, Host
@@ -52,6 +52,7 @@ class Arena:
         self.node = conductor.node
         self.opening = opening or Opening()
         self._store = conductor.store
+        self._games = conductor.registry
         self._kept_out = KeptOut(conductor.store.client)
         self._heartbeats = Heartbeats(conductor.store.client)
         self._now_s = conductor.now_s
@@ -130,6 +131,7 @@ class Arena:
         connection of the bot holds is taken over; with `if_empty`, False is returned instead. If the match is over, the
         player is told the end and released; with `live`, False is returned instead. Raises Unavailable.
         """
+        tried = self._kept_out.attempts(player.knock, player.proves)
         with self._tables.at(match_id) as table:
             try:
                 match = table.load()
@@ -141,7 +143,8 @@ class Arena:
                 if not fits or match.contest != player.login.contest or (live and match.verdict is not None):
                     return False
                 assert seat is not None
-                event = replace(self._joined(player, seat, table.players.get(player.bot)), if_empty=if_empty)
+                event = self._joined(player, seat, table.players.get(player.bot))
+                event = replace(event, if_empty=if_empty, tried=tried)
                 if player.table is not None:
                     # the lobby's tick and the player's own entering both look for its seat: the other was quicker
                     return True
@@ -201,16 +204,18 @@ class Arena:
         event = Left(player.bot, player.place, clean, player.thinking_s(ended_s), how, self._now_s())
         self._depart(player, event, ended_s)
 
-    def kept_out(self, bot: str, came_s: float) -> None:
-        """Notes for all nodes that a login of the bot, come at `came_s` (epoch), is turned away. Returns at once."""
-        in_background(self._note_kept_out, bot, came_s, self._now_s())
+    def kept_out(self, knock: Knock, came_s: float) -> None:
+        """Notes for all nodes that a login, come at `came_s` (epoch), is turned away. Returns at once."""
+        # what is known to be wrong is not kept, whatever its length
+        if knock.login.game in self._games and knock.login.is_well_formed:
+            in_background(self._note_kept_out, knock, came_s, self._now_s())
 
-    def _note_kept_out(self, bot: str, came_s: float, away_s: float) -> None:
+    def _note_kept_out(self, knock: Knock, came_s: float, away_s: float) -> None:
         try:
-            self._kept_out.note(bot, came_s, away_s)
+            self._kept_out.note(knock, came_s, away_s)
         except Unavailable as error:
             # without Redis no other node lets it in either
-            log.warning("login.kept_out", bot=bot, error=str(error))
+            log.warning("login.kept_out", bot=knock.login.bot_id, error=str(error))
 
     def orphaned(self, player: Player, how: str) -> None:
         """Handles the end of a player's connection by the server itself: the seat is kept, the clock stopped."""
