@@ -45,18 +45,23 @@ def node_name(token: str, door: str) -> str:
     return token if door == WEB else f"{token}.{door}"
 
 
+def connection_at(node: str, connection: str) -> str:
+    """Returns the name that a node's connection has at all nodes; every place of the node begins with that of ""."""
+    return f"{node}/{connection}"
+
+
 def place_at(node: str, connection: str, wait: int, traits: Traits = NO_TRAITS) -> str:
     """Returns the place of a connection at a node, for its `wait`-th wait."""
-    return f"{node}/{connection}.{wait}{traits.suffix}"
+    return f"{connection_at(node, connection)}.{wait}{traits.suffix}"
 
 
 def stateless_place(token: str) -> str:
     """Returns the place of a stateless bot that waits; `token` must be its own."""
-    return f"{STATELESS}/{token}"
+    return connection_at(STATELESS, token)
 
 
 def node_of(place: str) -> str:
-    """Returns the node of a place."""
+    """Returns the node of a place, or of a connection."""
     return place.partition("/")[0]
 
 
@@ -87,4 +92,4 @@ def ticket_of(place: str, bot: str) -> str:
 def place_and_bot(ticket: str) -> tuple[str, str]:
     """Returns the place and the bot of a ticket. A place holds one slash; a name at the TCP door may hold several."""
     node, connection, bot = ticket.split("/", 2)
-    return f"{node}/{connection}", bot
+    return connection_at(node, connection), bot

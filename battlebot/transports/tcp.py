@@ -15,6 +15,7 @@ from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.presence import Holder, Presence
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
+from battlebot.arena.places import connection_at
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, TooMany, Unavailable
 from battlebot.runtime.lag import Lag
@@ -149,7 +150,7 @@ class TcpDoor:
             # closed without a message, like those who connect now
             return
         number = f"t{next(self._numbers)}"
-        holder = Holder(login.bot_id, f"{self._arena.node}/{number}", int(time.time() * 1000), passwordless)
+        holder = Holder(login.bot_id, connection_at(self._arena.node, number), int(time.time() * 1000), passwordless)
         guest = Guest(connection, holder, Rate(self._settings.max_messages_per_s))
         player = Player(login, guest, number, self._lag, guest.traits, unforgiving=True)
         player.knock, player.proves, player.came_s = caller.knock, caller.proves, came_s

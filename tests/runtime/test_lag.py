@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from clocks import Clock
 
 from battlebot.runtime.lag import BEAT_S, MOST_STALLS, Lag
-
-
-class Clock:
-    """Stands until it is set."""
-
-    now_s = 100.0
-
-    def __call__(self) -> float:
-        return self.now_s
 
 
 @pytest.fixture
 def clock() -> Clock:
     """Returns the clock."""
-    return Clock()
+    return Clock(100.0)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from clocks import Clock
 
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
@@ -17,20 +18,10 @@ URL = "http://bots.example/a"
 START_S = 1_700_000_000.0
 
 
-class Clock:
-    """A time that passes when the test says so."""
-
-    def __init__(self) -> None:
-        self.now_s = START_S
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
 @pytest.fixture
 def clock() -> Clock:
     """The test's clock."""
-    return Clock()
+    return Clock(START_S)
 
 
 @pytest.fixture

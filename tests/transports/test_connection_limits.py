@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from clocks import Clock
 
 from battlebot.errors import TooMany
 from battlebot.transports.limits import Patience, Places, Rate, TurnedAway
 
 
-class Clock:
-    """A monotonic clock that stands until it is moved."""
-
-    def __init__(self) -> None:
-        self.now_s = 1000.0
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
 @pytest.fixture
 def clock() -> Clock:
     """Standing."""
-    return Clock()
+    return Clock(1000.0)
 
 
 def taken(rate: Rate, tries: int = 1000) -> int:

@@ -18,7 +18,7 @@ from battlebot.arena.live.calls import Publication, encode_match
 from battlebot.arena.live.emptyseats import EmptySeats
 from battlebot.arena.live.mail import Mail, eviction
 from battlebot.arena.live.store import Commit, MatchStore
-from battlebot.arena.places import STATELESS, node_of
+from battlebot.arena.places import STATELESS, connection_at, node_of
 from battlebot.errors import Conflict
 from battlebot.redisio import keys
 from battlebot.referee.advance import Step
@@ -65,7 +65,7 @@ class Conductor:
         self.store = store
         self.node = node
         # prefixes of places that get no letters: this node's own, and those of stateless bots
-        self._silent = (f"{node}/", f"{STATELESS}/")
+        self._silent = (connection_at(node, ""), connection_at(STATELESS, ""))
         self.now_s = now_s
         self._empty_seats = EmptySeats(registry, store, node, now_s, open_ago_s)
         self._ask_archive = ask_archive

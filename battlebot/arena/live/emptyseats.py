@@ -18,9 +18,9 @@ from battlebot.rules.contract import Game
 
 
 class EmptySeats:
-    """Knows of empty seats what the referee cannot: whether their bots could have come in. Every method asks Redis.
+    """Knows of empty seats what the referee cannot: whether their bots could have come in.
 
-    Every method raises Unavailable.
+    Every method asks Redis, and raises Unavailable.
     """
 
     def __init__(

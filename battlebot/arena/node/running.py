@@ -30,8 +30,7 @@ HEARTBEAT_S = 1.0
 
 def new_node_name(door: str = WEB) -> str:
     """Returns a name that no other process ever has: the node's seats and tickets carry it, and tell its door by it."""
-    name = secrets.token_hex(6)
-    return node_name(name, door)
+    return node_name(secrets.token_hex(6), door)
 
 
 class Node:
