@@ -4,6 +4,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Not all of the modules are ever imported; those that are get compiled then.
+INSTALL := $(PIP) install --no-compile -c constraints.txt -e .
 SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	if $$python -c '$(SUITABLE)' 2>/dev/null; then echo $$python; break; fi; done)
@@ -91,13 +93,13 @@ clean:
 
 $(VENV)/run.stamp: constraints.txt requirements.txt pyproject.toml | $(BIN)/python
 	@echo "Installing Battlebot into $(VENV) ..."
-	@$(PIP) install -c constraints.txt -r requirements.txt -e .
+	@$(INSTALL) -r requirements.txt
 	@touch $@
 
-$(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
-	@echo "Installing what tests and linters need ..."
-	@$(PIP) install -c constraints.txt -r requirements-dev.txt
-	@touch $@
+$(VENV)/dev.stamp: requirements-dev.txt constraints.txt requirements.txt pyproject.toml | $(BIN)/python
+	@echo "Installing Battlebot into $(VENV), and what tests and linters need ..."
+	@$(INSTALL) -r requirements-dev.txt
+	@touch $(VENV)/run.stamp $@
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "make: no Python 3.11 to 3.14 was found; name one by PYTHON=/path/to/python" >&2; exit 1; }

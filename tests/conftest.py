@@ -13,7 +13,6 @@ import pytest
 import redis
 import structlog
 from cluster import Cluster, Web, cluster, wait_for
-from pymongo.collection import Collection
 
 from battlebot.config import Settings, load_settings
 from battlebot.embedded.stores import embedded_stores
@@ -107,25 +106,30 @@ def storage(settings: Settings) -> Iterator[Storage]:
 
 
 def _empty_all(settings: Settings) -> None:
+    """Keeps the product's indexes where they are as made: making them all anew takes a third of a second."""
     client = connect(settings.redis_url)
     client.flushall()
     client.close()
     storage = Storage(settings)
-    for name in storage.database.list_collection_names():
-        _empty(storage.database[name])
+    # all indexes of all collections in one request: this is done before every other test
+    of_this_database = {"$match": {"db": storage.database.name, "type": "collection"}}
+    for found in storage.client.admin.aggregate([{"$listCatalog": {}}, of_this_database]):
+        collection = storage.database[found["name"]]
+        held = collection.estimated_document_count()
+        if held >= SLOWER_THAN_NEW or not _is_as_made(
+            collection.name, [index["spec"] for index in found["md"]["indexes"]]
+        ):
+            collection.drop()
+        elif held:
+            collection.delete_many({})
     storage.close()
 
 
-def _empty(collection: Collection[dict[str, Any]]) -> None:
-    """Keeps the product's indexes if it can: making them all anew takes a third of a second."""
-    made = {model.document["name"]: model.document for model in INDEXES.get(collection.name, ())}
-    found = {index["name"]: index for index in collection.list_indexes() if index["name"] != "_id_"}
-    is_as_made = (
+def _is_as_made(collection: str, indexes: list[dict[str, Any]]) -> bool:
+    made = {model.document["name"]: model.document for model in INDEXES.get(collection, ())}
+    found = {index["name"]: index for index in indexes if index["name"] != "_id_"}
+    return (
         bool(made)
         and made.keys() == found.keys()
         and all(found[name].get(each) == made[name].get(each) for name in made for each in PROPERTIES)
     )
-    if is_as_made and collection.estimated_document_count() < SLOWER_THAN_NEW:
-        collection.delete_many({})
-    else:
-        collection.drop()

@@ -84,6 +84,7 @@ def known(ground: Ground, token: str) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.timeout(400)
 def test_answers_are_as_described(ground: Ground, token: str, known: dict[str, list[str]]) -> None:
     """Each operation, with an organiser's token, so that what only organisers may do is reached."""
     schema = schemathesis.openapi.from_url(ground.web.url + "/openapi.json")
