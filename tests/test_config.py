@@ -34,6 +34,9 @@ GOOD = [
     ("BATTLEBOT_CONTESTS_BY_LOGIN", "No", "contests_by_login", False),
     ("BATTLEBOT_CONTESTS_BY_LOGIN", "0", "contests_by_login", False),
     ("BATTLEBOT_CONTESTS_BY_LOGIN", "ON", "contests_by_login", True),
+    ("BATTLEBOT_BOT_LOOPBACK", "false", "bot_loopback", False),
+    ("BATTLEBOT_BOT_LOOPBACK", "true", "bot_loopback", True),
+    ("BATTLEBOT_BOT_LOOPBACK", " ", "bot_loopback", None),
     ("BATTLEBOT_LOG", "json", "log_format", "json"),
     ("BATTLEBOT_LOG_LEVEL", "error", "log_level", "error"),
     ("REDIS_URL", "rediss://u:p@h:1/2", "redis_url", "rediss://u:p@h:1/2"),
@@ -193,6 +196,7 @@ def test_a_child_process_loads_equal_settings(tmp_path: Path) -> None:
     changed: dict[str, Any] = {"log_format": "json", "log_level": "debug", "data": tmp_path / "a b"}
     changed["origins"] = "https://pages.example.org,http://localhost:8000"
     changed["bot_networks"] = "10.1.0.0/16, fd00::/8"
+    changed["bot_loopback"] = False
     changed |= {"redis_url": "unix:///run/a b.sock?db=3", "mongodb_uri": "mongodb://u:p%40@h/?replicaSet=rs0"}
     for name, row in ROWS.items():
         if type(row.default) is bool:
@@ -203,7 +207,8 @@ def test_a_child_process_loads_equal_settings(tmp_path: Path) -> None:
             )
         else:
             changed.setdefault(name, f"x-{name}-of-a-child")
-    settings = Settings(**{name: type(ROWS[name].default)(value) for name, value in changed.items()})
+    kinds = {name: type(row.default) for name, row in ROWS.items()} | {"bot_loopback": bool}
+    settings = Settings(**{name: kinds[name](value) for name, value in changed.items()})
     assert all(getattr(settings, name) != row.default for name, row in ROWS.items())
     assert loaded(as_environment(settings)) == settings
     assert loaded(as_environment(Settings())) == Settings()

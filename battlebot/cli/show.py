@@ -31,7 +31,7 @@ def setting_rows(settings: Settings) -> list[tuple[str, str, str]]:
     rows = []
     for row in fields(settings):
         value = getattr(settings, row.name)
-        text = str(value).lower() if isinstance(value, bool) else mask_url(str(value))
+        text = str(value).lower() if isinstance(value, bool) else mask_url("" if value is None else str(value))
         if row.name in _SECRETS and text:
             text = MASK
         if row.name == "nats_url" and value:

@@ -3,7 +3,7 @@
 from battlebot.config.loading import as_environment, load_settings
 from battlebot.config.natslogin import NatsLogin, nats_login
 from battlebot.config.origins import is_allowed, is_allowed_viewer
-from battlebot.config.settings import Settings, is_on_loopback, networks_of, own_nats_url
+from battlebot.config.settings import Settings, is_private, networks_of, own_nats_url
 
 __all__ = [
     "NatsLogin",
@@ -11,7 +11,7 @@ __all__ = [
     "as_environment",
     "is_allowed",
     "is_allowed_viewer",
-    "is_on_loopback",
+    "is_private",
     "load_settings",
     "nats_login",
     "networks_of",

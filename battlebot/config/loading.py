@@ -55,12 +55,13 @@ def as_environment(settings: Settings) -> dict[str, str]:
     environment = {}
     for row in fields(Settings):
         value = getattr(settings, row.name)
-        environment[row.metadata["env"]] = str(int(value)) if isinstance(value, bool) else str(value)
+        text = "" if value is None else str(int(value)) if isinstance(value, bool) else str(value)
+        environment[row.metadata["env"]] = text
     return environment
 
 
 def _parse(env: str, raw: str, kind: Any) -> Any:
-    name = kind if isinstance(kind, str) else kind.__name__
+    name = (kind if isinstance(kind, str) else kind.__name__).removesuffix(" | None")
     if name == "Path":
         try:
             return Path(raw).expanduser()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from battlebot.config.settings import Settings, is_on_loopback, origins_of
+from battlebot.config.settings import Settings, is_private, origins_of
 
 # the hosts that are this machine for a browser on it; nobody else can have a page there
 OWN = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?")
@@ -21,5 +21,4 @@ def is_allowed_viewer(settings: Settings, origin: str) -> bool:
 
     The original's viewer is served at another port.
     """
-    is_private = is_on_loopback(settings) and not settings.trusted_proxies
-    return is_allowed(settings, origin) or (is_private and OWN.fullmatch(origin.lower()) is not None)
+    return is_allowed(settings, origin) or (is_private(settings) and OWN.fullmatch(origin.lower()) is not None)

@@ -61,10 +61,11 @@ class Settings:
     bot_answer_bytes: int = _setting(
         65_536, "BATTLEBOT_BOT_ANSWER", "Maximum bytes of a stateless bot's answer.", 256, 2**24
     )
-    bot_loopback: bool = _setting(
-        False,
+    bot_loopback: bool | None = _setting(
+        None,
         "BATTLEBOT_BOT_LOOPBACK",
-        "Whether stateless bots may be on this machine; `serve` allows it on loopback with its own stores.",
+        "Whether stateless bots may be on this machine; empty: under `serve`, if it has its own stores and "
+        "only this machine reaches it.",
     )
     bot_networks: str = _setting(
         "", "BATTLEBOT_BOT_NETWORKS", "Private networks in which stateless bots may be: CIDR, comma-separated."
@@ -241,9 +242,9 @@ class Settings:
     archive_batch: int = _setting(100, "BATTLEBOT_ARCHIVE_BATCH", "Matches archived in one transaction.", 1, 1000)
 
 
-def is_on_loopback(settings: Settings) -> bool:
-    """Whether the web node listens on this machine's own address only."""
-    return settings.host in ("127.0.0.1", "::1", "localhost")
+def is_private(settings: Settings) -> bool:
+    """Whether only this machine reaches the web node: behind a proxy, which may be on this machine, others do too."""
+    return settings.host in ("127.0.0.1", "::1", "localhost") and not settings.trusted_proxies
 
 
 def origins_of(settings: Settings) -> frozenset[str]:

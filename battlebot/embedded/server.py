@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from battlebot.config import Settings, is_on_loopback
+from battlebot.config import Settings, is_private
 from battlebot.embedded.address import check_port, reachable_host, server_url
 from battlebot.embedded.commands import (
     BOTS,
@@ -98,9 +98,9 @@ def running(
 
 
 def _with_bots_here(settings: Settings) -> Settings:
-    """Allow bots on this machine if the server listens on loopback only and has both stores to itself."""
-    alone = is_on_loopback(settings) and not (settings.redis_url or settings.mongodb_uri)
-    if not alone or settings.bot_loopback:
+    """Unless the operator has said: allow bots on this machine to a server for it alone, with both stores to itself."""
+    alone = is_private(settings) and not (settings.redis_url or settings.mongodb_uri)
+    if settings.bot_loopback is not None or not alone:
         return settings
     return replace(settings, bot_loopback=True)
 

@@ -22,7 +22,7 @@ def make_askers(settings: Settings, late_s: Callable[[], float] = lambda: 0.0, k
     connections to bots are kept for the next question; a process that only tests bots, and never calls `tidy`, must
     keep none.
     """
-    guard = Guard(settings.bot_loopback, networks_of(settings))
+    guard = Guard(bool(settings.bot_loopback), networks_of(settings))
     most_bytes = settings.bot_answer_bytes
     line = NatsLine(settings.nats_url, late_s, settings.bot_answer_bytes) if settings.nats_url else None
     uids = Uids(settings.secret_key) if settings.nats_url else None

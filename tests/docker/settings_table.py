@@ -36,7 +36,7 @@ def _default(value: Any) -> str:
         return "`true`" if value else "`false`"
     if isinstance(value, int | float):
         return f"`{_number(value)}`"
-    return f"`{value}`" if str(value) else ""
+    return "" if value in (None, "") else f"`{value}`"
 
 
 def _number(value: float) -> str:

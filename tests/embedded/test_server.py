@@ -159,6 +159,27 @@ def test_two_servers_live_side_by_side(make_settings: Make) -> None:
         assert len({server.settings.redis_url for server in servers}) == 2
 
 
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, "1"),
+        ({"bot_loopback": False}, "0"),
+        ({"trusted_proxies": 1}, ""),
+        ({"trusted_proxies": 1, "bot_loopback": False}, "0"),
+        ({"trusted_proxies": 1, "bot_loopback": True}, "1"),
+        ({"host": "0.0.0.0"}, ""),
+        ({"redis_url": "redis://127.0.0.1:1"}, ""),
+    ],
+)
+def test_bots_on_this_machine_are_for_a_server_for_it_alone(
+    changes: dict[str, object], told: str, make_settings: Make
+) -> None:
+    """Behind a proxy strangers could have it ask what else runs here. What the operator says holds, either way."""
+    with running(make_settings(**changes), wsgi_module="standin", logs_in_files=True) as server:
+        variables = Path(f"/proc/{server.child('web').pid}/environ").read_bytes().split(b"\0")
+        assert f"BATTLEBOT_BOT_LOOPBACK={told}".encode() in variables
+
+
 def test_a_port_in_use_is_one_clear_line(make_settings: Make) -> None:
     """Before anything is started or made."""
     settings = make_settings()
