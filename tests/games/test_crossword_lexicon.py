@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,6 +63,77 @@ def test_any_other_list_is_a_file(folder: Path, packed: bool, built: bool) -> No
     assert lexicon.names() == ["mine"]
     graph = lexicon.load("mine")
     assert [word in graph for word in ("ZEBRA", "CAB", "AN", "OCLOCK", "A", "A" * 16)] == [True] * 3 + [False] * 3
+
+
+def test_a_name_is_all_that_stands_before_the_end_of_the_file(folder: Path) -> None:
+    """Dots within it too; copies that an editor leaves, and what a system hides, are no lists."""
+    for name in (
+        "csw.21.txt",
+        "csw.txt.gz.txt",
+        "mine.txt",
+        "mine.txt.bak",
+        "mine.txt~",
+        "._mine.txt",
+        ".txt",
+        "a.dawg",
+    ):
+        (folder / name).write_text("zebra\n")
+    (folder / "mine.txt.gz").write_bytes(gzip.compress(b"cab\n"))
+    assert lexicon.names() == ["csw.21", "csw.txt.gz", "mine"]
+    assert [list(lexicon.words(name)) for name in lexicon.names()] == [["ZEBRA"], ["ZEBRA"], ["CAB"]]
+    lexicon.build("csw.21")
+    assert "ZEBRA" in lexicon.load("csw.21")
+
+
+@pytest.mark.parametrize("name", ["mine.txt", "mine.txt.gz"])
+def test_a_byte_order_mark_costs_no_word(name: str, folder: Path) -> None:
+    """Editors write one before the first."""
+    text = b"\xef\xbb\xbfaardvark\r\nzebra\r\n"
+    (folder / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    assert list(lexicon.words("mine")) == ["AARDVARK", "ZEBRA"]
+
+
+BAD = {
+    "empty.txt": b"",
+    "unfit.txt": b"A\n12\n" + b"a" * 16,
+    "latin.txt": b"zebra\ncaf\xe9\n",
+    "utf16.txt": "zebra\n".encode("utf-16"),
+    "empty.txt.gz": gzip.compress(b""),
+    "plain.txt.gz": b"zebra\n",
+    "cut.txt.gz": gzip.compress(os.urandom(999))[:500],
+    "spoilt.txt.gz": gzip.compress(b"")[:10] + b"\xff" * 30,
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_an_unusable_list_is_one_sentence_with_its_file(name: str, folder: Path) -> None:
+    """When the lists are looked through, not when a match needs it; nor is a word graph made of it."""
+    (folder / name).write_bytes(BAD[name])
+    for use in (lexicon.names, lambda: lexicon.load(name.split(".")[0]), lambda: lexicon.build(name.split(".")[0])):
+        with pytest.raises(lexicon.BadList, match=rf"^The word list .*/{name} [^\n]*\.$"):
+            use()
+    assert [file.name for file in folder.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("octets", [b"", b"no graph"])
+def test_an_unusable_word_graph_is_one_sentence_with_its_file(octets: bytes, folder: Path) -> None:
+    """As a list is."""
+    (folder / "mine.txt").write_text("zebra\n")
+    (folder / "mine.dawg").write_bytes(octets)
+    with pytest.raises(lexicon.BadList, match=r"^The word graph .*/mine\.dawg [^\n]*\.$"):
+        lexicon.names()
+
+
+def test_an_unusable_list_stops_the_start(tmp_path: Path) -> None:
+    """As whatever breaks a game does."""
+    shutil.copytree(Path(lexicon.__file__).parents[1], tmp_path / "games")
+    (tmp_path / "games" / "crossword" / "lexica" / "mine.txt").touch()
+    code = "from battlebot.rules.registry import discover; discover()"
+    environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    found = subprocess.run([sys.executable, "-c", code], env=environ, cwd=tmp_path, capture_output=True, text=True)
+    last = found.stderr.splitlines()[-1]
+    assert last.startswith("battlebot.errors.BadGame: games/crossword/__init__.py: ")
+    assert f"{tmp_path}/games/crossword/lexica/mine.txt has no word of 2 to 15 letters" in last
 
 
 def test_a_list_that_is_not_there_is_an_error(folder: Path) -> None:
