@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 import orjson
 import structlog
@@ -25,6 +26,12 @@ MASK = "***"
 _URL_PASSWORD = re.compile(r"(?<=://)([^/@\s:]*):[^/\s]+@")
 # up to the end of the word, so that a long one is read once only
 _NATS_URL = re.compile(r"\b((?:nats|tls)://)(\S+)", re.IGNORECASE)
+_STORE_URL = re.compile(r"\b((?:rediss?|redis\+socket|unix|mongodb(?:\+srv)?)://)(\S+)", re.IGNORECASE)
+_URL_OPTIONS = re.compile(r"(?<=[?&])[^\s&]+")
+# MongoDB knows ; as well as &, which may also stand in a value
+_OPTION = re.compile(r"(?:^|[?;])([^?;=]+)=")
+# also MongoDB's: tlsCertificateKeyFilePassword, proxyPassword, authMechanismProperties=AWS_SESSION_TOKEN:...
+_SECRET_OPTION = re.compile(r"pass|pwd|secret|token|credential|authmechanismproperties", re.IGNORECASE)
 _DEPTH = 8
 
 # They log every task, tick or request: thousands of lines that are of use only when debugging
@@ -150,8 +157,27 @@ def neutralise(_logger: WrappedLogger, _method: str, event: EventDict) -> EventD
 
 
 def mask_url(text: str) -> str:
-    """Returns `text` with the password of every URL in it replaced by `***`; of a NATS server's, all credentials."""
-    return _URL_PASSWORD.sub(rf"\1:{MASK}@", _NATS_URL.sub(_without_login, text))
+    """Returns `text` with the secrets of every URL in it replaced by `***`: the password, and options that may be one.
+
+    Of a NATS server's, all credentials.
+    """
+    text = _STORE_URL.sub(_without_password, _NATS_URL.sub(_without_login, _URL_OPTIONS.sub(_without_values, text)))
+    return _URL_PASSWORD.sub(rf"\1:{MASK}@", text)
+
+
+def _without_values(options: re.Match[str]) -> str:
+    """From the first secret value on all is masked. Names may be percent-encoded, as values are."""
+    for option in _OPTION.finditer(options[0]):
+        if _SECRET_OPTION.search(unquote(option[1])):
+            return f"{options[0][: option.end()]}{MASK}"
+    return options[0]
+
+
+def _without_password(url: re.Match[str]) -> str:
+    """Before the last @ of a store's URL is a login, even if its password has a / that ought to be percent-encoded."""
+    login, at, place = url[2].rpartition("@")
+    user, colon, _ = login.partition(":")
+    return f"{url[1]}{user}:{MASK}@{place}" if at and colon else url[0]
 
 
 def _without_login(url: re.Match[str]) -> str:

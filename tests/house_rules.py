@@ -60,7 +60,7 @@ LAYERS = {
         "config",
         "wire",
         theirs=("structlog", "orjson"),
-        never=SOCKETS,
+        never=SOCKETS - {"urllib"},
     ),
     "battlebot.wire": layer(
         "wire is messages: no sockets, no storage, no clock",

@@ -64,6 +64,21 @@ def test_no_secret_is_written(log_format: str, key: str, capsys: pytest.CaptureF
         ("nats://a:b/c@h1,nats://d/e@h2", "nats://***@h2"),
         ("nats://bot.commands", "nats://bot.commands"),
         ("http://host:3000/a@b", "http://host:3000/a@b"),
+        ("redis://user:pa/s3@cret@host/0", "redis://user:***@host/0"),
+        ("mongodb+srv://user:pa/s?x=#@host/?w=1", "mongodb+srv://user:***@host/?w=1"),
+        ("unix://user:pa/ss@/tmp/x.sock?db=1", "unix://user:***@/tmp/x.sock?db=1"),
+        ("redis://host/0?password=hunter2", "redis://host/0?password=***"),
+        ("redis://host/0?db=1&PASSWORD=hun@ter:2&db=2 now", "redis://host/0?db=1&PASSWORD=***&db=2 now"),
+        ("redis://host/0?p%61ssword=hunter2", "redis://host/0?p%61ssword=***"),
+        (
+            "mongodb://u:p@h/?replicaSet=rs0&tlsCertificateKeyFilePassword=a/b;c&w=1",
+            "mongodb://u:***@h/?replicaSet=rs0&tlsCertificateKeyFilePassword=***&w=1",
+        ),
+        (
+            "mongodb://h/?tls=true;authMechanismProperties=AWS_SESSION_TOKEN:a@b",
+            "mongodb://h/?tls=true;authMechanismProperties=***",
+        ),
+        ("https://bot.example/?access_token=t0k&a=b", "https://bot.example/?access_token=***&a=b"),
         ("unix:///tmp/x.sock?db=0", "unix:///tmp/x.sock?db=0"),
     ],
 )

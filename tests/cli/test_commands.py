@@ -72,6 +72,21 @@ def test_settings_shows_no_credentials_of_nats(url: str, shown: str) -> None:
     assert rows["NATS_URL"] == shown
 
 
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "mongodb://host/?tlsCertificateKeyFilePassword=s3cret",
+        "mongodb://host/?authMechanism=MONGODB-AWS&authMechanismProperties=AWS_SESSION_TOKEN:s3cret",
+        "mongodb://me:pa/s3cret@host/",
+    ],
+)
+def test_settings_shows_no_secret_among_the_options_of_a_uri(uri: str) -> None:
+    """Nor what follows a slash in a password."""
+    rows = {name: value for name, value, _ in setting_rows(load_settings({"MONGODB_URI": uri}, None))}
+    assert "s3cret" not in rows["MONGODB_URI"]
+    assert rows["MONGODB_URI"].startswith("mongodb://")
+
+
 def test_the_example_file_has_every_setting_with_its_default() -> None:
     """Whoever adds a setting adds it there: `battlebot settings` prints it."""
     example = dotenv_values(Path(__file__).parents[2] / ".env.example")
