@@ -53,7 +53,7 @@ LAYERS = {
     ),
     "battlebot.errors": layer("errors import nothing", theirs=(), never=PURE),
     "battlebot.config": layer(
-        "config knows the environment and errors", "config", "errors", theirs=("dotenv",), never=SOCKETS
+        "config knows the environment and errors", "config", "errors", theirs=("dotenv",), never=SOCKETS - {"urllib"}
     ),
     "battlebot.logs": layer(
         "logs know config, and wire's way to spell out text",

@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from battlebot.config import Settings, as_environment, is_allowed, is_allowed_viewer, load_settings, nats_login
+from battlebot.config import (
+    Settings,
+    as_environment,
+    is_allowed,
+    is_allowed_viewer,
+    load_settings,
+    nats_login,
+    unknown_variables,
+)
 from battlebot.errors import SettingError
 
 ROWS = {row.name: row for row in fields(Settings)}
@@ -41,6 +49,9 @@ GOOD = [
     ("BATTLEBOT_LOG_LEVEL", "error", "log_level", "error"),
     ("REDIS_URL", "rediss://u:p@h:1/2", "redis_url", "rediss://u:p@h:1/2"),
     ("REDIS_URL", "unix:///run/v.sock", "redis_url", "unix:///run/v.sock"),
+    ("REDIS_URL", "unix:///run/a b.sock?db=3", "redis_url", "unix:///run/a b.sock?db=3"),
+    ("REDIS_URL", "rediss://[::1]/0?ssl_cert_reqs=none", "redis_url", "rediss://[::1]/0?ssl_cert_reqs=none"),
+    ("MONGODB_DATABASE", "ä" * 31, "mongodb_database", "ä" * 31),
     ("MONGODB_URI", "mongodb+srv://u:p@h/db", "mongodb_uri", "mongodb+srv://u:p@h/db"),
     ("NATS_URL", "nats://u:p@h:4222", "nats_url", "nats://u:p@h:4222"),
     ("SECRET_KEY", "newest-key-of-all,an-older-key-of-ours", "secret_key", "newest-key-of-all,an-older-key-of-ours"),
@@ -70,6 +81,23 @@ BAD = [
     ("NATS_URL", "nats://h/path", "must name one server"),
     ("NATS_URL", "nats://h:port", "must name one server"),
     ("NATS_URL", "nats://h:0", "must name one server"),
+    ("REDIS_URL", "redis://h/0?password=x", "no options but ssl_"),
+    ("REDIS_URL", "redis://h/0?username=", "no options but ssl_"),
+    ("REDIS_URL", "redis://h?db=1", "no options but ssl_"),
+    ("REDIS_URL", "unix:///run/v.sock?password=x", "no options but ssl_"),
+    ("REDIS_URL", "redis://h?ssl_cert_reqs=none", "no options but ssl_"),
+    ("REDIS_URL", "redis://h/zero", "must have the form"),
+    ("REDIS_URL", "redis://u:p/q@h/0", "must have the form"),
+    ("REDIS_URL", "redis://u:p q@h/0", "must have the form"),
+    ("REDIS_URL", "redis://h:65536", "must have the form"),
+    ("REDIS_URL", "redis://[h/0", "must have the form"),
+    ("REDIS_URL", "unix://u:p@/run/v.sock", "must have the form"),
+    ("MONGODB_URI", "mongodb://u:p q@h/db", "must not have blanks"),
+    ("MONGODB_DATABASE", "my cup", "is no name of a database"),
+    ("MONGODB_DATABASE", "a.b", "is no name of a database"),
+    ("MONGODB_DATABASE", "a\tb", "is no name of a database"),
+    ("MONGODB_DATABASE", "ä" * 32, "at most 63 bytes"),
+    ("MONGODB_DATABASE", "\udcff", "is no name of a database"),
     ("NATS_URL", "nats://h:65536", "must name one server"),
     ("NATS_URL", "nats://h,nats://g", "must name one server"),
     ("NATS_URL", "nats://u:p@h,nats://u:p@g", "must name one server"),
@@ -183,6 +211,24 @@ def test_without_a_file_there_are_defaults(tmp_path: Path) -> None:
 def test_what_is_not_ours_is_left_alone() -> None:
     """Any environment is full of other programs' variables."""
     assert loaded({"PATH": "/bin", "PORT": "x", "battlebot_port": "x"}) == Settings()
+
+
+def test_what_looks_like_ours_and_is_not_is_found_with_its_nearest(tmp_path: Path) -> None:
+    """In the environment and in the file; not what other parts read, nor what is set to nothing of ours."""
+    file = tmp_path / ".env"
+    file.write_text("BATTLEBOT_HOTS=::\nBATTLEBOT_PUBLISH=80\nBATTLEBOT_HOST=::\n")
+    environ = {
+        "BATTLEBOT_PROT": "1",
+        "BATTLEBOT_TOKEN": "t",
+        "BATTLEBOT_XYZZY": "",
+        "PROT": "1",
+        **as_environment(Settings()),
+    }
+    assert unknown_variables(environ, file) == {
+        "BATTLEBOT_HOTS": "BATTLEBOT_HOST",
+        "BATTLEBOT_PROT": "BATTLEBOT_PORT",
+        "BATTLEBOT_XYZZY": None,
+    }
 
 
 def test_an_unknown_override_raises() -> None:

@@ -1,6 +1,6 @@
 """What an operator can set: the table is in `settings`; `loading` fills it from the environment."""
 
-from battlebot.config.loading import as_environment, load_settings
+from battlebot.config.loading import as_environment, load_settings, unknown_variables
 from battlebot.config.natslogin import NatsLogin, nats_login
 from battlebot.config.origins import is_allowed, is_allowed_viewer
 from battlebot.config.settings import Settings, is_private, networks_of, own_nats_url
@@ -16,4 +16,5 @@ __all__ = [
     "nats_login",
     "networks_of",
     "own_nats_url",
+    "unknown_variables",
 ]

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import fields
+from difflib import get_close_matches
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,14 @@ from dotenv import dotenv_values
 
 from battlebot.config.natslogin import nats_login
 from battlebot.config.settings import Settings, networks_of, origins_of
+from battlebot.config.stores import check_mongodb, check_redis_url
 from battlebot.errors import SettingError
 
 # an origin as browsers send it (RFC 6454, section 6.2): no path, no slash at the end
 ORIGIN = re.compile(r"https?://[^/\s@,?#]+")
+PREFIX = "BATTLEBOT_"
+# read by the commands for organisers, and by the Compose file
+OF_OTHERS = frozenset({"BATTLEBOT_TOKEN", "BATTLEBOT_PUBLISH", "BATTLEBOT_TCP_PUBLISH", "BATTLEBOT_IMAGE"})
 
 
 def load_settings(
@@ -41,6 +46,19 @@ def load_settings(
     _check_bounds(settings)
     _check_choices(settings)
     return settings
+
+
+def unknown_variables(
+    environ: Mapping[str, str] | None = None, dotenv: Path | None = Path(".env")
+) -> dict[str, str | None]:
+    """The variables that begin as ours do and that nothing reads, each with the known one that looks most like it.
+
+    Raises SettingError if the file cannot be read.
+    """
+    settings = [row.metadata["env"] for row in fields(Settings)]
+    given = {*(os.environ if environ is None else environ), *_from_file(dotenv)}
+    unknown = sorted(name for name in given - OF_OTHERS - set(settings) if name.startswith(PREFIX))
+    return {name: next(iter(get_close_matches(name, settings, 1, 0.8)), None) for name in unknown}
 
 
 def _from_file(dotenv: Path | None) -> Mapping[str, str | None]:
@@ -117,14 +135,8 @@ def _check_choices(settings: Settings) -> None:
             ip_network(network)
         except ValueError:
             raise SettingError(f"BATTLEBOT_BOT_NETWORKS: {network!r} is no network, as 10.1.0.0/16 is one.") from None
-    prefixes = {
-        "redis_url": ("redis://", "rediss://", "unix://"),
-        "mongodb_uri": ("mongodb://", "mongodb+srv://"),
-    }
-    for name, allowed in prefixes.items():
-        value = getattr(settings, name)
-        if value and not value.startswith(allowed):
-            # the value may hold a password: it is not repeated
-            raise SettingError(f"{name.upper()} must begin with {' or '.join(allowed)}.")
+    if settings.redis_url:
+        check_redis_url(settings.redis_url)
+    check_mongodb(settings.mongodb_uri, settings.mongodb_database)
     if settings.nats_url:
         nats_login(settings.nats_url)

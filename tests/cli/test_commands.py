@@ -1,5 +1,6 @@
 """The command line: help at once, settings shown without secrets, each error one line and status 2."""
 
+import json
 import socket
 import subprocess
 import sys
@@ -100,11 +101,24 @@ def test_the_example_file_has_every_setting_with_its_default() -> None:
         ({"BATTLEBOT_PORT": "70000"}, "BATTLEBOT_PORT=70000 is out of bounds"),
         ({"BATTLEBOT_LOG": "xml"}, "BATTLEBOT_LOG='xml' is not one of"),
         ({"REDIS_URL": "http://x"}, "REDIS_URL must begin with"),
+        ({"REDIS_URL": "redis://host/0?password=x"}, "REDIS_URL may have no options but"),
+        ({"MONGODB_DATABASE": "my cup"}, "MONGODB_DATABASE='my cup' is no name of a database"),
     ],
 )
 def test_a_broken_setting_is_one_clear_line(environment: dict[str, str], sentence: str, battlebot: Run) -> None:
     """Whatever command it was."""
-    assert complaint(battlebot("serve", **environment)).startswith(sentence)
+    for command in (["serve"], ["worker"], ["token", "list"]):
+        assert complaint(battlebot(*command, **environment)).startswith(sentence)
+
+
+def test_a_misspelt_setting_is_a_warning(battlebot: Run) -> None:
+    """With the name that is meant, and without the value, which may be a secret."""
+    finished = battlebot("settings", BATTLEBOT_PROT="3001", BATTLEBOT_LOG="json")
+    assert finished.returncode == 0
+    (line,) = map(json.loads, finished.stderr.splitlines())
+    assert (line["event"], line["level"]) == ("unknown-setting", "warning")
+    assert (line["variable"], line["nearest"]) == ("BATTLEBOT_PROT", "BATTLEBOT_PORT")
+    assert "3001" not in finished.stderr + finished.stdout
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import subprocess
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -212,6 +213,14 @@ def test_a_chosen_tcp_port_in_use_is_one_clear_line(make_settings: Make) -> None
             EmbeddedError, match=rf"^Something listens on 127.0.0.1:{port} already\. .*BATTLEBOT_TCP_PORT"
         ):
             running(make_settings(tcp_port=port), wsgi_module="standin").__enter__()
+
+
+def test_a_tcp_port_that_is_the_web_nodes_is_one_clear_line(make_settings: Make) -> None:
+    """Before anything is started: each would keep the other from its port."""
+    settings = make_settings()
+    with pytest.raises(EmbeddedError, match=rf"^The web node is to listen on {settings.port}\. .*BATTLEBOT_TCP_PORT"):
+        running(replace(settings, tcp_port=settings.port), wsgi_module="standin").__enter__()
+    assert not settings.data.exists()
 
 
 def test_a_web_node_that_cannot_start_is_one_clear_line(make_settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
