@@ -25,6 +25,7 @@ from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.viewing import LiveMatches
+from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.presence import Presence
 from battlebot.arena.node.opening import Opening
@@ -163,7 +164,7 @@ def build_house(settings: Settings, door: str = WEB) -> House:
         bus=bus,
         store=store,
         queues=queues,
-        directory=Directory(storage, Vault(settings.secret_key), online),
+        directory=Directory(storage, Vault(settings.secret_key), online, Copies(client)),
         lobby=lobby,
         arena=arena,
         timers=timers,

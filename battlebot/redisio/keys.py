@@ -46,6 +46,11 @@ def kept_out(bot: str, address: str) -> str:
     return f"{TAG}:keptout:{address}/{bot}"
 
 
+def registration(bot: str) -> str:
+    """String, kept for a month: what the logins of a registered bot are checked against, sealed; JSON."""
+    return f"{TAG}:registration:{bot}"
+
+
 def playing(bot: str) -> str:
     """Set of the live matches of a bot that is found by name alone."""
     return f"{TAG}:playing:{bot}"

@@ -22,6 +22,7 @@ from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.viewing import LiveMatches
+from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.presence import Presence
 from battlebot.config import Settings
@@ -148,7 +149,8 @@ def house(settings: Settings, answer_within_s: float = 2.0) -> Iterator[House]:
     storage = Storage(settings, answer_within_s)
     store = MatchStore(client)
     parts = {"redis": "ok", "mongodb": "ok", "worker": "ok"}
-    directory = Directory(storage, Vault("0123456789abcdef"), partial(Presence(client).online, settings.node_timeout_s))
+    online = partial(Presence(client).online, settings.node_timeout_s)
+    directory = Directory(storage, Vault("0123456789abcdef"), online, Copies(client))
     trial = Trial(REGISTRY, settings, make_askers(replace(settings, bot_loopback=True)))
     context = Context(
         settings=settings,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import structlog
 
+from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.lookalikes import forms, likeness
 from battlebot.arena.names.presence import Holder
 from battlebot.errors import LoginFailed, NameTaken, SettingError, Unavailable
@@ -27,14 +29,20 @@ class Directory:
     """Registrations and login checks, over the collection `bots`."""
 
     def __init__(
-        self, storage: Storage, vault: Vault, online: Callable[[], Mapping[str, Holder]], hold_s: float = 8.0
+        self,
+        storage: Storage,
+        vault: Vault,
+        online: Callable[[], Mapping[str, Holder]],
+        copies: Copies,
+        hold_s: float = 8.0,
     ) -> None:
         """`online()`: who holds which name at the TCP door. `hold_s`: how long a login waits for an absent MongoDB."""
         self._bots = storage.bots
         self._online = online
         self._vault = vault
         self._hold_s = hold_s
-        self._looked_up = Together(storage.bots.find_all)
+        self._copies = copies
+        self._looked_up = Together(self._look_up)
         self._remembered: OrderedDict[str, tuple[str, str]] = OrderedDict()
         # compared with an unknown bot's hash, so that its check takes as long as a known bot's
         self._nobody = ("", new_secret())
@@ -95,15 +103,36 @@ class Directory:
         if known is not None:
             self._remembered.move_to_end(bot_id)
             return known
-        document = self._looked_up.ask(bot_id)
+        found = self._looked_up.ask(bot_id)
+        if isinstance(found, Unavailable):
+            raise found
+        if found is not None:
+            self._remembered[bot_id] = found
+            if len(self._remembered) > REMEMBERED:
+                self._remembered.popitem(last=False)
+        return found
+
+    def _look_up(self, bot_ids: Sequence[str]) -> Sequence[tuple[str, str] | Unavailable | None]:
+        """While MongoDB is away, a bot that any node has lately looked up is let in all the same.
+
+        Otherwise a bot in a match could come back at those nodes only that know it, and be kept out by the others.
+        """
+        try:
+            found = self._bots.find_all(bot_ids)
+        except Unavailable as error:
+            copies = zip(bot_ids, self._copies.of(bot_ids), strict=True)
+            return [self._opened(bot_id, copy) or error for bot_id, copy in copies]
+        try:
+            self._copies.keep(row for row in found if row is not None)
+        except Unavailable as error:
+            log.warning("registrations.not_copied", error=str(error))
+        return [self._opened(bot_id, row) for bot_id, row in zip(bot_ids, found, strict=True)]
+
+    def _opened(self, bot_id: str, document: Mapping[str, Any] | None) -> tuple[str, str] | None:
         if document is None:
             return None
         try:
-            known = (document["game"], self._vault.open(document["sealed_pass_hash"]))
+            return document["game"], self._vault.open(document["sealed_pass_hash"])
         except SettingError as error:
             log.error("credentials.unreadable", bot=bot_id, error=str(error))
             return None
-        self._remembered[bot_id] = known
-        if len(self._remembered) > REMEMBERED:
-            self._remembered.popitem(last=False)
-        return known

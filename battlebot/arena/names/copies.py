@@ -1,0 +1,44 @@
+"""Copies of registrations in Redis, so that every node can check the logins of lately seen bots without MongoDB."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import redis
+
+from battlebot.redisio import keys
+from battlebot.redisio.connection import redis_errors
+
+KEPT_S = 30 * 86_400  # since a node last looked the bot up; a registration never changes
+
+ROW = msgspec.json.Decoder(tuple[str, str])  # game, sealed pass_hash in base64
+
+
+class Copies:
+    """What logins are checked against, sealed as in the collection `bots`. Every method raises Unavailable."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+
+    def keep(self, documents: Iterable[Mapping[str, Any]]) -> None:
+        """Keeps copies of these documents of the collection `bots`, in one request."""
+        with redis_errors():
+            pipeline = self._client.pipeline(transaction=False)
+            for row in documents:
+                sealed = base64.b64encode(row["sealed_pass_hash"]).decode()
+                pipeline.set(keys.registration(row["_id"]), msgspec.json.encode((row["game"], sealed)), ex=KEPT_S)
+            pipeline.execute()
+
+    def of(self, bot_ids: Sequence[str]) -> list[dict[str, Any] | None]:
+        """Returns `game` and `sealed_pass_hash` of each of these bots, in their order; None where there is no copy."""
+        with redis_errors():
+            found = self._client.mget([keys.registration(bot_id) for bot_id in bot_ids])
+        return [None if row is None else _opened(row) for row in found]
+
+
+def _opened(row: bytes | str) -> dict[str, Any]:
+    game, sealed = ROW.decode(row)
+    return {"game": game, "sealed_pass_hash": base64.b64decode(sealed)}
