@@ -15,6 +15,9 @@ from frail import SETTINGS, Frail, frail_house, play_out, ready
 from peer import Peer
 from switchboard import Switchboard
 
+from battlebot.redisio import keys
+from battlebot.redisio.connection import connect
+
 PLAY = {"turn_timeout_ms": 5000, "node_timeout_s": 1.0, "node_grace_s": 8.0}
 MISSED_S = 6.0  # a bot that is away for so long is out, or its match void
 SLOWLY_S = 90.0  # for what waits until a part has started
@@ -138,9 +141,11 @@ def test_a_bot_that_leaves_again_after_an_outage_does_not_spoil_its_opponents_gr
 def test_nobody_is_missed_while_a_node_that_has_started_knows_no_bots(
     frail: Frail, web: Web, meet: Switchboard
 ) -> None:
-    """MongoDB is away, so that it can let in nobody: it lives, and yet nobody can come back."""
+    """MongoDB is away, and Redis has no copies: the node lives, and yet nobody can come back."""
     mover, other = meet.sit()
     with frail.killed("mongod"):
+        with connect(frail.settings.redis_url) as client:
+            client.delete(*(keys.registration(peer.bot) for peer in (mover, other)))
         web.child.stop()
         node = frail.parts.web()
         hold(PLAY["node_grace_s"] + 5.0)
