@@ -28,6 +28,13 @@ class Name(fields.Field[str]):
         return checked_name(value, attr or "name")
 
 
+class Owner(Name):
+    """A bot's owner; an empty text counts as none, as it did at the original server."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        return ANONYMOUS if value == "" else super()._deserialize(value, attr, data, **kwargs)
+
+
 class Url(fields.Field[str]):
     """The address of a stateless bot: any non-empty string; `stateless` checks whether it can be called."""
 
@@ -77,7 +84,7 @@ class Registration(Schema):
         },
         metadata={"description": "The bot's name, unique over the whole server.", "maxLength": MAX_NAME_LENGTH},
     )
-    owner = Name(
+    owner = Owner(
         load_default=ANONYMOUS,
         allow_none=True,
         metadata={"description": "Whose bot it is.", "maxLength": MAX_NAME_LENGTH},
