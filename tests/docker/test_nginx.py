@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import http.client
 import json
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 import socketio
 import websocket
-from cluster import Cluster, Web, wait_for
+from cluster import LIMIT_S, Cluster, Web, wait_for
 from proxy import EVIL, Proxy, connect
 
 from battlebot.config import Settings
@@ -133,6 +135,32 @@ def test_a_large_body_is_refused_in_our_words(size: int, reaches_a_node: bool, f
     assert (answer.status, answer.json()["code"]) == (413, "too-large")
     logged = wait_for(lambda: [event for event in front[1].logged() if path in event["request"]])
     assert [bool(event["node"]) for event in logged] == [reaches_a_node]
+
+
+@pytest.mark.parametrize(
+    ("head", "status", "code"),
+    [
+        (f"GET /{'a' * 20_000} HTTP/1.1\r\nHost: a", 414, "too-large"),
+        (f"GET / HTTP/1.1\r\nHost: a\r\nX-Long: {'a' * 20_000}", 431, "too-large"),
+        ("GET / HTTP/1.1\r\nHost: a b/c", 400, "bad-request"),
+        ("GET / HTTP/1.1\r\nHost: a\r\nHost: b", 400, "bad-request"),
+        ("GET / HTTP/1.1", 400, "bad-request"),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: many", 400, "bad-request"),
+        ("GE\x01T / HTTP/1.1\r\nHost: a", 400, "bad-request"),
+        ("TRACE / HTTP/1.1\r\nHost: a", 405, "method-not-allowed"),
+        ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: odd", 501, "not-implemented"),
+        ("GET / HTTP/3.0\r\nHost: a", 505, "http-version-not-supported"),
+        ("GET /nginx/414 HTTP/1.1\r\nHost: a\r\nConnection: close", 404, "not-found"),
+    ],
+)
+def test_what_nginx_itself_refuses_is_refused_in_our_words(head: str, status: int, code: str, front: House) -> None:
+    """Also where it could read no address."""
+    with socket.create_connection(("127.0.0.1", front[1].port), LIMIT_S) as raw:
+        raw.sendall(f"{head}\r\n\r\n".encode())
+        answer = http.client.HTTPResponse(raw)
+        answer.begin()
+        body = json.loads(answer.read())
+    assert (answer.status, body["code"], answer.getheader("Content-Type")) == (status, code, "application/json")
 
 
 def test_readiness_is_not_for_everyone_all_the_time(front: House) -> None:
