@@ -11,6 +11,7 @@ from battlebot.referee.events import Event, GaveUp
 from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
 from battlebot.rules.contract import Game
 
+BEGINNING = "Begun"  # in the evidence, instead of an event: the game failed to make its first state
 SAME_TIME_S = 1.0  # both gone "at about the same time" is a draw (seed 000)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from battlebot.referee.advance import MARKS, entered
+from battlebot.referee.ending import BEGINNING
 from battlebot.referee.match import Fault, Reason
 from battlebot.rules.contract import RESERVED_OF_A_STATE, Game
 from battlebot.wire.jsontext import encode
@@ -88,6 +89,9 @@ def _counts(record: Record) -> Iterator[Finding]:
 
 def _replayed(game: Game, record: Record) -> Iterator[Finding]:
     about = record["match"]
+    if about["evidence"].get("event") == BEGINNING:
+        # the game failed to make a state that could be compared
+        return
     state = game.initial_state(record["players"], about["seed"], about["options"])
     marks = {number: mark for mark in MARKS for number in about.get(mark, ())}
     for number, turn in enumerate(record["turns"], start=1):

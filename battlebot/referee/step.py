@@ -37,6 +37,24 @@ NUDGE_AFTER_S = 5.0  # from the end of the longest clock until a match without e
 MAX_NUDGES = 6  # looks without effect, after which the server gives the match up
 
 
+def start(game: Game, match: Match, now_s: float) -> Step:
+    """Gives a new match its first state, `due_s` and clocks. Call it before the match is first stored.
+
+    Raises nothing: an error in the game's code ends the match, and its series, as in `step`. Its state is then the
+    smallest that an update needs.
+    """
+    bots = [seat.bot for seat in match.seats]
+    try:
+        state = game.initial_state(bots, match.seed, match.options)
+        encode(state)
+        return Step(with_first_due(game, replace(match, state=state), now_s))
+    except Exception as error:
+        series = match.series and replace(match.series, boards=match.series.board)
+        state = {"players": bots, "nextPlayer": None, "complete": False}
+        verdict = ending.server_fault({"error": type(error).__name__, "event": ending.BEGINNING})
+        return replace(_ended(game, replace(match, state=state, series=series), verdict), failure=error)
+
+
 def step(game: Game, match: Match, event: Event, now_s: float) -> Step:
     """Answers one event at the time `now_s` (epoch seconds).
 
@@ -79,7 +97,7 @@ def step_all(game: Game, match: Match, events: Sequence[Event], now_s: float) ->
 
 
 def with_first_due(game: Game, match: Match, now_s: float) -> Match:
-    """Returns the match with its first `due_s` and clocks set. Call it before the match is first stored."""
+    """Returns the match with its first `due_s` and clocks set."""
     awaited = game.awaited(match.state)
     seats = tuple(replace(seat, asked_s=now_s, since_s=now_s) if seat.bot in awaited else seat for seat in match.seats)
     return replace(match, seats=seats, due_s=_due(game, match, now_s))

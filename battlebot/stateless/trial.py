@@ -48,6 +48,8 @@ class Trial:
             self._now_s(),
             addresses=dict.fromkeys(names, address),
         )
+        if match.verdict is not None:
+            raise NotTested("The bot could not be tested: the game's own code failed.", cause="game-error")
         seat = match.seats[0]
         content = content_of(game, match, seat)
         reply = self.askers.ask(Question(address, game_name, match.id, bot_id, content, seat.remaining_s))

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
+from typing import Any
 
 import pytest
 import redis
 
 from battlebot.arena.live.boards import next_board
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.making import new_match
 from battlebot.arena.live.store import MatchStore
 from battlebot.config import load_settings
-from battlebot.referee.events import Left, Overdue
+from battlebot.referee.events import Left, Overdue, TimedOut
 from battlebot.referee.match import Match, Series
 from battlebot.referee.step import step
 from battlebot.rules.registry import Registry
@@ -64,3 +67,26 @@ def test_the_next_board_is_told_to_its_bots_unless_it_is_lost_already(
     assert answer.then is not None
     assert [update.final for update in answer.then.updates if update.bot == "bob"] == [drains_after > 2]
     assert (answer.then.match.verdict is not None) is (drains_after > 2)
+
+
+def test_a_board_that_the_game_fails_to_begin_ends_the_series(
+    store: MatchStore, registry: Registry, client: redis.Redis
+) -> None:
+    """The board before it ends as it was played; its bots are told of both ends."""
+    settings, now_s = load_settings({}, None), time.time()
+    match = new_match(registry["gomoku"], SEATS, settings, now_s, series=Series("s", 1, 3, 7))
+    assert store.begin(match, "queue", [], [])
+
+    def no_beginning(players: list[str], seed: int, options: dict[str, Any]) -> dict[str, Any]:
+        raise RuntimeError
+
+    broken = replace(registry["gomoku"], rules=replace(registry["gomoku"].rules, initial_state=no_beginning))
+    answer = Conductor(Registry({broken.name: broken}), store, "n").conduct(match, TimedOut("ada", 0, 99.0))
+    assert answer.then is not None
+    before, after = Finished(client).read(Finished(client).ids(9))
+    assert before.seq < after.seq
+    assert [row.match.verdict and row.match.verdict.reason for row in (before, after)] == ["timeout", "error"]
+    assert after.match.id == answer.then.match.id
+    assert not after.match.goes_on
+    assert [(update.bot, update.final) for update in answer.then.updates] == [("bob", True), ("ada", True)]
+    assert store.live_ids() == []

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hall import GAME, Hall
 
+from battlebot.arena.live.finished import Finished
 from battlebot.errors import TooLate, Unavailable, UnknownMatch
 from battlebot.referee.match import Match, Reason
+from battlebot.rules.registry import Registry
 
 
 def begun(hall: Hall, bots: str = "ab", **fields: Any) -> Match:
@@ -256,3 +259,25 @@ def test_of_a_void_and_the_next_round_at_once_the_void_that_is_first_keeps_the_r
     hall.storage.ledger.reserve = real  # type: ignore[method-assign]
     assert voided
     assert (len(hall.meetings()), hall.audit().count("void")) == (1, 1)
+
+
+def test_a_match_that_its_game_fails_to_begin_is_taken_back(hall: Hall) -> None:
+    """No meeting stays reserved for it; it is stored, and the next one of the two has its number."""
+
+    def no_beginning(players: list[str], seed: int, options: dict[str, Any]) -> dict[str, Any]:
+        raise RuntimeError
+
+    game = hall.pairer.registry[GAME]
+    broken = replace(game, rules=replace(game.rules, initial_state=no_beginning))
+    hall.pairer.registry = Registry({GAME: broken})
+    hall.begin("ab", meetings=5)
+    hall.wait("ab" * 5)
+    assert hall.pair() == []
+    ids = Finished(hall.client).ids(9)
+    assert [row["_id"] for row in hall.storage.meetings.of_contest(GAME, "cup")] == ids
+    hall.archive()
+    assert hall.meetings() == []
+    stored = [hall.storage.games.find(match_id) for match_id in ids]
+    assert [(row["victor"], row["reason"], row["match"]["void"]) for row in stored if row] == [(None, "error", True)]
+    hall.pairer.registry = Registry({GAME: game})
+    assert [hall.storage.meetings.find(GAME, "cup", match.id)["n"] for match in hall.pair()] == [1]  # type: ignore[index]

@@ -25,12 +25,13 @@ from battlebot.arena.node.service import Arena
 from battlebot.arena.places import Traits
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
+from battlebot.logs import configure_logs
 from battlebot.matchmaking.lobby import HOLD_S, Lobby
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Mailbox
 from battlebot.referee.events import Left, Orphaned, Turned
 from battlebot.referee.match import Match
-from battlebot.rules.registry import discover
+from battlebot.rules.registry import Registry, discover
 from battlebot.runtime.lag import Lag
 from battlebot.runtime.timers import Timers
 from battlebot.wire import closing
@@ -92,9 +93,9 @@ def test_who_is_gone_while_the_clock_ticks_leaves_no_ticket(lobby: Lobby) -> Non
     assert lobby.queues.tickets("numberwang") == []
 
 
-def comes(bot: str = "ada", connection: str = "1") -> Player:
+def comes(bot: str = "ada", connection: str = "1", game: str = "numberwang") -> Player:
     """A connection of the bot that has logged in."""
-    login = Login.decode(f'{{"game": "numberwang", "bot_id": "{bot}", "login_hash": "{"0" * 64}"}}', 8)
+    login = Login.decode(f'{{"game": "{game}", "bot_id": "{bot}", "login_hash": "{"0" * 64}"}}', 8)
     return Player(login, Bot(), connection, Lag())
 
 
@@ -627,3 +628,41 @@ def bot_of(player: Player) -> Bot:
     """The player's channel."""
     assert isinstance(player.channel, Bot)
     return player.channel
+
+
+def no_beginning(players: list[str], seed: int, options: dict[str, Any]) -> dict[str, Any]:
+    """A game's function with a mistake."""
+    raise RuntimeError("no board for these")
+
+
+@pytest.mark.usefixtures("logs_as_before")
+def test_a_game_that_fails_to_begin_ends_its_match_and_no_other_waits_for_it(
+    client: redis.Redis, lobby: Lobby, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The tick that finds its bots goes on with other games'; both are told of a draw by the server's fault, once."""
+    configure_logs(Settings(log_format="json"))
+    connectfour, gomoku = (lobby.registry[name] for name in ("connectfour", "gomoku"))
+    broken = replace(connectfour, rules=replace(connectfour.rules, initial_state=no_beginning))
+    lobby.registry = Registry({broken.name: broken, gomoku.name: gomoku})
+    Mailbox(client, keys.mailbox("n1"), lobby.arena.on_mail, lambda: None).start()
+    players = [comes(bot, bot, game) for game in lobby.registry for bot in (f"{game}-1", f"{game}-2")]
+    for player in players:
+        lobby.enter(player, may_take=False)
+        lobby._look_again.add(player.place)
+    lobby.tick()
+    wait_for(lambda: all(player.channel.told for player in players), "the updates")  # type: ignore[attr-defined]
+    begun, ended = [[json.loads(player.channel.told[0]) for player in two] for two in (players[2:], players[:2])]  # type: ignore[attr-defined]
+    assert [update["state"]["complete"] for update in begun] == [False, False]
+    [row] = Finished(client).read(Finished(client).ids(9))
+    for player, update in zip(players[:2], ended, strict=True):
+        state = update["state"]
+        assert (state["complete"], state["victor"], state["reason"]) == (True, None, "error")
+        assert sorted(state["players"]) == ["connectfour-1", "connectfour-2"]
+        assert (update["match"]["id"], update["match"]["fault"]) == (row.match.id, "server")
+        assert (len(player.channel.told), player.table, player.finished_matches) == (1, None, 1)  # type: ignore[attr-defined]
+    assert row.match.verdict is not None
+    assert row.match.verdict.void
+    assert row.match.verdict.evidence == {"error": "RuntimeError", "event": "Begun"}
+    assert row.match.id not in lobby.store.live_ids()
+    [failed] = [line for line in capsys.readouterr().err.splitlines() if "match.failed" in line]
+    assert "in no_beginning" in json.loads(failed)["exception"]

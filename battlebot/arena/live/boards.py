@@ -5,32 +5,32 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from battlebot.arena.live.ids import new_match_id, new_seed
+from battlebot.arena.live.making import started
 from battlebot.referee.match import Match, Seat
-from battlebot.referee.step import with_first_due
 from battlebot.rules.contract import Game
 
 
 def next_board(game: Game, match: Match, number: int, now_s: float) -> Match:
     """Returns the match that follows `match`, which must be over and `goes_on`.
 
-    An empty seat stays empty and keeps its deadline: a bot that lost a board by staying away also loses the next.
+    It is over, too, if the game's code fails: see `started`. An empty seat stays empty and keeps its deadline: a bot
+    that lost a board by staying away also loses the next.
     """
     assert match.series is not None
-    seed = new_seed()
     seats = tuple(_moved(seat, match.limits.turn_timeout_s) for seat in reversed(match.seats))
     after = Match(
         id=new_match_id(now_s),
         game=match.game,
         contest=match.contest,
         seats=seats,
-        state=game.initial_state([seat.bot for seat in seats], seed, match.options),
+        state={},
         limits=match.limits,
         options=match.options,
-        seed=seed,
+        seed=new_seed(),
         started_s=now_s,
         series=replace(match.series, board=match.series.board + 1, number=number),
     )
-    return with_first_due(game, after, now_s)
+    return started(game, after, now_s)
 
 
 def _moved(seat: Seat, limit_s: float) -> Seat:

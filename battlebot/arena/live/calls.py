@@ -50,13 +50,13 @@ def decode_match(document: bytes | str) -> Match:
 def begin_call(one: Beginning, queue: str, holder: str, not_after_ms: int) -> Call:
     """Returns keys and arguments of `begin.lua` for a match. Parameters as in `MatchStore.begin`."""
     match = one.match
-    assert match.due_s is not None
     script_keys = [keys.queue(queue), keys.match(match.id), keys.DEADLINES, keys.QUEUES]
+    script_keys += [keys.FINISHED, keys.END_SEQUENCE]
     script_keys += [keys.ticket(ticket) for ticket in one.tickets]
     sets = _found_by(match)
     names = len(match.series.by_name) if match.series is not None else 0
     script_keys += sets
-    arguments: list[Argument] = [match.id, encode_match(match), int(match.due_s * 1000), TICKET_MARK_S]
+    arguments: list[Argument] = [match.id, encode_match(match), _due_ms(match), TICKET_MARK_S]
     arguments += [holder, queue, not_after_ms, len(one.tickets), len(sets), names, keys.newest(""), *one.tickets]
     for channel, message in one.publications:
         arguments += [channel, message]
@@ -83,7 +83,7 @@ def commit_call(
         before.revision,
         token,
         encode_match(after),
-        "" if after.due_s is None else int(after.due_s * 1000),
+        _due_ms(after),
         *(NOTHING if follows is None else _following(follows)),
         len(turns),
         len(changes),
@@ -124,15 +124,18 @@ def _changes(before: Match, after: Match, follows: Match | None) -> list[tuple[s
             changes.append((keys.empty_seats(new.bot), "add"))
     if over:
         changes += [(key, "remove") for key in _found_by(after)]
-    if follows is not None:
+    if follows is not None and follows.verdict is None:
         changes += [(key, "follow") for key in _found_by(follows)]
         changes += [(keys.empty_seats(seat.bot), "follow") for seat in follows.seats if seat.place is None]
     return changes
 
 
 def _following(follows: Match) -> list[Argument]:
-    assert follows.due_s is not None
-    return [follows.id, encode_match(follows), int(follows.due_s * 1000)]
+    return [follows.id, encode_match(follows), _due_ms(follows)]
+
+
+def _due_ms(match: Match) -> Argument:
+    return "" if match.due_s is None else int(match.due_s * 1000)
 
 
 def _found_by(match: Match) -> list[str]:

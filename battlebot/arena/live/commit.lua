@@ -8,12 +8,22 @@ local deadlines, finished, end_sequence, archive_asked = unpack(KEYS, 1, 4)
 local now_us = ARGV[1]
 local due = {}
 
+-- Puts a match that is over on the finished list.
+local function finish(match, id)
+  -- always grows, even if Redis loses everything: never below the time
+  local last = tonumber(redis.call('GET', end_sequence) or '0')
+  local seq = string.format('%.0f', math.max(last + 1, tonumber(now_us)))
+  redis.call('SET', end_sequence, seq)
+  redis.call('HSET', match, 'seq', seq)
+  redis.call('ZADD', finished, seq, id)
+end
+
 -- `key` and `at` are the indexes in KEYS and ARGV before the match's own
 local function commit(key, at)
   local match, turns, following = unpack(KEYS, key + 1, key + 3)
   -- the revision expected, the token of this commit, the new document; due in ms, or '' if the match is over
   local id, revision, token, document, due_ms = unpack(ARGV, at + 1, at + 5)
-  -- the match that follows, or '', and when it is due; how many turns, sets and publications there are
+  -- the match that follows, or '', and when it is due, or '' if it is over; how many turns, sets and publications
   local follows, its_document, its_due_ms, appended, sets, messages = unpack(ARGV, at + 6, at + 11)
   local found = redis.call('HMGET', match, 'rev', 'token')
   if found[1] ~= revision then
@@ -33,19 +43,18 @@ local function commit(key, at)
   if due_ms ~= '' then
     due[#due + 1], due[#due + 2] = due_ms, id
   else
-    -- always grows, even if Redis loses everything: never below the time
-    local last = tonumber(redis.call('GET', end_sequence) or '0')
-    local seq = string.format('%.0f', math.max(last + 1, tonumber(now_us)))
-    redis.call('SET', end_sequence, seq)
-    redis.call('HSET', match, 'seq', seq)
-    redis.call('ZADD', finished, seq, id)
+    finish(match, id)
     redis.call('ZREM', deadlines, id)
     -- the archive deletes this before it reads the finished list: either it finds this match, or it is asked for again
     if redis.call('SET', archive_asked, '1', 'NX', 'PX', 2000) then ask = 1 end
   end
   if follows ~= '' then
     redis.call('HSET', following, 'rev', 0, 'doc', its_document)
-    due[#due + 1], due[#due + 2] = its_due_ms, follows
+    if its_due_ms ~= '' then
+      due[#due + 1], due[#due + 2] = its_due_ms, follows
+    else
+      finish(following, follows)
+    end
   end
   for i = key + 4, key + 3 + sets do
     local set, change = KEYS[i], ARGV[next]

@@ -143,8 +143,7 @@ class Conductor:
             return None
         game, now_s = self.registry[match.game], self.now_s()
         after = next_board(game, match, self.store.next_number(), now_s)
-        assert after.due_s is not None
-        is_lost = after.due_s <= now_s and not self._empty_seats.is_undecided(after, now_s)
+        is_lost = after.due_s is not None and after.due_s <= now_s and not self._empty_seats.is_undecided(after, now_s)
         return Step(after) if is_lost else self._beginning(after)
 
     def _begun(self, follows: Step) -> Step:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import structlog
+
 from battlebot.arena.live.calls import Beginning, Publication, encode_match
 from battlebot.arena.live.ids import new_match_id, new_seed
 from battlebot.arena.live.mail import Mail
@@ -13,9 +15,11 @@ from battlebot.arena.places import STATELESS_PLACE, is_stateless, node_of, ticke
 from battlebot.config import Settings
 from battlebot.redisio import keys
 from battlebot.referee.match import Limits, Match, Seat, Series
-from battlebot.referee.step import with_first_due
+from battlebot.referee.step import start
 from battlebot.referee.telling import update_for
 from battlebot.rules.contract import Game
+
+log = structlog.get_logger()
 
 
 def new_match(
@@ -33,7 +37,7 @@ def new_match(
     """Returns a match before its first turn. `seats`: pairs of bot and place, the first mover first.
 
     `rated`: whether it counts for its bots' ratings. `addresses`: bot -> where it is asked, for bots whose place
-    `is_stateless`.
+    `is_stateless`. If the game's code fails, the match is over: see `started`.
     Raises BadMessage for options that the game does not have.
     """
     timeout_ms = (settings.turn_timeout_ms or game.turn_timeout_ms) + game.leeway_ms
@@ -45,9 +49,6 @@ def new_match(
         leeway_s=game.leeway_ms / 1000,
         max_record_bytes=settings.max_record_bytes,
     )
-    seed = new_seed()
-    values = game.options_with_defaults(options or {})
-    state = game.initial_state([bot for bot, _ in seats], seed, values)
     match = Match(
         id=match_id or new_match_id(now_s),
         game=game.name,
@@ -56,15 +57,27 @@ def new_match(
             Seat(bot, place, limits.turn_timeout_s, address=(addresses or {})[bot] if is_stateless(place) else None)
             for bot, place in seats
         ),
-        state=state,
+        state={},
         limits=limits,
-        options=values,
-        seed=seed,
+        options=game.options_with_defaults(options or {}),
+        seed=new_seed(),
         started_s=now_s,
         series=series,
         rated=rated,
     )
-    return with_first_due(game, match, now_s)
+    return started(game, match, now_s)
+
+
+def started(game: Game, match: Match, now_s: float) -> Match:
+    """Returns the match with its first state; if the game's code fails, it is over, by the server's fault.
+
+    Even then it must be begun: its bots are told, and it is archived.
+    """
+    answer = start(game, match, now_s)
+    if answer.failure is not None:
+        about = {"match": match.id, "game": match.game, "contest": match.contest}
+        log.error("match.failed", **about, exc_info=answer.failure)
+    return answer.match
 
 
 def begin(store: MatchStore, game: Game, match: Match, queue: str, holder: str = "", not_after_ms: int = 0) -> bool:
