@@ -124,9 +124,13 @@ class Overdue(msgspec.Struct, frozen=True):
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """The server cannot go on with this match; `sentence` says why."""
+    """The server cannot go on with this match; `sentence` says why.
+
+    `cause` is the exception that the game's code raised outside the referee, if that is why.
+    """
 
     sentence: str
+    cause: Exception | None = None
 
 
 class Voided(msgspec.Struct, frozen=True):

@@ -253,6 +253,9 @@ def _overdue(game: Game, match: Match, event: Overdue, now_s: float) -> Step:
 
 
 def _failed(game: Game, match: Match, event: Failed, now_s: float) -> Step:
+    if event.cause is not None:
+        # ends the match like an error in the reducer
+        raise event.cause
     return _ended(game, match, ending.server_fault({"error": event.sentence}))
 
 

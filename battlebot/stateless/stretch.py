@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from battlebot.arena.live.conduct import Conductor, asked_of
 from battlebot.arena.live.leases import Lease, Leases
-from battlebot.arena.live.questions import content_of, gave_up, is_turn, turned
+from battlebot.arena.live.questions import content_of, failed, gave_up, is_turn, turned
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.advance import asked_from_s
 from battlebot.referee.events import Event, GaveUp
@@ -174,9 +174,13 @@ class Stretches:
     def _answers(self, game: Game, match: Match, seats: Sequence[Seat]) -> tuple[list[Event], list[str]]:
         """Asks all seats at once; returns the events of their replies in order, without failures of the server.
 
-        Also returns the addresses that could not be asked because something is away.
+        Also returns the addresses that could not be asked because something is away. If the game's code fails to make
+        a question, nobody is asked.
         """
-        questions = [_question(game, match, seat) for seat in seats]
+        try:
+            questions = [_question(game, match, seat) for seat in seats]
+        except Exception as error:
+            return [failed(error)], []
         asked = [gevent.spawn(self._askers.ask, question) for question in questions]
         self._asked.update(asked)
         try:

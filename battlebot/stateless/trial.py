@@ -11,7 +11,7 @@ from battlebot.arena.live.questions import content_of, turned
 from battlebot.arena.places import STATELESS_PLACE
 from battlebot.config import Settings
 from battlebot.errors import NotTested
-from battlebot.referee.events import GaveUp
+from battlebot.referee.events import Failed, GaveUp
 from battlebot.rules.contract import Game
 from battlebot.stateless.asking import Askers, Question
 
@@ -49,7 +49,7 @@ class Trial:
             addresses=dict.fromkeys(names, address),
         )
         if match.verdict is not None:
-            raise NotTested("The bot could not be tested: the game's own code failed.", cause="game-error")
+            raise _game_failed()
         seat = match.seats[0]
         content = content_of(game, match, seat)
         reply = self.askers.ask(Question(address, game_name, match.id, bot_id, content, seat.remaining_s))
@@ -61,6 +61,12 @@ class Trial:
         if reply.failure is not None:
             return {**found, "code": reply.failure.code, "error": reply.failure.sentence}
         event = turned(game, match, seat, reply.value, reply.thinking_s)
+        if isinstance(event, Failed):
+            raise _game_failed()
         if isinstance(event, GaveUp):
             return {**found, "code": "invalid-turn", "error": event.sentence}
         return {**found, "ok": True}
+
+
+def _game_failed() -> NotTested:
+    return NotTested("The bot could not be tested: the game's own code failed.", cause="game-error")

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import gevent
 import msgspec.structs
@@ -29,6 +30,7 @@ from battlebot.redisio import keys
 from battlebot.redisio.scripts import Scripts
 from battlebot.referee.advance import asked_from_s
 from battlebot.referee.match import Match
+from battlebot.rules.registry import Registry
 from battlebot.stateless import make_askers, stretch
 from battlebot.stateless.health import PAUSED_AFTER, Health
 from battlebot.stateless.nats import link
@@ -132,3 +134,26 @@ def test_what_a_bot_does_in_a_battle_that_anybody_may_ask_for_says_nothing_of_it
     assert stretches(ground, health, []).conduct(match.id) == PAUSED_AFTER
     assert health.flush() == ([url] if rated else [])
     assert health.report(url, "any")["failuresInARow"] == (PAUSED_AFTER if rated else 0)
+
+
+def failing(*arguments: Any) -> Any:
+    """A game's function with a mistake."""
+    raise RuntimeError("a mistake")
+
+
+@pytest.mark.parametrize("function", ["question", "turn_from"])
+def test_an_error_in_what_a_game_asks_or_understands_ends_the_match_at_once(
+    ground: Field, bots: Bots, function: str
+) -> None:
+    """By the server's fault, with the same evidence as an error in its reducer. No bot is asked again."""
+    match = ground.begin([bots.url("good")] * 2)
+    conductor, again = ground.conductor, list[str]()
+    game = conductor.registry[match.game]
+    broken = replace(game, rules=replace(game.rules, **{function: failing}))
+    conductor.registry = Registry({game.name: broken})
+    stretches(ground, Health(Scripts(ground.client)), again).conduct(match.id)
+    verdict = ground.store.load(match.id).verdict
+    assert verdict is not None
+    assert (verdict.victor, verdict.void) == (None, True)
+    assert verdict.evidence == {"error": "RuntimeError", "event": "Failed"}
+    assert (bots.asked["good"], again) == (0 if function == "question" else 2, [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from battlebot.referee.events import Event, GaveUp, Turned
+from battlebot.referee.events import Event, Failed, GaveUp, Turned
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.telling import seen_by, update_for
 from battlebot.rules.contract import SERVERS_KEYS, Game
@@ -13,7 +13,10 @@ DROPPED = SERVERS_KEYS | {"version"}  # from a turn: the question says which ver
 
 
 def content_of(game: Game, match: Match, seat: Seat) -> Any:
-    """Returns the question as JSON: as the game puts it, or else the bot's update, with its name as `bot_id`."""
+    """Returns the question as JSON: as the game puts it, or else the bot's update, with its name as `bot_id`.
+
+    Raises what the game's code raises.
+    """
     about = {
         "address": seat.address,
         "match": match.id,
@@ -25,20 +28,31 @@ def content_of(game: Game, match: Match, seat: Seat) -> Any:
 
 
 def turned(game: Game, match: Match, seat: Seat, value: Any, thinking_s: float) -> Event:
-    """Returns the event of an answer (JSON): Turned, or GaveUp if the turn is not valid, as the bot has no strikes."""
-    turn = game.turn_from(value)
-    if turn is None:
-        return _invalid(seat, "The answer must be a JSON object.", thinking_s)
-    turn = {key: value for key, value in turn.items() if key not in DROPPED}
-    offered = {**turn, "player": seat.bot}
-    if not game.validate(match.state, offered):
-        return _invalid(seat, game.explain(match.state, offered), thinking_s)
+    """Returns the event of an answer (JSON): Turned, or GaveUp if the turn is not valid, as the bot has no strikes.
+
+    Failed, if the game's code fails.
+    """
+    try:
+        turn = game.turn_from(value)
+        if turn is None:
+            return _invalid(seat, "The answer must be a JSON object.", thinking_s)
+        turn = {key: value for key, value in turn.items() if key not in DROPPED}
+        offered = {**turn, "player": seat.bot}
+        if not game.validate(match.state, offered):
+            return _invalid(seat, game.explain(match.state, offered), thinking_s)
+    except Exception as error:
+        return failed(error)
     return Turned(seat.bot, turn, thinking_s, question=seat.question, unforgiving=True)
 
 
 def is_turn(game: Game, match: Match, seat: Seat, value: Any) -> bool:
-    """Returns whether an answer (JSON) would be a valid turn."""
-    return isinstance(turned(game, match, seat, value, 0.0), Turned)
+    """Returns whether an answer (JSON) would be a valid turn, or one at which the game's code fails."""
+    return not isinstance(turned(game, match, seat, value, 0.0), GaveUp)
+
+
+def failed(error: Exception) -> Failed:
+    """Returns the event of an exception that the game's code raised at a question or an answer."""
+    return Failed("the game's own code failed", error)
 
 
 def gave_up(seat: Seat, sentence: str, late: bool, thinking_s: float) -> Event:
