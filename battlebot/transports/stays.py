@@ -85,8 +85,11 @@ class Stays:
             raise
 
     def count(self, player: Player) -> None:
-        """Notes whether the player finished a match on its connection, which is over; delays later logins if not."""
-        if player.finished_matches:
+        """Notes whether the player played a match on its connection, which is over; delays later logins if not.
+
+        A match that the server spoilt does not count: a game with a mistake would spoil one after the other.
+        """
+        if player.played_matches:
             self._patience.played(player.bot)
         else:
             self._patience.fruitless(player.bot)

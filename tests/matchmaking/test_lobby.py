@@ -659,7 +659,8 @@ def test_a_game_that_fails_to_begin_ends_its_match_and_no_other_waits_for_it(
         assert (state["complete"], state["victor"], state["reason"]) == (True, None, "error")
         assert sorted(state["players"]) == ["connectfour-1", "connectfour-2"]
         assert (update["match"]["id"], update["match"]["fault"]) == (row.match.id, "server")
-        assert (len(player.channel.told), player.table, player.finished_matches) == (1, None, 1)  # type: ignore[attr-defined]
+        assert (player.finished_matches, player.played_matches) == (1, 0)
+        assert (len(player.channel.told), player.table) == (1, None)  # type: ignore[attr-defined]
     assert row.match.verdict is not None
     assert row.match.verdict.void
     assert row.match.verdict.evidence == {"error": "RuntimeError", "event": "Begun"}

@@ -18,7 +18,7 @@ from battlebot.arena.node.tables import Table, Tables
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.advance import Step
 from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue
-from battlebot.referee.match import Match, Seat
+from battlebot.referee.match import Fault, Match, Seat
 from battlebot.referee.step import step
 from battlebot.referee.telling import beginning_for
 from battlebot.rules.contract import Game
@@ -192,6 +192,8 @@ class Host:
         match = table.known()
         self.tables.unseat(table, player)
         player.finished_matches += 1
+        if match is not None and match.verdict is not None and match.verdict.fault is not Fault.SERVER:
+            player.played_matches += 1
         self.tables.drop_if_empty(table)
         if match is not None and match.verdict is not None and match.goes_on and not player.gone:
             self.tables.expect(player)
