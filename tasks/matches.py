@@ -74,7 +74,7 @@ def _archive_batch(bench: Workbench, match_ids: list[str]) -> int:
             # a match that cannot be stored must not hold up the others; it is kept for an operator to look at
             log.exception("match.set_aside", match=match_ids[0])
             # in a contest it is played again
-            bench.storage.meetings.release(match_ids)
+            bench.storage.meetings.lost(match_ids, "the match could not be stored")
             bench.finished.set_aside(match_ids[0])
             return 0
     return sum(_archive_batch(bench, [match_id]) for match_id in match_ids)

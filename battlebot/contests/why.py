@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from battlebot.contests.formats.contract import Format
@@ -26,6 +26,7 @@ class Look:
 
     `left`: the bots it is due to meet now, any one of them or, if `together`, all at once. `later`: whether the format
     will have more meetings for it. `waiting`, `playing`: the bots that wait and that play in this contest.
+    `resting`: bots that it may meet again only after a pause, and until when, as text.
     """
 
     bot: str
@@ -41,6 +42,7 @@ class Look:
     playing: Collection[str] = ()
     since: str | None = None
     together: bool = False
+    resting: Mapping[str, str] = field(default_factory=dict)
 
 
 def why(look: Look) -> Reason:
@@ -82,8 +84,13 @@ def _of_the_others(look: Look) -> Reason:
         missing = [other for other in left if other not in look.waiting]
         code = "all-busy" if any(other in look.playing for other in missing) else "all-away"
         return Reason(code, f"{bot} waits for who is to be in its battle: {_named(missing)}.")
-    if there:
-        return Reason("pairing-soon", f"{bot} and {_named(there)} wait; they are paired in a moment.")
+    free = [other for other in there if other not in look.resting]
+    if there and not free:
+        until = min(look.resting[other] for other in there)
+        why = "their last matches ended by the server's fault"
+        return Reason("resting", f"{bot} and {_named(there)} wait, but {why}: the next one begins after {until}.")
+    if free:
+        return Reason("pairing-soon", f"{bot} and {_named(free)} wait; they are paired in a moment.")
     if any(other in look.playing for other in left):
         return Reason("all-busy", f"Whomever {bot} has yet to meet is playing or away: {_named(left)}.")
     return Reason("all-away", f"Whomever {bot} has yet to meet is not connected: {_named(left)}.")

@@ -55,6 +55,8 @@ INDEXES = {
     ],
     "voids": [
         IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("bots", ASCENDING)]),
+        # whether there are any of late is asked with each pairing
+        IndexModel([("game", ASCENDING), ("contest", ASCENDING), ("at", ASCENDING)]),
         # few, and asked for with each sweep
         IndexModel([("playing", ASCENDING)], partialFilterExpression={"playing": True}),
     ],

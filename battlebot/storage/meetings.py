@@ -88,11 +88,11 @@ class Meetings:
         with mongo_errors():
             self._meetings.delete_many({"_id": {"$in": list(match_ids)}, "state": "open"})
 
-    def lost(self, match_ids: Iterable[str]) -> None:
-        """Gives up reservations whose match was lost: it is played again. Raises Unavailable."""
+    def lost(self, match_ids: Iterable[str], reason: str = "the match was lost") -> None:
+        """Gives up reservations whose match the server has lost: it is played again. Raises Unavailable."""
         with mongo_errors():
             query = {"_id": {"$in": list(match_ids)}, "state": "open"}
-            self._voids.take_back(query, Why(SERVER, "the match was lost"))
+            self._voids.take_back(query, Why(SERVER, reason))
 
     def find(self, game: str, contest: str, match_id: str) -> dict[str, Any] | None:
         """The meeting of the contest that is this match, as `among` has it, or None. Raises Unavailable."""
@@ -134,6 +134,13 @@ class Meetings:
 
     def _newest(self, query: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
         return list(self._meetings.find(query, LATELY).sort([("at", -1), ("_id", -1)]).limit(count).hint(OF_A_BOT))
+
+    def last_played(self, game: str, contest: str, pairs: Sequence[str]) -> dict[str, datetime]:
+        """Pair -> when the latest of its meetings that were played was reserved. Raises Unavailable."""
+        query = {"game": game, "contest": contest, "pair": {"$in": list(pairs)}, "state": "played"}
+        with mongo_errors():
+            rows = self._meetings.find(query, {"pair": 1, "at": 1}).hint(OF_A_PAIR)
+            return {row["pair"]: row["at"] for row in sorted(rows, key=in_time)}
 
     def unsettled(self, game: str, contest: str, settled: int) -> list[dict[str, Any]]:
         """Like `among`, for all bots: the meetings of rounds after `settled` and those that are open; for 0 all.

@@ -64,6 +64,19 @@ class Voids:
         with mongo_errors():
             return list(self._voids.find(query, {"n": 1, "round": 1, "bots": 1}).sort("at", 1))
 
+    def spoilt(self, game: str, contest: str, since: datetime) -> list[dict[str, Any]]:
+        """`[{"pair", "bots", "at"}]` of meetings that the server took back, oldest first.
+
+        All those of each pair of which it took one back after `since`. Raises Unavailable.
+        """
+        query: dict[str, Any] = {"game": game, "contest": contest, "by": SERVER}
+        with mongo_errors():
+            pairs = self._voids.distinct("pair", {**query, "at": {"$gt": since}})
+            if not pairs:
+                return []
+            wanted = {"_id": 0, "pair": 1, "bots": 1, "at": 1}
+            return list(self._voids.find({**query, "pair": {"$in": pairs}}, wanted).sort("at", 1))
+
     def playing(self) -> list[dict[str, Any]]:
         """`[{"_id", "game", "contest", "reason", "at"}]` of those whose match may still be live. Raises Unavailable."""
         with mongo_errors():

@@ -26,6 +26,16 @@ REASONS = [
     ({"later": True}, "waiting-for-round", "me has played what there is of its round; others have not."),
     ({"left": ["a"], "later": True}, "not-connected", "me has not been there; it has yet to meet a."),
     ({"left": ["a"], "since": "noon"}, "not-connected", "me has not been there since noon; it has yet to meet a."),
+    (
+        {"left": ["a", "b"], "waiting": {"me", "b"}, "resting": {"b": "noon"}},
+        "resting",
+        "me and b wait, but their last matches ended by the server's fault: the next one begins after noon.",
+    ),
+    (
+        {"left": ["a", "b"], "waiting": {"me", "a", "b"}, "resting": {"b": "noon"}},
+        "pairing-soon",
+        "me and a wait; they are paired in a moment.",
+    ),
     ({"left": ["a", "b"], "waiting": {"me", "b"}}, "pairing-soon", "me and b wait; they are paired in a moment."),
     (
         {"left": ["a", "b"], "waiting": {"me", "x"}, "playing": {"b"}},

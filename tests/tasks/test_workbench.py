@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 
+import tasks.matches
 import tasks.workbench
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Ticket
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
-from battlebot.referee.events import Turned
+from battlebot.referee.events import Failed, Turned
 from battlebot.runtime.answering import Answering
 from battlebot.storage import Storage
 from tasks.celeryapp import make_celery
@@ -86,3 +89,24 @@ def test_a_task_is_put_off_also_where_mongodb_was_there_when_the_process_began(
     with pytest.raises(Unavailable):
         tasks.workbench.workbench()
     away.close()
+
+
+def test_a_match_that_cannot_be_stored_is_set_aside_and_played_again(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MongoDB allows no NUL in a key. Its meeting counts as spoilt by the server, so that not all follow at once."""
+    monkeypatch.setattr(tasks.matches, "workbench", lambda: bench)
+    seats, where = [("ada", "n1/1.1"), ("bob", "n1/2.1")], ("numberwang", "cup")
+    game = bench.registry[where[0]]
+    match = new_match(game, seats, bench.settings, 1000.0, where[1])
+    bench.storage.meetings.reserve(*where, [{"match": match.id, "bots": ["ada", "bob"], "n": 1}])
+    for bot, place in seats:
+        bench.queues.wait("numberwang/cup", Ticket(place, bot, 1000.0), BY_A_TASK)
+    unstorable = msgspec.structs.replace(match, state={**match.state, "\0": 1})
+    assert begin(bench.store, game, unstorable, "numberwang/cup")
+    bench.conductor.conduct(unstorable, Failed("a mistake"))
+    assert tasks.matches.archive() == 0
+    assert bench.finished.ids(1) == []
+    assert bench.storage.meetings.of_contest(*where) == []
+    [row] = bench.storage.voids.spoilt(*where, datetime.fromtimestamp(0.0, UTC))
+    assert (row["pair"], row["bots"]) == ("ada/bob", ["ada", "bob"])

@@ -48,9 +48,10 @@ class Format(ABC):
     def pair(self, situation: Situation, waiting: Sequence[Waiter]) -> list[Pairing]:
         """Who meets now. `waiting`: longest wait first. Uses each waiter at most once; no bot meets itself.
 
-        By default, the meetings of `due` whose bots all wait, in that order.
+        Begins no meeting whose bots rest: see `Situation.rests`. By default, the meetings of `due` whose bots all wait,
+        in that order.
         """
-        return seated(self.due(situation), waiting)
+        return seated([one for one in self.due(situation) if not situation.rests(one.bots)], waiting)
 
     def complete(self, situation: Situation) -> bool:
         """Whether nothing is open and nothing will ever be due again, unless a meeting becomes void.

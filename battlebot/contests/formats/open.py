@@ -45,7 +45,7 @@ class Open(Format):
             if index not in line:
                 continue
             line.leave(index)
-            found = _best(waiter.bot, line, waiting, record, situation.meetings)
+            found = _best(waiter.bot, line, waiting, record, situation)
             if found is None:
                 continue
             line.leave(found)
@@ -76,23 +76,23 @@ def _next(record: Record, a: str, b: str) -> Due:
     return Due(0, n, first, b if first == a else a)
 
 
-def _best(bot: str, line: _Line, waiting: Sequence[Waiter], record: Record, meetings: int) -> int | None:
+def _best(bot: str, line: _Line, waiting: Sequence[Waiter], record: Record, situation: Situation) -> int | None:
     """The index of the best opponent, or None.
 
     Stops at the first one that the bot has never met, so it passes only bots that it has met, and its own tickets.
     """
     met_by_bot = record.numbers.get(bot, {})
     last = record.last.get(bot)
-    best, best_key = None, (True, meetings)
+    best, best_key = None, (True, situation.meetings)
     for index in line:
         other = waiting[index].bot
-        if other == bot:
+        if other == bot or situation.rests((bot, other)):
             continue
         between = met_by_bot.get(other)
         if between is None:
             return index
         met = len(between)
-        if met < meetings:
+        if met < situation.meetings:
             key = (other == last and record.last.get(other) == bot, met)
             if best is None or key < best_key:
                 best, best_key = index, key

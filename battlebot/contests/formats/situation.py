@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,7 +59,8 @@ class Situation:
     returned by the format's `checked_config`. `met`: in the order of reservation, without void meetings, which are
     played again. `void`: those; when one is played again with its number and round, the same bot moves first. `points`:
     for a win, a draw, a loss. `settled`: of the rounds up to this one, which are over except for withdrawn bots, `met`
-    has only the open meetings; 0 unless the format defines `settled`. `gone`: bots that have been missing for too long
+    has only the open meetings; 0 unless the format defines `settled`. `resting`: the bots of meetings that are due, but
+    may not begin yet. `gone`: bots that have been missing for too long
     or are paused, in a format that goes on without them.
     """
 
@@ -72,3 +73,8 @@ class Situation:
     void: tuple[Due, ...] = ()
     settled: int = 0
     gone: frozenset[str] = frozenset()
+    resting: frozenset[frozenset[str]] = frozenset()
+
+    def rests(self, bots: Iterable[str]) -> bool:
+        """Whether a meeting of these bots may not begin yet, as the server has spoilt the last ones."""
+        return bool(self.resting) and frozenset(bots) in self.resting

@@ -15,6 +15,7 @@ from battlebot.contests.formats import format_named
 from battlebot.contests.formats.situation import Due, Situation
 from battlebot.contests.matrix import by_pairs, by_rounds
 from battlebot.contests.service.pairer import situation_of
+from battlebot.contests.service.resting import resting
 from battlebot.contests.why import Look, comes_later, why
 from battlebot.errors import Refused
 from battlebot.matchmaking.missing import Missing
@@ -118,10 +119,16 @@ class Lookout:
             playing=playing,
             since=None if missed is None else _text(datetime.fromtimestamp(missed.since_s, UTC)),
             together=format_named(contest.format).TOGETHER,
+            resting=self._resting(contest, bot),
         )
         reason = why(look)
         since = look.since if reason.code == "not-connected" else None
         return {"bot": bot, **reason._asdict(), "match": look.match, "since": since, "left": sorted(left)}
+
+    def _resting(self, contest: Contest, bot: str) -> dict[str, str]:
+        """The bots that it may meet again only after a pause, and until when."""
+        found = resting(self.storage, *contest.where, datetime.fromtimestamp(self.now_s(), UTC))
+        return {other: str(_text(until)) for bots, until in found.items() if bot in bots for other in bots - {bot}}
 
     def _left(self, contest: Contest, bot: str, entered: set[str]) -> tuple[list[str], bool]:
         """The bots that it may meet now, and whether there will be others later."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -23,6 +24,7 @@ from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import Pairing, Waiter
 from battlebot.contests.formats.situation import Due, Met, Situation
 from battlebot.contests.service.acquaintance import acquaintance
+from battlebot.contests.service.resting import resting
 from battlebot.matchmaking.missing import Missing
 from battlebot.redisio import keys
 from battlebot.referee.match import Match
@@ -123,8 +125,10 @@ class Pairer:
         situation = self.situation(contest, sorted({waiter.bot for waiter in waiting}))
         if kind.TOGETHER:
             situation = replace(situation, gone=self._gone(contest, {waiter.bot for waiter in waiting}))
+        now = datetime.fromtimestamp(self.now_s(), UTC)
+        situation = replace(situation, resting=frozenset(resting(self.storage, *contest.where, now)))
         pairings = [pairing for pairing in kind.pair(situation, waiting) if 1 <= pairing.n <= situation.meetings]
-        if not pairings and not kind.CLOSED:
+        if not (pairings or kind.CLOSED or situation.resting):
             self._note_in_vain(queue, sight)
         return self._begin(contest, queue, tickets, pairings)
 
