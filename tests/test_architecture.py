@@ -96,6 +96,7 @@ BROKEN = [
     ("battlebot/doctor/work.py", "import battlebot.arena.live.store", "battlebot.doctor"),
     ("battlebot/cli/database.py", "from battlebot.client import run", "battlebot.cli.database"),
     ("battlebot/cli/verify.py", "import battlebot.referee.step", "battlebot.cli.verify"),
+    ("battlebot/cli/gamescheck.py", "from battlebot.rules import probe", "battlebot.cli.gamescheck"),
     ("battlebot/cli/rest.py", "from battlebot.storage import Storage", "battlebot.cli.rest"),
     ("battlebot/cli/tcp_node.py", "import battlebot.transports.tcp", "battlebot.cli.tcp_node"),
     ("battlebot/__main__.py", "import battlebot.embedded", "battlebot.__main__"),

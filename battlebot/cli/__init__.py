@@ -76,8 +76,10 @@ def _place(command: Any) -> Any:
 def serve(host: str | None, port: int | None, data: Path | None) -> None:
     """Run a whole server: web node, worker, beat. Starts a Valkey and a mongod of its own unless URLs are set."""
     settings = _load(host=host, port=port, data=data)
+    from battlebot.cli.gamescheck import check_games
     from battlebot.embedded.server import serve as serve_until_stopped
 
+    check_games()
     serve_until_stopped(settings, prepare=keep_first_token)
 
 
@@ -86,10 +88,12 @@ def serve(host: str | None, port: int | None, data: Path | None) -> None:
 def web(host: str | None, port: int | None, data: Path | None) -> None:
     """Run one web node. Uses REDIS_URL and MONGODB_URI."""
     settings = _load_part("web", host=host, port=port, data=data)
+    from battlebot.cli.gamescheck import check_games
     from battlebot.embedded.address import check_port
     from battlebot.embedded.commands import web_command
 
     check_port(settings.host, settings.port)
+    check_games()
     _become(web_command(), settings)
 
 
@@ -99,12 +103,14 @@ def web(host: str | None, port: int | None, data: Path | None) -> None:
 def tcp(host: str | None, port: int | None) -> None:
     """Run one node with only the TCP door, for gomoku. Uses REDIS_URL and MONGODB_URI."""
     settings = _load_part("tcp", host=host, tcp_port=port)
+    from battlebot.cli.gamescheck import check_games
     from battlebot.embedded.address import check_port
     from battlebot.embedded.commands import tcp_command
 
     if not settings.tcp_port:
         raise SettingError("BATTLEBOT_TCP_PORT is 0, which means no TCP door; name a port by --port.")
     check_port(settings.host, settings.tcp_port, "BATTLEBOT_TCP_PORT or --port")
+    check_games()
     _become(tcp_command(), settings)
 
 
@@ -116,8 +122,10 @@ def worker(queue: str) -> None:
     The queue `bots`, with the tasks that ask stateless bots, needs a worker of its own: that one runs on greenlets.
     """
     settings = _load_part("worker")
+    from battlebot.cli.gamescheck import check_games
     from battlebot.embedded.commands import BOTS, worker_command
 
+    check_games()
     _become(worker_command(settings, queues=queue, name=BOTS if queue == BOTS else "worker"), settings)
 
 
@@ -154,7 +162,9 @@ def demo(host: str | None, port: int | None, data: Path | None, game: str, leave
     """Run a server with six sample bots in a contest. Every pair meets five times."""
     settings = _load(host=host, port=port, data=data)
     from battlebot.cli.demo import run_demo
+    from battlebot.cli.gamescheck import check_games
 
+    check_games()
     return run_demo(settings, game=game, leave=leave, limit_s=limit)
 
 

@@ -51,8 +51,8 @@ class Option:
 
 
 def bad_game(file: str, wrong: str, expected: str) -> BadGame:
-    """Returns the error for a broken game, in the form common to all of them."""
-    return BadGame(f"{file}: {wrong}; expected: {expected}.", file=file)
+    """Returns the error for a broken game, in the form common to all of them: one line."""
+    return BadGame(f"{file}: {' '.join(wrong.split())}; expected: {expected}.", file=file)
 
 
 def listed(items: Sequence[Any]) -> str:

@@ -116,6 +116,8 @@ class _Probe:
         before = deepcopy(state)
         try:
             self.game.reducer(state, turn)
+        except (SystemExit, TimeoutError) as error:
+            raise self.bad(f"reducer raises {type(error).__name__}: {error}", "no such exception") from error
         except Exception:
             return
         finally:
@@ -149,7 +151,7 @@ class _Probe:
         before = deepcopy(arguments)
         try:
             result = method(*arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self.bad(f"{function} raises {type(error).__name__}: {error}", "no exception") from error
         if arguments != before:
             raise self.bad(f"{function} changes what it is given", "arguments left as they were")

@@ -70,5 +70,5 @@ def discover(package: str = "games") -> Registry:
 def _imported(name: str, file: str) -> ModuleType:
     try:
         return importlib.import_module(name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise bad_game(file, f"importing it raises {type(error).__name__}: {error}", "a module that imports") from error

@@ -147,6 +147,62 @@ def test_a_port_in_use_is_one_clear_line(command: str, battlebot: Run) -> None:
     assert line == f"Something listens on 127.0.0.1:{port} already. Choose another port by BATTLEBOT_PORT or --port."
 
 
+def with_game(folder: Path, text: str) -> None:
+    """Writes games/tiny.py, the only game that is found from this folder."""
+    (folder / "games").mkdir()
+    (folder / "games" / "__init__.py").touch()
+    (folder / "games" / "tiny.py").write_text(text)
+
+
+@pytest.mark.parametrize("command", ["serve", "demo", "web", "tcp", "worker"])
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("GAME = {", "importing it raises SyntaxError: '{' was never closed (tiny.py, line 1); expected: "),
+        ("raise ValueError('two\\nlines')", "importing it raises ValueError: two lines; expected: "),
+        ("import sys\nsys.exit('no')", "importing it raises SystemExit: no; expected: "),
+    ],
+)
+def test_a_broken_game_is_one_clear_line(
+    command: str, text: str, sentence: str, battlebot: Run, tmp_path: Path
+) -> None:
+    """And nothing is started: no store, no part that would begin again and again."""
+    with_game(tmp_path, text)
+    ports = {"BATTLEBOT_PORT": str(free_port()), "BATTLEBOT_TCP_PORT": str(free_port()), "BATTLEBOT_NATS_PORT": "0"}
+    parts = {} if command in ("serve", "demo") else PARTS
+    line = complaint(battlebot(command, BATTLEBOT_DATA=str(tmp_path / "data"), **ports, **parts))
+    assert line.startswith(f"games/tiny.py: {sentence}")
+    assert not (tmp_path / "data").exists()
+
+
+ENDLESS = """
+GAME = {"name": "tiny", "title": "Tiny", "players": (2, 2)}
+
+
+def initial_state(players, seed, options):
+    return {"players": players, "nextPlayer": players[0], "complete": False}
+
+
+def validate(state, turn):
+    return False
+
+
+def reducer(state, turn):
+    return {**state, "nextPlayer": None}
+"""
+
+
+@pytest.mark.parametrize(("function", "old"), [("validate", "return False"), ("reducer", "return {**")])
+def test_a_game_without_an_end_is_one_clear_line(function: str, old: str, tmp_path: Path) -> None:
+    """Otherwise whoever starts a server would wait for ever, and not know for what."""
+    with_game(tmp_path, ENDLESS.replace(old, f"while True: pass\n    {old}"))
+    code = "from battlebot.cli.gamescheck import check_games; check_games(limit_s=2)"
+    finished = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=30)
+    last = finished.stderr.splitlines()[-1]
+    assert "games/tiny.py: " in last
+    assert f": {function} raises TimeoutError: not done within 2 seconds; expected: " in last
+
+
 def test_an_unwritable_data_folder_is_one_clear_line(battlebot: Run, tmp_path: Path) -> None:
     """Here a file stands in its place."""
     (tmp_path / "file").touch()

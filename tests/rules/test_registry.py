@@ -149,6 +149,8 @@ BROKEN = {
     "options a list": ('{"size": {', '[] and {"size": {', r"GAME\['options'\] is \[\]"),
     "syntax error": ("GAME = {", "GAME = {{", "importing it raises SyntaxError"),
     "import error": ("GAME = {", "import no_such_module\nGAME = {", "raises ModuleNotFoundError"),
+    "exit": ("GAME = {", "import sys\nsys.exit(3)\nGAME = {", "importing it raises SystemExit: 3"),
+    "exit in validate": (VALIDATE, "import sys\n    sys.exit(3)\n    " + VALIDATE, "validate raises SystemExit: 3"),
     "no reducer": ("def reducer", "def reduce", r"no function reducer; expected: def reducer\(state, turn\)"),
     "wrong signature": (
         "def validate(state, turn)",
