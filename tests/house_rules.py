@@ -52,6 +52,7 @@ LAYERS = {
         never=PURE - {"random", "io", "pathlib", "importlib"},
     ),
     "battlebot.errors": layer("errors import nothing", theirs=(), never=PURE),
+    "battlebot.storable": layer("what can be stored is a rule about values, and pure", theirs=(), never=PURE),
     "battlebot.config": layer(
         "config knows the environment and errors", "config", "errors", theirs=("dotenv",), never=SOCKETS - {"urllib"}
     ),
@@ -66,10 +67,11 @@ LAYERS = {
         "wire is messages: no sockets, no storage, no clock",
         "wire",
         "errors",
+        "storable",
         theirs=("orjson", "msgspec", "google"),
         never=PURE - {"secrets"},
     ),
-    "battlebot.rules": layer("rules are pure", "rules", "errors", theirs=(), never=PURE),
+    "battlebot.rules": layer("rules are pure", "rules", "errors", "storable", theirs=(), never=PURE),
     "battlebot.rules.registry": layer(
         "the registry finds games, and does no more", "rules", "errors", theirs=(), never=PURE - MODULES - {"pathlib"}
     ),
@@ -79,6 +81,7 @@ LAYERS = {
         "rules",
         "wire",
         "errors",
+        "storable",
         theirs=("msgspec",),
         never=PURE,
     ),

@@ -39,6 +39,7 @@ BROKEN = [
     ("games/chess.py", "from datetime import datetime", "games"),
     ("games/chess/board.py", "import secrets", "games"),
     ("battlebot/errors.py", "import battlebot.config", "battlebot.errors"),
+    ("battlebot/storable.py", "import bson", "battlebot.storable"),
     ("battlebot/config/loading.py", "from battlebot import logs", "battlebot.config"),
     ("battlebot/config/loading.py", "import socket", "battlebot.config"),
     ("battlebot/logs.py", "import battlebot.redisio.bus", "battlebot.logs"),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import orjson
-from bson import ObjectId
+from bson import DBRef, ObjectId
 from flask.json.provider import JSONProvider
 
 
@@ -36,6 +36,9 @@ def _plain(value: Any) -> Any:
         return iso(value)
     if isinstance(value, ObjectId):
         return str(value)
+    if isinstance(value, DBRef):
+        # what the driver makes of an object with the keys $ref and $id
+        return dict(value.as_doc())
     if isinstance(value, dict | list | tuple):
         return value
     raise TypeError(f"{type(value).__name__} has no form in JSON")

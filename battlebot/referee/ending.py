@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from battlebot.referee.events import Event, GaveUp
 from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
-from battlebot.rules.contract import Game
+from battlebot.rules.contract import Game, State
+from battlebot.storable import problem_of_storing
 
 BEGINNING = "Begun"  # in the evidence, instead of an event: the game failed to make its first state
 SAME_TIME_S = 1.0  # both gone "at about the same time" is a draw (seed 000)
@@ -19,6 +20,13 @@ def with_verdict(match: Match, verdict: Verdict) -> Match:
     """Returns the match with its verdict, also in the state, where bots see it (`complete`, `victor`, `reason`)."""
     state = {**match.state, "complete": True, "victor": verdict.victor, "reason": verdict.reason.value}
     return replace(match, state=state, verdict=verdict)
+
+
+def storable(state: State) -> State:
+    """Returns the state as a record can keep it: as it is, or without all that is the game's own."""
+    if problem_of_storing(state) is None:
+        return state
+    return {key: state[key] for key in ("players", "nextPlayer", "complete")}
 
 
 def complete(game: Game, match: Match) -> Verdict:

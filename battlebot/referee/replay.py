@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from battlebot.referee.advance import MARKS, entered
-from battlebot.referee.ending import BEGINNING
+from battlebot.referee.ending import BEGINNING, storable
 from battlebot.referee.match import Fault, Reason
 from battlebot.rules.contract import RESERVED_OF_A_STATE, Game
 from battlebot.wire.jsontext import encode
@@ -118,7 +118,7 @@ def _differences(state: Mapping[str, Any], record: Record) -> Iterator[Finding]:
     for key in sorted(RESERVED_OF_A_STATE & state.keys()):
         yield finding("state", f"The final state's {key} is not in the record: what is stored by that name is another.")
     left_out = NOT_OF_THE_STATE | END
-    replayed = {key: value for key, value in state.items() if key not in left_out}
+    replayed = {key: value for key, value in storable(dict(state)).items() if key not in left_out}
     stored = {key: value for key, value in record.items() if key not in left_out}
     for key in sorted({*replayed, *stored}):
         if key not in stored or key not in replayed or encode(stored[key]) != encode(replayed[key]):

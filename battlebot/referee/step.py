@@ -31,6 +31,7 @@ from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
 from battlebot.referee.seating import charged, joined, left, orphaned, outage, with_seat
 from battlebot.referee.telling import told, update_for
 from battlebot.rules.contract import SERVERS_KEYS, Game
+from battlebot.storable import problem_of_storing
 from battlebot.wire.jsontext import encode
 
 NUDGE_AFTER_S = 5.0  # from the end of the longest clock until a match without events is looked at
@@ -70,10 +71,11 @@ def step(game: Game, match: Match, event: Event, now_s: float) -> Step:
             # there will be no commit: the updates carry the match's present revision
             updates = tuple(replace(update, revision=match.revision) for update in answer.updates)
             return Step(match, updates, reply=True)
-        return replace(answer, match=replace(answer.match, due_s=_due(game, answer.match, now_s)))
+        answer = replace(answer, match=replace(answer.match, due_s=_due(game, answer.match, now_s)))
     except Exception as error:
         answer = _ended(game, next_match, ending.failure(error, event))
-        return replace(answer, match=replace(answer.match, due_s=None), failure=error)
+        answer = replace(answer, match=replace(answer.match, due_s=None), failure=error)
+    return answer if answer.match.verdict is None else _storable(game, next_match, answer)
 
 
 def step_all(game: Game, match: Match, events: Sequence[Event], now_s: float) -> tuple[Step, list[dict[str, Any]]]:
@@ -290,6 +292,21 @@ def _after_the_end(game: Game, match: Match, event: Event) -> Step:
 def _ended(game: Game, match: Match, verdict: Verdict) -> Step:
     match = ending.with_verdict(match, verdict)
     return Step(match, tuple(update_for(game, match, seat) for seat in match.seats))
+
+
+def _storable(game: Game, before: Match, answer: Step) -> Step:
+    """Returns the answer that ends a match, unless its state cannot be stored: then that is how it ended.
+
+    Only the last state is stored; to look at each would cost every turn.
+    """
+    problem, verdict = problem_of_storing(answer.match.state), answer.match.verdict
+    if problem is None or verdict is None:
+        return answer
+    sentence = f"the game's state {problem}"
+    if not verdict.void:
+        verdict = ending.server_fault({"error": sentence})
+    before = replace(before, state=ending.storable(before.state), due_s=None)
+    return replace(_ended(game, before, verdict), failure=answer.failure or ValueError(sentence))
 
 
 def _due(game: Game, match: Match, now_s: float) -> float | None:

@@ -11,6 +11,7 @@ from battlebot.errors import BadGame
 from battlebot.rules.contract import RESERVED_OF_A_STATE, Game, State, Turn
 from battlebot.rules.option import bad_game
 from battlebot.rules.order import problem_of_places, problem_of_scores
+from battlebot.storable import problem_of_storing
 
 _STRANGER = "nobody"
 _TIME_MS = 1_700_000_000_000  # the `time` of every turn
@@ -66,7 +67,7 @@ def _problem_of_json(state: State) -> str | None:
         same = json.loads(json.dumps(state, allow_nan=False)) == state
     except (TypeError, ValueError, RecursionError) as error:
         return f"cannot be written as JSON ({error})"
-    return None if same else "comes back from JSON changed (a tuple, or a key that is not a text?)"
+    return problem_of_storing(state) if same else "comes back from JSON changed (a tuple, or a key that is not a text?)"
 
 
 class _Probe:

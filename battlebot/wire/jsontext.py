@@ -12,8 +12,7 @@ from typing import Any
 import orjson
 
 from battlebot.errors import BadMessage
-
-INT64_LOW, INT64_HIGH = -(2**63), 2**63 - 1
+from battlebot.storable import INT64_HIGH, is_storable_key
 
 
 def decode_object(text: str | bytes, max_nesting: int) -> dict[str, Any]:
@@ -44,7 +43,7 @@ def _check(value: object, levels: int) -> bool:
         if levels == 0:
             raise BadMessage("This JSON is nested too deeply.")
         for key in value if isinstance(value, dict) else ():
-            if "\0" in key or key == "$ref":
+            if not is_storable_key(key):
                 raise BadMessage("A key must not hold a NUL character, nor be $ref.")
         for inner in value.values() if isinstance(value, dict) else value:
             if inner.__class__ is not str and _check(inner, levels - 1):

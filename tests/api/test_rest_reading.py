@@ -32,6 +32,15 @@ def test_a_match_comes_with_its_turns(home: House) -> None:
     assert (game["_id"], game["victor"], game["contest"], game["board"]) == (match_id, None, None, X_WINS)
 
 
+def test_what_the_driver_reads_as_a_reference_is_shown_as_it_was_stored(home: House) -> None:
+    """MongoDB's driver has a type of its own for such an object."""
+    reference = {"$ref": "a", "$id": 1, "$db": "b", "more": [{"$ref": "c", "$id": {"$ref": "d", "$id": None}}]}
+    match_id = home.play("a", "b", None, extra=[reference])
+    answer = home.client.get(f"{GAME}/{match_id}")
+    assert (answer.status_code, answer.json["extra"]) == (200, [reference])
+    assert home.client.get(f"/web{GAME}/matches/{match_id}".replace("/web/games", "/web")).status_code == 200
+
+
 def test_what_is_not_there_is_404(home: House) -> None:
     """A match of another game or one that is still played is not there either."""
     home.contest()

@@ -16,9 +16,11 @@ from battlebot.arena.live.finished import Ended
 from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
 from battlebot.logs import configure_logs
-from battlebot.referee.events import Turned
-from battlebot.referee.match import Match
+from battlebot.referee.events import Turned, Voided
+from battlebot.referee.match import Match, Reason
+from battlebot.referee.replay import check_match
 from battlebot.rules.registry import Registry
+from battlebot.storage import Storage
 
 pytestmark = pytest.mark.usefixtures("logs_as_before")
 
@@ -70,3 +72,78 @@ def test_a_match_that_ends_otherwise_has_not_failed(
     Conductor(registry, store, "n1", now_s=lambda: 1001.0).conduct(match, Turned("ada", LEGAL, 999.0))
     events = [orjson.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
     assert events == ["match.ended"]
+
+
+UNSTORABLE = {
+    "integer beyond int64": 2**63,
+    "integer beyond 64 bits": 10**30,
+    "half of a surrogate pair": "\ud800",
+    "NUL in a key": {"a\0": 1},
+    "what the driver reads as a reference": {"$ref": "a", "$id": 1},
+    "lists in lists in lists": json.loads("[" * 200 + "]" * 200),
+}
+
+
+def adding(registry: Registry, turns: int, added: dict[str, Any]) -> Registry:
+    """Returns the games, of which one adds to its state from that many turns on, and is over after two."""
+    game = registry[GAME]
+
+    def reducer(state: dict[str, Any], turn: dict[str, Any]) -> dict[str, Any]:
+        after = game.reducer(state, turn)
+        count = state.get("count", 0) + 1
+        if count == 2:
+            after |= {"complete": True, "victor": None, "reason": "complete"}
+        return {**after, "count": count, **(added if count >= turns else {})}
+
+    return Registry({GAME: replace(game, rules=replace(game.rules, reducer=reducer))})
+
+
+@pytest.mark.parametrize("turns", [1, 2])
+@pytest.mark.parametrize("value", UNSTORABLE.values(), ids=list(UNSTORABLE))
+def test_a_state_that_cannot_be_stored_is_the_games_error(
+    value: Any, turns: int, begun: Callable[..., Match], store: MatchStore, registry: Registry, storage: Storage
+) -> None:
+    """Bots are told so, and what is left can be stored: whether the state was so only at the end, or before as well."""
+    games = adding(registry, turns, {"x": [value]})
+    conductor = Conductor(games, store, "n1", now_s=lambda: 1001.0)
+    match = conductor.conduct(begun(GAME), Turned("ada", LEGAL, 0.5)).match
+    if match.verdict is None:
+        answer = conductor.conduct(match, Turned("bob", {"mark": "O", "space": [0, 0]}, 0.5))
+        match = answer.match
+        assert {json.loads(update.text)["state"]["reason"] for update in answer.updates} == {"error"}
+    assert match.verdict is not None
+    assert (match.verdict.reason, match.verdict.fault) == ("error", "server")
+    rows = store.record(match.id, 0)
+    assert len(rows) == match.version
+    assert storage.archive.store([game_document(Ended(store.load(match.id), 1_001_000_000, rows))]) == [match.id]
+    stored = storage.games.find(match.id)
+    assert stored is not None
+    assert (stored["players"], stored["reason"], stored["match"]["void"]) == (["ada", "bob"], "error", True)
+    assert check_match(games[GAME], stored) == []
+
+
+def test_a_match_taken_back_in_such_a_state_was_taken_back(
+    begun: Callable[..., Match], store: MatchStore, registry: Registry
+) -> None:
+    """The organiser's word counts; the record keeps what can be kept."""
+    conductor = Conductor(adding(registry, 1, {"x": 2**63}), store, "n1", now_s=lambda: 1001.0)
+    match = conductor.conduct(begun(GAME), Turned("ada", LEGAL, 0.5)).match
+    assert match.verdict is None
+    match = conductor.conduct(match, Voided("no more")).match
+    assert match.verdict is not None
+    assert match.verdict.reason is Reason.VOID
+    assert "x" not in match.state
+
+
+def test_the_log_says_what_cannot_be_stored(
+    begun: Callable[..., Match], store: MatchStore, registry: Registry, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As for every failure of a game's code."""
+    conductor = Conductor(adding(registry, 2, {"x": 2**63}), store, "n1", now_s=lambda: 1001.0)
+    match = conductor.conduct(begun(GAME), Turned("ada", LEGAL, 0.5)).match
+    configure_logs(Settings(log_format="json"))
+    conductor.conduct(match, Turned("bob", {"mark": "O", "space": [0, 0]}, 0.5))
+    failed, ended = (orjson.loads(line) for line in capsys.readouterr().err.splitlines())
+    assert (failed["event"], failed["level"]) == ("match.failed", "error")
+    assert "the game's state has an integer of more than 64 bits" in failed["exception"]
+    assert ended["evidence"]["error"].startswith("the game's state has an integer of more than 64 bits")

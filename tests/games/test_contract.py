@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from battlebot.rules.contract import RESERVED_OF_A_STATE, Game
 from battlebot.rules.registry import discover
+from battlebot.storable import problem_of_storing
 
 GAMES = discover()
 SEEDS = range(8)
@@ -69,6 +70,7 @@ def test_a_state_survives_json(game: Game, random_play: Any) -> None:
         for state, _ in random_play(game, seed):
             for seen in (state, game.view(state, None), *(game.view(state, player) for player in state["players"])):
                 assert json.loads(json.dumps(seen, allow_nan=False)) == seen
+                assert problem_of_storing(seen) is None
 
 
 @every_game

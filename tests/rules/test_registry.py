@@ -171,6 +171,13 @@ BROKEN = {
     "key that is no text": ('"log": []', '"log": [], "map": {1: 2}', "comes back from JSON changed"),
     "set in the state": ('"log": []', '"log": [], "set": {1}', "cannot be written as JSON"),
     "not a number": ('"log": []', '"log": [], "x": float("nan")', "cannot be written as JSON"),
+    "an integer beyond 64 bits": ('"log": []', '"log": [], "x": [2**63]', "has an integer of more than 64 bits"),
+    "an integer far below 64 bits": ('"log": []', '"log": [], "x": -(10**30)', "has an integer of more than 64 bits"),
+    "a key with a NUL": ('"log": []', '"log": [], "x": {"a\\0": 1}', "has the key 'a.x00', which cannot be stored"),
+    "a lone surrogate": ('"log": []', '"log": [], "x": "\\ud800"', "has a text with half of a surrogate pair"),
+    "a lone surrogate in a key": ('"log": []', '"log": [], "\\ud800": 1', "has a text with half of a surrogate pair"),
+    "a reference": ('"log": []', '"log": [], "x": [{"$ref": "a", "$id": 1}]', r"has the key '\$ref'"),
+    "a hash in the next state": (END, f'"x": 2**64 - 1, {END}', "reducer returns a state that has an integer of"),
     "clock in the state": (
         START,
         "import time\n    " + START.replace("seed}", "time.perf_counter_ns()}"),

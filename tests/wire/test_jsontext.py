@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from battlebot.errors import BadMessage
-from battlebot.wire.jsontext import INT64_HIGH, INT64_LOW, decode_object, encode
+from battlebot.storable import INT64_HIGH, INT64_LOW
+from battlebot.wire.jsontext import decode_object, encode
 
 NESTING = 16
 
