@@ -83,6 +83,7 @@ class _Probe:
             raise self.bad("initial_state returns a state that is complete", "a match that can be played")
         if state != self.call("initial_state", self.game.initial_state, self.players, 1, {}):
             raise self.bad("initial_state differs for the same seed", "all chance to come from the seed")
+        self.check_objection()
         mover = self.game.awaited(state)[0]
         example = dict(self.game.example_turn or {})
         self.check_refusals(state, mover, example)
@@ -91,6 +92,14 @@ class _Probe:
             self.try_reducer(state, {"player": mover, "time": _TIME_MS})
         else:
             self.play(state, {**example, "player": mover, "time": _TIME_MS})
+
+    def check_objection(self) -> None:
+        """Checks that the game says of its players whether they can start; of any, also those it does not know yet."""
+        for players in (self.players, self.players[::-1], [_STRANGER, *self.players[1:]]):
+            options = self.game.options_with_defaults({})
+            sentence = self.call("objection", self.game.objection, players, options)
+            if sentence is not None and not (isinstance(sentence, str) and sentence.strip()):
+                raise self.bad(f"objection returns {sentence!r}", "a sentence, or None")
 
     def check_refusals(self, state: State, mover: str, example: Turn) -> None:
         """Checks that forbidden and nonsensical turns get a bool from `validate` and, if False, a sentence."""

@@ -51,7 +51,12 @@ class Battles:
         """
         game = self.registry[game_name]
         names = [name for name, _ in players]
-        problem = game.objection(names, game.options_with_defaults(options))
+        values = game.options_with_defaults(options)
+        try:
+            problem = game.objection(names, values)
+        except Exception as error:
+            log.exception("game.failed", game=game.name, function="objection")
+            problem = f"The game cannot say whether these players may start: its code fails ({type(error).__name__})"
         if problem is not None:
             raise BadMessage(problem)
         for name, address in players:

@@ -6,6 +6,7 @@ import contextlib
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,7 +19,7 @@ from battlebot.contests.contest import Contest
 from battlebot.contests.service.organiser import Organiser
 from battlebot.errors import Refused, TooLate, UnknownMatch, WrongState
 from battlebot.redisio.bus import Bus
-from battlebot.rules.registry import discover
+from battlebot.rules.registry import Registry, discover
 from battlebot.storage import Storage
 
 GAME = "numberwang"
@@ -33,6 +34,22 @@ def organiser(client: redis.Redis, storage: Storage) -> Organiser:
     registry, store = discover(), MatchStore(client)
     ignored: Callable[..., None] = lambda *_: None  # noqa: E731
     return Organiser(registry, storage, Conductor(registry, store), Bus(client), ignored, ignored)
+
+
+def raising(players: list[str], options: dict[str, Any]) -> str | None:
+    """A game's `objection` with a mistake that needs a certain player."""
+    raise KeyError(players[0])
+
+
+def test_a_contest_is_refused_whose_game_fails_to_say_who_may_start(client: redis.Redis, storage: Storage) -> None:
+    """In a sentence that names the error's class; the traceback is in the log."""
+    game, store = discover()[GAME], MatchStore(client)
+    games = Registry({GAME: replace(game, rules=replace(game.rules, objection=raising))})
+    ignored: Callable[..., None] = lambda *_: None  # noqa: E731
+    broken = Organiser(games, storage, Conductor(games, store), Bus(client), ignored, ignored)
+    with pytest.raises(Refused, match=r"its code fails \(KeyError\)\.$") as caught:
+        create(broken, [])
+    assert caught.value.details["field"] == "options"
 
 
 def create(organiser: Organiser, bots: list[str], **fields: Any) -> Contest:

@@ -178,6 +178,16 @@ BROKEN = {
     "a lone surrogate in a key": ('"log": []', '"log": [], "\\ud800": 1', "has a text with half of a surrogate pair"),
     "a reference": ('"log": []', '"log": [], "x": [{"$ref": "a", "$id": 1}]', r"has the key '\$ref'"),
     "a hash in the next state": (END, f'"x": 2**64 - 1, {END}', "reducer returns a state that has an integer of"),
+    "objection raises": (
+        "GAME = {",
+        "def objection(players, options):\n    return {}[players[0]]\nGAME = {",
+        "objection raises KeyError",
+    ),
+    "objection returns no sentence": (
+        "GAME = {",
+        "def objection(players, options):\n    return False\nGAME = {",
+        "objection returns False",
+    ),
     "clock in the state": (
         START,
         "import time\n    " + START.replace("seed}", "time.perf_counter_ns()}"),

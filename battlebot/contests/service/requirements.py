@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import structlog
 
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
 from battlebot.errors import Refused
 from battlebot.rules.contract import Game
 from battlebot.storage import Storage
+
+log = structlog.get_logger()
 
 _ANY_TWO = ("/1", "/2")  # placeholders for bots still to come; no bot can have these names
 
@@ -54,6 +59,13 @@ class Requirements:
         options = rules.options_with_defaults(contest.options)
         meet = list(bots) if together else [*bots, *_ANY_TWO][:2]
         # bots of a battle may be entered one by one; with fewer than two nothing begins
-        problem = rules.objection(meet, options) if len(meet) > 1 else None
+        problem = self._objection(rules, meet, options) if len(meet) > 1 else None
         if problem:
             raise Refused(f"{problem.rstrip('.')}.", field="entrants" if together else "options")
+
+    def _objection(self, rules: Game, players: Sequence[str], options: Mapping[str, Any]) -> str | None:
+        try:
+            return rules.objection(players, options)
+        except Exception as error:
+            log.exception("game.failed", game=rules.name, function="objection")
+            return f"The game cannot say whether these bots may start: its code fails ({type(error).__name__})."
