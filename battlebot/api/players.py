@@ -13,9 +13,10 @@ from werkzeug.wrappers import Response
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
 from battlebot.api.ratings import LINK, RatingsPage
+from battlebot.api.reading import check_before
 from battlebot.api.schemas import AsItIs, Count, ErrorBody, StoredMatch
 from battlebot.api.verdicts import explained
-from battlebot.errors import BadMessage, Unavailable, UnknownPlayer
+from battlebot.errors import Unavailable, UnknownPlayer
 from battlebot.ratings.rating import Rating, result, results
 from battlebot.wire.duel import GAME
 from battlebot.wire.names import MAX_NAME_LENGTH
@@ -127,10 +128,8 @@ def show_player(asked: dict[str, Any], game: str) -> Any:
     """
     name, limit, before = asked["name"], asked["limit"], asked["before"]
     if _is_for_people(asked):
-        return _to_the_page(url_for("pages.people.player_page", game=game, name=name))
-    kept = current_context().storage.games
-    if before is not None and not kept.archived([before]):
-        raise BadMessage("before must be the id of a finished match.", field="before", rule="known")
+        return _to_the_page(url_for("pages.people.player_page", game=game, name=name, before=before))
+    check_before(before)
     row, matches, older = profile_of(game, name, limit, before)
     answer: dict[str, Any] = {"player": row, "games": [explained(match) for match in matches]}
     headers = {"Vary": "Accept"}

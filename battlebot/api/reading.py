@@ -55,8 +55,7 @@ def show_contest(page: dict[str, Any], game: str, contest: str) -> tuple[dict[st
     storage = current_context().storage
     found = stored_contest(game, contest)
     limit, before, void, fault = page["limit"], page["before"], page["void"], page["fault"]
-    if before is not None and not storage.games.archived([before]):
-        raise BadMessage("before must be the id of a finished match.", field="before", rule="known")
+    check_before(before)
     # one match more than requested shows whether there is more
     if void == "true" or fault is not None:
         found_games = storage.games.of_contest(game, contest, limit + 1, before, void == "true", fault)
@@ -75,6 +74,15 @@ def show_contest(page: dict[str, Any], game: str, contest: str) -> tuple[dict[st
         answer["next"] = url_for("reading.show_contest", game=game, contest=contest, **more)
         headers["Link"] = f'<{answer["next"]}>; rel="next"'
     return answer, 200, headers
+
+
+def check_before(before: str | None) -> None:
+    """Check the cursor of a list of matches: raises BadMessage unless it is None or a finished match's id.
+
+    Raises Unavailable.
+    """
+    if before is not None and not current_context().storage.games.archived([before]):
+        raise BadMessage("before must be the id of a finished match.", field="before", rule="known")
 
 
 def stored_match(game: str, match_id: str) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from typing import Any
 from flask import Blueprint, Response, current_app, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from battlebot.api.contests import contest_head, stored_contest
 from battlebot.api.context import check_game, current_context
-from battlebot.api.reading import stored_match
+from battlebot.api.reading import check_before, stored_match
 from battlebot.api.streams import event_stream
 from battlebot.errors import UnknownMatch
 from battlebot.redisio import keys
@@ -22,6 +23,7 @@ from battlebot.web.snapshots import (
     MOST_CONTESTS,
     board_section,
     boards_snapshot,
+    contest_matches,
     contest_snapshot,
     game_snapshot,
     live_matches,
@@ -33,6 +35,7 @@ from battlebot.web.stale import page, stored
 
 AT_ONCE = 50  # turns of a replay before it yields to other greenlets
 MOST_BOTS = 200  # on a game's page; the JSON lists all
+MOST_OLDER = 100  # matches on a page of older ones
 
 blueprint = Blueprint("pages", __name__, template_folder="templates", static_folder="static", static_url_path="/assets")
 blueprint.url_value_preprocessor(check_game)
@@ -94,7 +97,13 @@ def game_events(game: str) -> Response:
 
 @blueprint.get("/web/<game>/contests/<name>")
 def contest_page(game: str, name: str) -> str:
-    """A contest's page: its ranking, its crosstable, its running and finished matches."""
+    """A contest's page: its ranking, its crosstable, its running and finished matches.
+
+    With `?before=` it has the matches alone that ended before that one, and does not change.
+    """
+    before = request.args.get("before")
+    if before is not None:
+        return page(lambda: _older(game, name, before), all_stored=True, about=(before,))
     return page(lambda: _contest(game, name), all_stored=True)
 
 
@@ -106,6 +115,18 @@ def _contest(game: str, name: str) -> str:
         contest=data["contest"],
         sections=data["sections"],
         events=url_for(".contest_events", game=game, name=name),
+    )
+
+
+def _older(game: str, name: str, before: str) -> str:
+    contest = stored_contest(game, name)
+    check_before(before)
+    return render_template(
+        "older.html",
+        game=current_context().registry[game],
+        contest=contest_head(contest),
+        before=before,
+        matches=contest_matches(game, name, MOST_OLDER, before),
     )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from flask import Blueprint, Response, render_template, request, url_for
 
 from battlebot.api.context import current_context
 from battlebot.api.players import profile_of, table_of
+from battlebot.api.reading import check_before
 from battlebot.api.streams import Snapshot, event_stream
 from battlebot.errors import UnknownPlayer
 from battlebot.redisio import keys
@@ -43,17 +46,29 @@ def players_events(game: str) -> Response:
 
 @people.get("/web/<game>/player")
 def player_page(game: str) -> str:
-    """The page of the player `?name=`: its numbers and its matches. Raises UnknownPlayer."""
-    name = request.args.get("name", "")
+    """The page of the player `?name=`: its numbers and its matches, with `?before=` those that ended before that one.
+
+    Raises UnknownPlayer, BadMessage.
+    """
+    name, before = request.args.get("name", ""), request.args.get("before")
     if not name:
         raise UnknownPlayer("Which player? The address must end with ?name=...")
-    return page(lambda: _player(game, name), all_stored=True, about=name)
+    about = (name,) if before is None else (name, before)
+    return page(lambda: _player(game, name, before), all_stored=True, about=about)
 
 
-def _player(game: str, name: str) -> str:
-    row, matches, more = profile_of(game, name, MOST_MATCHES)
+def _player(game: str, name: str, before: str | None) -> str:
+    check_before(before)
+    row, matches, more = profile_of(game, name, MOST_MATCHES, before)
+    address = partial(url_for, ".player_page", game=game, name=name)
     return render_template(
-        "player.html", game=current_context().registry[game], row=row, games=matches, more=more, with_contest=True
+        "player.html",
+        game=current_context().registry[game],
+        row=row,
+        games=matches,
+        older=address(before=matches[-1]["_id"]) if more else None,
+        newest=None if before is None else address(),
+        with_contest=True,
     )
 
 

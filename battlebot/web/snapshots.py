@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import structlog
-from flask import render_template
+from flask import render_template, url_for
 from markupsafe import Markup
 
 from battlebot.api.contests import contest_document, contest_head, results, stored_contest
@@ -72,18 +73,31 @@ def contest_snapshot(game: str, name: str) -> Snapshot:
     rounds = context.lookout.rounds(contest) if fits else []
     sections = {
         "progress": section("progress", progress=progress, contest=contest_document(contest), bots=len(rows)),
-        "standings": section("standings", rows=rows, **shown_columns(rows)),
+        "standings": section("standings", game=game, rows=rows, **shown_columns(rows)),
         "crosstable": section(
             "crosstable", rows=rows, table=table, largest=LARGEST, meetings=head["meetings"], together=head["together"]
         ),
         "rounds": section("rounds", rounds=rounds, game=game, closed=not contest.is_open, fits=fits),
         "live": live_section(live, with_contest=False),
-        "recent": section("recent", games=context.storage.games.of_contest(game, name, RECENT), with_contest=False),
+        "recent": contest_matches(game, name, RECENT),
     }
     # the number of live meetings changes with each match, and the section shows it
     shown = {key: value for key, value in progress.items() if key != "live"}
     data = {"contest": head, "bots": rows, "progress": shown, "sections": sections}
     return Snapshot(data, again_s=LIVE_AGAIN_S if contest.state == "running" else 15.0)
+
+
+def contest_matches(game: str, name: str, most: int, before: str | None = None) -> Markup:
+    """The section with a contest's latest matches, or with the latest that ended before the match `before`.
+
+    It leads to the older ones, and back from them. Raises Unavailable.
+    """
+    # one match more than is shown tells whether there is more
+    found = current_context().storage.games.of_contest(game, name, most + 1, before)
+    address = partial(url_for, "pages.contest_page", game=game, name=name)
+    older = address(before=found[most - 1]["_id"]) if len(found) > most else None
+    newest = None if before is None else address()
+    return section("recent", games=found[:most], with_contest=False, older=older, newest=newest)
 
 
 def shown_columns(rows: list[dict[str, Any]]) -> dict[str, bool]:

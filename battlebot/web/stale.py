@@ -15,7 +15,7 @@ from battlebot.api.context import current_context
 from battlebot.errors import Unavailable
 
 Seen = TypeVar("Seen")
-Kept = OrderedDict[tuple[str, str, str], tuple[float, str]]
+Kept = OrderedDict[tuple[str, ...], tuple[float, str]]
 
 MOST_KEPT = 100  # pages per node, the most recent
 MOST_CHARACTERS = 200_000  # of a kept page
@@ -24,7 +24,7 @@ NOTE = '<div id="stale"></div>'  # base.html's placeholder for the note
 log = structlog.get_logger(__name__)
 
 
-def page(render: Callable[[], str], all_stored: bool = False, about: str = "") -> str:
+def page(render: Callable[[], str], all_stored: bool = False, about: tuple[str, ...] = ()) -> str:
     """The page that `render` returns; while MongoDB is away, the version shown last, else one without stored data.
 
     `about` distinguishes pages that share a path. Raises Unavailable if no version was kept and the page is
@@ -32,7 +32,7 @@ def page(render: Callable[[], str], all_stored: bool = False, about: str = "") -
     """
     kept: Kept = current_app.extensions.setdefault("battlebot.pages", OrderedDict())
     # a page may contain the host name of its request
-    key = (request.host, request.path, about)
+    key = (request.host, request.path, *about)
     try:
         if is_away("mongodb"):
             # a query would take seconds and delay what can be shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from records import played
 from test_events import stream
-from test_pages import HOSTILE, Page, page_at
+from test_pages import HOSTILE, Page, matches_of, older_pages, page_at
 from webhouse import House, finished
 
 from battlebot.arena.names.presence import Holder, Presence
@@ -58,6 +58,21 @@ def test_a_profile_shows_numbers_and_history(home: House) -> None:
     page = page_at(home.client, f"{WEB}/player?name=a")
     assert {"Rating", "1215", "without a password: anybody may use it"} <= set(page.texts)
     assert f"{WEB}/matches/{match_id}" in page.values("a", "href")
+
+
+def test_a_profile_leads_to_all_matches(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the JSON's cursor, opened in a browser, to the same place."""
+    monkeypatch.setattr("battlebot.web.people.MOST_MATCHES", 3)
+    documents = [finished("a", "b", "a", game="gomoku") for _ in range(7)]
+    home.storage.archive.store(documents)
+    home.storage.archive.store([finished("c", "b", "c", game="gomoku")])
+    pages = older_pages(home.client, f"{WEB}/player?name=a")
+    assert [len(matches_of(page)) for page in pages] == [3, 3, 1]
+    ids = [document["_id"] for document in documents]
+    assert [match for page in pages for match in matches_of(page)] == ids[::-1]
+    query = {"name": "a", "before": ids[1]}
+    sent = home.client.get("/games/gomoku/player", query_string=query, headers={"Accept": "text/html"})
+    assert matches_of(page_at(home.client, sent.location)) == ids[:1]
 
 
 @pytest.mark.parametrize("query", ["", "?name=", "?name=nobody"])

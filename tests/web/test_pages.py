@@ -11,9 +11,10 @@ import pytest
 from flask.testing import FlaskClient
 from webhouse import REGISTRY, House, finished, house
 
+from battlebot.api.context import CONTEXT_KEY
 from battlebot.config import Settings
 from battlebot.rules.contract import game_from_module
-from battlebot.web.snapshots import RECENT
+from battlebot.web.snapshots import RECENT, contest_snapshot
 
 HOSTILE = "<script>alert(1)<\\script>\"'><img src=x onerror=alert(2)>&amp;".replace("\\", "")[:64].replace("/", "")
 VOID = {"meta", "link", "img", "br", "hr", "input", "rect"}
@@ -142,6 +143,81 @@ def test_a_crosstable_counts_more_matches_than_the_page_lists(home: House) -> No
     home.storage.meetings.reserve("noughtsandcrosses", "autumn", meetings)
     home.storage.archive.store(documents)
     assert f"{RECENT + 3}\N{EN DASH}0\N{EN DASH}0" in page_at(home.client, f"{WEB}/contests/autumn").text
+
+
+def matches_of(page: Page) -> list[str]:
+    """The ids of the finished matches that a page lists."""
+    return [link.rpartition("/")[2] for link in page.values("a", "href") if "/matches/" in link]
+
+
+def older_pages(client: FlaskClient, first: str) -> list[Page]:
+    """A page whose list of matches goes on, and the pages to which it leads; each but the first leads back to it."""
+    pages = [page_at(client, first)]
+    while older := [str(attrs["href"]) for tag, attrs in pages[-1].elements if attrs.get("rel") == "next"]:
+        pages.append(page_at(client, older[0]))
+        assert first in pages[-1].values("a", "href")
+    return pages
+
+
+def test_a_contests_page_leads_to_all_its_matches(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To each once, newest first, without a script; only the page of the newest ones is refreshed."""
+    monkeypatch.setattr("battlebot.web.pages.MOST_OLDER", 7)
+    home.contest(bots=("a", "b"))
+    ids = [home.play("a", "b", "a", "autumn") for _ in range(RECENT + 2 * 7 + 1)]
+    home.play("a", "b", "a")
+    pages = older_pages(home.client, f"{WEB}/contests/autumn")
+    assert [len(matches_of(page)) for page in pages] == [RECENT, 7, 7, 1]
+    assert [match for page in pages for match in matches_of(page)] == ids[::-1]
+    assert [page.values("body", "data-events") for page in pages[1:]] == [[]] * 3
+    last = page_at(home.client, f"{WEB}/contests/autumn?before={ids[0]}")
+    assert "There are no older ones." in last.texts
+    with home.app.test_request_context():
+        streamed = contest_snapshot("noughtsandcrosses", "autumn").data["sections"]["recent"]
+    assert f"before={ids[-RECENT]}" in streamed
+
+
+def test_a_list_that_does_not_go_on_leads_nowhere(home: House) -> None:
+    """As many matches as are shown, and no more."""
+    home.contest(bots=("a", "b"))
+    for _ in range(RECENT):
+        home.play("a", "b", "a", "autumn")
+    for path in ("contests/autumn", "player?name=a"):
+        [page] = older_pages(home.client, f"{WEB}/{path}")
+        assert len(matches_of(page)) == RECENT
+
+
+@pytest.mark.parametrize("path", ["contests/autumn?", "player?name=a&"])
+def test_pages_of_older_matches_are_kept_apart_while_mongodb_is_away(home: House, path: str) -> None:
+    """Each is shown as it was last seen; one that nobody has seen is not there."""
+    home.contest(bots=("a", "b"))
+    ids = [home.play("a", "b", "a", "autumn") for _ in range(4)]
+    paths = [f"{WEB}/{path}", f"{WEB}/{path}before={ids[2]}", f"{WEB}/{path}before={ids[1]}"]
+    for seen in paths:
+        page_at(home.client, seen)
+    home.app.extensions[CONTEXT_KEY] = replace(home.context, away=lambda: {"mongodb": 0.0})
+    assert [matches_of(page_at(home.client, seen)) for seen in paths] == [ids[::-1], ids[1::-1], ids[:1]]
+    page_at(home.client, f"{WEB}/{path}before={ids[3]}", 503)
+
+
+@pytest.mark.parametrize("path", ["contests/autumn?before=", "player?name=a&before="])
+def test_older_matches_than_one_that_is_not_there_are_an_error(home: House, path: str) -> None:
+    """As in the JSON."""
+    home.contest(bots=("a", "b"))
+    home.play("a", "b", "a", "autumn")
+    for before in ("", "none"):
+        assert "before must be the id" in page_at(home.client, f"{WEB}/{path}{before}", 400).text
+
+
+def test_names_in_the_standings_lead_to_the_bots_pages(home: House) -> None:
+    """Also of those that have not played."""
+    home.register("a", "b", HOSTILE)
+    home.contest(bots=("a", "b", HOSTILE))
+    home.play("a", "b", "a", "autumn")
+    links = [link for link in page_at(home.client, f"{WEB}/contests/autumn").values("a", "href") if "/player?" in link]
+    assert {name for link in links for name in ("a", "b", HOSTILE) if name in page_at(home.client, link).texts} == {
+        *("a", "b", HOSTILE)
+    }
+    assert len(links) == 3
 
 
 def round_robin(home: House, **fields: Any) -> None:
