@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from battlebot.arena.live.queue import Queues
+from battlebot.arena.places import TCP, WEB, door_of
 from battlebot.config import Settings
 from battlebot.doctor.finding import Finding, ok, warning, wrong
 from battlebot.errors import Unavailable
@@ -20,6 +22,8 @@ ABANDONED_S = 60.0  # the sweep releases a meeting without a match after a third
 UNRATED_S = 120.0
 SHOWN = 5
 
+DOORS = {WEB: "web", TCP: "TCP"}
+
 Workers = Callable[[], list[str]]
 
 
@@ -28,19 +32,7 @@ def processes(inspection: Inspection, settings: Settings, workers: Workers) -> I
 
     Raises Unavailable.
     """
-    ages = inspection.nodes()
-    alive = {node: round(age_s, 1) for node, age_s in ages.items() if age_s <= settings.node_timeout_s}
-    dead = sorted(ages.keys() - alive.keys())
-    facts = {"alive": alive, "dead": dead}
-    early = [node for node, age_s in ages.items() if age_s < -1.0]
-    if early:
-        yield wrong("nodes", f"The clock of {_listed(early)} is ahead of this machine's.", **facts)
-    elif not alive:
-        yield wrong("nodes", "No web node lives.", **facts)
-    elif dead:
-        yield warning("nodes", f"{len(alive)} live; {_listed(dead)} died, and has not been swept up yet.", **facts)
-    else:
-        yield ok("nodes", f"{_counted(len(alive), 'web node')}.", **facts)
+    yield _nodes(inspection.nodes(), settings.node_timeout_s)
     try:
         names = workers()
     except Exception as error:
@@ -54,6 +46,23 @@ def processes(inspection: Inspection, settings: Settings, workers: Workers) -> I
         yield ok("sweep", "Made within the last seconds: beat sends, and a worker takes.")
     else:
         yield wrong("sweep", "None was made lately: is beat running?" if names else "None was made lately.")
+
+
+def _nodes(ages: dict[str, float], timeout_s: float) -> Finding:
+    alive = {node: round(age_s, 1) for node, age_s in ages.items() if age_s <= timeout_s}
+    dead = sorted(ages.keys() - alive.keys())
+    doors = Counter(door_of(node) for node in alive)
+    facts = {"alive": alive, "dead": dead, "doors": dict(doors)}
+    live = ", ".join(_counted(doors[door], f"{name} node") for door, name in DOORS.items() if doors[door])
+    early = [node for node, age_s in ages.items() if age_s < -1.0]
+    if early:
+        return wrong("nodes", f"The clock of {_listed(early)} is ahead of this machine's.", **facts)
+    if not doors[WEB]:
+        # they have the API and the pages, too
+        return wrong("nodes", f"No web node lives{f'; {live}' if live else ''}.", **facts)
+    if dead:
+        return warning("nodes", f"{live}; {_listed(dead)} died, and has not been swept up yet.", **facts)
+    return ok("nodes", f"{live}.", **facts)
 
 
 def tasks(lists: TaskLists, now_s: float) -> Finding:

@@ -18,6 +18,7 @@ import pytest
 import redis
 from cluster import Cluster, free_port, wait_for
 
+from battlebot.arena.places import TCP, node_name
 from battlebot.config import Settings, as_environment
 from battlebot.doctor.examination import examine
 from battlebot.doctor.finding import Finding, State
@@ -97,6 +98,12 @@ def _no_node(client: redis.Redis, storage: Storage) -> None:
     client.delete(keys.NODES)
 
 
+def _only_another_door(client: redis.Redis, storage: Storage) -> None:
+    client.zadd(keys.NODES, {"dead": (time.time() - 60) * 1000})
+    client.zadd(keys.NODES, {node_name("living", TCP): time.time() * 1000})
+    client.zrem(keys.NODES, "node")
+
+
 def _dead_node(client: redis.Redis, storage: Storage) -> None:
     client.zadd(keys.NODES, {"dead": (time.time() - 60) * 1000})
 
@@ -145,6 +152,7 @@ AILMENTS: list[tuple[str, State, Callable[[redis.Redis, Storage], None]]] = [
     ("indexes", State.WRONG, _index_not_unique),
     ("indexes", State.WRONG, _index_of_all),
     ("nodes", State.WRONG, _no_node),
+    ("nodes", State.WRONG, _only_another_door),
     ("nodes", State.WARNING, _dead_node),
     ("nodes", State.WRONG, _node_of_another_time),
     ("sweep", State.WRONG, _no_sweep),
@@ -171,6 +179,18 @@ def test_each_ailment_is_found_alone(
         for name in ("appendonly", "maxmemory-policy", "appendfsync", "maxmemory"):
             client.config_set(name, kept[name])
     assert ill == [(part, state)]
+
+
+def test_nodes_are_counted_by_their_doors(parts: Cluster, settings: Settings) -> None:
+    """Real ones; when the last web node is gone, that is wrong, whatever other doors are open."""
+    web = parts.web()
+    parts.tcp()
+    both = wait_for(lambda: (one := found(settings)["nodes"]).facts["doors"] == {"web": 1, "tcp": 1} and one, "both")
+    assert (both.state, both.sentence) == (State.OK, "1 web node, 1 TCP node.")
+    web.child.kill()
+    hasty = replace(settings, node_timeout_s=2.0)
+    left = wait_for(lambda: (one := found(hasty)["nodes"]).state != State.OK and one, "the web node to be missed")
+    assert (left.state, left.sentence) == (State.WRONG, "No web node lives; 1 TCP node.")
 
 
 def test_a_disk_that_is_nearly_full_is_found(settings: Settings, client: redis.Redis, storage: Storage) -> None:
