@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from battlebot.errors import EmbeddedError, SettingError
 if TYPE_CHECKING:
     from battlebot.config import Settings
 
-EMBEDDED = "embedded"  # the name of the token that the embedded server creates for itself
+EMBEDDED = "embedded"  # the name of the first token that the embedded server creates for itself
 LONGEST_NAME = 64
 _DAYS = re.compile(r"(\d{1,5})d", re.ASCII)
 COLUMNS = ("name", "state", "created", "expires", "last used")
@@ -85,22 +86,39 @@ def revoke(name: str, data: Path | None) -> None:
 
 
 def keep_first_token(settings: Settings) -> None:
-    """Create the embedded server's own token, unless there ever was one, and log the path of its file (mode 0600).
+    """Create the embedded server's own token, unless its file (mode 0600) has a valid one, and log the file's path.
 
-    `settings` name that server's MongoDB. Raises EmbeddedError, Unavailable.
+    Where the file was removed there is to be none: another one is not made. `settings` name that server's MongoDB.
+    Raises EmbeddedError, Unavailable.
     """
     from battlebot.cli.database import open_storage
 
     path = settings.data / TOKEN_FILE
     with open_storage(settings) as storage:
         storage.ensure_indexes()
-        if storage.tokens.named(EMBEDDED) is None:
+        kept, names = _read(path), {row["name"] for row in storage.tokens.list()}
+        if kept is None and EMBEDDED in names:
+            return
+        if kept is None or not storage.tokens.is_valid(kept):
             # the file is written first: a token that is only in the database could never be used
-            storage.tokens.create(EMBEDDED, keep=lambda token: _write(path, token))
-    if path.exists():
-        import structlog
+            storage.tokens.create(_free(names), keep=lambda token: _write(path, token))
+    import structlog
 
-        structlog.get_logger(__name__).info("organiser.token_is_in", path=str(path))
+    structlog.get_logger(__name__).info("organiser.token_is_in", path=str(path))
+
+
+def _free(names: set[str]) -> str:
+    """The first of "embedded", "embedded 2", ... that no token has or had."""
+    return next(name for n in count(1) if (name := EMBEDDED if n == 1 else f"{EMBEDDED} {n}") not in names)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(errors="replace").strip()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise EmbeddedError(f"The organiser's token cannot be read from {path}: {error.strerror}.") from error
 
 
 def _write(path: Path, token: str) -> None:

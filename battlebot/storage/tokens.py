@@ -60,19 +60,30 @@ class Tokens:
 
     def holder(self, token: str) -> str | None:
         """The name of a valid token, whose use is noted; None for any other. Raises Unavailable."""
+        now = datetime.now(UTC)
+        found = self._valid(token, now)
+        if found is None:
+            return None
+        used = found["lastUsedAt"]
+        if used is None or now - used >= USE_NOTED_EVERY:
+            with mongo_errors():
+                self._tokens.update_one({"_id": found["_id"]}, {"$max": {"lastUsedAt": now}})
+        return str(found["name"])
+
+    def is_valid(self, token: str) -> bool:
+        """Whether somebody may use the token now; this is no use of it. Raises Unavailable."""
+        return self._valid(token, datetime.now(UTC)) is not None
+
+    def _valid(self, token: str, now: datetime) -> dict[str, Any] | None:
         if len(token) > LONGEST:
             return None
-        now, digest = datetime.now(UTC), _hashed(token)
+        digest = _hashed(token)
         with mongo_errors():
             found = self._tokens.find_one({"_id": digest})
-            if found is None or not hmac.compare_digest(found["_id"], digest):
-                return None
-            if found["revokedAt"] is not None or (found["expiresAt"] is not None and found["expiresAt"] <= now):
-                return None
-            used = found["lastUsedAt"]
-            if used is None or now - used >= USE_NOTED_EVERY:
-                self._tokens.update_one({"_id": digest}, {"$max": {"lastUsedAt": now}})
-        return str(found["name"])
+        if found is None or not hmac.compare_digest(found["_id"], digest):
+            return None
+        expired = found["expiresAt"] is not None and found["expiresAt"] <= now
+        return None if expired or found["revokedAt"] is not None else found
 
     def list(self) -> list[dict[str, Any]]:
         """`[{"name", "createdAt", "expiresAt", "lastUsedAt", "revokedAt"}]`, oldest first. Raises Unavailable."""

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import click
 import pytest
+from structlog.testing import capture_logs
 
 from battlebot.cli.token import _end, keep_first_token
 from battlebot.config import Settings
+from battlebot.errors import EmbeddedError
 from battlebot.storage import Storage
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -97,27 +99,68 @@ def test_a_server_that_runs_is_asked_by_its_folder(battlebot: Run, stores: Setti
 
 
 def test_the_embedded_server_keeps_a_token_of_its_own(settings: Settings, storage: Storage, tmp_path: Path) -> None:
-    """At the first start only, in a file that nobody else may read; a revoked one is not made anew."""
+    """In a file that nobody else may read; a start that finds a valid one there makes none, and does not use it."""
     kept = Settings(data=tmp_path, mongodb_uri=settings.mongodb_uri)
     path = tmp_path / "organiser_token"
     keep_first_token(kept)
     assert path.stat().st_mode & 0o777 == 0o600
-    assert storage.tokens.holder(path.read_text().strip()) == "embedded"
-    first = path.read_text()
-    storage.tokens.revoke("embedded")
+    first, listed = path.read_text(), storage.tokens.list()
     keep_first_token(kept)
     assert path.read_text() == first
-    assert len(storage.tokens.list()) == 1
+    assert storage.tokens.list() == listed
+    assert storage.tokens.holder(first.strip()) == "embedded"
 
 
-def test_a_token_that_cannot_be_written_is_none(settings: Settings, storage: Storage, tmp_path: Path) -> None:
-    """The next start tries again; a token in the database that nobody has seen would be in its way."""
-    path = tmp_path / "organiser_token"
-    path.mkdir()
+@pytest.mark.parametrize("rotations", [1, 2])
+def test_a_revoked_token_of_the_embedded_server_is_replaced(
+    settings: Settings, storage: Storage, tmp_path: Path, rotations: int
+) -> None:
+    """By the next start, under a name that the audit tells from those before."""
     kept = Settings(data=tmp_path, mongodb_uri=settings.mongodb_uri)
-    with pytest.raises(Exception, match="cannot be written"):
+    path = tmp_path / "organiser_token"
+    keep_first_token(kept)
+    for n in range(rotations):
+        storage.tokens.revoke("embedded" if n == 0 else f"embedded {n + 1}")
+        with capture_logs() as logs:
+            keep_first_token(kept)
+        assert [(row["event"], row["path"]) for row in logs] == [("organiser.token_is_in", str(path))]
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert storage.tokens.holder(path.read_text().strip()) == f"embedded {n + 2}"
+    assert len(storage.tokens.list()) == rotations + 1
+
+
+def test_a_token_whose_file_was_removed_is_not_replaced(settings: Settings, storage: Storage, tmp_path: Path) -> None:
+    """Whoever wants none at all on the disk can have it; nor is it said to be there."""
+    kept = Settings(data=tmp_path, mongodb_uri=settings.mongodb_uri)
+    path = tmp_path / "organiser_token"
+    keep_first_token(kept)
+    path.unlink()
+    storage.tokens.revoke("embedded")
+    with capture_logs() as logs:
+        keep_first_token(kept)
+    assert (logs, path.exists()) == ([], False)
+
+
+def test_a_token_that_the_database_does_not_know_is_replaced(
+    settings: Settings, storage: Storage, tmp_path: Path
+) -> None:
+    """The file outlived the database, or the server ended between the two."""
+    path = tmp_path / "organiser_token"
+    path.write_bytes(b"\xff of another database\n")
+    keep_first_token(Settings(data=tmp_path, mongodb_uri=settings.mongodb_uri))
+    assert storage.tokens.holder(path.read_text().strip()) == "embedded"
+
+
+@pytest.mark.parametrize(("in_the_way", "done"), [("organiser_token", "read"), ("organiser_token.new", "written")])
+def test_a_token_that_cannot_be_kept_is_none(
+    settings: Settings, storage: Storage, tmp_path: Path, in_the_way: str, done: str
+) -> None:
+    """The next start tries again; a token in the database that nobody has seen would be in its way."""
+    (tmp_path / in_the_way).mkdir()
+    kept = Settings(data=tmp_path, mongodb_uri=settings.mongodb_uri)
+    with pytest.raises(EmbeddedError, match=f"cannot be {done}"):
         keep_first_token(kept)
     assert storage.tokens.list() == []
-    path.rmdir()
+    (tmp_path / in_the_way).rmdir()
     keep_first_token(kept)
-    assert storage.tokens.holder(path.read_text().strip()) == "embedded"
+    assert storage.tokens.holder((tmp_path / "organiser_token").read_text().strip()) == "embedded"
