@@ -41,6 +41,5 @@ def init_api(app: Flask, context: Context) -> None:
     described = app.extensions[DESCRIBED_KEY]
     for scheme in (SCHEME, PASSWORD_SCHEME):
         described.spec.components.security_scheme(scheme, {"type": "http", "scheme": "bearer"})
-    for blueprint in (statelessbots, ratings, players, livematches, contests, organising, exports, progress):
+    for blueprint in (statelessbots, ratings, players, livematches, contests, organising, exports, progress, health):
         described.register_blueprint(blueprint)
-    app.register_blueprint(health)

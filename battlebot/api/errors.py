@@ -9,7 +9,7 @@ import structlog
 from flask import Flask, Response, current_app, jsonify, request
 from werkzeug.exceptions import HTTPException
 
-from battlebot.errors import BattlebotError
+from battlebot.errors import BattlebotError, NoToken
 
 PAGES_KEY = "battlebot.error_page"  # a function (status, body) -> Response, or None if the path is not a page's
 
@@ -26,6 +26,7 @@ CODES = {
     500: ("internal", "The server failed; the fault is ours, and it is in our log."),
     503: ("unavailable", "The server cannot answer now; try again in a moment."),
 }
+CHALLENGE = 'Bearer realm="battlebot"'  # RFC 6750: organisers' tokens, and bots' passwords where their owners ask
 RETRY_S = 2  # how long a client should wait when the server lacks Redis or MongoDB
 
 log = structlog.get_logger(__name__)
@@ -53,7 +54,11 @@ def answer(status: int, body: dict[str, Any]) -> Response:
 def _of_ours(error: BattlebotError) -> Response:
     if error.http_status >= 500:
         log.warning("request failed", path=request.path, code=error.code, error=str(error))
-    return answer(error.http_status, error.as_dict())
+    response = answer(error.http_status, error.as_dict())
+    if error.http_status == HTTPStatus.UNAUTHORIZED:
+        invalid = "" if isinstance(error, NoToken) else ', error="invalid_token"'
+        response.headers["WWW-Authenticate"] = CHALLENGE + invalid
+    return response
 
 
 def _of_http(error: HTTPException) -> Response:

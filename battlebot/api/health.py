@@ -3,26 +3,54 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
-from flask import Blueprint, Response, jsonify
+from marshmallow import fields
 
 from battlebot.api.context import current_context
+from battlebot.api.parsing import Described
+from battlebot.api.schemas import AsItIs
 
-health = Blueprint("health", __name__)
+health = Described("health", __name__, description="Whether the server works")
+
+
+class Alive(AsItIs):
+    """The process answers."""
+
+    status = fields.String(required=True, metadata={"enum": ["ok"]})
+
+
+class Readiness(AsItIs):
+    """The parts: `ok`, or a sentence that says what is wrong."""
+
+    status = fields.String(required=True, metadata={"enum": ["ok", "unavailable"]})
+    redis = fields.String()
+    writes = fields.String(metadata={"description": "whether Redis takes a write"})
+    mongodb = fields.String()
+    disk = fields.String(metadata={"description": "whether MongoDB's disk has room"})
+    worker = fields.String()
+    sweep = fields.String(metadata={"description": "whether one was made lately"})
+    tasks = fields.String(metadata={"description": "whether none waits for long"})
+    since = fields.Dict(required=True, metadata={"description": "when parts that do not answer were missed"})
 
 
 @health.get("/healthz")
-def healthz() -> Response:
-    """Answer that the process is alive; checks nothing else."""
-    return jsonify({"status": "ok"})
+@health.response(200, Alive)
+def healthz() -> dict[str, Any]:
+    """Whether the process is alive; checks nothing else"""
+    return {"status": "ok"}
 
 
 @health.get("/readyz")
-def readyz() -> tuple[Response, int]:
-    """Answer 200 if all parts are well; else 503, with a sentence for each failing part, and `since` when."""
+@health.response(200, Readiness)
+@health.alt_response(503, schema=Readiness)
+def readyz() -> tuple[dict[str, Any], int]:
+    """Whether all parts are well
+
+    Otherwise 503, with a sentence for each failing part, and `since` when.
+    """
     context = current_context()
     parts = context.health()
     ready = all(state == "ok" for state in parts.values())
     since = {part: datetime.fromtimestamp(away_s, UTC) for part, away_s in context.away().items()}
-    body = {"status": "ok" if ready else "unavailable", **parts, "since": since}
-    return jsonify(body), 200 if ready else 503
+    return {"status": "ok" if ready else "unavailable", **parts, "since": since}, 200 if ready else 503

@@ -27,7 +27,7 @@ for_organisers(organising)
 
 
 def _described(*errors: int) -> Callable[[Any], Any]:
-    """Describe in OpenAPI that a view needs a token and which errors it may answer, besides 401 and 503."""
+    """Describe in OpenAPI that a view needs a token and which errors of its own it may answer."""
 
     def note(view: Any) -> Any:
         for status in (401, *errors, 503):
@@ -40,7 +40,7 @@ def _described(*errors: int) -> Callable[[Any], Any]:
 @organising.post(CONTESTS)
 @organising.arguments(NewContest)
 @organising.response(201, Contest, headers={"Location": {"schema": {"type": "string"}}})
-@_described(404, 409, 413)
+@_described(404, 409)
 def create_contest(body: dict[str, Any], game: str) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Schedule a contest
 
@@ -55,7 +55,7 @@ def create_contest(body: dict[str, Any], game: str) -> tuple[dict[str, Any], int
 @organising.route(CONTEST, methods=["PATCH"])
 @organising.arguments(ContestChanges)
 @organising.response(200, Contest)
-@_described(404, 409, 413)
+@_described(404, 409)
 def change_contest(body: dict[str, Any], game: str, name: str) -> dict[str, Any]:
     """Change a contest's settings
 
@@ -92,7 +92,7 @@ def move_contest(game: str, name: str, action: str) -> dict[str, Any]:
 @organising.post(f"{CONTEST}/entrants")
 @organising.arguments(NewEntrants)
 @organising.response(200, Contest)
-@_described(404, 409, 413)
+@_described(404, 409)
 def add_entrants(body: dict[str, Any], game: str, name: str) -> dict[str, Any]:
     """Add one or several bots to the list of entrants
 
@@ -106,7 +106,7 @@ def add_entrants(body: dict[str, Any], game: str, name: str) -> dict[str, Any]:
 
 @organising.delete(f"{CONTEST}/entrants/<bot>")
 @organising.response(200, Contest)
-@_described(404, 409)
+@_described(400, 404, 409)
 def withdraw_entrant(game: str, name: str, bot: str) -> dict[str, Any]:
     """Withdraw a bot
 
@@ -118,7 +118,7 @@ def withdraw_entrant(game: str, name: str, bot: str) -> dict[str, Any]:
 @organising.post(f"{CONTEST}/games/<match_id>/void")
 @organising.arguments(VoidReason)
 @organising.response(200, Voided)
-@_described(404, 409, 413)
+@_described(404, 409)
 def void_match(body: dict[str, Any], game: str, name: str, match_id: str) -> dict[str, Any]:
     """Take a match back
 

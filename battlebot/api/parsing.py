@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any, NoReturn
 
 import marshmallow as ma
@@ -14,6 +15,9 @@ from webargs.flaskparser import FlaskParser
 from battlebot.api.context import current_context
 from battlebot.errors import BadMessage
 from battlebot.wire.jsontext import decode_object
+
+OF_ANY_REQUEST = (414, 431)
+OF_A_BODY = (408, 413)
 
 
 class Parser(FlaskParser):
@@ -44,9 +48,23 @@ class Parser(FlaskParser):
 
 
 class Described(Blueprint):
-    """A blueprint whose views are described in OpenAPI and parse their arguments with `Parser`."""
+    """A blueprint whose views are described in OpenAPI and parse their arguments with `Parser`.
+
+    The description of each has the errors about a request's size and pace as well.
+    """
 
     ARGUMENTS_PARSER = Parser()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._prepare_doc_cbks.append(_with_common_errors)
+
+
+def _with_common_errors(doc: dict[str, Any], _info: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
+    for status in (*OF_ANY_REQUEST, *(OF_A_BODY if "requestBody" in doc else ())):
+        # the name of a response that flask-smorest describes by our schema of errors
+        doc["responses"].setdefault(str(status), HTTPStatus(status).name)
+    return doc
 
 
 def check_keys(body: bytes) -> None:

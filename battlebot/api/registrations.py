@@ -17,7 +17,6 @@ registrations.url_value_preprocessor(check_game)
 @registrations.response(201, Registered)
 @registrations.alt_response(404, schema=ErrorBody)
 @registrations.alt_response(409, schema=ErrorBody)
-@registrations.alt_response(413, schema=ErrorBody)
 @registrations.alt_response(429, schema=ErrorBody)
 @registrations.alt_response(503, schema=ErrorBody)
 def register_bot(body: dict[str, Any], game: str) -> tuple[dict[str, str], int, dict[str, str]]:

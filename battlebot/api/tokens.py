@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, g, request
+from flask import Blueprint, g, request
 
 from battlebot.api.context import current_context
-from battlebot.api.errors import answer
 from battlebot.errors import BadToken, NoToken
 
 PASSWORD_SCHEME = "password"  # noqa: S105 - the name of the other security scheme: a bot's password
@@ -22,20 +21,11 @@ def organiser_name() -> str:
     return str(g.organiser)
 
 
-def _check() -> Response | None:
+def _check() -> None:
     kind, _, token = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() != "bearer" or not token.strip():
-        sentence = "This is for organisers: send a token, as `Authorization: Bearer <token>`."
-        return _refuse(NoToken(sentence), 'Bearer realm="battlebot"')
+        raise NoToken("This is for organisers: send a token, as `Authorization: Bearer <token>`.")
     name = current_context().storage.tokens.holder(token.strip())
     if name is None:
-        bad = BadToken("This token is unknown, expired or revoked.")
-        return _refuse(bad, 'Bearer realm="battlebot", error="invalid_token"')
+        raise BadToken("This token is unknown, expired or revoked.")
     g.organiser = name
-    return None
-
-
-def _refuse(error: NoToken | BadToken, challenge: str) -> Response:
-    response = answer(error.http_status, error.as_dict())
-    response.headers["WWW-Authenticate"] = challenge
-    return response

@@ -137,11 +137,15 @@ def test_every_json_path_is_described(home: House) -> None:
     document = home.client.get("/openapi.json").json
     described = {(path, method.upper()) for path, item in document["paths"].items() for method in item}
     for rule in home.app.url_map.iter_rules():
-        if rule.endpoint.split(".")[0] not in ("health", "pages", "docs", "openapi", "api-docs"):
+        if rule.endpoint.split(".")[0] not in ("pages", "docs", "openapi", "api-docs"):
             path = re.sub(r"<(?:[^>]+:)?([^>]+)>", r"{\1}", rule.rule)
             assert {(path, method) for method in rule.methods - {"HEAD", "OPTIONS"}} <= described
     post = document["paths"]["/bots/{game}"]["post"]
     assert {"201", "400", "404", "409", "413", "429"} <= post["responses"].keys()
+    withdraw = document["paths"]["/games/{game}/contests/{name}/entrants/{bot}"]["delete"]
+    assert {"400", "401", "404", "409", "414"} <= withdraw["responses"].keys()
+    assert {"408", "413", "414"} <= document["paths"]["/bots/{game}/{bot_id}"]["patch"]["responses"].keys()
+    assert {"200", "503"} <= document["paths"]["/readyz"]["get"]["responses"].keys()
     assert document["components"]["schemas"]["ErrorBody"]["required"] == ["code", "error"]
     assert document["components"]["schemas"]["Registration"]["properties"]["bot_id"]["type"] == "string"
 

@@ -186,7 +186,9 @@ def test_only_the_owner_sees_it(served: tuple[Cluster, Web], lasting: Bots, owne
     _, web = served
     bot = register(web, "private", lasting.url("counting"))
     other = web.register("curious", "numberwang")
-    assert web.request("/bots/numberwang/private")[0] == 401
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(f"{web.url}/bots/numberwang/private", timeout=30)
+    assert (refused.value.code, refused.value.headers["WWW-Authenticate"]) == (401, 'Bearer realm="battlebot"')
     assert owned("GET", {**bot, "pass_hash": other["pass_hash"]})[0] == 401
     assert owned("PATCH", {**bot, "pass_hash": other["pass_hash"]}, {"available": False})[0] == 401
     assert owned("POST", {**bot, "pass_hash": "0" * 64}, rest="/test")[0] == 401
