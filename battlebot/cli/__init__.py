@@ -74,7 +74,11 @@ def _place(command: Any) -> Any:
 @commands.command()
 @_place
 def serve(host: str | None, port: int | None, data: Path | None) -> None:
-    """Run a whole server: web node, worker, beat. Starts a Valkey and a mongod of its own unless URLs are set."""
+    """Run a whole server: a web node, the TCP door, a worker, a worker that asks stateless bots, and beat.
+
+    Starts a Valkey, a mongod and a nats-server of its own unless URLs are set. BATTLEBOT_TCP_PORT=0 leaves the TCP door
+    out, BATTLEBOT_NATS_PORT=0 the nats-server.
+    """
     settings = _load(host=host, port=port, data=data)
     from battlebot.cli.gamescheck import check_games
     from battlebot.embedded.server import serve as serve_until_stopped
