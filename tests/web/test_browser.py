@@ -116,6 +116,11 @@ def test_a_match_of_crossword_is_replayed_by_keys(home: House, page: Page, addre
     expect(events).to_contain_text(f"was challenged, and took {tiles} back")
     page.keyboard.press("ArrowLeft")
     expect(on_board).to_have_count(2)
+    # within a board that is wider than the window the keys scroll it
+    page.locator("#board").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.activeElement.scrollLeft > 0", timeout=10_000)
+    page.evaluate("document.activeElement.blur()")
     page.keyboard.press("End")
     expect(place).to_have_text("after turn 7 of 7")
     page.keyboard.press("Control+Home")

@@ -57,7 +57,7 @@ class Page(HTMLParser):
 
 
 def page_at(client: FlaskClient, path: str, status: int = 200) -> Page:
-    """The page, checked as all are: whole, ours alone, no inline script or style, no id twice."""
+    """The page, checked as all are: whole, ours alone, no inline script or style, no id twice, all within reach."""
     answer = client.get(path)
     assert (answer.status_code, answer.mimetype) == (status, "text/html")
     page = Page(answer.text)
@@ -66,6 +66,9 @@ def page_at(client: FlaskClient, path: str, status: int = 200) -> Page:
     for tag, attrs in page.elements:
         assert not [name for name in attrs if name == "style" or name.startswith("on")], (tag, attrs)
         assert tag != "style"
+        if tag == "pre" or "scroll" in (attrs.get("class") or "").split():
+            # what may be wider than the window can be scrolled by the keyboard
+            assert attrs.get("tabindex") == "0", (tag, attrs)
         assert tag != "script" or attrs["src"].startswith("/assets/")
         for name in ("src", "href"):
             assert (attrs.get(name) or "/").startswith(("/", "#")), attrs

@@ -63,6 +63,8 @@ document.addEventListener("click", (event) => {
 document.addEventListener("keydown", (event) => {
   // ignore keys typed into a control and the browser's shortcuts
   if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.target.closest("input, select, textarea, button")) return;
+  // who has gone to a part that is wider than its place wants to scroll it
+  if (event.target.matches(".scroll") && event.target.scrollWidth > event.target.clientWidth) return;
   const anchor = document.querySelector(`.replay a[href][aria-keyshortcuts="${CSS.escape(event.key)}"]`);
   if (event.key === " " && document.querySelector(".replay [data-play]")) {
     event.preventDefault();
