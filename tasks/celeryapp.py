@@ -165,10 +165,15 @@ def make_celery(settings: Settings) -> Celery:
 
 
 def broker_url(redis_url: str) -> str:
-    """The address in Celery's form: `unix:///path?db=1` becomes `redis+socket:///path?virtual_host=1`."""
-    if not redis_url.startswith("unix://"):
-        return redis_url
+    """The address in Celery's form: `unix:///path?db=1` becomes `redis+socket:///path?virtual_host=1`.
+
+    A server's certificate is checked unless the address says otherwise, as by the nodes: Celery's default is not to.
+    """
     parts = urlsplit(redis_url)
+    if parts.scheme == "rediss" and "ssl_cert_reqs" not in parse_qs(parts.query):
+        return f"{redis_url}{'&' if parts.query else '?'}ssl_cert_reqs=required"
+    if parts.scheme != "unix":
+        return redis_url
     database = parse_qs(parts.query).get("db", ["0"])[0]
     return f"redis+socket://{parts.path}?virtual_host={database}"
 
