@@ -78,6 +78,7 @@ class Workbench(MatchBench):
     organiser: Organiser
     absences: Absences
     rater: Rater
+    heartbeats: Heartbeats
     bus: Bus
     rating_pace: Pace
 
@@ -135,7 +136,7 @@ def _workbench(pid: int) -> Workbench:
         until = health.paused_until_s(sorted(set(addresses.values())))
         return [bot for bot, address in addresses.items() if until[address] is not None]
 
-    missing = Missing(client)
+    missing, heartbeats = Missing(client), Heartbeats(client)
     pairer = Pairer(base.registry, settings, storage, store, queues, missing, ask_bots=requests.bots, paused=paused)
     bus = Bus(client)
     organiser = Organiser(
@@ -158,10 +159,11 @@ def _workbench(pid: int) -> Workbench:
             missing,
             pairer,
             organiser,
-            Heartbeats(client),
+            heartbeats,
             settings.node_grace_s,
             most_s=max(5.0, 3 * settings.sweep_interval_s),
         ),
+        heartbeats=heartbeats,
         rater=Rater(storage),
         bus=bus,
         rating_pace=Pace(client, "ratings"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-STATELESS = "bots"  # instead of a node: a stateless bot, asked at an address
+STATELESS = "bots"  # instead of a node, and of a door: a stateless bot, asked at an address
 STATELESS_PLACE = f"{STATELESS}/-"  # of a stateless bot that was not taken out of a queue
 WEB, TCP = "web", "tcp"  # the doors for bots; a node has one
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,14 +12,20 @@ import redis
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
 
-_LOOKED = "/"  # a field beside those of missing bots, and no bot's name: up to when time has been counted
+
+class Chance(NamedTuple):
+    """A bot could have come up to `until_s` (epoch), but for the times in `shut` (from, until), which may overlap."""
+
+    until_s: float
+    shut: tuple[tuple[float, float], ...] = ()
 
 
 class Wait(NamedTuple):
-    """A bot has been missing since `since_s` (epoch), for `seconds` in which it could have come."""
+    """A bot has been missing since `since_s` (epoch), for `seconds` in which it could have come up to `counted_s`."""
 
     since_s: float
     seconds: float
+    counted_s: float
 
 
 @dataclass
@@ -36,42 +42,33 @@ class Missing:
         game: str,
         contest: str,
         run: str,
-        missing: Collection[str],
+        missing: Mapping[str, Chance],
         now_s: float,
         most_s: float,
-        until_s: float | None = None,
-        shut: Iterable[tuple[float, float]] = (),
     ) -> dict[str, Wait]:
         """Notes all bots that are `missing` now; returns how long the contest has waited for each.
 
-        Adds the time since it was last counted, up to `until_s` (None: now), without the times in `shut` (from, until)
-        in which bots could not come; at most `most_s`. The time after `until_s` is left to the next call. Forgets all
-        other bots.
+        Adds the time since a bot's was last counted in which it could have come, at most `most_s`. The time after its
+        `until_s` is left to the next call. Forgets all other bots.
         """
-        known = self._read(game, contest, run)
-        counted_s = known.pop(_LOOKED, Wait(now_s, 0.0)).since_s
-        until_s = max(counted_s, now_s if until_s is None else until_s)
+        known = self.noted(game, contest, run)
         noted = {}
-        for bot in missing:
-            before = known.get(bot, Wait(now_s, 0.0))
-            passed_s = _outside(max(counted_s, before.since_s), until_s, shut)
-            noted[bot] = Wait(before.since_s, before.seconds + min(passed_s, most_s))
+        for bot, chance in missing.items():
+            before = known.get(bot, Wait(now_s, 0.0, now_s))
+            until_s = max(before.counted_s, chance.until_s)
+            passed_s = _outside(before.counted_s, until_s, chance.shut)
+            noted[bot] = Wait(before.since_s, before.seconds + min(passed_s, most_s), until_s)
         key = keys.missed(game, contest)
-        rows = {**noted, _LOOKED: Wait(until_s, 0.0)}
         with redis_errors():
             pipeline = self.client.pipeline(transaction=True)
             pipeline.delete(key)
-            pipeline.hset(key, mapping={bot: orjson.dumps([run, *wait]) for bot, wait in rows.items()})
+            if noted:
+                pipeline.hset(key, mapping={bot: orjson.dumps([run, *wait]) for bot, wait in noted.items()})
             pipeline.execute()
         return noted
 
     def noted(self, game: str, contest: str, run: str) -> dict[str, Wait]:
         """Returns how long the contest had waited for each missing bot at the last `note`."""
-        known = self._read(game, contest, run)
-        known.pop(_LOOKED, None)
-        return known
-
-    def _read(self, game: str, contest: str, run: str) -> dict[str, Wait]:
         with redis_errors():
             kept: Any = self.client.hgetall(keys.missed(game, contest))
         rows = ((bot.decode(), orjson.loads(row)) for bot, row in kept.items())

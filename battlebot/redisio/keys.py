@@ -107,7 +107,7 @@ def put_off(work: str) -> str:
 
 
 def missed(game: str, contest: str) -> str:
-    """Hash of a contest: bot that is waited for -> the contest's run, since when (epoch), for how many seconds."""
+    """Hash of a contest: bot that is waited for -> the contest's run, since when, for how many seconds, up to when."""
     return f"{TAG}:missing:{game}/{contest}"
 
 
@@ -133,6 +133,8 @@ def health(address: str) -> str:
 
 def door(door: str) -> str:
     """Hash of what the heartbeats of a door's nodes showed (`beat.lua`), all in ms since the epoch.
+
+    Also of what the attendance of stateless bots showed, as if it were a node's door.
 
     Its fields: `lived`, `opened`, `since`, `shut`, `reopened`.
     """

@@ -14,6 +14,7 @@ from typing import Any
 import structlog
 
 from battlebot.arena.live.casual import CasualMatches
+from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.queue import Queues, Ticket
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.places import is_stateless, stateless_place
@@ -30,6 +31,7 @@ from battlebot.storage import Storage
 log = structlog.get_logger()
 
 BEHIND_S = 10 * 365 * 86_400.0  # how far in the future their tickets are dated: bots that wait are matched first
+LATE = 3  # sweeps after which attendance that is taken with each has not been taken
 MOST_TRIED = 20  # paused bots tested at a time
 
 
@@ -42,6 +44,7 @@ class Attendance:
     storage: Storage
     store: MatchStore
     queues: Queues
+    heartbeats: Heartbeats
     health: Health
     trial: Trial
     casual: CasualMatches
@@ -52,7 +55,8 @@ class Attendance:
     def look(self) -> int:
         """Brings the tickets up to date; returns how many were added. Raises Unavailable.
 
-        The queues refuse a bot that is made unavailable meanwhile.
+        The queues refuse a bot that is made unavailable meanwhile. Contests miss a stateless bot only while this goes
+        on: each look that is done says so.
         """
         bots = self.storage.bots.stateless()
         if not bots:
@@ -63,6 +67,7 @@ class Attendance:
         self._leave_all_but({keys.queue_name(*contest.where) for contest in contests})
         for name in {bot["game"] for bot in bots} & self.registry.keys():
             added += self._attend_game(self.registry[name], [bot for bot in ready.values() if bot["game"] == name])
+        self.heartbeats.attended(self.now_s(), LATE * self.settings.sweep_interval_s)
         return added
 
     def _ready(self, bots: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

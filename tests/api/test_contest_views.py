@@ -9,7 +9,7 @@ from webhouse import CONTESTS, House
 
 from battlebot.arena.places import ticket_of
 from battlebot.contests.service import lookout
-from battlebot.matchmaking.missing import Missing
+from battlebot.matchmaking.missing import Chance, Missing
 from battlebot.redisio import keys
 
 GAME = "noughtsandcrosses"
@@ -232,7 +232,7 @@ def test_why_in_a_closed_contest(home: House) -> None:
     contest = home.storage.contests.find(GAME, "cup")
     assert contest is not None
     for now_s in (1_700_000_000, 1_700_000_004):
-        Missing(home.context.redis).note(GAME, "cup", contest.run, {"a"}, now_s, 5.0)
+        Missing(home.context.redis).note(GAME, "cup", contest.run, {"a": Chance(now_s)}, now_s, 5.0)
     assert why(home, "a")["since"] == "2023-11-14T22:13:20.000Z"
     wait(home, "a")
     assert (why(home, "a")["code"], why(home, "a")["left"]) == ("all-away", ["b", "c"])

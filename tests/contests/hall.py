@@ -69,10 +69,11 @@ class Hall:
         )
         self.heartbeats.send("node", self.now_s, first=True)
 
-    def begin(self, bots: str, **fields: Any) -> None:
+    def begin(self, bots: str, stateless: str = "", **fields: Any) -> None:
         """Registers the bots and starts a contest with them: a round-robin of one meeting unless said otherwise."""
         for bot in bots:
-            self.storage.bots.register(GAME, bot, "owner", b"sealed")
+            url = "http://127.0.0.1:9/" if bot in stateless else None
+            self.storage.bots.register(GAME, bot, "owner", b"sealed", url=url)
         given = {"name": "cup", "format": "round-robin", "meetings": 1, "entrants": list(bots), **fields}
         self.organiser.create(GAME, given, "ann")
         self.do("start")

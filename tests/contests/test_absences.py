@@ -6,11 +6,13 @@ import pytest
 from hall import GAME, Hall
 
 
-def looks(hall: Hall, seconds: int, alive: bool = True) -> int:
-    """A look every second, while a node lives or none does; how many meetings were closed."""
+def looks(hall: Hall, seconds: int, alive: bool = True, attended: bool = False) -> int:
+    """A look every second, while a node lives or none does, attendance is taken or not; how many meetings closed."""
     closed = 0
     for _ in range(seconds):
         hall.pass_time(1, alive)
+        if attended:
+            hall.heartbeats.attended(hall.now_s, 0.0)
         closed += hall.look()
     return closed
 
@@ -160,3 +162,37 @@ def test_time_counts_up_to_when_the_door_was_last_known_to_be_open(hall: Hall) -
     hall.pass_time(2)
     assert hall.look() == 0
     assert waited() == before_s, "it was an outage"
+
+
+def test_a_stateless_bot_is_missed_only_while_attendance_is_taken(hall: Hall) -> None:
+    """Whatever its door may be; afterwards it has the grace of an outage, and then what was left."""
+    hall.begin("ab", stateless="b", absentAfterS=10)
+    hall.wait("a")
+    assert looks(hall, 30) == 0, "it has never been taken"
+    assert looks(hall, 6, attended=True) == 0
+    assert looks(hall, 60) == 0, "it is no longer taken"
+    assert looks(hall, 15 + 4, alive=False, attended=True) == 0
+    assert looks(hall, 1, alive=False, attended=True) == 1
+    assert hall.storage.meetings.of_contest(GAME, "cup")[0]["victor"] == "a"
+
+
+def test_other_bots_are_missed_while_no_attendance_is_taken(hall: Hall) -> None:
+    """They come in at their own door, and meet one another."""
+    hall.begin("abc", stateless="b", absentAfterS=10)
+    hall.wait("a")
+    assert looks(hall, 30) == 1
+    (row,) = hall.storage.meetings.of_contest(GAME, "cup")
+    assert (set(row["bots"]), row["victor"]) == ({"a", "c"}, "a")
+
+
+def test_attendance_taken_with_slow_sweeps_is_taken_all_the_time(hall: Hall) -> None:
+    """It comes every twenty seconds, as often as it should."""
+    hall.absences.most_s = 60.0
+    hall.begin("ab", stateless="b", absentAfterS=55)
+    hall.wait("a")
+    closed = []
+    for _ in range(4):
+        hall.pass_time(20)
+        hall.heartbeats.attended(hall.now_s, 60.0)
+        closed.append(hall.look())
+    assert closed == [0, 0, 0, 1]

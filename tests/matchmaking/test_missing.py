@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 import redis
 
-from battlebot.matchmaking.missing import Missing
+from battlebot.matchmaking.missing import Chance, Missing
 
 
 def noted(
     client: redis.Redis, now_s: float, until_s: float | None = None, shut: tuple[tuple[float, float], ...] = ()
 ) -> float:
     """Notes that a bot is missing; returns for how long it has been waited for."""
-    return Missing(client).note("g", "cup", "a run", ["a"], now_s, 100.0, until_s, shut)["a"].seconds
+    chance = Chance(now_s if until_s is None else until_s, shut)
+    return Missing(client).note("g", "cup", "a run", {"a": chance}, now_s, 100.0)["a"].seconds
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,6 @@ def test_time_of_which_it_is_not_known_counts_later(client: redis.Redis) -> None
 
 def test_a_bot_is_not_missed_for_the_time_before_it_went_missing(client: redis.Redis) -> None:
     """Though that is counted only later."""
-    Missing(client).note("g", "cup", "a run", [], 100.0, 100.0)
+    Missing(client).note("g", "cup", "a run", {}, 100.0, 100.0)
     assert noted(client, 120.0, until_s=110.0) == 0
     assert noted(client, 130.0) == 10

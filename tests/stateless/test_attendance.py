@@ -15,11 +15,12 @@ from cup import cup
 from httpbots import Bots
 
 from battlebot.arena.live.casual import CasualMatches
+from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.places import STATELESS
 from battlebot.config import Settings
-from battlebot.errors import NotTested
+from battlebot.errors import NotTested, Unavailable
 from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
 from battlebot.redisio.scripts import Scripts
@@ -52,6 +53,7 @@ def attendance(settings: Settings) -> Iterator[Attendance]:
         storage=storage,
         store=store,
         queues=Queues(client),
+        heartbeats=Heartbeats(client),
         health=Health(Scripts(client)),
         trial=nobody,
         casual=CasualMatches(settings, store, storage.bots.addresses, lambda match_id: None, time.time),
@@ -206,3 +208,21 @@ def test_a_paused_bot_that_the_server_could_not_test_is_as_it_was(attendance: At
     assert attendance.health.paused_until_s([url]) == before
     assert "lastTest" not in (attendance.storage.bots.find("away") or {})
     assert attendance._tried == set()
+
+
+def test_who_asks_when_attendance_was_taken_learns_of_the_last_that_was_done(
+    attendance: Attendance,
+) -> None:
+    """A look that MongoDB does not answer shows nothing of the bots."""
+    began_s = time.time()
+    attendance.look()
+    taken_s = attendance.heartbeats.shown(STATELESS, time.time()).open_s
+    assert taken_s is not None
+    assert began_s - 0.01 <= taken_s <= time.time()
+    attendance.storage.close()
+    attendance.storage = Storage(
+        replace(attendance.settings, mongodb_uri="mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=200")
+    )
+    with pytest.raises(Unavailable):
+        attendance.look()
+    assert attendance.heartbeats.shown(STATELESS, time.time()).open_s == taken_s

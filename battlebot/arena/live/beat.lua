@@ -2,7 +2,8 @@
 -- of that for more than `gap_ms`: that it may have been shut from `shut` to `reopened`; for more than `away_ms`: that it
 -- was shut meanwhile, until now.
 -- `since` is when the nodes of the door were there again after a time in which none of them sent a heartbeat.
--- Returns 1 if the node was not among those that live, else 0.
+-- Returns 1 if the node was not among those that live, else 0. Without a node ('') none is noted: what it says of the
+-- door is all.
 local nodes, door, outages = unpack(KEYS)
 local node, now_ms, opened_ms, gap_ms, away_ms, most = unpack(ARGV)
 
@@ -28,4 +29,5 @@ if opened_ms ~= '-1' then
     redis.call('LTRIM', outages, -most, -1)
   end
 end
+if node == '' then return 0 end
 return redis.call('ZADD', nodes, now_ms, node)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import redis
 
 from battlebot.arena.live.steadiness import SPARE_S
-from battlebot.arena.places import door_of
+from battlebot.arena.places import STATELESS, door_of
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors, texts
 from battlebot.redisio.scripts import Argument, Script, Scripts
@@ -79,8 +79,17 @@ class Heartbeats:
         `ago_s`: how long ago it could last let bots in at its door; infinite if it never could, or does so no more.
         `first`: it could not before.
         """
-        away_s, door = GAP_S if first else AWAY_S, door_of(node)
         opened_ms = -1 if math.isinf(ago_s) else int((now_s - ago_s) * 1000)
+        return self._beat(door_of(node), node, now_s, opened_ms, GAP_S if first else AWAY_S)
+
+    def attended(self, now_s: float, away_s: float) -> None:
+        """Notes that all stateless bots that can be asked wait now: their door, `STATELESS`, is open.
+
+        If that was not so for longer than `away_s`, or `AWAY_S`, there was an outage.
+        """
+        self._beat(STATELESS, "", now_s, int(now_s * 1000), max(away_s, AWAY_S))
+
+    def _beat(self, door: str, node: str, now_s: float, opened_ms: int, away_s: float) -> bool:
         gap_ms, away_ms = int(GAP_S * 1000), int(away_s * 1000)
         arguments: list[Argument] = [node, int(now_s * 1000), opened_ms, gap_ms, away_ms, MOST_OUTAGES]
         return bool(self._scripts.run(BEAT, [keys.NODES, keys.door(door), keys.outages(door)], arguments))

@@ -12,13 +12,13 @@ from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.ids import new_match_id
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.places import WEB
+from battlebot.arena.places import STATELESS, WEB
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
 from battlebot.contests.formats.situation import Due
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
-from battlebot.matchmaking.missing import Missing, Wait
+from battlebot.matchmaking.missing import Chance, Missing, Wait
 from battlebot.redisio import keys
 
 log = structlog.get_logger()
@@ -29,8 +29,9 @@ class Absences:
     """Tracks in Redis how long each entrant with a due meeting has been missing, and closes meetings accordingly.
 
     Time counts only while the contest runs, bots can come in and somebody looks, at most `most_s` seconds from one look
-    to the next, so that no bot is charged for a server that was down. After an outage bots have `grace_s` to come back
-    before it goes on. It restarts when the contest is resumed or reopened.
+    to the next, so that no bot is charged for a server that was down: its door was shut, or, of a stateless bot, nobody
+    took attendance. After an outage bots have `grace_s` to come back before it goes on. It
+    restarts when the contest is resumed or reopened.
     """
 
     store: MatchStore
@@ -73,15 +74,20 @@ class Absences:
 
     def _noted(self, contest: Contest, missing: set[str]) -> dict[str, Wait]:
         now_s = self.now_s()
-        # bots of contests come in at the WebSocket door; stateless ones are not missed
-        shown = self.heartbeats.shown(WEB, now_s)
+        stateless = self.organiser.storage.bots.addresses(sorted(missing)).keys()
+        # bots of contests come in at the WebSocket door; stateless ones are brought in
+        web, asked = self._chance(WEB, now_s), self._chance(STATELESS, now_s)
+        chances = {bot: asked if bot in stateless else web for bot in missing}
+        return self.missing.note(*contest.where, contest.run, chances, now_s, self.most_s)
+
+    def _chance(self, door: str, now_s: float) -> Chance:
+        shown = self.heartbeats.shown(door, now_s)
         open_s = shown.open_s
         shut = [(outage.since_s, outage.until_s + self.grace_s) for outage in shown.outages]
         if open_s is None:
             shut.append((0.0, now_s))
         # whether bots could come in since then is known when there is another heartbeat
-        until_s = now_s if open_s is None else min(now_s, open_s)
-        return self.missing.note(*contest.where, contest.run, missing, now_s, self.most_s, until_s, shut)
+        return Chance(now_s if open_s is None else min(now_s, open_s), tuple(shut))
 
     def _close(self, contest: Contest, row: Due, there: set[str]) -> bool:
         victor = next(iter(there), None)
