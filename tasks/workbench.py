@@ -15,6 +15,7 @@ import redis
 from celery import Celery, current_app
 
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.cutoff import CutOff
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.queue import Queues
@@ -160,6 +161,7 @@ def _workbench(pid: int) -> Workbench:
             pairer,
             organiser,
             heartbeats,
+            CutOff(client),
             settings.node_grace_s,
             most_s=max(5.0, 3 * settings.sweep_interval_s),
         ),

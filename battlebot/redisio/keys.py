@@ -111,6 +111,11 @@ def missed(game: str, contest: str) -> str:
     return f"{TAG}:missing:{game}/{contest}"
 
 
+def cut_off(queue_name: str) -> str:
+    """Hash of a contest's queue, short-lived: bot that was cut off with its node -> the node, from when, until when."""
+    return f"{TAG}:cutoff:{queue_name}"
+
+
 def asking(match_id: str) -> str:
     """String, short-lived: the token of the worker that asks the stateless bots of a match now."""
     return f"{TAG}:asking:{match_id}"

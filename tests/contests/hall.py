@@ -9,10 +9,12 @@ import redis
 
 from battlebot.arena.live.archiving import game_document
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.cutoff import CutOff
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.heartbeats import AWAY_S, Heartbeats
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
+from battlebot.arena.live.sweep import Sweeper
 from battlebot.config import Settings
 from battlebot.contests.contest import Contest
 from battlebot.contests.service.absences import Absences
@@ -64,6 +66,7 @@ class Hall:
             self.pairer,
             self.organiser,
             self.heartbeats,
+            CutOff(self.client),
             self.settings.node_grace_s,
             now_s=lambda: self.now_s,
         )
@@ -90,11 +93,11 @@ class Hall:
         """Returns the contest."""
         return self.organiser.contest(GAME, "cup")
 
-    def wait(self, bots: str) -> None:
-        """Makes the bots wait."""
+    def wait(self, bots: str, node: str = "n") -> None:
+        """Makes the bots wait at a node."""
         for bot in bots:
             self._tickets += 1
-            ticket = Ticket(f"n/{self._tickets}", bot, 100.0 + self._tickets)
+            ticket = Ticket(f"{node}/{self._tickets}", bot, 100.0 + self._tickets)
             self.queues.wait(f"{GAME}/cup", ticket, BY_A_TASK)
 
     def pair(self) -> list[Match]:
@@ -130,6 +133,11 @@ class Hall:
     def pass_time(self, seconds: float, alive: bool = True) -> None:
         """Lets time pass in which a node lives, and sends heartbeats; or none does."""
         self.now_s = time_passed(self.heartbeats, self.now_s, seconds) if alive else self.now_s + seconds
+
+    def sweep(self) -> None:
+        """Looks for nodes that have died, and takes their bots' tickets and seats away."""
+        conductor = Conductor(REGISTRY, self.store, now_s=lambda: self.now_s)
+        Sweeper(self.client, conductor, self.queues, 5.0, 1.0).sweep()
 
     def look(self) -> int:
         """Looks for absent bots; returns how many meetings that closed."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from hall import GAME, Hall
 
+from battlebot.arena.live.cutoff import LONGEST_S, CutOff
+from battlebot.redisio import keys
+
 
 def looks(hall: Hall, seconds: int, alive: bool = True, attended: bool = False) -> int:
     """A look every second, while a node lives or none does, attendance is taken or not; how many meetings closed."""
@@ -196,3 +199,73 @@ def test_attendance_taken_with_slow_sweeps_is_taken_all_the_time(hall: Hall) -> 
         hall.heartbeats.attended(hall.now_s, 60.0)
         closed.append(hall.look())
     assert closed == [0, 0, 0, 1]
+
+
+def hang(hall: Hall) -> None:
+    """The node of `b` hangs while another lives, and is found dead."""
+    hall.heartbeats.send("hung", hall.now_s, first=False)
+    hall.pass_time(10)
+    hall.sweep()
+
+
+@pytest.fixture
+def cut(hall: Hall) -> Hall:
+    """`a` waits, and `b` at a node that hung and was taken for dead."""
+    hall.begin("ab", absentAfterS=10)
+    hall.wait("a")
+    hall.wait("b", node="hung")
+    hang(hall)
+    assert [ticket.bot for ticket in hall.queues.tickets(f"{GAME}/cup")] == ["a"]
+    return hall
+
+
+def test_who_sits_at_a_node_that_hangs_is_missed_as_if_gone_only_after_a_while(cut: Hall) -> None:
+    """The node may be gone for good, and the bot with it: the contest waits no longer for it than that."""
+    assert looks(cut, int(LONGEST_S) + 9) == 0
+    assert looks(cut, 1) == 1
+
+
+def test_who_does_not_come_back_with_its_node_is_missed_after_the_grace(cut: Hall) -> None:
+    """It left while the node hung: from the first heartbeat it has as long as after an outage."""
+    looks(cut, 60)
+    cut.heartbeats.send("hung", cut.now_s, first=False)
+    assert looks(cut, 1 + 15 + 9) == 0
+    assert looks(cut, 1) == 1
+
+
+@pytest.mark.parametrize("node", ["n", "hung"])
+def test_who_has_come_back_is_missed_as_everybody_when_it_leaves(cut: Hall, node: str) -> None:
+    """To any node, however short it was there."""
+    looks(cut, 60)
+    cut.heartbeats.send("hung", cut.now_s, first=False)
+    cut.wait("b", node=node)
+    looks(cut, 1)
+    cut.client.delete(keys.queue(f"{GAME}/cup"))
+    cut.wait("a")
+    assert looks(cut, 10) == 0
+    assert looks(cut, 1) == 1
+
+
+def test_a_ticket_that_is_about_to_be_taken_away_is_no_sign_of_the_bot(hall: Hall) -> None:
+    """A look comes between the note that it is cut off and the end of its ticket."""
+    hall.begin("ab", absentAfterS=10)
+    hall.wait("a")
+    hall.wait("b", node="hung")
+    CutOff(hall.client).note("hung", hall.queues.at_node("hung"), hall.now_s)
+    looks(hall, 1)
+    hall.queues.drop_node("hung")
+    assert looks(hall, 60) == 0
+
+
+def test_who_lost_its_seat_with_its_node_is_not_missed_either(hall: Hall) -> None:
+    """Its match became void, and is to be played again."""
+    hall.begin("ab", absentAfterS=10)
+    hall.wait("a")
+    hall.wait("b", node="hung")
+    (match,) = hall.pair()
+    hang(hall)
+    assert [seat.place for seat in hall.live()[0].seats if seat.bot == "b"] == [None]
+    looks(hall, 1)
+    hall.void(match.id)
+    hall.wait("a")
+    assert looks(hall, 60) == 0

@@ -12,6 +12,7 @@ from hall import time_passed
 
 from battlebot.arena.live.archiving import game_document
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.cutoff import CutOff
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
@@ -48,7 +49,7 @@ class House:
         self.pairer = Pairer(registry, settings, storage, self.store, self.queues, self.missing)
         self.organiser = Organiser(registry, storage, self.conductor, Bus(client), lambda *_: None, lambda *_: None)
         self.heartbeats = Heartbeats(client)
-        looks = (self.store, self.queues, self.missing, self.pairer, self.organiser, self.heartbeats)
+        looks = (self.store, self.queues, self.missing, self.pairer, self.organiser, self.heartbeats, CutOff(client))
         self.absences = Absences(*looks, grace_s=15.0, most_s=100.0)
         self.lookout = Lookout(storage, self.store, self.queues, self.missing)
         self.waited = 0

@@ -165,6 +165,14 @@ class Queues:
         with redis_errors():
             return sorted(texts(self._client.smembers(keys.QUEUES)))
 
+    def at_node(self, node: str) -> dict[str, list[str]]:
+        """Returns queue -> the bots that wait in it at a node; no queue in which none does."""
+        bots = {
+            name: [ticket.bot for ticket in self.tickets(name) if node_of(ticket.place) == node]
+            for name in self.names()
+        }
+        return {name: there for name, there in bots.items() if there}
+
     def drop_node(self, node: str) -> int:
         """Takes the tickets of a dead node out of all queues; returns how many."""
         return self._drop(self.names(), lambda ticket: node_of(ticket.place) == node)

@@ -8,6 +8,7 @@ import redis
 import structlog
 
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.cutoff import CutOff
 from battlebot.arena.live.heartbeats import SHUT_S, Heartbeats
 from battlebot.arena.live.mail import nudge
 from battlebot.arena.live.queue import Queues
@@ -43,6 +44,7 @@ class Sweeper:
         """`ask_bots(match_id)` has the stateless bots asked that the match awaits."""
         self._client = client
         self._heartbeats = Heartbeats(client)
+        self._cut_off = CutOff(client)
         self._steadiness = Steadiness(client, every_s)
         self._conductor = conductor
         self._queues = queues
@@ -62,6 +64,7 @@ class Sweeper:
         living = beats.keys() - dead | {STATELESS}
         for node in dead:
             log.warning("node.dead", node=node)
+            self._cut_off.note(node, self._queues.at_node(node), now_s)
             self._queues.drop_node(node)
         if dead:
             for match_id in self._conductor.store.live_ids():
@@ -125,6 +128,7 @@ class Sweeper:
                 if node is None or node in living or not self._is_silent(node, now_s):
                     continue
                 assert seat.place is not None
+                self._cut_off.note(node, {keys.queue_name(match.game, match.contest): [seat.bot]}, now_s)
                 match = self._conductor.conduct(match, Orphaned(seat.bot, seat.place, "node-dead")).match
                 log.warning("match.orphaned", match=match_id, bot=seat.bot)
                 # a node that lives all the same takes the seat back

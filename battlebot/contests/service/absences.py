@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import structlog
 
+from battlebot.arena.live.cutoff import CutOff
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.ids import new_match_id
 from battlebot.arena.live.queue import Queues
@@ -30,8 +31,8 @@ class Absences:
 
     Time counts only while the contest runs, bots can come in and somebody looks, at most `most_s` seconds from one look
     to the next, so that no bot is charged for a server that was down: its door was shut, or, of a stateless bot, nobody
-    took attendance. After an outage bots have `grace_s` to come back before it goes on. It
-    restarts when the contest is resumed or reopened.
+    took attendance. After an outage bots have `grace_s` to come back before it goes on. Nor is a bot charged while it
+    is cut off at a node that was taken for dead. It restarts when the contest is resumed or reopened.
     """
 
     store: MatchStore
@@ -40,6 +41,7 @@ class Absences:
     pairer: Pairer
     organiser: Organiser
     heartbeats: Heartbeats
+    cut_off: CutOff
     grace_s: float
     most_s: float = 5.0
     now_s: Callable[[], float] = time.time
@@ -57,9 +59,9 @@ class Absences:
             self.organiser.finish_by_itself(contest)
             return 0
         due = kind.due(situation)
-        waiting, playing = self._present(contest)
+        waiting, playing, cut = self._present(contest)
         missing = {bot for row in due for bot in row.bots} - waiting - playing
-        waits = self._noted(contest, missing)
+        waits = self._noted(contest, missing, cut)
         gone = {bot for bot, wait in waits.items() if wait.seconds >= contest.absent_after_s}
         closed, busy = 0, set(playing)
         for row in due:
@@ -72,12 +74,15 @@ class Absences:
                 closed += self._close(contest, row, bots - gone)
         return closed
 
-    def _noted(self, contest: Contest, missing: set[str]) -> dict[str, Wait]:
+    def _noted(self, contest: Contest, missing: set[str], cut: Mapping[str, tuple[float, float]]) -> dict[str, Wait]:
         now_s = self.now_s()
         stateless = self.organiser.storage.bots.addresses(sorted(missing)).keys()
         # bots of contests come in at the WebSocket door; stateless ones are brought in
         web, asked = self._chance(WEB, now_s), self._chance(STATELESS, now_s)
-        chances = {bot: asked if bot in stateless else web for bot in missing}
+        chances = {
+            bot: asked if bot in stateless else web._replace(shut=(*web.shut, cut[bot])) if bot in cut else web
+            for bot in missing
+        }
         return self.missing.note(*contest.where, contest.run, chances, now_s, self.most_s)
 
     def _chance(self, door: str, now_s: float) -> Chance:
@@ -104,14 +109,21 @@ class Absences:
         self.organiser.bus.publish(keys.contest_events(*contest.where), b"absent")
         return True
 
-    def _present(self, contest: Contest) -> tuple[set[str], set[str]]:
-        """Who waits in the contest, and who plays in it. A bot that does both counts as playing."""
+    def _present(self, contest: Contest) -> tuple[set[str], set[str], dict[str, tuple[float, float]]]:
+        """Who waits in the contest, who plays in it, and when others were cut off (bot -> from, until).
+
+        A bot that waits and plays counts as playing.
+        """
         queue = keys.queue_name(*contest.where)
-        waiting = {ticket.bot for ticket in self.queues.tickets(queue)}
-        playing = {
-            seat.bot
+        tickets = self.queues.tickets(queue)
+        seats = [
+            seat
             for match in self.store.load_many(self.store.live_ids()).values()
             if (match.game, match.contest) == contest.where
             for seat in match.seats
-        }
-        return waiting - playing, playing
+        ]
+        places = [(ticket.bot, ticket.place) for ticket in tickets]
+        places += [(seat.bot, seat.place) for seat in seats if seat.place is not None]
+        cut = self.cut_off.times(queue, places, self.now_s(), self.grace_s)
+        playing = {seat.bot for seat in seats}
+        return {ticket.bot for ticket in tickets} - playing, playing, cut
