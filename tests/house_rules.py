@@ -232,7 +232,7 @@ LAYERS = {
     ),
     "battlebot.doctor": layer(
         "the doctor looks at arena, queues and storage, and changes nothing",
-        *("doctor", "redisio", "arena.live.queue"),
+        *("doctor", "redisio", "arena.live.queue", "arena.places"),
         *("storage", "config", "errors"),
         theirs=("packaging",),
         never=SOCKETS | PROCESSES,
