@@ -108,7 +108,7 @@ def put_off(work: str) -> str:
 
 def missed(game: str, contest: str) -> str:
     """Hash of a contest: bot that is waited for -> the contest's run, since when, for how many seconds, up to when."""
-    return f"{TAG}:missing:{game}/{contest}"
+    return f"{TAG}:missed:{game}/{contest}"
 
 
 def cut_off(queue_name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -253,3 +254,17 @@ def test_what_the_game_would_not_begin_is_no_contest(settings: Settings, storage
     with pytest.raises(Refused) as refused:
         house.organiser.create(GAME, {**changes, "options": {"edgeLength": 1}}, "ann")
     assert refused.value.details["field"] == "options"
+
+
+def test_a_game_that_fails_to_say_who_may_start_holds_up_no_battle_of_all(house: House) -> None:
+    """It is asked whether the others may begin without some: they wait for these."""
+
+    def raising(players: list[str], options: dict[str, Any]) -> str | None:
+        raise KeyError(players[0])
+
+    game = house.pairer.registry[GAME]
+    house.pairer.registry = {GAME: replace(game, rules=replace(game.rules, objection=raising))}
+    house.wait(BOTS[:3])
+    assert house.pairer.pair(GAME, "cup") == 0
+    house.wait()
+    assert house.pairer.pair(GAME, "cup") == 1

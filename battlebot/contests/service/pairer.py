@@ -161,8 +161,16 @@ class Pairer:
         away = frozenset(contest.listed).difference(contest.withdrawn, waiting)
         gone = away.intersection(late).union(self.paused(away))
         there = [bot for bot in contest.listed if bot not in gone.union(contest.withdrawn)]
+        return frozenset() if self._objects(contest, there) else gone
+
+    def _objects(self, contest: Contest, bots: Sequence[str]) -> bool:
+        """Whether the game does not let these bots begin, or cannot say so because its code fails."""
         game = self.registry[contest.game]
-        return frozenset() if game.objection(there, game.options_with_defaults(contest.options)) else gone
+        try:
+            return bool(game.objection(bots, game.options_with_defaults(contest.options)))
+        except Exception:
+            log.exception("game.failed", game=game.name, function="objection")
+            return True
 
     def _was_in_vain(self, queue: str, sight: object) -> bool:
         """Whether the same tickets waited less than IN_VAIN_S ago, and no two of them could meet.
