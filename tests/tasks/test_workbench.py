@@ -102,7 +102,7 @@ def test_a_match_that_cannot_be_stored_is_set_aside_and_played_again(
     bench.storage.meetings.reserve(*where, [{"match": match.id, "bots": ["ada", "bob"], "n": 1}])
     for bot, place in seats:
         bench.queues.wait("numberwang/cup", Ticket(place, bot, 1000.0), BY_A_TASK)
-    unstorable = msgspec.structs.replace(match, state={**match.state, "\0": 1})
+    unstorable = msgspec.structs.replace(match, options={**match.options, "\0": 1})
     assert begin(bench.store, game, unstorable, "numberwang/cup")
     bench.conductor.conduct(unstorable, Failed("a mistake"))
     assert tasks.matches.archive() == 0
