@@ -83,7 +83,6 @@ BAD = [
     ("NATS_URL", "nats://h:0", "must name one server"),
     ("REDIS_URL", "redis://h/0?password=x", "must not have the option"),
     ("REDIS_URL", "redis://h/0?username=", "must not have the option"),
-    ("REDIS_URL", "redis://h?db=1", "must not have the option"),
     ("REDIS_URL", "unix:///run/v.sock?password=x", "must not have the option"),
     ("REDIS_URL", "redis://h/zero", "must have the form"),
     ("REDIS_URL", "redis://u:p/q@h/0", "must have the form"),

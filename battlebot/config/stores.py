@@ -9,7 +9,7 @@ from battlebot.errors import SettingError
 
 REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
 MONGODB_SCHEMES = ("mongodb://", "mongodb+srv://")
-LOGIN = frozenset({"username", "password", "db"})
+LOGIN = frozenset({"username", "password"})
 DATABASE = re.compile(r"(?:/[0-9]*)?")
 NAME_BYTES = 63
 NOT_IN_NAMES = frozenset(' /\\."$')
@@ -31,10 +31,10 @@ def check_redis_url(url: str) -> None:
             "other characters than letters and digits in a password are percent-encoded."
         )
     for name in parse_qs(parts.query, keep_blank_values=True):
-        if name in LOGIN and not (local and name == "db"):
+        if name in LOGIN:
             raise SettingError(
                 f"REDIS_URL must not have the option {name}, which Celery does not read: "
-                "user, password and database stand before the options, as in redis://user:password@host:6379/0."
+                "user and password stand before the options, as in redis://user:password@host:6379/0."
             )
 
 
