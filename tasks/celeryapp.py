@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
 import structlog
 from celery import Celery
@@ -167,15 +167,19 @@ def make_celery(settings: Settings) -> Celery:
 def broker_url(redis_url: str) -> str:
     """The address in Celery's form: `unix:///path?db=1` becomes `redis+socket:///path?virtual_host=1`.
 
-    A server's certificate is checked unless the address says otherwise, as by the nodes: Celery's default is not to.
+    Of the options only what Celery reads is kept: `ssl_...`, and `db`, which names the database as the path does and
+    takes precedence, as for the nodes. A server's certificate is checked unless the address says otherwise, as by the
+    nodes: Celery's default is not to.
     """
     parts = urlsplit(redis_url)
-    if parts.scheme == "rediss" and "ssl_cert_reqs" not in parse_qs(parts.query):
-        return f"{redis_url}{'&' if parts.query else '?'}ssl_cert_reqs=required"
-    if parts.scheme != "unix":
-        return redis_url
-    database = parse_qs(parts.query).get("db", ["0"])[0]
-    return f"redis+socket://{parts.path}?virtual_host={database}"
+    options = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    database = options.get("db", "0" if parts.scheme == "unix" else parts.path.lstrip("/"))
+    if parts.scheme == "unix":
+        return f"redis+socket://{parts.path}?virtual_host={database}"
+    secured = {name: value for name, value in options.items() if name.startswith("ssl_")}
+    if parts.scheme == "rediss":
+        secured.setdefault("ssl_cert_reqs", "required")
+    return urlunsplit((parts.scheme, parts.netloc, f"/{database}", urlencode(secured, safe="/"), ""))
 
 
 def _schedule(settings: Settings) -> dict[str, dict[str, Any]]:

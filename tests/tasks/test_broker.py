@@ -6,6 +6,7 @@ import ssl
 
 import pytest
 from kombu import Connection
+from redis import ConnectionPool
 
 from tasks.celeryapp import broker_url
 
@@ -23,7 +24,25 @@ def test_a_certificate_is_checked_unless_the_address_says_otherwise(url: str, ex
     assert Connection(broker_url(url)).ssl["ssl_cert_reqs"] == expected
 
 
-def test_other_addresses_are_as_they_were() -> None:
-    """But for sockets, which Celery has a form of its own for."""
-    assert broker_url("redis://:secret@redis.example:6380/2") == "redis://:secret@redis.example:6380/2"
-    assert broker_url("unix:///run/redis.sock?db=1") == "redis+socket:///run/redis.sock?virtual_host=1"
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("redis://:secret@redis.example:6380/2", "redis://:secret@redis.example:6380/2"),
+        ("redis://redis.example", "redis://redis.example/"),
+        ("redis://redis.example/1?db=3&socket_timeout=5", "redis://redis.example/3"),
+        ("redis://:a%2Fb@redis.example/?db=3", "redis://:a%2Fb@redis.example/3"),
+        ("unix:///run/redis.sock?db=1", "redis+socket:///run/redis.sock?virtual_host=1"),
+        ("unix:///run/redis.sock?socket_timeout=5", "redis+socket:///run/redis.sock?virtual_host=0"),
+    ],
+)
+def test_celery_gets_the_same_database_and_no_option_it_cannot_read(url: str, expected: str) -> None:
+    """Its library raises TypeError for an option that it does not know."""
+    assert broker_url(url) == expected
+    Connection(broker_url(url))
+
+
+def test_the_database_is_the_one_that_the_driver_of_the_nodes_takes() -> None:
+    """An option takes precedence over the path."""
+    url = "redis://redis.example/1?db=3"
+    assert ConnectionPool.from_url(url).connection_kwargs["db"] == 3
+    assert Connection(broker_url(url)).virtual_host == "3"
