@@ -101,7 +101,7 @@ def test_the_example_file_has_every_setting_with_its_default() -> None:
         ({"BATTLEBOT_PORT": "70000"}, "BATTLEBOT_PORT=70000 is out of bounds"),
         ({"BATTLEBOT_LOG": "xml"}, "BATTLEBOT_LOG='xml' is not one of"),
         ({"REDIS_URL": "http://x"}, "REDIS_URL must begin with"),
-        ({"REDIS_URL": "redis://host/0?password=x"}, "REDIS_URL may have no options but"),
+        ({"REDIS_URL": "redis://host/0?password=x"}, "REDIS_URL must not have the option password"),
         ({"MONGODB_DATABASE": "my cup"}, "MONGODB_DATABASE='my cup' is no name of a database"),
     ],
 )
