@@ -179,7 +179,8 @@ def broker_url(redis_url: str) -> str:
     secured = {name: value for name, value in options.items() if name.startswith("ssl_")}
     if parts.scheme == "rediss":
         secured.setdefault("ssl_cert_reqs", "required")
-    return urlunsplit((parts.scheme, parts.netloc, f"/{database}", urlencode(secured, safe="/"), ""))
+    host = parts.netloc or "localhost"  # as for the nodes
+    return urlunsplit((parts.scheme, host, f"/{database}", urlencode(secured, safe="/"), ""))
 
 
 def _schedule(settings: Settings) -> dict[str, dict[str, Any]]:

@@ -29,6 +29,7 @@ def test_a_certificate_is_checked_unless_the_address_says_otherwise(url: str, ex
     [
         ("redis://:secret@redis.example:6380/2", "redis://:secret@redis.example:6380/2"),
         ("redis://redis.example", "redis://redis.example/"),
+        ("redis:///2", "redis://localhost/2"),
         ("redis://redis.example/1?db=3&socket_timeout=5", "redis://redis.example/3"),
         ("redis://:a%2Fb@redis.example/?db=3", "redis://:a%2Fb@redis.example/3"),
         ("unix:///run/redis.sock?db=1", "redis+socket:///run/redis.sock?virtual_host=1"),
