@@ -30,6 +30,7 @@ from battlebot.wire.addresses import household
 GAME = "battlecube"
 MOST_WATCHED = 16  # games that one viewer may follow at a time
 EVENTS_PER_S = 5.0  # that a viewer may send
+AGAIN_S = 1.0  # between two looks whether a game that was put off may begin
 
 log = structlog.get_logger()
 
@@ -118,18 +119,40 @@ class SocketIoDoor:
 
     def _new_game(self, server: Any, sid: str, payload: Any = None, *_: Any) -> None:
         def begin(session: Session) -> None:
-            if session.game is not None:
+            if session.game is not None or session.is_put_off:
                 raise WrongState("One socket runs one game at a time: this one's goes on.", kind=cubed.RUNNING)
             wanted = cubed.read_new_game(payload)
-            if not self._may_begin(session.address):
+            if self._may_begin(session.address):
+                self._start(session, wanted)
+            elif session.has_played:
+                session.is_put_off = True
+                in_background(self._start_later, session, wanted)
+            else:
                 raise TooMany("Your address has begun too many games; try again later.", kind="TOO_MANY_GAMES")
-            match = self._begin(wanted)
-            session.game = match.id
-            log.info("game.asked_for", match=match.id, players=len(wanted.players))
-            session.tell(cubed.started(match.id))
-            self._follow(session, match, dict(wanted.players))
 
         self._attend(server, sid, begin)
+
+    def _start(self, session: Session, wanted: cubed.NewGame) -> None:
+        match = self._begin(wanted)
+        session.game = match.id
+        log.info("game.asked_for", match=match.id, players=len(wanted.players))
+        session.tell(cubed.started(match.id))
+        self._follow(session, match, dict(wanted.players))
+
+    def _start_later(self, session: Session, wanted: cubed.NewGame) -> None:
+        """Starts the next game of a batch as soon as its address may begin one: an `ERROR` would end the batch."""
+
+        def start() -> None:
+            while not session.gone:
+                time.sleep(AGAIN_S)
+                if self._may_begin(session.address):
+                    self._start(session, wanted)
+                    return
+
+        try:
+            self._try(session, start)
+        finally:
+            session.is_put_off = False
 
     def _begin(self, wanted: cubed.NewGame) -> Match:
         try:
@@ -214,6 +237,8 @@ class SocketIoDoor:
             for event in events_of(self._battles, match, urls, lambda: not session.gone):
                 if not session.waits():
                     return
+                if event[0] == cubed.ENDED:
+                    session.ended(match.id)
                 session.tell(event)
         except BattlebotError as error:
             session.tell(cubed.refusal(error, "UNAVAILABLE"))
@@ -221,8 +246,7 @@ class SocketIoDoor:
             log.exception("socketio.not_told", match=match.id)
         finally:
             session.watches.discard(match.id)
-            if session.game == match.id:
-                session.game, session.setup = None, {}
+            session.ended(match.id)
 
 
 def _address_of(environ: Mapping[str, Any]) -> str:

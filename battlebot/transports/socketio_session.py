@@ -21,7 +21,8 @@ NEXT_TICK = "NEXT_TICK"
 class Session:
     """A connected viewer. `game`: the match that it has started, while that is running; `watches`: all that it follows.
 
-    `setup`: changes of the game that came too fast, and wait for their turn. `gone`: the session is over.
+    `setup`: changes of the game that came too fast, and wait for their turn. `has_played`: a game of its own has ended;
+    `is_put_off`: its next one waits until its address may begin one. `gone`: the session is over.
     """
 
     server: Any
@@ -31,7 +32,15 @@ class Session:
     game: str | None = None
     watches: set[str] = field(default_factory=set)
     setup: dict[str, Any] = field(default_factory=dict)
+    has_played: bool = False
+    is_put_off: bool = False
     gone: bool = False
+
+    def ended(self, match_id: str) -> None:
+        """Notes that a match is over. If it is its own, one event more is allowed: the original asks for its next."""
+        if self.game == match_id:
+            self.game, self.setup, self.has_played = None, {}, True
+            self.rate.give_back()
 
     def tell(self, event: tuple[str, Any]) -> None:
         """Queues an event, a name and a body."""

@@ -23,6 +23,7 @@ LONGEST_NUMBER = 9  # digits of a number sent as a string or float
 INVALID = "INVALID_GAME_CONFIGURATION"
 RUNNING = "GAME_ALREADY_RUNNING"
 NO_GAME = "NO_GAME_RUNNING"
+ENDED = "GAME_ENDED"
 
 Event = tuple[str, dict[str, Any]]
 
@@ -91,7 +92,7 @@ def ended(state: Mapping[str, Any], match_id: str, urls: Mapping[str, str]) -> E
     body: dict[str, Any] = {"id": match_id, "result": "TIE" if winner is None else "WINNER_FOUND"}
     if winner is not None:
         body["winner"] = winner
-    return "GAME_ENDED", {**body, "scores": scores}
+    return ENDED, {**body, "scores": scores}
 
 
 def refusal(error: BattlebotError, kind: str = INVALID) -> Event:

@@ -400,6 +400,48 @@ def test_an_address_begins_so_many_games_and_holds_so_many_sessions(parts: Clust
     wait_for(lambda: _can_come(web), "a place that is free again")
 
 
+class Batch(Original):
+    """The original's "Run 100 games": asks for the next game when one ends, within the same moment."""
+
+    def __init__(self, web: Web, wanted: Any, games: int) -> None:
+        self.wanted, self.left = wanted, games
+        super().__init__(web)
+
+    def hear(self, name: str, body: Any) -> None:
+        super().hear(name, body)
+        if name == "GAME_ENDED" and self.left > 1:
+            self.left -= 1
+            self.say("NEW_GAME", self.wanted)
+
+
+def test_a_batch_of_games_runs_to_its_end(nodes: Nodes, bots: Bots) -> None:
+    """Each asked for when the one before has ended, faster than other events may come: none is refused."""
+    wanted = game(bots.url("good"), maxNumOfTicks=1)
+    with Batch(nodes[0], wanted, games=25) as viewer:
+        viewer.say("NEW_GAME", wanted)
+        viewer.until("GAME_ENDED", 25)
+        assert viewer.bodies("ERROR") == []
+        assert len({body["id"] for body in viewer.bodies("GAME_STARTED")}) == 25
+
+
+def test_a_batch_waits_until_its_address_may_begin_a_game(parts: Cluster, bots: Bots) -> None:
+    """A viewer's first game is refused over the limit; the next one of a batch is put off, and it is one at a time."""
+    web = parts.web("tests.socketio.short_minutes_wsgi", games_per_minute=2)
+    wanted = game(bots.url("good"), maxNumOfTicks=1)
+    with Batch(web, wanted, games=7) as viewer:
+        wait_for(lambda: _begins(viewer, wanted), "an address that may begin a game again")
+        viewer.until("GAME_ENDED", 7)
+        assert viewer.bodies("ERROR")[:-1] == viewer.bodies("ERROR")[1:]
+        assert all(body["error"] == "TOO_MANY_GAMES" for body in viewer.bodies("ERROR"))
+
+
+def _begins(viewer: Viewer, wanted: Any) -> bool:
+    before = len(viewer.got)
+    viewer.say("NEW_GAME", wanted)
+    wait_for(lambda: len(viewer.got) > before, "an answer")
+    return viewer.got[before][0] == "GAME_STARTED"
+
+
 def _can_come(web: Web) -> bool:
     try:
         Original(web).close()

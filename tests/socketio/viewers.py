@@ -97,6 +97,10 @@ class Original(Viewer):
     def say(self, name: str, *arguments: Any) -> None:
         self.ws.send("42" + json.dumps([name, *arguments]))
 
+    def hear(self, name: str, body: Any) -> None:
+        """Notes an event."""
+        self.got.append((name, body))
+
     def ping(self) -> None:
         """Sends a ping of engine.io."""
         self.ws.send("2")
@@ -115,7 +119,7 @@ class Original(Viewer):
                     self.pongs += 1
                 elif text.startswith("42"):
                     name, *rest = json.loads(text[2:])
-                    self.got.append((name, rest[0] if rest else None))
+                    self.hear(name, rest[0] if rest else None)
 
 
 class OriginalPolling(Viewer):
