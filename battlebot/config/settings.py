@@ -154,7 +154,7 @@ class Settings:
         5.0, "BATTLEBOT_SEND_TIMEOUT", "Seconds one message may take to be written to a bot.", 0.1, 600
     )
     ping_interval_s: float = _setting(
-        20.0,
+        45.0,
         "BATTLEBOT_PING_INTERVAL",
         "Seconds of silence before a ping; after two unanswered pings the connection is closed.",
         0.5,

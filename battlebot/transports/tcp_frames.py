@@ -14,6 +14,7 @@ from battlebot.config import Settings
 from battlebot.errors import Refused, TooBig
 from battlebot.transports.connection import Gone
 from battlebot.transports.inlet import Inlet
+from battlebot.transports.keepalive import keep_alive
 from battlebot.transports.limits import Rate
 from battlebot.transports.outbox import SEND_BUFFER_BYTES, Outbox
 from battlebot.wire.closing import SLOW_READER
@@ -22,9 +23,6 @@ from battlebot.wire.framing import Decoder
 
 BAD_MESSAGES = 10  # after so many a connection is closed
 LOOK_S = 60.0  # of one wait for data, if `receive` has no time-out
-
-# the system detects a peer whose machine is gone: this protocol has no ping of its own
-KEEPALIVE = {"TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +51,7 @@ class TcpConnection:
         sock.settimeout(None)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        for name, value in KEEPALIVE.items():
-            if hasattr(socket, name):
-                sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+        keep_alive(sock)  # this protocol has no ping of its own
         self._inlet = Inlet(sock)
         self._outbox = Outbox(sock, settings.outbox_messages, settings.send_timeout_s, self._cut)
 

@@ -22,6 +22,7 @@ from wsproto.utilities import LocalProtocolError, RemoteProtocolError
 from battlebot.config import Settings
 from battlebot.transports.connection import Frame, Gone
 from battlebot.transports.inlet import Inlet
+from battlebot.transports.keepalive import keep_alive
 from battlebot.transports.limits import Rate
 from battlebot.transports.outbox import SEND_BUFFER_BYTES, Outbox
 from battlebot.wire import closing
@@ -76,6 +77,7 @@ class WebSocket:
         # reading and writing have separate time-outs; the socket's would apply to both
         self._sock.settimeout(None)
         self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        keep_alive(self._sock)
         self._inlet = Inlet(self._sock)
         self._outbox = Outbox(self._sock, settings.outbox_messages, settings.send_timeout_s, self._cut)
         self._outbox.put(answer)

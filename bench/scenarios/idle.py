@@ -20,7 +20,8 @@ def run(bench: Bench) -> Row:
         # what the first logins load stays in memory, and must not count for the connections
         bench.load(house, "idle", seconds=0.1, bots=bots[:50], contest="before", at_once=AT_ONCE)
         before_kb = house.rss_kb()
-        seconds = bench.seconds(full=30, quick=3)
+        # as long as two rounds of pings
+        seconds = bench.seconds(full=90, quick=3)
         got = bench.load(house, "idle", seconds=seconds, bots=bots, contest="waiting", at_once=AT_ONCE)
         after_kb = house.rss_kb()
     return {
