@@ -163,6 +163,7 @@ def _workbench(pid: int) -> Workbench:
             heartbeats,
             CutOff(client),
             settings.node_grace_s,
+            settings.bot_matches,
             most_s=max(5.0, 3 * settings.sweep_interval_s),
         ),
         heartbeats=heartbeats,

@@ -61,22 +61,24 @@ class Attendance:
         bots = self.storage.bots.stateless()
         if not bots:
             return 0
-        ready = self._ready(bots)
+        busy = self.store.busy(sorted({bot["url"] for bot in bots}))
+        ready = self._ready(bots, busy)
         contests = self.storage.contests.running_closed()
         added = sum(self._attend_contest(contest, ready) for contest in contests)
         self._leave_all_but({keys.queue_name(*contest.where) for contest in contests})
+        free = self._free(ready, busy, contests)
         for name in {bot["game"] for bot in bots} & self.registry.keys():
-            added += self._attend_game(self.registry[name], [bot for bot in ready.values() if bot["game"] == name])
+            added += self._attend_game(self.registry[name], [bot for bot in free if bot["game"] == name])
         self.heartbeats.attended(self.now_s(), LATE * self.settings.sweep_interval_s)
         return added
 
-    def _ready(self, bots: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    def _ready(self, bots: Sequence[Mapping[str, Any]], busy: Mapping[str, int]) -> dict[str, Mapping[str, Any]]:
         """Returns the bots that are available, not paused and not busy; starts the tests of those whose pause is over.
 
         Tests run in the background, so that bots that hang do not hold up the others; later looks see the results.
         """
         urls = sorted({bot["url"] for bot in bots})
-        paused, busy = self.health.paused_until_s(urls), self.store.busy(urls)
+        paused = self.health.paused_until_s(urls)
         late = {url for url, until_s in paused.items() if until_s is not None and until_s <= self.now_s()}
         for bot in bots:
             if bot["available"] and bot["url"] in late - self._tried and len(self._tried) < MOST_TRIED:
@@ -87,6 +89,19 @@ class Attendance:
             for bot in bots
             if bot["available"] and paused[bot["url"]] is None and busy[bot["url"]] < self.settings.bot_matches
         }
+
+    def _free(
+        self, ready: Mapping[str, Mapping[str, Any]], busy: Mapping[str, int], contests: Sequence[Contest]
+    ) -> list[Mapping[str, Any]]:
+        """Returns those that may also play outside contests.
+
+        At an address that is asked for a running contest, matches outside contests get no more than half of the places:
+        whoever holds a rival in slow matches must not keep it from those that count.
+        """
+        entrants = {bot for contest in contests for bot in contest.listed if bot not in contest.withdrawn}
+        wanted = {ready[bot]["url"] for bot in entrants & ready.keys()}
+        most = self.settings.bot_matches // 2
+        return [bot for bot in ready.values() if bot["url"] not in wanted or busy[bot["url"]] < most]
 
     def _try(self, bot: Mapping[str, Any]) -> None:
         try:

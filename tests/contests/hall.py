@@ -68,6 +68,7 @@ class Hall:
             self.heartbeats,
             CutOff(self.client),
             self.settings.node_grace_s,
+            self.settings.bot_matches,
             now_s=lambda: self.now_s,
         )
         self.heartbeats.send("node", self.now_s, first=True)

@@ -179,6 +179,19 @@ def test_a_stateless_bot_is_missed_only_while_attendance_is_taken(hall: Hall) ->
     assert hall.storage.meetings.of_contest(GAME, "cup")[0]["victor"] == "a"
 
 
+def test_a_stateless_bot_is_not_missed_while_it_is_asked_in_as_many_matches_as_it_may_be(hall: Hall) -> None:
+    """Nobody can bring it in, whoever holds it there: its time stands, and goes on when there is a place."""
+    hall.begin("ab", stateless="b", absentAfterS=10)
+    hall.wait("a")
+    assert looks(hall, 6, attended=True) == 0
+    full = [f"match{number}" for number in range(hall.settings.bot_matches)]
+    hall.client.sadd(keys.asked_at("http://127.0.0.1:9/"), *full)
+    assert looks(hall, 30, attended=True) == 0
+    hall.client.srem(keys.asked_at("http://127.0.0.1:9/"), full[0])
+    assert looks(hall, 4, attended=True) == 0
+    assert looks(hall, 2, attended=True) == 1
+
+
 def test_other_bots_are_missed_while_no_attendance_is_taken(hall: Hall) -> None:
     """They come in at their own door, and meet one another."""
     hall.begin("abc", stateless="b", absentAfterS=10)

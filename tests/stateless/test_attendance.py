@@ -124,6 +124,22 @@ def test_who_is_switched_off_waits_no_more_when_its_owner_is_answered(attendance
     assert waiting(other) == ["bots/1/url-bot", "bots/2/another"]
 
 
+def test_half_of_an_entrants_places_are_kept_for_its_contest(attendance: Attendance) -> None:
+    """Matches outside contests take no more, though it waits in the contest; without a contest they may take all."""
+    client: Any = attendance.store.client
+    most = attendance.settings.bot_matches
+    client.sadd(keys.asked_at("http://127.0.0.1:9/"), *range(most // 2))
+    attendance.look()
+    assert [ticket.bot for ticket in attendance.queues.tickets(GAME)] == ["url-bot"]
+    cup = a_cup(attendance)
+    attendance.look()
+    assert attendance.queues.tickets(GAME) == []
+    assert [ticket.bot for ticket in attendance.queues.tickets(cup)] == ["url-bot"]
+    client.srem(keys.asked_at("http://127.0.0.1:9/"), 0)
+    attendance.look()
+    assert [ticket.bot for ticket in attendance.queues.tickets(GAME)] == ["url-bot"]
+
+
 @pytest.mark.parametrize("who_waits", [(), ("ada",)])
 def test_who_is_switched_off_during_a_look_does_not_wait_for_a_moment(
     attendance: Attendance, monkeypatch: pytest.MonkeyPatch, who_waits: tuple[str, ...]

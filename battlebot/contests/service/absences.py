@@ -32,7 +32,8 @@ class Absences:
     Time counts only while the contest runs, bots can come in and somebody looks, at most `most_s` seconds from one look
     to the next, so that no bot is charged for a server that was down: its door was shut, or, of a stateless bot, nobody
     took attendance. After an outage bots have `grace_s` to come back before it goes on. Nor is a bot charged while it
-    is cut off at a node that was taken for dead. It restarts when the contest is resumed or reopened.
+    is cut off at a node that was taken for dead, or, if it is stateless, while its address is asked in `bot_matches`
+    matches. It restarts when the contest is resumed or reopened.
     """
 
     store: MatchStore
@@ -43,6 +44,7 @@ class Absences:
     heartbeats: Heartbeats
     cut_off: CutOff
     grace_s: float
+    bot_matches: int
     most_s: float = 5.0
     now_s: Callable[[], float] = time.time
 
@@ -76,13 +78,17 @@ class Absences:
 
     def _noted(self, contest: Contest, missing: set[str], cut: Mapping[str, tuple[float, float]]) -> dict[str, Wait]:
         now_s = self.now_s()
-        stateless = self.organiser.storage.bots.addresses(sorted(missing)).keys()
+        addresses = self.organiser.storage.bots.addresses(sorted(missing))
+        busy = self.store.busy(sorted(set(addresses.values())))
         # bots of contests come in at the WebSocket door; stateless ones are brought in
         web, asked = self._chance(WEB, now_s), self._chance(STATELESS, now_s)
-        chances = {
-            bot: asked if bot in stateless else web._replace(shut=(*web.shut, cut[bot])) if bot in cut else web
-            for bot in missing
-        }
+        full = asked._replace(shut=(*asked.shut, (0.0, now_s)))
+        chances = dict[str, Chance]()
+        for bot in missing:
+            if bot in addresses:
+                chances[bot] = full if busy[addresses[bot]] >= self.bot_matches else asked
+            else:
+                chances[bot] = web._replace(shut=(*web.shut, cut[bot])) if bot in cut else web
         return self.missing.note(*contest.where, contest.run, chances, now_s, self.most_s)
 
     def _chance(self, door: str, now_s: float) -> Chance:
