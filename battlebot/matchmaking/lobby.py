@@ -14,6 +14,7 @@ from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import freed
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.seats import has_seat
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
@@ -95,11 +96,18 @@ class Lobby:
     def admit(self, player: Player, address: str) -> None:
         """Checks that the bot, connected from `address`, may wait where it wants to.
 
+        A bot with a seat in a live match of its contest may come back to it while the contest cannot be looked up.
         Raises ContestClosed, TooMany if it would open one contest too many, Unavailable.
         """
         login = player.login
-        if login.contest is not None:
+        if login.contest is None:
+            return
+        try:
             self.contests.enter(login.game, login.contest, login.bot_id, address)
+        except Unavailable:
+            if not has_seat(self.store, login.bot_id, login.game, login.contest):
+                raise
+            log.info("contest.entered_by_seat", game=login.game, contest=login.contest, bot=login.bot_id)
 
     def enter(self, player: Player, may_take: bool = True) -> None:
         """Gives the player an empty seat of its own back or a match, or has it wait. Raises Unavailable.

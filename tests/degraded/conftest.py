@@ -21,8 +21,9 @@ def frail(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Frail]:
 @pytest.fixture(scope="module")
 def web(frail: Frail, request: pytest.FixtureRequest) -> Web:
     """Returns a web node over them, with a worker and beat beside it."""
-    node = frail.parts.web(**getattr(request.module, "PLAY", {}))
-    frail.parts.worker()
+    changes = getattr(request.module, "PLAY", {})
+    node = frail.parts.web(**changes)
+    frail.parts.worker(**changes)
     frail.parts.beat()
     wait_for(lambda: ready(node), "a ready server")
     return node

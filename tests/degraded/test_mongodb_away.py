@@ -114,6 +114,33 @@ def test_who_comes_back_while_it_is_away_has_had_its_time(frail: Frail, meet: Sw
     wait_for(lambda: ready(meet.web), "a ready server")
 
 
+def test_who_has_a_seat_in_a_contest_comes_back_at_a_node_that_does_not_know_it(
+    frail: Frail, web: Web, meet: Switchboard
+) -> None:
+    """By Redis alone. Its clock has run until it came; others are not let in there until the contest can be read."""
+    unaware = frail.parts.web(**PLAY)
+    contest = {"contest": new_name("contest")}
+    idle = meet.auth()
+    known = [meet.auth(), meet.auth()]
+    mover, other = meet.seated(*(meet.login(auth, login=contest) for auth in known))
+    auth = next(auth for auth in known if auth["bot_id"] == mover.bot)
+    meet.login(idle, login=contest).close()
+    with frail.paused("mongod"):
+        wait_for(lambda: all("mongodb" in node.request("/readyz")[1]["since"] for node in (web, unaware)), "the outage")
+        left_s = time.monotonic()
+        mover.reset()
+        stranger = meet(web=unaware)
+        stranger.send({**login_for(idle, stranger.message()["salt"]), **contest})
+        wait_for(lambda: time.monotonic() - left_s > AWAY_S, "the bot to have been away")
+        back = meet.login(auth, web=unaware, login=contest)
+        seen = back.update()["match"]
+        assert 0 < seen["remainingMs"] < seen["turnTimeoutMs"] - AWAY_S * 1000 / 2
+        assert stranger.closed().slug == "unavailable"
+        assert play_out(back, other)["reason"] == "complete"
+    wait_for(lambda: ready(web) and ready(unaware), "ready nodes")
+    assert frail.errors() == []
+
+
 def test_a_mongodb_that_is_no_primary_is_away(frail: Frail, web: Web, meet: Switchboard) -> None:
     """As in a fail-over: it answers questions, but takes no writes. What ends meanwhile is archived afterwards."""
     begun = meet.sit()
