@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import math
+import os
 import resource
 import signal
 import socket
@@ -111,6 +112,14 @@ def post_worker_init(worker: Any) -> None:
         worker.handle_exit(signal.SIGTERM, None)
 
     gevent.signal_handler(signal.SIGTERM, stop)
+
+
+def worker_abort(worker: Any) -> None:
+    """Die at once, like a killed node, because the worker hangs: its bots have the grace period to come back.
+
+    gunicorn would end their conversations one by one, by an exception in their greenlets.
+    """
+    os._exit(1)
 
 
 def post_fork(server: Any, worker: Any) -> None:
