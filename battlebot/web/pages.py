@@ -103,7 +103,7 @@ def contest_page(game: str, name: str) -> str:
     """
     before = request.args.get("before")
     if before is not None:
-        return page(lambda: _older(game, name, before), all_stored=True, about=(before,))
+        return page(lambda: _older(game, name, before), all_stored=True, keeps=False)
     return page(lambda: _contest(game, name), all_stored=True)
 
 

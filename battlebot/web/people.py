@@ -53,8 +53,7 @@ def player_page(game: str) -> str:
     name, before = request.args.get("name", ""), request.args.get("before")
     if not name:
         raise UnknownPlayer("Which player? The address must end with ?name=...")
-    about = (name,) if before is None else (name, before)
-    return page(lambda: _player(game, name, before), all_stored=True, about=about)
+    return page(lambda: _player(game, name, before), all_stored=True, about=(name,), keeps=before is None)
 
 
 def _player(game: str, name: str, before: str | None) -> str:

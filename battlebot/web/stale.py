@@ -19,16 +19,18 @@ Kept = OrderedDict[tuple[str, ...], tuple[float, str]]
 
 MOST_KEPT = 100  # pages per node, the most recent
 MOST_CHARACTERS = 200_000  # of a kept page
+NEVER = (None, "")  # instead of when a page was seen, and the page
 NOTE = '<div id="stale"></div>'  # base.html's placeholder for the note
 
 log = structlog.get_logger(__name__)
 
 
-def page(render: Callable[[], str], all_stored: bool = False, about: tuple[str, ...] = ()) -> str:
+def page(render: Callable[[], str], all_stored: bool = False, about: tuple[str, ...] = (), keeps: bool = True) -> str:
     """The page that `render` returns; while MongoDB is away, the version shown last, else one without stored data.
 
-    `about` distinguishes pages that share a path. Raises Unavailable if no version was kept and the page is
-    `all_stored`, or `render` needs something that it does not read by `stored`.
+    `about` distinguishes pages that share a path. Without `keeps` no version is kept: of some pages there are so many
+    that whoever goes through them would push out those that others look at. Raises Unavailable if no version was kept
+    and the page is `all_stored`, or `render` needs something that it does not read by `stored`.
     """
     kept: Kept = current_app.extensions.setdefault("battlebot.pages", OrderedDict())
     # a page may contain the host name of its request
@@ -40,7 +42,7 @@ def page(render: Callable[[], str], all_stored: bool = False, about: tuple[str, 
         html = render()
     except Unavailable as error:
         log.warning("page.stale", path=request.path, error=str(error))
-        seen_s, html = kept.get(key, (None, ""))
+        seen_s, html = kept.get(key, NEVER) if keeps else NEVER
         if seen_s is None:
             if all_stored:
                 raise
@@ -50,7 +52,7 @@ def page(render: Callable[[], str], all_stored: bool = False, about: tuple[str, 
             "_stale.html", seen=_moment(seen_s), since=_moment(current_context().away().get("mongodb"))
         )
         return html.replace(NOTE, note, 1)
-    if len(html) <= MOST_CHARACTERS:
+    if keeps and len(html) <= MOST_CHARACTERS:
         kept[key] = (time.time(), html)
         kept.move_to_end(key)
         if len(kept) > MOST_KEPT:
