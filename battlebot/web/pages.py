@@ -31,7 +31,7 @@ from battlebot.web.snapshots import (
     match_snapshot,
     section,
 )
-from battlebot.web.stale import page, stored
+from battlebot.web.stale import ROOT, page, stored
 
 AT_ONCE = 50  # turns of a replay before it yields to other greenlets
 MOST_BOTS = 200  # on a game's page; the JSON lists all
@@ -58,7 +58,7 @@ def _home() -> str:
         games=list(context.registry.values()),
         live=live_section(live_matches(), with_contest=True),
         contests=section("contests", contests=running, with_game=True),
-        root=request.host_url.rstrip("/"),
+        root=ROOT,
     )
 
 
@@ -84,7 +84,7 @@ def _game(game: str) -> str:
         sections=game_snapshot(game).data["sections"],
         bots=stored(lambda: context.storage.bots.of_game(game, MOST_BOTS)),
         bot_count=stored(lambda: context.storage.bots.count(game)),
-        root=request.host_url.rstrip("/"),
+        root=ROOT,
         events=url_for(".game_events", game=game),
     )
 

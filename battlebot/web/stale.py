@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import structlog
 from flask import current_app, g, render_template, request
+from markupsafe import Markup, escape
 
 from battlebot.api.context import current_context
 from battlebot.errors import Unavailable
@@ -21,6 +22,7 @@ MOST_KEPT = 100  # pages per node, the most recent
 MOST_CHARACTERS = 200_000  # of a kept page
 NEVER = (None, "")  # instead of when a page was seen, and the page
 NOTE = '<div id="stale"></div>'  # base.html's placeholder for the note
+ROOT = Markup("<!--root-->")  # a page's placeholder for this server's address, as its request names it
 
 log = structlog.get_logger(__name__)
 
@@ -33,8 +35,7 @@ def page(render: Callable[[], str], all_stored: bool = False, about: tuple[str, 
     and the page is `all_stored`, or `render` needs something that it does not read by `stored`.
     """
     kept: Kept = current_app.extensions.setdefault("battlebot.pages", OrderedDict())
-    # a page may contain the host name of its request
-    key = (request.host, request.path, *about)
+    key = (request.path, *about)
     try:
         if is_away("mongodb"):
             # a query would take seconds and delay what can be shown
@@ -51,13 +52,13 @@ def page(render: Callable[[], str], all_stored: bool = False, about: tuple[str, 
         note = render_template(
             "_stale.html", seen=_moment(seen_s), since=_moment(current_context().away().get("mongodb"))
         )
-        return html.replace(NOTE, note, 1)
+        return _addressed(html.replace(NOTE, note, 1))
     if keeps and len(html) <= MOST_CHARACTERS:
         kept[key] = (time.time(), html)
         kept.move_to_end(key)
         if len(kept) > MOST_KEPT:
             kept.popitem(last=False)
-    return html
+    return _addressed(html)
 
 
 def stored(look: Callable[[], Seen]) -> Seen | None:
@@ -73,6 +74,10 @@ def without_stored() -> bool:
 def is_away(part: str) -> bool:
     """Whether the node already knows that a part ("mongodb", "redis") does not answer."""
     return part in current_context().away()
+
+
+def _addressed(html: str) -> str:
+    return html.replace(ROOT, escape(request.host_url.rstrip("/")))
 
 
 def _moment(epoch_s: float | None) -> datetime | None:

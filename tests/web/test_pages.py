@@ -206,6 +206,20 @@ def test_pages_of_older_matches_are_not_kept_for_the_time_without_mongodb(
         page_at(home.client, older, 503)
 
 
+def test_a_kept_page_names_the_host_of_whom_it_is_shown_to(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One version is kept for all: whoever makes up names of hosts pushes nothing out."""
+    monkeypatch.setattr("battlebot.web.stale.MOST_KEPT", 2)
+    for path in (WEB, "/"):
+        page_at(home.client, path)
+    for root in ("http://made.up", "http://also.made.up"):
+        assert f"curl -X POST {root}/bots/" in home.client.get("/", base_url=root).text
+    home.app.extensions[CONTEXT_KEY] = replace(home.context, away=lambda: {"mongodb": 0.0})
+    for path in (WEB, "/"):
+        page = home.client.get(path, base_url="https://other.example").text
+        assert "This page is shown as it was at" in page
+        assert "curl -X POST https://other.example/bots/" in page
+
+
 @pytest.mark.parametrize("path", ["contests/autumn?before=", "player?name=a&before="])
 def test_older_matches_than_one_that_is_not_there_are_an_error(home: House, path: str) -> None:
     """As in the JSON."""
