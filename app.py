@@ -284,6 +284,7 @@ def _readiness(client: redis.Redis, storage: Storage, celery: Celery) -> Readine
             "worker": worker,
             "sweep": probes.sweep,
             "tasks": probes.tasks,
+            "games": probes.games,
         }
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -25,11 +26,13 @@ from battlebot.config import Settings
 from battlebot.contests.service.absences import Absences
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
+from battlebot.errors import BadGame, Unavailable
 from battlebot.matchmaking.missing import Missing
 from battlebot.ratings.service import Rater
 from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect
 from battlebot.redisio.pace import Pace
+from battlebot.redisio.probes import note_broken_game
 from battlebot.redisio.scripts import Scripts
 from battlebot.redisio.solo import Locks, Solo
 from battlebot.rules.registry import Registry, discover
@@ -103,7 +106,7 @@ def _match_bench(_pid: int) -> MatchBench:
     celery = current_app._get_current_object()
     settings: Settings = celery.battlebot_settings
     client = connect(settings.redis_url)
-    registry = discover()
+    registry = _games(client)
     store, queues = MatchStore(client, hold_s=5.0), Queues(client)
     requests = Requests(sending(celery))
     conductor = Conductor(registry, store, ask_archive=requests.archive, ask_bots=requests.bots)
@@ -120,6 +123,16 @@ def _match_bench(_pid: int) -> MatchBench:
         registry=registry,
         requests=requests,
     )
+
+
+def _games(client: redis.Redis) -> Registry:
+    """Finds the games. Raises BadGame, noted for `/readyz`: the nodes may have been started before one was broken."""
+    try:
+        return discover()
+    except BadGame as error:
+        with suppress(Unavailable):
+            note_broken_game(client, str(error))
+        raise
 
 
 @lru_cache(maxsize=1)

@@ -244,7 +244,7 @@ LAYERS = {
         never=SOCKETS - {"urllib"},
     ),
     "battlebot.cli.gamescheck": layer(
-        "the games are tried by the registry, which plays them", "rules.registry", theirs=(), never=SOCKETS
+        "the games are tried by the registry, which plays them", "rules.registry", "errors", theirs=(), never=SOCKETS
     ),
     "battlebot.cli.rest": layer(
         "the command line's REST client knows addresses, and no contest", "client.address", theirs=("click",)

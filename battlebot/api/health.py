@@ -31,6 +31,7 @@ class Readiness(AsItIs):
     worker = fields.String()
     sweep = fields.String(metadata={"description": "whether one was made lately"})
     tasks = fields.String(metadata={"description": "whether none waits for long"})
+    games = fields.String(metadata={"description": "whether workers could load them"})
     since = fields.Dict(required=True, metadata={"description": "when parts that do not answer were missed"})
 
 

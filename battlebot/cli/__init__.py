@@ -80,11 +80,11 @@ def serve(host: str | None, port: int | None, data: Path | None) -> None:
     out, BATTLEBOT_NATS_PORT=0 the nats-server.
     """
     settings = _load(host=host, port=port, data=data)
-    from battlebot.cli.gamescheck import check_games
+    from battlebot.cli.gamescheck import games_checked
     from battlebot.embedded.server import serve as serve_until_stopped
 
-    check_games()
-    serve_until_stopped(settings, prepare=keep_first_token)
+    with games_checked():
+        serve_until_stopped(settings, prepare=keep_first_token)
 
 
 @commands.command()
@@ -166,10 +166,10 @@ def demo(host: str | None, port: int | None, data: Path | None, game: str, leave
     """Run a server with six sample bots in a contest. Every pair meets five times."""
     settings = _load(host=host, port=port, data=data)
     from battlebot.cli.demo import run_demo
-    from battlebot.cli.gamescheck import check_games
+    from battlebot.cli.gamescheck import games_checked
 
-    check_games()
-    return run_demo(settings, game=game, leave=leave, limit_s=limit)
+    with games_checked():
+        return run_demo(settings, game=game, leave=leave, limit_s=limit)
 
 
 def _load(**overrides: Any) -> Settings:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+
+from battlebot.errors import BadGame, EmbeddedError
 
 LIMIT_S = 20.0  # a hundred times as long as the games of the house take
 
@@ -26,6 +29,31 @@ def check_games(limit_s: float = LIMIT_S) -> None:
             discover()
     finally:
         sys.path.remove(here)
+
+
+@contextmanager
+def games_checked() -> Iterator[None]:
+    """Raises BadGame, instead of beginning, like `check_games`; runs a server within the `with` block.
+
+    If the server ends because a part keeps dying, looks at the games again: the EmbeddedError that is raised names the
+    game that was broken meanwhile, if there is one.
+    """
+    check_games()
+    try:
+        yield
+    except EmbeddedError as error:
+        try:
+            _forget_games()
+            check_games()
+        except BadGame as broken:
+            raise EmbeddedError(f"{error} {broken}") from error
+        raise
+
+
+def _forget_games() -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "games"]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
 
 
 @contextmanager

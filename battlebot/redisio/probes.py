@@ -1,8 +1,9 @@
-"""Health probes that ask Redis: does it take writes, are sweeps made, do tasks pile up."""
+"""Health probes that ask Redis: does it take writes, are sweeps made, do tasks pile up, do workers have the games."""
 
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import redis
 
@@ -12,6 +13,14 @@ from battlebot.redisio.connection import redis_errors
 from battlebot.redisio.tasklists import TaskLists
 
 TASKS_WAIT_S = 60.0  # longer than tasks are left to wait before the sweeps ask again
+
+BROKEN_FOR_S = 75  # after a worker has found a broken game; a sweep tries again within a minute
+
+
+def note_broken_game(client: redis.Redis, sentence: str) -> None:
+    """Has `Probes.games` fail with this sentence for `BROKEN_FOR_S`. Raises Unavailable."""
+    with redis_errors():
+        client.set(keys.BROKEN_GAME, sentence, ex=BROKEN_FOR_S)
 
 
 class Probes:
@@ -37,6 +46,13 @@ class Probes:
             swept = self._client.exists(keys.SWEPT)
         if not swept:
             raise Unavailable("No sweep has been made lately: it takes beat and a worker.")
+
+    def games(self) -> None:
+        """Checks that no worker has lately failed to load the games."""
+        with redis_errors():
+            sentence: Any = self._client.get(keys.BROKEN_GAME)
+        if sentence is not None:
+            raise Unavailable(f"A worker cannot load the games: {sentence.decode()}")
 
     def tasks(self) -> None:
         """Checks that no task has waited for more than `TASKS_WAIT_S`."""

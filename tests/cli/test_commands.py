@@ -175,6 +175,7 @@ def test_a_broken_game_is_one_clear_line(
     assert not (tmp_path / "data").exists()
 
 
+SOUND = (Path(__file__).parents[2] / "games" / "numberwang.py").read_text().replace('"numberwang"', '"tiny"')
 ENDLESS = """
 GAME = {"name": "tiny", "title": "Tiny", "players": (2, 2)}
 
@@ -201,6 +202,39 @@ def test_a_game_without_an_end_is_one_clear_line(function: str, old: str, tmp_pa
     last = finished.stderr.splitlines()[-1]
     assert "games/tiny.py: " in last
     assert f": {function} raises TimeoutError: not done within 2 seconds; expected: " in last
+
+
+AWHILE = """
+import pathlib
+from battlebot.cli import gamescheck
+from battlebot.errors import EmbeddedError
+
+with gamescheck.games_checked():
+    pathlib.Path("games/tiny.py").write_text(pathlib.Path("after.py").read_text())
+    raise EmbeddedError("web died 10 times (exit status 3).")
+"""
+DIED = "battlebot.errors.EmbeddedError: web died 10 times (exit status 3)."
+
+
+@pytest.mark.parametrize(
+    ("after", "last"),
+    [
+        (
+            "GAME = {",
+            f"{DIED} games/tiny.py: importing it raises SyntaxError: '{{' was never closed (tiny.py, line 1); "
+            "expected: a module that imports.",
+        ),
+        (SOUND, DIED),
+    ],
+)
+def test_a_game_broken_under_a_running_server_is_named_when_a_part_keeps_dying_of_it(
+    after: str, last: str, tmp_path: Path
+) -> None:
+    """In the last line: nobody should have to look through the tracebacks of all restarts."""
+    with_game(tmp_path, SOUND)
+    (tmp_path / "after.py").write_text(after)
+    finished = subprocess.run([sys.executable, "-c", AWHILE], cwd=tmp_path, capture_output=True, text=True, timeout=30)
+    assert finished.stderr.splitlines()[-1] == last
 
 
 def test_an_unwritable_data_folder_is_one_clear_line(battlebot: Run, tmp_path: Path) -> None:

@@ -17,8 +17,11 @@ import tasks.workbench
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Ticket
 from battlebot.config import Settings
-from battlebot.errors import Unavailable
+from battlebot.errors import BadGame, Unavailable
+from battlebot.redisio.connection import connect
+from battlebot.redisio.probes import Probes
 from battlebot.referee.events import Failed, Turned
+from battlebot.rules.registry import discover
 from battlebot.runtime.answering import Answering
 from battlebot.storage import Storage
 from tasks.celeryapp import make_celery
@@ -110,3 +113,20 @@ def test_a_match_that_cannot_be_stored_is_set_aside_and_played_again(
     assert bench.storage.meetings.of_contest(*where) == []
     [row] = bench.storage.voids.spoilt(*where, datetime.fromtimestamp(0.0, UTC))
     assert (row["pair"], row["bots"]) == ("ada/bob", ["ada", "bob"])
+
+
+def test_a_worker_that_cannot_load_the_games_has_the_nodes_say_so(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The file was broken after they had started: they have it as it was, and see no more than that nothing is done."""
+    probes = Probes(connect(settings.redis_url))
+    probes.games()
+    (tmp_path / "fewgames").mkdir()
+    (tmp_path / "fewgames" / "__init__.py").touch()
+    (tmp_path / "fewgames" / "tiny.py").write_text("GAME = {")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(tasks.workbench, "discover", partial(discover, "fewgames"))
+    with pytest.raises(BadGame):
+        made(settings, monkeypatch)
+    with pytest.raises(Unavailable, match=r"^A worker cannot load the games: fewgames/tiny\.py: importing it raises"):
+        probes.games()
