@@ -84,6 +84,22 @@ BAD = [
     ("REDIS_URL", "redis://h/0?password=x", "must not have the option"),
     ("REDIS_URL", "redis://h/0?username=", "must not have the option"),
     ("REDIS_URL", "unix:///run/v.sock?password=x", "must not have the option"),
+    ("REDIS_URL", "redis://h?db=x", "REDIS_URL's option db must be a whole number from 0 on"),
+    ("REDIS_URL", "redis://h?db=-1", "REDIS_URL's option db must be"),
+    ("REDIS_URL", "redis://h?db=", "REDIS_URL's option db must be"),
+    ("REDIS_URL", "redis://h?db=1&db=x", "REDIS_URL's option db must be"),
+    ("REDIS_URL", "redis://h?socket_timeout=abc", "REDIS_URL's option socket_timeout must be a number of seconds"),
+    ("REDIS_URL", "redis://h?socket_timeout=0", "REDIS_URL's option socket_timeout must be"),
+    ("REDIS_URL", "redis://h?socket_connect_timeout=nan", "REDIS_URL's option socket_connect_timeout must"),
+    ("REDIS_URL", "redis://h?max_connections=0", "REDIS_URL's option max_connections must be"),
+    ("REDIS_URL", "rediss://h?ssl_cert_reqs=bogus", "option ssl_cert_reqs must be none, optional or required"),
+    ("REDIS_URL", "rediss://h?ssl_check_hostname=no", "REDIS_URL's option ssl_check_hostname must be true or false"),
+    ("REDIS_URL", "redis://h?ssl_cert_reqs=none", "the option ssl_cert_reqs, which goes with rediss:// only"),
+    ("REDIS_URL", "unix:///run/v.sock?socket_keepalive=true", "goes with redis:// and rediss:// only"),
+    ("REDIS_URL", "redis://h?foo=bar", "REDIS_URL has an option that is none of "),
+    ("REDIS_URL", "redis://h?decode_responses=true", "REDIS_URL has an option that is none of "),
+    ("REDIS_URL", "redis://u:12#q@h/0", "must have the form"),
+    ("REDIS_URL", "unix://?db=1", "must have the form"),
     ("REDIS_URL", "redis://h/zero", "must have the form"),
     ("REDIS_URL", "redis://u:p/q@h/0", "must have the form"),
     ("REDIS_URL", "redis://u:p q@h/0", "must have the form"),
@@ -165,7 +181,18 @@ def test_credentials_are_taken_out_of_the_url_of_nats(url: str, server: str, cre
 
 
 @pytest.mark.parametrize("variable", ["REDIS_URL", "MONGODB_URI", "NATS_URL"])
-@pytest.mark.parametrize("url", [f"http://bot:{PASSWORD}@h/0", f"bot:{PASSWORD}@h:x", f"Redis://bot:{PASSWORD}@h"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"http://bot:{PASSWORD}@h/0",
+        f"bot:{PASSWORD}@h:x",
+        f"Redis://bot:{PASSWORD}@h",
+        f"redis://bot:12?{PASSWORD}=x@h",
+        f"redis://bot:12?db={PASSWORD}@h",
+        f"redis://bot:12#{PASSWORD}@h",
+        f"rediss://bot:{PASSWORD}@h?ssl_cert_reqs={PASSWORD}",
+    ],
+)
 def test_a_password_is_never_repeated(variable: str, url: str) -> None:
     """Neither in the sentence nor in the details nor in what led to it: errors reach logs."""
     with pytest.raises(SettingError) as caught:

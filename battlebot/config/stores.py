@@ -3,14 +3,42 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from urllib.parse import parse_qs, urlsplit
 
 from battlebot.errors import SettingError
 
 REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
 MONGODB_SCHEMES = ("mongodb://", "mongodb+srv://")
+
+COUNT = (re.compile(r"0*[1-9][0-9]{0,8}"), "a whole number from 1 on")
+NUMBER = (re.compile(r"[0-9]{1,9}"), "a whole number from 0 on")
+SECONDS = (re.compile(r"(?=.*[1-9])[0-9]{1,9}(?:\.[0-9]{1,9})?"), "a number of seconds above 0")
+SWITCH = (re.compile(r"true|false"), "true or false")
+TEXT = (re.compile(r".+", re.DOTALL), "a text")
+# What the driver takes in each kind of its pools, and Celery takes in the same way or need not know. Others of the
+# driver's would break us.
+REDIS_OPTIONS = {
+    "client_name": TEXT,
+    "db": NUMBER,
+    "health_check_interval": NUMBER,
+    "max_connections": COUNT,
+    "retry_on_timeout": SWITCH,
+    "socket_connect_timeout": SECONDS,
+    "socket_keepalive": SWITCH,
+    "socket_read_size": COUNT,
+    "socket_timeout": SECONDS,
+    "ssl_ca_certs": TEXT,
+    "ssl_ca_path": TEXT,
+    "ssl_cert_reqs": (re.compile(r"none|optional|required"), "none, optional or required"),
+    "ssl_certfile": TEXT,
+    "ssl_check_hostname": SWITCH,
+    "ssl_ciphers": TEXT,
+    "ssl_keyfile": TEXT,
+    "ssl_password": TEXT,
+}
 LOGIN = frozenset({"username", "password"})
-DATABASE = re.compile(r"(?:/[0-9]*)?")
+DATABASE = re.compile(r"(?:/[0-9]{0,9})?")
 NAME_BYTES = 63
 NOT_IN_NAMES = frozenset(' /\\."$')
 
@@ -25,17 +53,32 @@ def check_redis_url(url: str) -> None:
         good = parts.port != 0 and not any(character.isspace() for character in parts.netloc)
     except ValueError:
         good = False
-    if not good or (parts.netloc if local else not DATABASE.fullmatch(parts.path)):
+    # a # that is not encoded may stand in a password: what follows would be left out in silence
+    if not good or "#" in url or not (not parts.netloc and parts.path if local else DATABASE.fullmatch(parts.path)):
         raise SettingError(
             "REDIS_URL must have the form redis://user:password@host:6379/0, rediss://host or unix:///path?db=0; "
             "other characters than letters and digits in a password are percent-encoded."
         )
-    for name in parse_qs(parts.query, keep_blank_values=True):
-        if name in LOGIN:
-            raise SettingError(
-                f"REDIS_URL must not have the option {name}, which Celery does not read: "
-                "user and password stand before the options, as in redis://user:password@host:6379/0."
-            )
+    for name, values in parse_qs(parts.query, keep_blank_values=True).items():
+        _check_option(parts.scheme, name, values)
+
+
+def _check_option(scheme: str, name: str, values: Sequence[str]) -> None:
+    if name in LOGIN:
+        raise SettingError(
+            f"REDIS_URL must not have the option {name}, which Celery does not read: "
+            "user and password stand before the options, as in redis://user:password@host:6379/0."
+        )
+    if name not in REDIS_OPTIONS:
+        # after a ? that is not encoded, it may be the end of a password
+        raise SettingError(f"REDIS_URL has an option that is none of {', '.join(REDIS_OPTIONS)}.")
+    if name.startswith("ssl_") and scheme != "rediss":
+        raise SettingError(f"REDIS_URL has the option {name}, which goes with rediss:// only.")
+    if name == "socket_keepalive" and scheme == "unix":
+        raise SettingError(f"REDIS_URL has the option {name}, which goes with redis:// and rediss:// only.")
+    pattern, must = REDIS_OPTIONS[name]
+    if not all(pattern.fullmatch(value) for value in values):
+        raise SettingError(f"REDIS_URL's option {name} must be {must}.")
 
 
 def check_mongodb(uri: str, database: str) -> None:

@@ -6,8 +6,10 @@ import ssl
 
 import pytest
 from kombu import Connection
-from redis import ConnectionPool
+from redis import BlockingConnectionPool, ConnectionPool, SSLConnection
 
+from battlebot.config.stores import REDIS_OPTIONS, check_redis_url
+from battlebot.errors import SettingError
 from tasks.celeryapp import broker_url
 
 
@@ -47,3 +49,47 @@ def test_the_database_is_the_one_that_the_driver_of_the_nodes_takes() -> None:
     url = "redis://redis.example/1?db=3"
     assert ConnectionPool.from_url(url).connection_kwargs["db"] == 3
     assert Connection(broker_url(url)).virtual_host == "3"
+
+
+OPTIONS = {
+    "client_name": "battlebot",
+    "db": "3",
+    "health_check_interval": "0",
+    "max_connections": "32",
+    "retry_on_timeout": "true",
+    "socket_connect_timeout": "2",
+    "socket_keepalive": "false",
+    "socket_read_size": "4096",
+    "socket_timeout": "2.5",
+    "ssl_ca_certs": "/etc/ca.pem",
+    "ssl_ca_path": "/etc/certificates",
+    "ssl_cert_reqs": "optional",
+    "ssl_certfile": "/etc/ours.pem",
+    "ssl_check_hostname": "false",
+    "ssl_ciphers": "HIGH",
+    "ssl_keyfile": "/etc/ours.key",
+    "ssl_password": "secret",
+}
+SECURITY = (
+    *("cert_reqs", "check_hostname", "ca_certs", "ca_path"),
+    *("certfile", "keyfile", "certificate_password", "ssl_ciphers"),
+)
+
+
+@pytest.mark.parametrize("begin", ["redis://redis.example", "rediss://redis.example", "unix:///run/redis.sock"])
+@pytest.mark.parametrize("name", REDIS_OPTIONS)
+def test_an_option_is_allowed_where_the_libraries_of_nodes_and_workers_take_it(begin: str, name: str) -> None:
+    """Otherwise each would find it out by itself, in its own words. Connections are made here, and not opened."""
+    url = f"{begin}?{name}={OPTIONS[name]}"
+    # the limits on requests use the second kind
+    pools = [BlockingConnectionPool.from_url(url), ConnectionPool.from_url(url)]
+    try:
+        check_redis_url(url)
+    except SettingError:
+        with pytest.raises(TypeError, match="unexpected keyword"):
+            pools[0].make_connection()
+        return
+    ours, theirs = [vars(pool.make_connection()) for pool in pools], Connection(broker_url(url)).ssl
+    if url.startswith("rediss:"):
+        ours.append(vars(SSLConnection(**theirs)))
+        assert len({tuple(one[key] for key in SECURITY) for one in ours}) == 1
