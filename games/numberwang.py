@@ -19,8 +19,8 @@ GAME = {
 }
 
 GOAL = 10
-# keeps the board's number finite and exact in every JSON parser
-LARGEST = 2**53 - 1
+LARGEST = 1.7976931348623157e308  # that a double-precision float holds
+EXACT = 2**53  # from here on the board's number is a float, as some databases and JSON parsers know no larger integers
 
 
 def initial_state(players: list[str], seed: int, options: dict[str, Any]) -> State:
@@ -33,7 +33,7 @@ def validate(state: State, turn: Turn) -> bool:
     if state["complete"] or turn.get("player") != state["nextPlayer"]:
         return False
     n = turn.get("n")
-    # NaN fails any comparison; ints of any size compare exactly
+    # infinity and NaN fail the comparison; ints of any size compare exactly
     return (type(n) is int or type(n) is float) and -LARGEST <= n <= LARGEST
 
 
@@ -43,13 +43,15 @@ def explain(state: State, turn: Turn) -> str:
         return 'A turn needs the key "n", a number.'
     if type(turn["n"]) not in (int, float):
         return '"n" must be a number.'
-    return f'"n" must lie between -{LARGEST} and {LARGEST}.'
+    return f'"n" must lie between {-LARGEST} and {LARGEST}.'
 
 
 def reducer(state: State, turn: Turn) -> State:
     """Adds the number; the match is over when it reaches the goal on either side."""
     first, second = state["players"]
     n = state["board"]["n"] + turn["n"]
+    if abs(n) > EXACT:
+        n = float(n)
     after = {**state, "board": {"n": n}, "nextPlayer": second if turn["player"] == first else first}
     if abs(n) >= GOAL:
         after["complete"] = True

@@ -220,6 +220,14 @@ def test_the_environment_wins_over_the_file_and_overrides_over_both(tmp_path: Pa
     assert (overridden.port, overridden.host) == (6000, "::")
 
 
+def test_the_port_has_a_second_name() -> None:
+    """The first one wins; a bad value is told under the name that it has."""
+    assert loaded({"PORT": "4000"}).port == 4000
+    assert loaded({"PORT": "junk", "BATTLEBOT_PORT": "4001"}).port == 4001
+    with pytest.raises(SettingError, match=r"^PORT"):
+        loaded({"PORT": "junk"})
+
+
 def test_a_bad_value_in_the_file_is_told_as_one_in_the_environment(tmp_path: Path) -> None:
     """The variable is what is looked for."""
     file = tmp_path / ".env"
@@ -235,7 +243,7 @@ def test_without_a_file_there_are_defaults(tmp_path: Path) -> None:
 
 def test_what_is_not_ours_is_left_alone() -> None:
     """Any environment is full of other programs' variables."""
-    assert loaded({"PATH": "/bin", "PORT": "x", "battlebot_port": "x"}) == Settings()
+    assert loaded({"PATH": "/bin", "HOST": "x", "battlebot_port": "x"}) == Settings()
 
 
 def test_what_looks_like_ours_and_is_not_is_found_with_its_nearest(tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ ORIGIN = re.compile(r"https?://[^/\s@,?#]+")
 PREFIX = "BATTLEBOT_"
 # read by the commands for organisers, and by the Compose file
 OF_OTHERS = frozenset({"BATTLEBOT_TOKEN", "BATTLEBOT_PUBLISH", "BATTLEBOT_TCP_PUBLISH", "BATTLEBOT_IMAGE"})
+# read if the variable itself is absent: hosting platforms set them, and the original battlebot server read them
+OTHER_NAMES = {"BATTLEBOT_PORT": "PORT"}
 
 
 def load_settings(
@@ -30,17 +32,18 @@ def load_settings(
 ) -> Settings:
     """Settings from `environ` (default: the process's), over `.env`, over the defaults; `overrides` win.
 
-    An empty value counts as absent. Raises SettingError naming the variable, what is allowed, and the value unless that
-    may hold a secret.
+    An empty value counts as absent; for absent variables `OTHER_NAMES` are read. Raises SettingError naming the
+    variable, what is allowed, and the value unless that may hold a secret.
     """
     environ = os.environ if environ is None else environ
     from_file = _from_file(dotenv)
     values: dict[str, Any] = {}
     for row in fields(Settings):
-        env = row.metadata["env"]
-        raw = (environ.get(env) or "").strip() or (from_file.get(env) or "").strip()
-        if raw:
-            values[row.name] = _parse(env, raw, row.type)
+        for env in filter(None, (row.metadata["env"], OTHER_NAMES.get(row.metadata["env"]))):
+            raw = (environ.get(env) or "").strip() or (from_file.get(env) or "").strip()
+            if raw:
+                values[row.name] = _parse(env, raw, row.type)
+                break
     values.update({name: value for name, value in overrides.items() if value is not None})
     settings = Settings(**values)
     _check_bounds(settings)

@@ -21,7 +21,7 @@ class Settings:
     """All that an operator can set. Times are seconds unless the name says otherwise."""
 
     host: str = _setting("127.0.0.1", "BATTLEBOT_HOST", "Address the web node listens on.")
-    port: int = _setting(3000, "BATTLEBOT_PORT", "Port the web node listens on.", 1, 65535)
+    port: int = _setting(3000, "BATTLEBOT_PORT", "Port the web node listens on; without it, `PORT` is read.", 1, 65535)
     data: Path = _setting(Path(".battlebot"), "BATTLEBOT_DATA", "Folder of the embedded servers and the secret key.")
     redis_url: str = _setting("", "REDIS_URL", "URL of Redis or Valkey; empty: an embedded Valkey is started.")
     mongodb_uri: str = _setting(

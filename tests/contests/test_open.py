@@ -143,6 +143,29 @@ def test_random_comings_and_goings_end_with_every_pair_met_exactly(seed: int, me
         assert abs(2 * max(counts.values()) - meetings) <= 1
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_every_bot_moves_first_about_as_often_as_second(seed: int) -> None:
+    """Of 65 matches of each of 14 bots, which end in any order: the numbers differ by at most five."""
+    dice = random.Random(seed)
+    names = [chr(97 + index) for index in range(14)]
+    met: list[Met] = []
+    playing: list[Met] = []
+    free = dice.sample(names, len(names))
+    while True:
+        for one in FORM.pair(situation(met), waiters("".join(free))):
+            playing.append(Met(0, one.n, one.first.bot, one.second.bot, "open", None))
+            met.append(playing[-1])
+            free = [bot for bot in free if bot not in (one.first.bot, one.second.bot)]
+        if not playing:
+            break
+        ended = playing.pop(dice.randrange(len(playing)))
+        free += dice.sample((ended.first, ended.second), 2)
+    lead = Counter(one.first for one in met)
+    lead.subtract(one.second for one in met)
+    assert len(met) == 5 * 14 * 13 // 2
+    assert max(map(abs, lead.values())) <= 5
+
+
 def by_looking_at_everyone(now: Situation, waiting: list[Waiter]) -> list[tuple[str, str]]:
     """The rule, word by word: each in turn looks at all who still wait."""
     record = Record.of((met.first, met.second, met.n) for met in now.met)

@@ -44,13 +44,13 @@ class Record:
     """The meetings of a contest so far, including reserved ones.
 
     `numbers`: bot -> opponent -> number of the meeting -> who moved first, in both directions; `last`: bot -> its
-    latest opponent; `firsts`: bot -> how often it moved first; `void`: pair -> number -> who moved first in the void
-    meeting.
+    latest opponent; `lead`: bot -> how much more often it moved first than second; `void`: pair -> number -> who moved
+    first in the void meeting.
     """
 
     numbers: dict[str, dict[str, dict[int, str]]] = field(default_factory=lambda: defaultdict(dict))
     last: dict[str, str] = field(default_factory=dict)
-    firsts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    lead: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     void: dict[tuple[str, str], dict[int, str]] = field(default_factory=lambda: defaultdict(dict))
 
     @classmethod
@@ -71,7 +71,8 @@ class Record:
             between = self.numbers[first][second] = self.numbers[second][first] = {}
         between[n] = first
         self.last[first], self.last[second] = second, first
-        self.firsts[first] += 1
+        self.lead[first] += 1
+        self.lead[second] -= 1
 
     def between(self, a: str, b: str) -> dict[int, str]:
         """The meetings of the two: number -> who moved first."""
@@ -89,10 +90,10 @@ class Record:
     def first_mover(self, a: str, b: str, n: int) -> str:
         """Who moves first in the n-th meeting. First moves alternate within a pair.
 
-        A pair with only void meetings alternates with those. In a pair's first meeting, whoever has moved first less
-        often moves first, then the first in the order of names.
+        A pair with only void meetings alternates with those. In a pair's first meeting it is the one with the smaller
+        lead, then the first in the order of names.
         """
         for number, first in (self.between(a, b) or self.void.get(pair_of(a, b), {})).items():
             other = b if first == a else a
             return first if (number - n) % 2 == 0 else other
-        return min(a, b, key=lambda bot: (self.firsts.get(bot, 0), bot))
+        return min(a, b, key=lambda bot: (self.lead.get(bot, 0), bot))

@@ -12,7 +12,7 @@ from battlebot.storage.meetings import FEW, Meetings, in_time
 def acquaintance(meetings: Meetings, game: str, contest: str, waiting: Sequence[str]) -> list[dict[str, Any]] | None:
     """Returns the meetings that decide how these bots are paired, oldest first; None unless every two have met.
 
-    These are the meetings between them, and each bot's latest, which shows rematches. How often a bot moved first, and
+    These are the meetings between them, and each bot's latest, which shows rematches. How often bots moved first, and
     who moved first in a void meeting, matters only to two that have never met. Also None for fewer than two bots or
     more than FEW. Raises Unavailable.
     """
