@@ -127,9 +127,16 @@ class Stays:
         self._lobby.leave(player)
 
     def again(self, player: Player, enter: Callable[[Player], None]) -> None:
-        """Has a player whose match is over wait for the next one: calls `enter(player)`, which must not raise."""
+        """Has a player whose match is over wait for the next one: calls `enter(player)`, which must not raise.
+
+        If the server has spoilt one match after the other, the player rests before, as if it had logged in anew.
+        """
+        rest_s = 0.0
+        if player.was_spoilt:
+            self._patience.fruitless(player.bot)
+            rest_s = self._patience.delay_s(player.bot)
         # in a greenlet of its own: the caller may be the greenlet that reads a bot's turns
-        self._entering[player] = gevent.spawn(enter, player)
+        self._entering[player] = gevent.spawn(_enter_after, rest_s, player, enter)
 
     def drain(self, send_away: Callable[[Player], None]) -> list[gevent.Greenlet]:
         """Lets nobody in any more, and starts a greenlet per player that calls `send_away(player)`; returns these."""
@@ -137,6 +144,13 @@ class Stays:
         self._arena.opening.drain()
         log.info("node.drains", players=len(self.players))
         return [gevent.spawn(send_away, player) for player in self.players]
+
+
+def _enter_after(rest_s: float, player: Player, enter: Callable[[Player], None]) -> None:
+    if rest_s:
+        gevent.sleep(rest_s)
+    if not player.gone:
+        enter(player)
 
 
 def _wanted(login: Login) -> str:

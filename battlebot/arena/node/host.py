@@ -192,8 +192,8 @@ class Host:
         match = table.known()
         self.tables.unseat(table, player)
         player.finished_matches += 1
-        if match is not None and match.verdict is not None and match.verdict.fault is not Fault.SERVER:
-            player.played_matches += 1
+        player.was_spoilt = match is None or match.verdict is None or match.verdict.fault is Fault.SERVER
+        player.played_matches += not player.was_spoilt
         self.tables.drop_if_empty(table)
         if match is not None and match.verdict is not None and match.goes_on and not player.gone:
             self.tables.expect(player)
