@@ -19,7 +19,7 @@ from battlebot.transports.wsconnection import WebSocket
 from battlebot.wire.addresses import household
 from battlebot.wire.upgrade import BadUpgrade
 
-PATHS = ("/", "/ws")  # original clients connect to the bare host
+PATHS = ("/", "/ws", "/ws/")  # original clients connect to the bare host
 
 Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
@@ -63,7 +63,8 @@ def init_websocket(app: Flask, doorway: Flask, settings: Settings, pump: Pump) -
 
     for path in PATHS:
         door.route(path)(conversation)
-    app.add_url_rule("/ws", "no_upgrade", _no_upgrade)
+    for path in PATHS[1:]:
+        app.add_url_rule(path, f"no_upgrade_{len(path)}", _no_upgrade)
     app.wsgi_app = _divided(app.wsgi_app, doorway)  # type: ignore[assignment, method-assign]
 
 

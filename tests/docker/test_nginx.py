@@ -39,7 +39,7 @@ def refused_logins(parts: Cluster) -> list[str]:
     return sorted(event["address"] for event in events if event["code"] == "login-failed")
 
 
-@pytest.mark.parametrize("path", ["/", "/ws"])
+@pytest.mark.parametrize("path", ["/", "/ws", "/ws/"])
 def test_a_bot_gets_its_salt_at_both_doors(path: str, front: House) -> None:
     """The upgrade passes; and it is a fresh salt each time."""
     salts = {json.loads(front[1].connect(path).recv())["salt"] for _ in range(2)}

@@ -21,7 +21,7 @@ from battlebot.transports.stays import REFUSED_AFTER_S
 SETTINGS = {"login_timeout_s": 1.0, "relogin_free": 1000, "close_timeout_s": 0.5}
 
 
-@pytest.mark.parametrize("path", ["/", "/ws"])
+@pytest.mark.parametrize("path", ["/", "/ws", "/ws/"])
 def test_the_first_message_is_a_salt_of_64_hex_digits_on_both_paths(meet: Switchboard, path: str) -> None:
     """Original clients connect to the bare host."""
     assert re.fullmatch("[0-9a-f]{64}", meet(path).message()["salt"])
