@@ -282,3 +282,20 @@ def test_who_lost_its_seat_with_its_node_is_not_missed_either(hall: Hall) -> Non
     hall.void(match.id)
     hall.wait("a")
     assert looks(hall, 60) == 0
+
+
+def test_who_hangs_with_its_node_is_not_missed_though_its_match_ends_before_the_node_is_dead(hall: Hall) -> None:
+    """It has neither ticket nor seat any more when the node is taken for dead."""
+    hall.begin("ab", absentAfterS=10)
+    hall.wait("a")
+    hall.wait("b", node="hung")
+    (match,) = hall.pair()
+    hall.heartbeats.send("hung", hall.now_s, first=False)
+    hall.pass_time(3)
+    hall.sweep()
+    assert [seat.place for seat in hall.live()[0].seats if seat.bot == "b"] != [None], "not dead yet"
+    hall.void(match.id)
+    hall.wait("a")
+    hall.pass_time(10)
+    hall.sweep()
+    assert looks(hall, 60) == 0

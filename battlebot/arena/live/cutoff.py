@@ -1,4 +1,4 @@
-"""Bots of contests that were cut off with their node, as it was taken for dead: they may sit there, and wait."""
+"""Bots of contests that were cut off with their node, as it fell silent: they may sit there, and wait."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Cut(NamedTuple):
 
 
 class CutOff:
-    """The sweep notes them; contests do not miss them for that time. Every method raises Unavailable."""
+    """The sweep notes them while a node is silent; contests do not miss them then. Every method raises Unavailable."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client

@@ -9,7 +9,7 @@ import structlog
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.cutoff import CutOff
-from battlebot.arena.live.heartbeats import SHUT_S, Heartbeats
+from battlebot.arena.live.heartbeats import LIVES_S, SHUT_S, Heartbeats
 from battlebot.arena.live.mail import nudge
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.steadiness import SPARE_S, Steadiness
@@ -62,9 +62,11 @@ class Sweeper:
         recent = {node for node, beat_s in beats.items() if beat_s >= now_s - self._node_timeout_s}
         dead = self._dead(beats, recent, now_s)
         living = beats.keys() - dead | {STATELESS}
+        # a match may end before its bot's node is taken for dead: that bot then has neither ticket nor seat
+        for node in (node for node, beat_s in beats.items() if beat_s < now_s - LIVES_S):
+            self._note_cut_off(node, now_s)
         for node in dead:
             log.warning("node.dead", node=node)
-            self._cut_off.note(node, self._queues.at_node(node), now_s)
             self._queues.drop_node(node)
         if dead:
             for match_id in self._conductor.store.live_ids():
@@ -89,6 +91,13 @@ class Sweeper:
         back = {door for door in doors if now_s - self._heartbeats.since_s(door) >= SPARE_S}
         silent = beats.keys() - recent
         return {node for node in silent if door_of(node) in back or now_s - beats[node] > SHUT_S}
+
+    def _note_cut_off(self, node: str, now_s: float) -> None:
+        there = {queue: set(bots) for queue, bots in self._queues.at_node(node).items()}
+        for match in self._conductor.store.load_many(self._conductor.store.live_ids()).values():
+            bots = {seat.bot for seat in match.seats if seat.place is not None and node_of(seat.place) == node}
+            there.setdefault(keys.queue_name(match.game, match.contest), set()).update(bots)
+        self._cut_off.note(node, there, now_s)
 
     def _is_silent(self, node: str, now_s: float) -> bool:
         """Returns whether the node is still silent: this sweep may have taken long, and new nodes begun."""
