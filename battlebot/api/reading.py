@@ -11,11 +11,17 @@ from battlebot.api.contests import LINK, contest_head, stored_contest
 from battlebot.api.context import check_game, current_context
 from battlebot.api.listed import listed
 from battlebot.api.parsing import Described
-from battlebot.api.schemas import BotRow, ContestAnswer, ErrorBody, OfFault, Page, StoredMatch, StoredMatchWithTurns
+from battlebot.api.schemas import (
+    BotRow,
+    ContestAnswer,
+    ErrorBody,
+    Page,
+    RecentPage,
+    StoredMatch,
+    StoredMatchWithTurns,
+)
 from battlebot.api.verdicts import explained
 from battlebot.errors import BadMessage, UnknownMatch
-
-RECENT = 30  # matches that `GET /games/<game>` lists, as in the original
 
 reading = Described("reading", __name__, description="Bots, finished matches, contests")
 reading.url_value_preprocessor(check_game)
@@ -30,12 +36,20 @@ def list_bots(game: str) -> list[dict[str, Any]]:
 
 
 @reading.get("/games/<game>")
-@reading.arguments(OfFault, location="query")
-@reading.response(200, StoredMatch(many=True))
+@reading.arguments(RecentPage, location="query")
+@reading.response(200, StoredMatch(many=True), headers=LINK)
 @reading.alt_response(404, schema=ErrorBody)
-def list_matches(asked: dict[str, Any], game: str) -> list[dict[str, Any]]:
-    """The 30 most recent finished matches of a game, newest first, without turns"""
-    return [explained(match) for match in current_context().storage.games.recent(game, RECENT, fault=asked["fault"])]
+def list_matches(page: dict[str, Any], game: str) -> tuple[list[dict[str, Any]], int, dict[str, str]]:
+    """The most recent finished matches of a game, newest first, without turns"""
+    limit, before, fault = page["limit"], page["before"], page["fault"]
+    check_before(before)
+    # one match more than requested shows whether there is more
+    found = current_context().storage.games.recent(game, limit + 1, before, fault)
+    headers = {}
+    if len(found) > limit:
+        more = {"limit": limit, "before": found[limit - 1]["_id"], **({"fault": fault} if fault is not None else {})}
+        headers["Link"] = f'<{url_for("reading.list_matches", game=game, **more)}>; rel="next"'
+    return [explained(match) for match in found[:limit]], 200, headers
 
 
 @reading.get("/games/<game>/<match_id>")

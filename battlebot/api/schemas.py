@@ -12,6 +12,7 @@ from battlebot.wire.names import MAX_NAME_LENGTH, checked_name
 
 ANONYMOUS = "Anonymous"
 MOST_GAMES = 1000
+RECENT_GAMES = 30  # that `GET /games/<game>` lists unless told otherwise, as in the original
 URL_IS = "Where a stateless bot is asked: http:// or https://. It is tested before it is taken."
 AVAILABLE_IS = "Whether a stateless bot is matched."
 FAULTS = ("none", "bot", "network", "server")
@@ -122,13 +123,19 @@ class OfFault(Schema):
     )
 
 
-class Page(OfFault):
-    """The part of a long list to return."""
+class RecentPage(OfFault):
+    """The part of a game's matches to return."""
 
-    limit = Count(1, MOST_GAMES, "At most so many matches.", load_default=MOST_GAMES)
+    limit = Count(1, MOST_GAMES, "At most so many matches.", load_default=RECENT_GAMES)
     before = fields.String(
         load_default=None, metadata={"description": "Only matches that ended before the one with this id."}
     )
+
+
+class Page(RecentPage):
+    """The part of a contest's matches to return."""
+
+    limit = Count(1, MOST_GAMES, "At most so many matches.", load_default=MOST_GAMES)
     void = fields.String(
         load_default="false",
         validate=OneOf(("true", "false"), error="It must be true or false."),

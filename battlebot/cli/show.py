@@ -6,9 +6,7 @@ import sys
 from dataclasses import fields
 
 from battlebot.config import Settings, nats_login
-from battlebot.logs import MASK, mask_url
-
-_SECRETS = frozenset({"secret_key"})
+from battlebot.logs import MASK, SECRET_KEYS, mask_url
 
 
 def show_settings(settings: Settings) -> None:
@@ -32,7 +30,7 @@ def setting_rows(settings: Settings) -> list[tuple[str, str, str]]:
     for row in fields(settings):
         value = getattr(settings, row.name)
         text = str(value).lower() if isinstance(value, bool) else mask_url("" if value is None else str(value))
-        if row.name in _SECRETS and text:
+        if row.name in SECRET_KEYS and text:
             text = MASK
         if row.name == "nats_url" and value:
             text = _without_login(value)

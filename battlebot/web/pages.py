@@ -25,6 +25,7 @@ from battlebot.web.snapshots import (
     boards_snapshot,
     contest_matches,
     contest_snapshot,
+    game_matches,
     game_snapshot,
     live_matches,
     live_section,
@@ -70,7 +71,13 @@ def web() -> AnyResponse:
 
 @blueprint.get("/web/<game>")
 def game_page(game: str) -> str:
-    """A game's page: its description, how to enter it, its running and finished matches."""
+    """A game's page: its description, how to enter it, its running and finished matches.
+
+    With `?before=` it has the matches alone that ended before that one, and does not change.
+    """
+    before = request.args.get("before")
+    if before is not None:
+        return page(lambda: _older(game, before), all_stored=True, keeps=False)
     return page(lambda: _game(game))
 
 
@@ -89,6 +96,14 @@ def _game(game: str) -> str:
     )
 
 
+def _older(game: str, before: str) -> str:
+    check_before(before)
+    matches = game_matches(game, MOST_OLDER, before)
+    return render_template(
+        "older.html", game=current_context().registry[game], contest=None, before=before, matches=matches
+    )
+
+
 @blueprint.get("/web/<game>/events")
 def game_events(game: str) -> Response:
     """The stream of a game's page: its sections when they change."""
@@ -103,7 +118,7 @@ def contest_page(game: str, name: str) -> str:
     """
     before = request.args.get("before")
     if before is not None:
-        return page(lambda: _older(game, name, before), all_stored=True, keeps=False)
+        return page(lambda: _older_of_contest(game, name, before), all_stored=True, keeps=False)
     return page(lambda: _contest(game, name), all_stored=True)
 
 
@@ -118,15 +133,12 @@ def _contest(game: str, name: str) -> str:
     )
 
 
-def _older(game: str, name: str, before: str) -> str:
-    contest = stored_contest(game, name)
+def _older_of_contest(game: str, name: str, before: str) -> str:
+    contest = contest_head(stored_contest(game, name))
     check_before(before)
+    matches = contest_matches(game, name, MOST_OLDER, before)
     return render_template(
-        "older.html",
-        game=current_context().registry[game],
-        contest=contest_head(contest),
-        before=before,
-        matches=contest_matches(game, name, MOST_OLDER, before),
+        "older.html", game=current_context().registry[game], contest=contest, before=before, matches=matches
     )
 
 

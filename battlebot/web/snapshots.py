@@ -5,7 +5,7 @@ A page's template places the sections; its stream sends them again when they cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -95,9 +95,21 @@ def contest_matches(game: str, name: str, most: int, before: str | None = None) 
     # one match more than is shown tells whether there is more
     found = current_context().storage.games.of_contest(game, name, most + 1, before)
     address = partial(url_for, "pages.contest_page", game=game, name=name)
+    return _matches(found, most, before, address, with_contest=False)
+
+
+def game_matches(game: str, most: int, before: str | None = None) -> Markup:
+    """Like `contest_matches`, for all matches of a game. Raises Unavailable."""
+    found = current_context().storage.games.recent(game, most + 1, before)
+    return _matches(found, most, before, partial(url_for, "pages.game_page", game=game), with_contest=True)
+
+
+def _matches(
+    found: list[dict[str, Any]], most: int, before: str | None, address: Callable[..., str], with_contest: bool
+) -> Markup:
     older = address(before=found[most - 1]["_id"]) if len(found) > most else None
     newest = None if before is None else address()
-    return section("recent", games=found[:most], with_contest=False, older=older, newest=newest)
+    return section("recent", games=found[:most], with_contest=with_contest, older=older, newest=newest)
 
 
 def shown_columns(rows: list[dict[str, Any]]) -> dict[str, bool]:
@@ -117,11 +129,11 @@ def game_snapshot(game: str) -> Snapshot:
     """The content of a game's page. Raises Unavailable."""
     storage = current_context().storage
     contests = stored(lambda: storage.contests.of_game(game, MOST_CONTESTS))
-    recent = stored(lambda: storage.games.recent(game, RECENT))
+    recent = stored(lambda: game_matches(game, RECENT))
     sections = {
         "live": live_section(live_matches(game), with_contest=True),
         "contests": section("contests", contests=contests, with_game=False),
-        "recent": section("recent", games=recent, with_contest=True),
+        "recent": section("recent", games=None) if recent is None else recent,
     }
     return Snapshot({"game": game, "sections": sections}, again_s=LIVE_AGAIN_S)
 

@@ -24,6 +24,26 @@ def test_the_thirty_most_recent_matches_come_newest_first_without_turns(home: Ho
     assert re.fullmatch(r"2026-11-21T12:\d\d:\d\d\.123Z", games[0]["startTime"])
 
 
+def test_the_list_of_a_games_matches_leads_to_the_older_ones(home: House) -> None:
+    """By its header, as the list itself is the original's; what was asked for is asked for again."""
+    ids = [home.play("a", "b", "a") for _ in range(32)]
+    answer = home.client.get(f"{GAME}?fault=none")
+    assert answer.headers["Link"] == f'<{GAME}?limit=30&before={ids[2]}&fault=none>; rel="next"'
+    rest = home.client.get(f"{GAME}?limit=30&before={ids[2]}&fault=none")
+    assert [game["_id"] for game in rest.json] == [ids[1], ids[0]]
+    assert "Link" not in rest.headers
+    assert "Link" not in home.client.get(f"{GAME}?limit=32").headers
+    assert [game["_id"] for game in home.client.get(f"{GAME}?limit=2").json] == ids[:29:-1]
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=x", "before=", "before=none"])
+def test_a_part_of_a_games_matches_that_cannot_be_is_an_error(home: House, query: str) -> None:
+    """The field is named."""
+    answer = home.client.get(f"{GAME}?{query}")
+    assert (answer.status_code, answer.json["code"]) == (400, "bad-message")
+    assert query.partition("=")[0] in json.dumps(answer.json)
+
+
 def test_a_match_comes_with_its_turns(home: House) -> None:
     """And the final state's own keys."""
     match_id = home.play("a", "b", None)

@@ -14,7 +14,7 @@ from webhouse import REGISTRY, House, finished, house
 from battlebot.api.context import CONTEXT_KEY
 from battlebot.config import Settings
 from battlebot.rules.contract import game_from_module
-from battlebot.web.snapshots import RECENT, contest_snapshot
+from battlebot.web.snapshots import RECENT, contest_snapshot, game_snapshot
 
 HOSTILE = "<script>alert(1)<\\script>\"'><img src=x onerror=alert(2)>&amp;".replace("\\", "")[:64].replace("/", "")
 VOID = {"meta", "link", "img", "br", "hr", "input", "rect"}
@@ -179,17 +179,32 @@ def test_a_contests_page_leads_to_all_its_matches(home: House, monkeypatch: pyte
     assert f"before={ids[-RECENT]}" in streamed
 
 
+def test_a_games_page_leads_to_all_its_matches(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of contests, too; only the page of the newest ones is refreshed."""
+    monkeypatch.setattr("battlebot.web.pages.MOST_OLDER", 7)
+    home.contest(bots=("a", "b"))
+    ids = [home.play("a", "b", "a", "autumn" if number % 2 else None) for number in range(RECENT + 7 + 1)]
+    home.play("a", "b", None, game="connectfour")
+    pages = older_pages(home.client, WEB)
+    assert [len(matches_of(page)) for page in pages] == [RECENT, 7, 1]
+    assert [match for page in pages for match in matches_of(page)] == ids[::-1]
+    assert [page.values("body", "data-events") for page in pages[1:]] == [[], []]
+    assert f"/games/noughtsandcrosses?before={ids[-RECENT]}" in pages[1].values("a", "href")
+    with home.app.test_request_context():
+        assert f"before={ids[-RECENT]}" in game_snapshot("noughtsandcrosses").data["sections"]["recent"]
+
+
 def test_a_list_that_does_not_go_on_leads_nowhere(home: House) -> None:
     """As many matches as are shown, and no more."""
     home.contest(bots=("a", "b"))
     for _ in range(RECENT):
         home.play("a", "b", "a", "autumn")
-    for path in ("contests/autumn", "player?name=a"):
-        [page] = older_pages(home.client, f"{WEB}/{path}")
+    for path in ("", "/contests/autumn", "/player?name=a"):
+        [page] = older_pages(home.client, f"{WEB}{path}")
         assert len(matches_of(page)) == RECENT
 
 
-@pytest.mark.parametrize("path", ["contests/autumn?", "player?name=a&"])
+@pytest.mark.parametrize("path", ["?", "/contests/autumn?", "/player?name=a&"])
 def test_pages_of_older_matches_are_not_kept_for_the_time_without_mongodb(
     home: House, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,7 +212,7 @@ def test_pages_of_older_matches_are_not_kept_for_the_time_without_mongodb(
     monkeypatch.setattr("battlebot.web.stale.MOST_KEPT", 2)
     home.contest(bots=("a", "b"))
     ids = [home.play("a", "b", "a", "autumn") for _ in range(4)]
-    paths = [f"{WEB}/{path}", *(f"{WEB}/{path}before={one}" for one in ids[1:])]
+    paths = [f"{WEB}{path}", *(f"{WEB}{path}before={one}" for one in ids[1:])]
     for seen in paths:
         page_at(home.client, seen)
     home.app.extensions[CONTEXT_KEY] = replace(home.context, away=lambda: {"mongodb": 0.0})
@@ -220,13 +235,13 @@ def test_a_kept_page_names_the_host_of_whom_it_is_shown_to(home: House, monkeypa
         assert "curl -X POST https://other.example/bots/" in page
 
 
-@pytest.mark.parametrize("path", ["contests/autumn?before=", "player?name=a&before="])
+@pytest.mark.parametrize("path", ["?before=", "/contests/autumn?before=", "/player?name=a&before="])
 def test_older_matches_than_one_that_is_not_there_are_an_error(home: House, path: str) -> None:
     """As in the JSON."""
     home.contest(bots=("a", "b"))
     home.play("a", "b", "a", "autumn")
     for before in ("", "none"):
-        assert "before must be the id" in page_at(home.client, f"{WEB}/{path}{before}", 400).text
+        assert "before must be the id" in page_at(home.client, f"{WEB}{path}{before}", 400).text
 
 
 def test_names_in_the_standings_lead_to_the_bots_pages(home: House) -> None:
