@@ -133,8 +133,18 @@ def asked_at(address: str) -> str:
 
 
 def health(address: str) -> str:
-    """Hash of the health of a stateless bot's address; with the suffixes `:latencies` and `:failures`, lists."""
+    """Hash of the health of a stateless bot's address."""
     return f"{TAG}:health:{sha256(address.encode()).hexdigest()}"
+
+
+def latencies(address: str) -> str:
+    """List of the latest latencies of a stateless bot's address, in ms, newest first."""
+    return f"{health(address)}:latencies"
+
+
+def failures(address: str) -> str:
+    """List of the latest failures of a stateless bot's address, JSON, newest first."""
+    return f"{health(address)}:failures"
 
 
 def door(door: str) -> str:

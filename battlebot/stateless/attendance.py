@@ -33,6 +33,7 @@ log = structlog.get_logger()
 BEHIND_S = 10 * 365 * 86_400.0  # how far in the future their tickets are dated: bots that wait are matched first
 LATE = 3  # sweeps after which attendance that is taken with each has not been taken
 MOST_TRIED = 20  # paused bots tested at a time
+MORE_THAN_WAIT = 1_000_000  # bots: more than any queue holds
 
 
 @dataclass
@@ -155,8 +156,9 @@ class Attendance:
         """Begins a match with bots that already wait; otherwise puts the ticket behind all others."""
         ticket = self._ticket(bot, self.now_s() + BEHIND_S)
         waiting = {one.bot for one in self.queues.tickets(name) if not is_stateless(one.place)}
-        # with too few connected bots waiting, ask for more others than exist: then `wait` only adds the ticket
-        others = game.usual_players - 1 if len(waiting - {bot}) >= game.usual_players - 1 else 1_000_000
+        others = game.usual_players - 1
+        if len(waiting - {bot}) < others:
+            others = MORE_THAN_WAIT  # too few connected bots wait: `wait` is only to add the ticket
         found = self.queues.wait(name, ticket, others, False)
         if found.left_out:
             # the bots left out may be well: without a ticket of this bot, the next look tries again

@@ -81,18 +81,18 @@ class Health:
 
     def _write(self, address: str, notes: _Notes) -> int:
         """Returns how many failures in a row the address has had."""
-        key = keys.health(address)
+        key, latencies, failures = keys.health(address), keys.latencies(address), keys.failures(address)
         pipeline = self._client.pipeline()
         if notes.latencies:
-            pipeline.lpush(f"{key}:latencies", *(f"{latency * 1000:.3f}" for latency in notes.latencies))
-            pipeline.ltrim(f"{key}:latencies", 0, LATENCIES - 1)
-            pipeline.expire(f"{key}:latencies", KEPT_S)
+            pipeline.lpush(latencies, *(f"{latency * 1000:.3f}" for latency in notes.latencies))
+            pipeline.ltrim(latencies, 0, LATENCIES - 1)
+            pipeline.expire(latencies, KEPT_S)
             pipeline.hset(key, "row", 0)
             pipeline.hdel(key, "until")
         if notes.failures:
-            pipeline.lpush(f"{key}:failures", *(orjson.dumps(row) for row in notes.failures))
-            pipeline.ltrim(f"{key}:failures", 0, FAILURES - 1)
-            pipeline.expire(f"{key}:failures", KEPT_S)
+            pipeline.lpush(failures, *(orjson.dumps(row) for row in notes.failures))
+            pipeline.ltrim(failures, 0, FAILURES - 1)
+            pipeline.expire(failures, KEPT_S)
         pipeline.hincrby(key, "row", 0 if notes.good else len(notes.failures))
         pipeline.expire(key, KEPT_S)
         return int(pipeline.execute()[-2])
@@ -148,12 +148,11 @@ class Health:
         They cover all bots at the address, except `failures`: the latest ones of this bot only, newest first, since
         other bots may have another owner. Raises Unavailable.
         """
-        key = keys.health(address)
         with redis_errors():
             pipeline = self._client.pipeline(transaction=False)
-            pipeline.lrange(f"{key}:latencies", 0, -1)
-            pipeline.lrange(f"{key}:failures", 0, -1)
-            pipeline.hmget(key, "row", "until")
+            pipeline.lrange(keys.latencies(address), 0, -1)
+            pipeline.lrange(keys.failures(address), 0, -1)
+            pipeline.hmget(keys.health(address), "row", "until")
             latencies, failures, (row, until) = pipeline.execute()
         ordered = sorted(float(latency) for latency in latencies)
         return {
