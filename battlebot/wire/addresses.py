@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
+from functools import lru_cache
 
 HOUSEHOLD_BITS = 64  # IPv6: a customer gets at least a /64 (RFC 6177), so a sender can vary the other bits at will
 
 
+@lru_cache(1024)
 def household(address: str) -> str:
     """The key for limits: an IPv4 address itself (also if mapped into IPv6), the /64 network of an IPv6 address.
 

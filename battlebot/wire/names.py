@@ -8,6 +8,7 @@ different names that look alike. The rules follow Unicode (UTS 39) where a secti
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 from itertools import groupby
 
 from battlebot.errors import BadName
@@ -33,7 +34,7 @@ def checked_name(value: object, what: str) -> str:
         raise BadName(f"{what} must be a string.", field=what)
     if not 1 <= len(value) <= MAX_NAME_LENGTH:
         raise BadName(f"{what} must have 1 to {MAX_NAME_LENGTH} characters.", field=what)
-    fault = _unseen(value) or _unplain(value) or _mixed(value)
+    fault = _fault(value)
     if fault is not None:
         raise BadName(f"{what} must {fault}.", field=what)
     return value
@@ -54,6 +55,11 @@ def checked_label(value: object, what: str) -> str:
 def hides(name: str) -> bool:
     """Whether the name contains invisible, bidirectional or other control characters."""
     return not name.isprintable() or not UNSEEN.isdisjoint(name) or _shapes_nothing(name)
+
+
+@lru_cache(1024)  # the same bots log in again and again
+def _fault(name: str) -> str | None:
+    return _unseen(name) or _unplain(name) or _mixed(name)
 
 
 def _unseen(name: str) -> str | None:
