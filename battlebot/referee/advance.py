@@ -6,7 +6,7 @@ options.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -37,7 +37,7 @@ class Step(msgspec.Struct, frozen=True):
     failure: Exception | None = None
 
 
-class Answer(NamedTuple):
+class Answer(msgspec.Struct, frozen=True):
     """A bot's turn as its seat keeps it: its version, its JSON, and the bytes of all the bot's turns up to this one."""
 
     version: int

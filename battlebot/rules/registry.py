@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from battlebot.errors import UnknownGame
 from battlebot.rules.contract import Game, game_from_module
@@ -15,30 +14,14 @@ from battlebot.rules.option import bad_game
 from battlebot.rules.probe import probe
 
 
-class Registry(Mapping[str, Game]):
+class Registry(dict[str, Game]):
     """The games by name, in alphabetical order. An unknown name raises UnknownGame, never a KeyError."""
 
     def __init__(self, games: Mapping[str, Game]) -> None:
-        self._games = dict(sorted(games.items()))
+        super().__init__(sorted(games.items()))
 
-    def __getitem__(self, name: str) -> Game:
-        game = self._games.get(name)
-        if game is None:
-            raise UnknownGame(f"There is no game {str(name)[:64]!r}. The games are: {', '.join(self._games)}.")
-        return game
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._games)
-
-    def __len__(self) -> int:
-        return len(self._games)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._games
-
-    def get(self, name: str, default: Any = None, /) -> Any:
-        """Like `dict.get`; the inherited method relies on a KeyError, which is never raised here."""
-        return self._games.get(name, default)
+    def __missing__(self, name: str) -> Game:
+        raise UnknownGame(f"There is no game {str(name)[:64]!r}. The games are: {', '.join(self)}.")
 
 
 def discover(package: str = "games") -> Registry:

@@ -6,6 +6,8 @@ other frames (fragments, pings, closes).
 
 from __future__ import annotations
 
+from struct import Struct
+
 TEXT = 0x81  # a whole message of text
 HEADS = frozenset({0x00, 0x01, 0x02, 0x80, TEXT, 0x82, 0x88, 0x89, 0x8A})  # first bytes defined by the RFC
 CONTROL = 0x08
@@ -13,6 +15,7 @@ MASKED = 0x80
 LENGTH_IN_2, LENGTH_IN_8 = 126, 127
 MASK_BYTES = 4
 PING = b"\x89\x00"  # without data, as all pings of ours
+_HEAD_WITH_2 = Struct(">BBH")  # of a frame from a server, its length in two bytes
 PONG = b"\x8a\x80"  # the head of its answer; a mask follows
 
 
@@ -80,5 +83,5 @@ def text_frame(text: str) -> bytes:
     if length < LENGTH_IN_2:
         return bytes((TEXT, length)) + payload
     if length < 1 << 16:
-        return bytes((TEXT, LENGTH_IN_2, length >> 8, length & 255)) + payload
+        return _HEAD_WITH_2.pack(TEXT, LENGTH_IN_2, length) + payload
     return bytes((TEXT, LENGTH_IN_8)) + length.to_bytes(8, "big") + payload

@@ -7,6 +7,7 @@ cannot store either, become floats, as in JavaScript.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
@@ -38,18 +39,23 @@ def decode_value(text: str | bytes, max_nesting: int) -> Any:
 
 def _check(value: object, levels: int) -> bool:
     """Return whether the value contains an integer above INT64_HIGH. Raises BadMessage for what is refused."""
-    large = False
-    if isinstance(value, dict | list):
-        if levels == 0:
-            raise BadMessage("This JSON is nested too deeply.")
-        for key in value if isinstance(value, dict) else ():
+    inner: Iterable[object]
+    if isinstance(value, dict):
+        for key in value:
             if not is_storable_key(key):
                 raise BadMessage("A key must not hold a NUL character, nor be $ref.")
-        for inner in value.values() if isinstance(value, dict) else value:
-            if inner.__class__ is not str and _check(inner, levels - 1):
-                large = True
-    elif isinstance(value, int):
-        large = value > INT64_HIGH  # orjson itself turns integers below INT64_LOW or beyond 64 bits into floats
+        inner = value.values()
+    elif isinstance(value, list):
+        inner = value
+    else:
+        # orjson itself turns integers below INT64_LOW or beyond 64 bits into floats
+        return isinstance(value, int) and value > INT64_HIGH
+    if levels == 0:
+        raise BadMessage("This JSON is nested too deeply.")
+    large = False
+    for one in inner:
+        if one.__class__ is not str and _check(one, levels - 1):
+            large = True
     return large
 
 

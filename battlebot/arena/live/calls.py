@@ -101,7 +101,7 @@ def commit_call(
 def commits_call(calls: Iterable[Call]) -> Call:
     """Returns keys and arguments of `commit.lua` for several matches; `calls` are made by `commit_call`."""
     script_keys: list[str] = [keys.DEADLINES, keys.FINISHED, keys.END_SEQUENCE, keys.ARCHIVE_ASKED]
-    arguments: list[Argument] = [int(time.time() * 1_000_000)]
+    arguments: list[Argument] = [int(time.time() * 1_000_000), keys.match_events("")]
     for its_keys, its_arguments in calls:
         script_keys += its_keys
         arguments += its_arguments

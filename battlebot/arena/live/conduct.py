@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import structlog
@@ -30,8 +30,10 @@ from battlebot.rules.contract import Game
 
 log = structlog.get_logger()
 
+ABOUT_ABSENCE = frozenset({Joined, Overdue})  # events whose answers depend on what Redis knows of empty seats
 
-class Draft(NamedTuple):
+
+class Draft(msgspec.Struct, frozen=True):
     """An answer to events in `match` that is not committed yet; `commit` is None if there is nothing to commit.
 
     `follows` is the beginning of the next board of a series, if one follows.
@@ -105,7 +107,7 @@ class Conductor:
         Asks Redis only when a bot comes back or is overdue, and for a number if a board follows. Raises Unavailable.
         """
         now_s, told = self.now_s(), events
-        if any(isinstance(one, Joined | Overdue) for one in events):
+        if not ABOUT_ABSENCE.isdisjoint(map(type, events)):
             told = self._empty_seats.told(match, events, now_s)
         if not told:
             return Draft(match, Step(match))
@@ -163,14 +165,12 @@ class Conductor:
 
     def _publications(self, before: Match, answer: Step) -> list[Publication]:
         """Returns what is published with the commit to the other nodes' seats and to viewers."""
-        match = answer.match
         publications = self._letters(answer)
-        for old, new in zip(before.seats, match.seats, strict=True):
+        for old, new in zip(before.seats, answer.match.seats, strict=True):
             if old.place == new.place or old.address is not None:
                 continue
             if old.place is not None and new.place is not None:
                 publications.append((keys.mailbox(node_of(old.place)), eviction(old.place)))
-        publications.append((keys.match_events(match.id), str(match.revision).encode()))
         return publications
 
     def _letters(self, answer: Step) -> list[Publication]:
@@ -212,11 +212,10 @@ def _came_at(version: int, event: Event) -> Event:
 
 def asked_of(game: Game, match: Match) -> list[Seat]:
     """Returns the seats of stateless bots that the match waits for."""
-    stateless = [seat for seat in match.seats if seat.address is not None]
-    if not stateless or match.verdict is not None:
+    if match.verdict is not None or all(seat.address is None for seat in match.seats):
         return []
     awaited = game.awaited(match.state)
-    return [seat for seat in stateless if seat.bot in awaited]
+    return [seat for seat in match.seats if seat.address is not None and seat.bot in awaited]
 
 
 def _asks_anew(game: Game, before: Match, after: Match) -> bool:

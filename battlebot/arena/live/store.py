@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import orjson
 import redis
 
@@ -26,8 +26,7 @@ NUMBER = Script("battlebot.arena.live", "number.lua")
 TOGETHER = 50  # most matches begun in one round trip; Redis serves nobody else meanwhile
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(msgspec.Struct, frozen=True):
     """One match's part of a `commit.lua` call, which replaces it by its next revision; idempotent."""
 
     match_id: str

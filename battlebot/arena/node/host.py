@@ -121,8 +121,7 @@ class Host:
         if match.verdict is not None:
             return
         for seat in match.seats:
-            player = table.players.get(seat.bot)
-            if seat.place is None and player is not None:
+            if seat.place is None and (player := table.players.get(seat.bot)) is not None:
                 self.sit_again(table, player)
                 return
 

@@ -7,8 +7,8 @@ in a greenlet of its own. The table's lock is lent to a turn from its arrival un
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
+import msgspec
 import structlog
 
 from battlebot.arena.live.conduct import Draft
@@ -29,7 +29,7 @@ LINES = 3  # groups that may be under way at a time: while Redis works on two, t
 MOST = 100  # turns per group: while they are refereed, nobody else is served
 
 
-class Offer(NamedTuple):
+class Offer(msgspec.Struct, frozen=True):
     """A turn that waits for its group. `failed(error)` is called if it is unknown whether it was committed."""
 
     table: Table
