@@ -71,7 +71,7 @@ LAYERS = {
         theirs=("orjson", "msgspec", "google"),
         never=PURE - {"secrets"},
     ),
-    "battlebot.rules": layer("rules are pure", "rules", "errors", "storable", theirs=(), never=PURE),
+    "battlebot.rules": layer("rules are pure", "rules", "errors", "storable", "wire.jsontext", theirs=(), never=PURE),
     "battlebot.rules.registry": layer(
         "the registry finds games, and does no more", "rules", "errors", theirs=(), never=PURE - MODULES - {"pathlib"}
     ),

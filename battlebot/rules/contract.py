@@ -16,6 +16,7 @@ from typing import Any
 
 from battlebot.errors import BadMessage
 from battlebot.rules.option import Option, bad_game, listed, options_from_table
+from battlebot.wire.jsontext import encode
 
 __all__ = ["Game", "Option", "Rules", "State", "Turn", "game_from_module"]
 
@@ -129,14 +130,21 @@ class Game:
         return self.rules.reducer(state, turn)
 
     def view(self, state: State, player: str | None) -> State:
-        """Returns what a player or viewer (None) may see of the state. May be the state itself: do not change it."""
-        return state if self.rules.view is None else self.rules.view(state, player)
+        """Returns what a player or viewer (None) may see of the state. May be the state itself: do not change it.
+
+        Raises TypeError if the game makes what is not JSON: found later, when the turn is committed, nobody could be
+        told of it.
+        """
+        return state if self.rules.view is None else _json(self.rules.view(state, player))
 
     def view_turn(self, turn: Turn, player: str) -> Turn:
-        """Returns what the player may see of a valid turn while the match is running: all of its own, no secrets."""
+        """Returns what the player may see of a valid turn while the match is running: all of its own, no secrets.
+
+        Raises TypeError like `view`.
+        """
         if self.rules.view_turn is None or turn.get("player") == player:
             return turn
-        return self.rules.view_turn(turn, player)
+        return _json(self.rules.view_turn(turn, player))
 
     def render(self, state: State) -> str:
         """Returns the state as text, for logs and terminals."""
@@ -258,6 +266,11 @@ def game_from_module(module: ModuleType) -> Game:
         example_turn=_checked(file, table, "exampleTurn", None, _is_turn, _A_TURN),
         rules=Rules(**_functions(file, module)),
     )
+
+
+def _json(value: dict[str, Any]) -> dict[str, Any]:
+    encode(value)
+    return value
 
 
 def _is_timeout(value: Any) -> bool:

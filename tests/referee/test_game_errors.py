@@ -62,6 +62,18 @@ def test_a_game_that_raises_ends_the_match_as_a_draw(function: str, turn: dict[s
     assert play.match.version == 0
 
 
+@pytest.mark.parametrize("function", ["view", "view_turn"])
+def test_a_game_that_shows_what_is_no_json_ends_the_match(function: str) -> None:
+    """A set, for example: found when the turn is committed, it would leave a match of which nobody can be told."""
+    play = Play(with_rules(NOUGHTS, **{function: lambda shown, player: {**shown, "seen": {1, 2}}}))
+    play.turn("a", **LEGAL)
+    assert play.verdict() == (None, "error", "server")
+    assert play.match.verdict is not None
+    assert play.match.verdict.evidence == {"error": "TypeError", "event": "Turned"}
+    assert [bot for bot, _ in play.messages()] == ["a", "b"]
+    assert {json.loads(update.text)["state"]["reason"] for update in play.last.updates} == {"error"}
+
+
 @pytest.mark.parametrize(
     "after",
     [
