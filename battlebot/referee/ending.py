@@ -86,9 +86,9 @@ def absence(match: Match, late: Sequence[Seat], now_s: float, elsewhere: Collect
 
     But bots that are connected `elsewhere` could have come back: of these it counts as if they had left by themselves.
 
-    Each bot that left within `SAME_TIME_S` of the first of `late` loses. If no other bot remains, nobody wins: all were
-    gone at about the same time. A bot that left later does not lose: it outlasted the first, and may be on its way
-    back.
+    Each bot that left within `SAME_TIME_S` of the first of `late`, before or after it, loses. If no other bot remains,
+    nobody wins: all were gone at about the same time. Any other absent bot has time left to come back, and wins: who
+    leaves when its time is nearly over gains nothing by it.
     """
     empty = [seat for seat in match.seats if seat.place is None]
     times = [(seat, seat.left_s, seat.back_by_s) for seat in empty]
@@ -109,9 +109,9 @@ def absence(match: Match, late: Sequence[Seat], now_s: float, elsewhere: Collect
         empty, late = _as_if_left(empty, evaded), _as_if_left(late, evaded)
     if any(seat.emptied_by is Fault.SERVER for seat in late):
         return server_fault(evidence)
-    until_s = min(seat.left_s or 0.0 for seat in late) + SAME_TIME_S
+    first_s = min(seat.left_s or 0.0 for seat in late)
     left = [seat for seat in empty if seat.emptied_by in (Fault.BOT, Fault.NETWORK)]
-    gone = [seat for seat in left if (seat.left_s or 0.0) <= until_s]
+    gone = [seat for seat in left if abs((seat.left_s or 0.0) - first_s) <= SAME_TIME_S]
     fault = Fault.BOT if any(seat.emptied_by is Fault.BOT for seat in late) else Fault.NETWORK
     return Verdict(_other(match, gone), Reason.DISCONNECT, fault, evidence)
 

@@ -170,13 +170,14 @@ def test_who_leaves_long_after_the_other_has_won(first: str, looked_at_s: float)
     assert play.verdict() == (second, "disconnect", "bot")
 
 
-def test_who_left_first_and_is_not_yet_missed_wins_nothing() -> None:
-    """The other one was asked, and had less time to come back: nobody wins."""
+@pytest.mark.parametrize(("later_s", "victor"), [(0.9, None), (1.5, "b"), (2.4, "b")])
+def test_who_leaves_as_its_time_ends_gains_nothing_by_it(later_s: float, victor: str | None) -> None:
+    """It would have lost by time-out: it loses as well if its opponent, who may still come back, left long before."""
     play = Play()
     play.event(Left("b", "b/1", clean=True))
-    play.event(Left("a", "a/1", clean=True, thinking_s=2.5), 1.5)
+    play.event(Left("a", "a/1", clean=True, thinking_s=2.5), later_s)
     play.event(Overdue(), 0.5)
-    assert play.verdict() == (None, "disconnect", "bot")
+    assert play.verdict() == (victor, "disconnect", "bot")
 
 
 def test_one_of_two_who_comes_back_wins() -> None:
