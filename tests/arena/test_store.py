@@ -13,6 +13,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from battlebot.arena.live.calls import decode_match, encode_match
+from battlebot.arena.live.mail import Mail
 from battlebot.arena.live.making import begin, beginning, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import TOGETHER, MatchStore
@@ -182,6 +183,15 @@ def test_of_matches_that_begin_together_each_stands_or_falls_by_itself(
     again = store.begin_all([beginning(game, matches[0])], game.name, not_after_ms=1)
     assert again == [True], "it has begun already, whatever the hour"
     assert store.begin_all([beginning(game, matches[3])], game.name, not_after_ms=1) == [False]
+
+
+@pytest.mark.parametrize("game", ["gomoku", "numberwang"])
+def test_who_is_asked_is_told_last_that_the_match_begins(game: str, registry: Registry, settings: Settings) -> None:
+    """duel-arena: the game starts for both players before one of them is asked."""
+    match = new_match(registry[game], [("ada", "n1/1.1"), ("bob", "n2/1.1")], settings, 1000.0)
+    letters = [Mail.decode(letter) for _, letter in beginning(registry[game], match).publications if letter != b"begun"]
+    assert [letter.asks for letter in letters] == [False, True]
+    assert {letter.bot for letter in letters} == {"ada", "bob"}
 
 
 def test_an_empty_seat_is_found_until_it_is_taken_or_the_match_is_over(

@@ -91,16 +91,20 @@ def begin(store: MatchStore, game: Game, match: Match, queue: str, holder: str =
 
 
 def beginning(game: Game, match: Match) -> Beginning:
-    """Returns what the store needs to begin the match: its bots' tickets, and the messages to bots and viewers."""
+    """Returns what the store needs to begin the match: its bots' tickets, and the messages to bots and viewers.
+
+    Who is asked is told last (duel-arena: both are told that the game starts, then the first is asked).
+    """
     document = encode_match(match)
     tickets, publications = [], list[Publication]()
-    for seat in match.seats:
+    updates = [(seat, update_for(game, match, seat)) for seat in match.seats]
+    for seat, update in sorted(updates, key=lambda told: told[1].asks):
         assert seat.place is not None
         if seat.address is not None and seat.place == STATELESS_PLACE:
             continue
         tickets.append(ticket_of(seat.place, seat.bot))
         if seat.address is None:
-            mail = Mail.of(seat.place, update_for(game, match, seat), document)
+            mail = Mail.of(seat.place, update, document)
             publications.append((keys.mailbox(node_of(seat.place)), mail.encode()))
     if match.contest is not None:
         publications.append((keys.contest_events(match.game, match.contest), b"begun"))
