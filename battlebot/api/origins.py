@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from flask import Flask, request
@@ -16,15 +17,19 @@ SCHEMES = ("http", "https")
 STANDARD_PORT = re.compile(r":(?:80|443)\Z")
 
 
-def refuse_other_origins(app: Flask, settings: Settings) -> None:
+Allows = Callable[[Settings, str], bool]
+
+
+def refuse_other_origins(app: Flask, settings: Settings, otherwise: Allows = is_allowed) -> None:
     """Refuse upgrades and state-changing requests that a browser sends for a page of another origin.
 
-    That is every origin whose host or port differs from the request's, except those that the settings allow.
+    That is every origin whose host or port differs from the request's, except those that `otherwise` allows (viewers of
+    socket.io have a rule of their own).
     """
 
     def check() -> None:
         origin = request.headers.get("Origin")
-        allows = is_allowed_viewer if request.path.rstrip("/") == cubed.PATH.rstrip("/") else is_allowed
+        allows = is_allowed_viewer if request.path.rstrip("/") == cubed.PATH.rstrip("/") else otherwise
         if origin is None or allows(settings, origin):
             return
         if request.method in SAFE and "Upgrade" not in request.headers:

@@ -16,9 +16,22 @@ def is_allowed(settings: Settings, origin: str) -> bool:
     return "*" in allowed or origin.lower() in allowed
 
 
+def is_own(origin: str) -> bool:
+    """Whether the origin is a page on the very machine of the browser."""
+    return OWN.fullmatch(origin.lower().removesuffix("/")) is not None
+
+
+def is_allowed_bot(settings: Settings, origin: str) -> bool:
+    """Like `is_allowed`, for bots: their libraries may send an origin on a bot's own machine, to whatever server.
+
+    A bot proves who it is with each connection, so a page on that machine gains nothing that a program there has not.
+    """
+    return is_allowed(settings, origin) or is_own(origin)
+
+
 def is_allowed_viewer(settings: Settings, origin: str) -> bool:
     """Like `is_allowed`, for socket.io: a server that only this machine can reach is also for the pages on it.
 
     The original's viewer is served at another port.
     """
-    return is_allowed(settings, origin) or (is_private(settings) and OWN.fullmatch(origin.lower()) is not None)
+    return is_allowed(settings, origin) or (is_private(settings) and is_own(origin))

@@ -37,11 +37,20 @@ def register(web: Web, *headers: str) -> int:
 
 @pytest.mark.parametrize("path", ["/", "/ws"])
 @pytest.mark.parametrize(
-    "origin", ["https://evil.example", "null", "http://127.0.0.1", "http://127.0.0.1:1", "nonsense", "http://[", ""]
+    "origin", ["https://evil.example", "null", "http://localhost.evil.example", "nonsense", "http://[", ""]
 )
 def test_a_page_of_another_origin_opens_no_websocket(web: Web, origin: str, path: str) -> None:
-    """403; another port of the same machine is another origin too."""
+    """403, whatever the path."""
     assert upgrade(web, f"Origin: {origin}", path=path) == 403
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://localhost/", "http://127.0.0.1", "http://127.0.0.1:1", "https://[::1]:8080"]
+)
+def test_a_library_that_sends_an_origin_on_its_own_machine_opens_a_websocket(web: Web, origin: str) -> None:
+    """As Go's does in its documentation's example, whatever the server; but a form with that origin changes nothing."""
+    assert upgrade(web, f"Origin: {origin}") == 101
+    assert register(web, f"Origin: {origin}") == 403
 
 
 def test_programs_and_pages_of_our_own_open_websockets(web: Web) -> None:
