@@ -107,7 +107,7 @@ def test_a_game_dropped_in_has_its_pages(settings: Settings) -> None:
     )
     with house(settings) as opened:
         tug = game_from_module(module)  # type: ignore[arg-type]
-        opened.context.registry._games["tug"] = tug  # type: ignore[attr-defined]
+        opened.context.registry["tug"] = tug  # type: ignore[index]
         try:
             match_id = opened.play("a", "b", "c", game="tug", players=["a", "b", "c"], board={"rope": 7}, marks=None)
             assert "Pull the rope." in page_at(opened.client, "/web/tug").text
@@ -115,7 +115,7 @@ def test_a_game_dropped_in_has_its_pages(settings: Settings) -> None:
             assert len(opened.client.get("/games/tug").json) == 1
             assert opened.client.post("/bots/tug", json={"bot_id": "x"}).status_code == 201
         finally:
-            del opened.context.registry._games["tug"]  # type: ignore[attr-defined]
+            del opened.context.registry["tug"]  # type: ignore[attr-defined]
 
 
 def test_a_contests_page_ranks_and_shows_who_beat_whom(home: House) -> None:
