@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 import redis
 
+from battlebot.arena.live.aside import set_aside
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.store import MatchStore
 from battlebot.errors import Unavailable, UnreadableMatch
@@ -93,14 +94,16 @@ def test_long_records_are_archived_a_few_at_a_time(
     assert finished.first([], 1) == []
 
 
-def test_a_pipeline_that_redis_does_not_take_now_may_be_tried_again(finished: Finished, client: redis.Redis) -> None:
+def test_a_pipeline_that_redis_does_not_take_now_may_be_tried_again(
+    store: MatchStore, finished: Finished, client: redis.Redis
+) -> None:
     """redis-py tells of its error first which command it was."""
     client.config_set("min-replicas-to-write", "1")
     try:
         with pytest.raises(Unavailable):
             finished.retire(["m"])
         with pytest.raises(Unavailable):
-            finished.set_aside("m")
+            set_aside(store, "m")
     finally:
         client.config_set("min-replicas-to-write", "0")
 

@@ -78,14 +78,6 @@ class Finished:
                 found.append(Ended(decode_match(document), int(seq), [orjson.loads(turn) for turn in turns]))
         return found
 
-    def set_aside(self, match_id: str) -> None:
-        """Takes a match that cannot be archived off the finished list; its keys stay."""
-        with redis_errors():
-            pipeline = self._client.pipeline(transaction=True)
-            pipeline.sadd(keys.SET_ASIDE, match_id)
-            pipeline.zrem(keys.FINISHED, match_id)
-            pipeline.execute()
-
     def retire(self, match_ids: Sequence[str]) -> None:
         """Takes archived matches off the finished list and lets their keys expire."""
         if not match_ids:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Hashable, Mapping, Set
 
 import redis
 import structlog
@@ -14,8 +14,9 @@ from battlebot.arena.live.mail import nudge
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.steadiness import SPARE_S, Steadiness
 from battlebot.arena.live.summons import Summons
+from battlebot.arena.live.troubles import Troubles
 from battlebot.arena.places import STATELESS, door_of, node_of
-from battlebot.errors import UnknownMatch
+from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
 from battlebot.referee.events import Orphaned, Overdue
@@ -25,7 +26,7 @@ log = structlog.get_logger()
 
 
 class Sweeper:
-    """Sweeps all live matches. Every method raises Unavailable.
+    """Sweeps all live matches, each by itself. Every method raises Unavailable.
 
     Its clock is the conductor's, read once, before a sweep looks at anything: a sweep that stalls takes up nothing that
     became overdue meanwhile. Heartbeats and deadlines are moments on the clocks of the machines, which should agree to
@@ -40,8 +41,12 @@ class Sweeper:
         node_timeout_s: float,
         every_s: float,
         ask_bots: Callable[[str], None] = lambda match_id: None,
+        may_tell: Callable[[Hashable], bool] = lambda thing: True,
     ) -> None:
-        """`ask_bots(match_id)` has the stateless bots asked that the match awaits."""
+        """`ask_bots(match_id)` has the stateless bots asked that the match awaits.
+
+        `may_tell(thing)` limits how often it is logged that the same match cannot be looked after.
+        """
         self._client = client
         self._heartbeats = Heartbeats(client)
         self._cut_off = CutOff(client)
@@ -49,6 +54,7 @@ class Sweeper:
         self._conductor = conductor
         self._queues = queues
         self._summons = Summons(conductor.registry, conductor.store, ask_bots)
+        self._troubles = Troubles(conductor.store, may_tell)
         self._node_timeout_s = node_timeout_s
         self._gap_s = max(node_timeout_s, 3 * every_s)
 
@@ -56,8 +62,7 @@ class Sweeper:
         """Empties the seats of dead nodes, with a grace, and brings overdue matches on; returns how many of these."""
         now_s = self._conductor.now_s()
         spare_s = self._steadiness.note(now_s)
-        with redis_errors():
-            self._client.set(keys.SWEPT, "1", px=int(self._gap_s * 1000))
+        self._troubles.recall(now_s)
         beats = self._heartbeats.all()
         recent = {node for node, beat_s in beats.items() if beat_s >= now_s - self._node_timeout_s}
         dead = self._dead(beats, recent, now_s)
@@ -70,17 +75,32 @@ class Sweeper:
             self._queues.drop_node(node)
         if dead:
             for match_id in self._conductor.store.live_ids():
-                self._orphan(match_id, living, now_s)
+                self._alone(match_id, now_s, lambda match_id: self._orphan(match_id, living, now_s))
             for node in dead:
                 if self._is_silent(node, now_s):
                     with redis_errors():
                         self._client.zrem(keys.NODES, node)
         self._summons.replace_dead()
         # their nodes go first
+        there = recent | {STATELESS}
         overdue = self._conductor.store.overdue_ids(now_s - SPARE_S)
         for match_id in overdue:
-            self._bring_on(match_id, living, recent | {STATELESS}, spare_s, now_s)
+            if self._alone(match_id, now_s, lambda match_id: self._bring_on(match_id, living, there, spare_s, now_s)):
+                self._troubles.over(match_id)
+        with redis_errors():
+            self._client.set(keys.SWEPT, "1", px=int(self._gap_s * 1000))
         return len(overdue)
+
+    def _alone(self, match_id: str, now_s: float, look: Callable[[str], object]) -> bool:
+        """Looks at a match; returns whether it could be looked after: if not, the others are all the same."""
+        try:
+            look(match_id)
+        except Unavailable:
+            raise
+        except Exception as error:
+            self._troubles.note(match_id, error, now_s)
+            return False
+        return True
 
     def _dead(self, beats: Mapping[str, float], recent: Set[str], now_s: float) -> set[str]:
         """Returns the nodes that are silent while others of their door are not, or where nobody opens the door again.
