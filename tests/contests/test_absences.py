@@ -264,7 +264,7 @@ def test_a_ticket_that_is_about_to_be_taken_away_is_no_sign_of_the_bot(hall: Hal
     hall.begin("ab", absentAfterS=10)
     hall.wait("a")
     hall.wait("b", node="hung")
-    CutOff(hall.client).note("hung", hall.queues.at_node("hung"), hall.now_s)
+    CutOff(hall.client).note("hung", {f"{GAME}/cup": ["b"]}, hall.now_s)
     looks(hall, 1)
     hall.queues.drop_node("hung")
     assert looks(hall, 60) == 0
@@ -299,3 +299,17 @@ def test_who_hangs_with_its_node_is_not_missed_though_its_match_ends_before_the_
     hall.pass_time(10)
     hall.sweep()
     assert looks(hall, 60) == 0
+
+
+def test_who_sits_at_a_node_of_a_door_that_was_shut_for_long_is_noted_when_the_node_is_found_dead(hall: Hall) -> None:
+    """Not all the time before: the door was shut, and nobody was missed."""
+    hall.begin("ab", absentAfterS=10)
+    hall.wait("a")
+    hall.wait("b", node="hung")
+    hall.heartbeats.send("hung", hall.now_s, first=False)
+    hall.pass_time(LONGEST_S + 10, alive=False)
+    hall.sweep()
+    assert not hall.client.exists(keys.cut_off(f"{GAME}/cup"))
+    hall.pass_time(10)
+    hall.sweep()
+    assert hall.client.hkeys(keys.cut_off(f"{GAME}/cup")) == [b"b"]

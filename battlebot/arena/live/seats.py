@@ -39,9 +39,19 @@ class Seating(msgspec.Struct, frozen=True):
         return self.verdict is not None
 
     @property
+    def queue(self) -> str:
+        """Returns the name of the queue in which its bots have waited for it."""
+        return keys.queue_name(self.game, self.contest)
+
+    @property
+    def places(self) -> list[tuple[str, str]]:
+        """Returns (bot, place) for each seat that is not empty."""
+        return [(seat.bot, seat.place) for seat in self.seats if seat.place is not None]
+
+    @property
     def nodes(self) -> set[str]:
         """Returns the nodes at which its bots sit."""
-        return {node_of(seat.place) for seat in self.seats if seat.place is not None}
+        return {node_of(place) for _, place in self.places}
 
 
 _DOCUMENT = msgspec.json.Decoder(Seating)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Set
 
 import redis
 import structlog
 
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.cutoff import CutOff
+from battlebot.arena.live.cutoff import LONGEST_S, CutOff
 from battlebot.arena.live.heartbeats import LIVES_S, SHUT_S, Heartbeats
 from battlebot.arena.live.mail import nudge
 from battlebot.arena.live.queue import Queues
+from battlebot.arena.live.seats import Seating, seatings
 from battlebot.arena.live.steadiness import SPARE_S, Steadiness
 from battlebot.arena.live.summons import Summons
 from battlebot.arena.live.troubles import Troubles
@@ -67,15 +69,15 @@ class Sweeper:
         recent = {node for node, beat_s in beats.items() if beat_s >= now_s - self._node_timeout_s}
         dead = self._dead(beats, recent, now_s)
         living = beats.keys() - dead | {STATELESS}
-        # a match may end before its bot's node is taken for dead: that bot then has neither ticket nor seat
-        for node in (node for node, beat_s in beats.items() if beat_s < now_s - LIVES_S):
-            self._note_cut_off(node, now_s)
+        seated = self._note_cut_off(_about_to_go(beats, now_s) | dead, now_s)
         for node in dead:
             log.warning("node.dead", node=node)
             self._queues.drop_node(node)
         if dead:
             for match_id in self._conductor.store.live_ids():
-                self._alone(match_id, now_s, lambda match_id: self._orphan(match_id, living, now_s))
+                # one that is not among them cannot be read, or began since, with tickets taken before they were dropped
+                if match_id not in seated or not seated[match_id].nodes <= living:
+                    self._alone(match_id, now_s, lambda match_id: self._orphan(match_id, living, now_s))
             for node in dead:
                 if self._is_silent(node, now_s):
                     with redis_errors():
@@ -112,12 +114,24 @@ class Sweeper:
         silent = beats.keys() - recent
         return {node for node in silent if door_of(node) in back or now_s - beats[node] > SHUT_S}
 
-    def _note_cut_off(self, node: str, now_s: float) -> None:
-        there = {queue: set(bots) for queue, bots in self._queues.at_node(node).items()}
-        for match in self._conductor.store.load_many(self._conductor.store.live_ids()).values():
-            bots = {seat.bot for seat in match.seats if seat.place is not None and node_of(seat.place) == node}
-            there.setdefault(keys.queue_name(match.game, match.contest), set()).update(bots)
-        self._cut_off.note(node, there, now_s)
+    def _note_cut_off(self, nodes: Set[str], now_s: float) -> dict[str, Seating]:
+        """Notes who waits or sits at these nodes; returns match -> who sits in it, of all live ones if there are any.
+
+        All is read once, however many nodes there are.
+        """
+        if not nodes:
+            return {}
+        there = {node: defaultdict[str, set[str]](set) for node in nodes}
+        waiting = self._queues.everybody()
+        seated = seatings(self._conductor.store, self._conductor.store.live_ids())
+        places = [(queue, one.bot, one.place) for queue, tickets in waiting.items() for one in tickets]
+        places += [(match.queue, bot, place) for match in seated.values() for bot, place in match.places]
+        for queue, bot, place in places:
+            if (node := node_of(place)) in there:
+                there[node][queue].add(bot)
+        for node, bots in there.items():
+            self._cut_off.note(node, bots, now_s)
+        return seated
 
     def _is_silent(self, node: str, now_s: float) -> bool:
         """Returns whether the node is still silent: this sweep may have taken long, and new nodes begun."""
@@ -170,3 +184,12 @@ class Sweeper:
     def _forget(self, match_id: str) -> None:
         with redis_errors():
             self._client.zrem(keys.DEADLINES, match_id)
+
+
+def _about_to_go(beats: Mapping[str, float], now_s: float) -> set[str]:
+    """Returns the nodes that are silent, but not for long: their bots' matches may end before they count as dead.
+
+    Such a bot has neither ticket nor seat any more when its node is found dead. But a node that is not found dead for
+    so long is one of a shut door, at which no contest misses anybody anyway: it may stay silent for a day.
+    """
+    return {node for node, beat_s in beats.items() if LIVES_S < now_s - beat_s <= LONGEST_S}
