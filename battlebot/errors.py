@@ -25,6 +25,7 @@
     │   ├── TooLate             the contest has gone on too far for the match to be taken back
     │   ├── WrongOrigin         a browser sends the request for a page of another origin
     │   └── TooMany             a limit of rate or number is exceeded
+    ├── UnreadableMatch         a match in Redis does not have the form that this version reads
     ├── Unavailable             Redis, MongoDB or NATS does not answer now
     │   ├── DiskFull            no room for anything new on MongoDB's disk
     │   └── NotTested           the server could not test a stateless bot, say because NATS is away
@@ -211,6 +212,12 @@ class TooMany(Refused):
 
     code = "too-many"
     http_status = 429
+
+
+class UnreadableMatch(BattlebotError):
+    """A match in Redis does not have the form that this version reads: another one may have written it."""
+
+    code = "unreadable-match"
 
 
 class Unavailable(BattlebotError):

@@ -13,7 +13,7 @@ from tasks.workbench import Workbench, workbench
 
 log = structlog.get_logger()
 
-ABANDONED_S = 20.0  # a meeting reserved this long ago whose match cannot be found is given up
+ABANDONED_S = 20.0  # a meeting reserved this long ago whose match cannot be found, or was set aside, is given up
 
 may_tell = Seldom()
 
@@ -71,8 +71,8 @@ def _look_at(bench: Workbench, contest: Contest) -> int:
 def _release_abandoned(bench: Workbench) -> None:
     rows = bench.storage.meetings.open_since(ABANDONED_S)
     ids = [row["_id"] for row in rows]
-    known = set(bench.store.load_many(ids)) if ids else set()
-    abandoned = [match_id for match_id in ids if match_id not in known]
+    held = bench.store.held(ids)
+    abandoned = [match_id for match_id in ids if match_id not in held]
     if abandoned:
         stored = bench.storage.games.archived(abandoned)
         released = [match_id for match_id in abandoned if match_id not in stored]

@@ -6,6 +6,7 @@ import structlog
 from celery import shared_task
 
 from battlebot.arena.live.archiving import game_document
+from battlebot.arena.live.aside import set_aside
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys
 from tasks.workbench import Workbench, match_bench, workbench
@@ -75,7 +76,7 @@ def _archive_batch(bench: Workbench, match_ids: list[str]) -> int:
             log.exception("match.set_aside", match=match_ids[0])
             # in a contest it is played again
             bench.storage.meetings.lost(match_ids, "the match could not be stored")
-            bench.finished.set_aside(match_ids[0])
+            set_aside(bench.store, match_ids[0])
             return 0
     return sum(_archive_batch(bench, [match_id]) for match_id in match_ids)
 

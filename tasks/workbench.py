@@ -37,6 +37,7 @@ from battlebot.redisio.scripts import Scripts
 from battlebot.redisio.solo import Locks, Solo
 from battlebot.rules.registry import Registry, discover
 from battlebot.runtime.answering import Answering
+from battlebot.runtime.seldom import Seldom
 from battlebot.stateless.health import Health
 from battlebot.storage import Storage
 from tasks.requests import Requests, sending
@@ -119,7 +120,9 @@ def _match_bench(_pid: int) -> MatchBench:
         finished=Finished(client),
         queues=queues,
         conductor=conductor,
-        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, requests.bots),
+        sweeper=Sweeper(
+            client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, requests.bots, Seldom()
+        ),
         registry=registry,
         requests=requests,
     )

@@ -29,7 +29,9 @@ class Readiness(AsItIs):
     mongodb = fields.String()
     disk = fields.String(metadata={"description": "whether MongoDB's disk has room"})
     worker = fields.String()
-    sweep = fields.String(metadata={"description": "whether one was made lately"})
+    sweep = fields.String(
+        metadata={"description": "whether one was made lately, and could look after every live match"}
+    )
     tasks = fields.String(metadata={"description": "whether none waits for long"})
     games = fields.String(metadata={"description": "whether workers could load them"})
     since = fields.Dict(required=True, metadata={"description": "when parts that do not answer were missed"})

@@ -15,7 +15,7 @@ from battlebot.api.streams import Snapshot, event_stream
 from battlebot.contests.contest import OVER
 from battlebot.redisio import keys
 
-AGAIN_S = 2.0  # polled, because the beginning of a match is not announced
+AGAIN_S = 2.0  # polled, because a meeting that is given up is not announced, and an announcement may be lost
 
 progress = Described("progress", __name__, description="Contests as they go on")
 progress.url_value_preprocessor(check_game)

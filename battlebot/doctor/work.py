@@ -87,12 +87,17 @@ def waiting(queues: Queues) -> Finding:
 def matches(inspection: Inspection, storage: Storage) -> Iterator[Finding]:
     """Checks for live matches that nobody looks after, ended ones that nobody archives, meetings that nobody plays."""
     overdue = {match: round(late_s, 1) for match, late_s in inspection.overdue(STUCK_S).items()}
+    troubles = {match: round(since_s, 1) for match, since_s in inspection.troubles().items()}
     live = inspection.live()
-    if overdue:
+    facts = {"live": live, "overdue": overdue, "troubles": troubles}
+    if troubles:
+        sentence = f"{len(troubles)} of {live} cannot be looked after: {_listed(list(troubles))}."
+        yield wrong("live matches", f"{sentence} The worker's log says why.", **facts)
+    elif overdue:
         sentence = f"{len(overdue)} of {live} should have been looked after long ago: {_listed(list(overdue))}."
-        yield wrong("live matches", sentence, live=live, overdue=overdue)
+        yield wrong("live matches", sentence, **facts)
     else:
-        yield ok("live matches", f"{live} being played.", live=live, overdue={})
+        yield ok("live matches", f"{live} being played.", **facts)
     yield _unarchived(inspection)
     yield _set_aside(inspection)
     yield _meetings(inspection, storage)
@@ -109,8 +114,8 @@ def _unarchived(inspection: Inspection) -> Finding:
 def _set_aside(inspection: Inspection) -> Finding:
     found = inspection.set_aside()
     if found:
-        sentence = f"{len(found)} could not be archived, and lie in Redis: {_listed(found)}. The worker's log says why."
-        return wrong("set aside", sentence, matches=found)
+        sentence = f"{len(found)} could not be archived or gone on with, and lie in Redis: {_listed(found)}."
+        return wrong("set aside", f"{sentence} The worker's log says why.", matches=found)
     return ok("set aside", "None.", matches=[])
 
 

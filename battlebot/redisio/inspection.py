@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 import redis
 
 from battlebot.redisio import keys
@@ -90,6 +91,13 @@ class Inspection:
             rows: Any = self._client.zrangebyscore(keys.DEADLINES, "-inf", int((now_s - for_s) * 1000), withscores=True)
         return {match.decode(): now_s - due_ms / 1000 for match, due_ms in rows}
 
+    def troubles(self) -> dict[str, float]:
+        """Returns match -> for how many seconds the sweep has not been able to look after it."""
+        now_s = time.time()
+        with redis_errors():
+            rows: Any = self._client.hgetall(keys.TROUBLES)
+        return {match.decode(): now_s - orjson.loads(row)[0] / 1000 for match, row in rows.items()}
+
     def present(self, match_ids: list[str]) -> set[str]:
         """Returns those of the matches that Redis holds, live or just ended."""
         with redis_errors():
@@ -107,6 +115,6 @@ class Inspection:
         return count, time.time() - first[0][1] / 1e6 if first else None
 
     def set_aside(self) -> list[str]:
-        """Returns the ended matches that could not be archived."""
+        """Returns the matches that could not be archived, or not be gone on with."""
         with redis_errors():
             return sorted(texts(self._client.smembers(keys.SET_ASIDE)))

@@ -12,10 +12,13 @@ ARCHIVE_ASKED = f"{TAG}:archiveasked"  # string, short-lived: the archive has be
 END_SEQUENCE = f"{TAG}:endseq"  # string: the last end's sequence number
 NUMBERS = f"{TAG}:numbers"  # string: the last number given to a board of a series
 ONLINE = f"{TAG}:online"  # hash: name at a door without registration -> who holds it, JSON
-SET_ASIDE = f"{TAG}:setaside"  # set: ended matches that could not be archived, for a person to look at
+SET_ASIDE = f"{TAG}:setaside"  # set: matches that could not be archived, or not gone on with, for a person to look at
+TROUBLES = (
+    f"{TAG}:troubles"  # hash: live match that could not be looked after -> JSON: since when, when last; ms (epoch)
+)
 ASKING = f"{TAG}:askingsince"  # sorted set: match whose stateless bots are asked -> when its lease ends, ms (epoch)
 QUEUES = f"{TAG}:queues"  # set: names of the queues in which somebody waits
-SWEPT = f"{TAG}:swept"  # string, short-lived: a sweep was made lately
+SWEPT = f"{TAG}:swept"  # string, short-lived: a sweep was made lately, to its end
 SWEEPS = f"{TAG}:sweeps"  # hash: when the `last` sweep was, `since` when none has stalled, ms (epoch); was it `late`
 BROKEN_GAME = f"{TAG}:brokengame"  # string, short-lived: why a worker could not load the games, a sentence
 PROBED = f"{TAG}:probed"  # string, short-lived: written to see whether Redis takes writes

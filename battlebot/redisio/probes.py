@@ -41,11 +41,16 @@ class Probes:
             self._client.set(keys.PROBED, "1", px=10_000)
 
     def sweep(self) -> None:
-        """Checks that a sweep was made lately: beat sends it, and a worker takes it."""
+        """Checks that a sweep was made lately, by beat and a worker, and that it could look after every match."""
         with redis_errors():
-            swept = self._client.exists(keys.SWEPT)
+            pipeline = self._client.pipeline(transaction=False)
+            pipeline.exists(keys.SWEPT)
+            pipeline.hlen(keys.TROUBLES)
+            swept, troubles = pipeline.execute()
         if not swept:
             raise Unavailable("No sweep has been made lately: it takes beat and a worker.")
+        if troubles:
+            raise Unavailable(f"Live matches that the sweep cannot look after: {troubles}. The worker's log says why.")
 
     def games(self) -> None:
         """Checks that no worker has lately failed to load the games."""

@@ -174,6 +174,15 @@ class Meetings:
         with mongo_errors():
             return self._meetings.count_documents({"game": game, "contest": contest, "state": "open"})
 
+    def open_ids(self, game: str, contest: str) -> list[str]:
+        """The matches of a contest's open meetings: its live ones, some that have not begun or are over already.
+
+        Raises Unavailable.
+        """
+        with mongo_errors():
+            found = self._meetings.find({"game": game, "contest": contest, "state": "open"}, {"_id": 1})
+            return [row["_id"] for row in found]
+
     def uncounted(self, game: str, contest: str) -> int:
         """How many meetings of a contest were missed and count for nobody. Raises Unavailable."""
         with mongo_errors():

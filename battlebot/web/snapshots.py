@@ -31,7 +31,7 @@ MOST_LIVE = 12
 MOST_TURNS = 500  # in a match's table
 MOST_CONTESTS = 50
 
-LIVE_AGAIN_S = 5.0  # polled, because the beginning of a match is not announced
+LIVE_AGAIN_S = 5.0  # polled, because turns are announced only to those who watch the match; lists count them
 BOARDS_AGAIN_S = 1.0  # polled, because turns are announced only to those who watch the match
 ENDED_AGAIN_S = 0.5  # polled until the archive has the match
 

@@ -239,6 +239,7 @@ def test_why_in_a_closed_contest(home: House) -> None:
     wait(home, "b")
     assert why(home, "a")["code"] == "pairing-soon"
     match = home.begin("b", "c", contest="cup")
+    home.storage.meetings.reserve(GAME, "cup", [{"match": match.id, "bots": ["b", "c"], "n": 1}])
     home.context.redis.delete(keys.queue(keys.queue_name(GAME, "cup")))
     wait(home, "a")
     assert why(home, "a")["code"] == "all-busy"
@@ -248,6 +249,22 @@ def test_why_in_a_closed_contest(home: House) -> None:
     home.organise("POST", "/cup/finish")
     assert why(home, "a")["code"] == "over"
     assert home.client.get(f"{CONTESTS}/cup/why").json["field"] == "bot"
+
+
+def test_why_reads_the_matches_of_its_contest_alone(home: House) -> None:
+    """There may be thousands of others, and anybody may ask."""
+
+    def reads() -> int:
+        home.context.redis.config_resetstat()
+        assert why(home, "a")["match"] == match.id
+        return int(home.context.redis.info("commandstats")["cmdstat_hget"]["calls"])
+
+    closed(home, "a", "b")
+    match = home.begin("a", "b", contest="cup")
+    home.storage.meetings.reserve(GAME, "cup", [{"match": match.id, "bots": ["a", "b"], "n": 1}])
+    alone = reads()
+    home.begin("c", "d")
+    assert reads() == alone
 
 
 def test_why_between_two_rounds(home: House) -> None:

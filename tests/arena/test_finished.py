@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 import redis
 
+from battlebot.arena.live.aside import set_aside
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.store import MatchStore
-from battlebot.errors import Unavailable
+from battlebot.errors import Unavailable, UnreadableMatch
 from battlebot.redisio import keys
 from battlebot.redisio.solo import Locks, Solo
 from battlebot.referee.events import Turned
@@ -93,13 +94,28 @@ def test_long_records_are_archived_a_few_at_a_time(
     assert finished.first([], 1) == []
 
 
-def test_a_pipeline_that_redis_does_not_take_now_may_be_tried_again(finished: Finished, client: redis.Redis) -> None:
+def test_a_pipeline_that_redis_does_not_take_now_may_be_tried_again(
+    store: MatchStore, finished: Finished, client: redis.Redis
+) -> None:
     """redis-py tells of its error first which command it was."""
     client.config_set("min-replicas-to-write", "1")
     try:
         with pytest.raises(Unavailable):
             finished.retire(["m"])
         with pytest.raises(Unavailable):
-            finished.set_aside("m")
+            set_aside(store, "m")
     finally:
         client.config_set("min-replicas-to-write", "0")
+
+
+@pytest.mark.parametrize("document", [b'{"id": "m"}', b"no JSON"])
+def test_one_that_cannot_be_read_is_chosen_like_any_other(
+    begun: Callable[..., Match], finished: Finished, client: redis.Redis, document: bytes
+) -> None:
+    """The archive must come to it, or it would stand first on the list for ever."""
+    broken, other = begun("numberwang"), begun("noughtsandcrosses", "n1/2.1", "n2/2.1")
+    client.hset(keys.match(broken.id), "doc", document)
+    assert finished.first([broken.id, other.id], 1000) == [broken.id, other.id]
+    client.hset(keys.match(broken.id), "seq", 1)
+    with pytest.raises(UnreadableMatch):
+        finished.read([broken.id])

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import pytest
 import redis
 
+from battlebot.arena.live import seats
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
-from battlebot.arena.live.seats import has_seat
+from battlebot.arena.live.seats import Seating, Sitter, has_seat, seatings
 from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
 from battlebot.redisio import keys
@@ -65,3 +66,29 @@ def test_one_in_a_match_that_is_over_counts_no_more(store: MatchStore, play: Pla
     """Though it awaits its archiving, as all do while MongoDB is away."""
     Conductor(registry, store, "n1").conduct(play(), Failed("a test"))
     assert not has_seat(store, "ada", GAME, "cup")
+
+
+def test_one_is_found_beside_a_match_that_cannot_be_read(
+    store: MatchStore, play: Play, registry: Registry, client: redis.Redis
+) -> None:
+    """Another version of the server has written the bot's newest."""
+    Conductor(registry, store, "n1").conduct(play(), Left("ada", "n1/1.1", False))
+    client.hset(keys.match(play(None, 2).id), "doc", b'{"id": "m"}')
+    assert has_seat(store, "ada", GAME, "cup")
+
+
+def test_who_sits_in_many_matches_is_read_a_few_at_a_time(
+    store: MatchStore, play: Play, registry: Registry, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that are gone, or cannot be read, are left out; one that is over says so."""
+    monkeypatch.setattr(seats, "TOGETHER", 2)
+    ids = [play(None, number).id for number in range(5)]
+    Conductor(registry, store).conduct(store.load(ids[0]), Left("ada", "n1/0.1", False))
+    over = Conductor(registry, store).conduct(store.load(ids[1]), Failed("a test")).match.id
+    client.hset(keys.match(ids[2]), "doc", b'{"id": "m"}')
+    client.delete(keys.match(ids[3]))
+    found = seatings(store, ids)
+    assert found.keys() == {ids[0], over, ids[4]}
+    assert found[ids[0]] == Seating(GAME, None, (Sitter("ada", None), Sitter("bob", "n2/0.1")))
+    assert found[ids[0]].nodes == {"n2"}
+    assert [match_id for match_id in found if found[match_id].is_over] == [over]

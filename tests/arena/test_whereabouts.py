@@ -130,3 +130,12 @@ def test_who_was_sent_away_there_too_is_nowhere(evening: Evening) -> None:
     other = evening.conduct(other, Orphaned("ada", "n3/5.1", "restart"), evening.left_s + 2.0)
     evening.conduct(other, Failed("the server cannot go on"), evening.now_s)
     assert evening.verdict() == AWAY
+
+
+def test_another_match_that_cannot_be_read_does_not_keep_this_one_from_its_end(
+    evening: Evening, client: redis.Redis
+) -> None:
+    """Another version of the server has written it."""
+    other = evening.plays("n3/5.1", evening.left_s + 1.0)
+    client.hset(keys.match(other.id), "doc", b'{"id": "m"}')
+    assert evening.verdict() == AWAY

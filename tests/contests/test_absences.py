@@ -6,6 +6,8 @@ import pytest
 from hall import GAME, Hall
 
 from battlebot.arena.live.cutoff import LONGEST_S, CutOff
+from battlebot.arena.live.making import begin, new_match
+from battlebot.arena.live.queue import BY_A_TASK, Ticket
 from battlebot.redisio import keys
 
 
@@ -264,7 +266,7 @@ def test_a_ticket_that_is_about_to_be_taken_away_is_no_sign_of_the_bot(hall: Hal
     hall.begin("ab", absentAfterS=10)
     hall.wait("a")
     hall.wait("b", node="hung")
-    CutOff(hall.client).note("hung", hall.queues.at_node("hung"), hall.now_s)
+    CutOff(hall.client).note("hung", {f"{GAME}/cup": ["b"]}, hall.now_s)
     looks(hall, 1)
     hall.queues.drop_node("hung")
     assert looks(hall, 60) == 0
@@ -299,3 +301,45 @@ def test_who_hangs_with_its_node_is_not_missed_though_its_match_ends_before_the_
     hall.pass_time(10)
     hall.sweep()
     assert looks(hall, 60) == 0
+
+
+def test_who_sits_at_a_node_of_a_door_that_was_shut_for_long_is_noted_when_the_node_is_found_dead(hall: Hall) -> None:
+    """Not all the time before: the door was shut, and nobody was missed."""
+    hall.begin("ab", absentAfterS=10)
+    hall.wait("a")
+    hall.wait("b", node="hung")
+    hall.heartbeats.send("hung", hall.now_s, first=False)
+    hall.pass_time(LONGEST_S + 10, alive=False)
+    hall.sweep()
+    assert not hall.client.exists(keys.cut_off(f"{GAME}/cup"))
+    hall.pass_time(10)
+    hall.sweep()
+    assert hall.client.hkeys(keys.cut_off(f"{GAME}/cup")) == [b"b"]
+
+
+def test_a_look_reads_the_matches_of_its_contest_alone(hall: Hall) -> None:
+    """There may be thousands of others."""
+    hall.begin("abcd")
+    hall.wait("abcd")
+    hall.pair()
+    seats = [("x", "n/90"), ("y", "n/91")]
+    for bot, place in seats:
+        hall.queues.wait(GAME, Ticket(place, bot, 100.0), BY_A_TASK)
+    game = hall.conductor.registry[GAME]
+    assert begin(hall.store, game, new_match(game, seats, hall.settings, hall.now_s), GAME)
+    hall.client.config_resetstat()
+    hall.look()
+    assert hall.client.info("commandstats")["cmdstat_hget"]["calls"] == 2
+
+
+def test_who_has_ended_its_match_and_gone_is_missed_though_that_is_not_archived(hall: Hall) -> None:
+    """Its meeting is still open then; it has others."""
+    hall.begin("abc", absentAfterS=10)
+    hall.wait("ab")
+    (match,) = hall.pair()
+    looks(hall, 1)
+    assert missed(hall).keys() == {"c"}
+    hall.end(match)
+    hall.wait("a")
+    looks(hall, 1)
+    assert missed(hall).keys() == {"b", "c"}

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from hall import GAME, Hall
 
+from battlebot.arena.live.aside import set_aside
 from battlebot.arena.live.finished import Finished
 from battlebot.errors import TooLate, Unavailable, UnknownMatch
+from battlebot.redisio import keys
 from battlebot.referee.match import Match, Reason
 from battlebot.rules.registry import Registry
 
@@ -281,3 +283,19 @@ def test_a_match_that_its_game_fails_to_begin_is_taken_back(hall: Hall) -> None:
     assert [(row["victor"], row["reason"], row["match"]["void"]) for row in stored if row] == [(None, "error", True)]
     hall.pairer.registry = Registry({GAME: game})
     assert [hall.storage.meetings.find(GAME, "cup", match.id)["n"] for match in hall.pair()] == [1]  # type: ignore[index]
+
+
+def test_a_match_that_cannot_be_read_keeps_no_other_from_being_stopped(hall: Hall) -> None:
+    """It is tried again until the sweep of matches sets it aside; its meeting is void at once."""
+    hall.begin("abcd", meetings=2)
+    hall.wait("abcd")
+    broken, other = hall.pair()
+    hall.client.hset(keys.match(broken.id), "doc", b'{"id": "m"}')
+    hall.do("cancel")
+    assert hall.meetings() == []
+    hall.organiser.stop_void()
+    assert hall.store.load(other.id).verdict is not None
+    assert [row["_id"] for row in hall.storage.voids.playing()] == [broken.id]
+    set_aside(hall.store, broken.id)
+    hall.organiser.stop_void()
+    assert hall.storage.voids.playing() == []

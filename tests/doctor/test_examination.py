@@ -125,6 +125,11 @@ def _stuck_match(client: redis.Redis, storage: Storage) -> None:
     client.zadd(keys.DEADLINES, {MATCH: (time.time() - 3600) * 1000})
 
 
+def _not_looked_after(client: redis.Redis, storage: Storage) -> None:
+    client.zadd(keys.DEADLINES, {MATCH: (time.time() + 10) * 1000})
+    client.hset(keys.TROUBLES, MATCH, json.dumps([(time.time() - 60) * 1000, time.time() * 1000]))
+
+
 def _not_archived(client: redis.Redis, storage: Storage) -> None:
     client.zadd(keys.FINISHED, {MATCH: (time.time() - 3600) * 1e6})
 
@@ -158,6 +163,7 @@ AILMENTS: list[tuple[str, State, Callable[[redis.Redis, Storage], None]]] = [
     ("sweep", State.WRONG, _no_sweep),
     ("tasks", State.WRONG, _old_task),
     ("live matches", State.WRONG, _stuck_match),
+    ("live matches", State.WRONG, _not_looked_after),
     ("archive", State.WRONG, _not_archived),
     ("set aside", State.WRONG, _set_aside),
     ("meetings", State.WRONG, _meeting_without_match),

@@ -12,12 +12,15 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
+import tasks.contests
 import tasks.matches
 import tasks.workbench
+from battlebot.arena.live.aside import set_aside
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Ticket
 from battlebot.config import Settings
 from battlebot.errors import BadGame, Unavailable
+from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
 from battlebot.redisio.probes import Probes
 from battlebot.referee.events import Failed, Turned
@@ -113,6 +116,46 @@ def test_a_match_that_cannot_be_stored_is_set_aside_and_played_again(
     assert bench.storage.meetings.of_contest(*where) == []
     [row] = bench.storage.voids.spoilt(*where, datetime.fromtimestamp(0.0, UTC))
     assert (row["pair"], row["bots"]) == ("ada/bob", ["ada", "bob"])
+
+
+def test_a_match_that_cannot_be_read_is_set_aside_and_the_others_are_archived(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ended first, and stands before them."""
+    monkeypatch.setattr(tasks.matches, "workbench", lambda: bench)
+    game, ids = bench.registry["numberwang"], []
+    for number in range(3):
+        seats = [("ada", f"n1/{number}.1"), ("bob", f"n1/{number}.2")]
+        match = new_match(game, seats, bench.settings, 1000.0)
+        for bot, place in seats:
+            bench.queues.wait("numberwang", Ticket(place, bot, 1000.0), BY_A_TASK)
+        assert begin(bench.store, game, match, "numberwang")
+        bench.conductor.conduct(match, Failed("a mistake"))
+        ids.append(match.id)
+    bench.client.hset(keys.match(ids[0]), "doc", b'{"id": "of another version"}')
+    assert tasks.matches.archive() == 2
+    assert bench.finished.ids(1) == []
+    assert bench.storage.games.archived(ids) == set(ids[1:])
+    assert bench.client.smembers(keys.SET_ASIDE) == {ids[0].encode()}
+
+
+def test_a_meeting_is_played_again_when_its_match_is_set_aside_and_not_before(bench: Workbench) -> None:
+    """That the match cannot be read may pass."""
+    seats, where = [("ada", "n1/1.1"), ("bob", "n1/2.1")], ("numberwang", "cup")
+    game = bench.registry[where[0]]
+    match = new_match(game, seats, bench.settings, 1000.0, where[1])
+    bench.storage.meetings.reserve(*where, [{"match": match.id, "bots": ["ada", "bob"], "n": 1}])
+    bench.storage.database["meetings"].update_many({}, [{"$set": {"at": {"$subtract": ["$at", 3_600_000]}}}])
+    for bot, place in seats:
+        bench.queues.wait("numberwang/cup", Ticket(place, bot, 1000.0), BY_A_TASK)
+    assert begin(bench.store, game, match, "numberwang/cup")
+    bench.client.hset(keys.match(match.id), "doc", b'{"id": "m"}')
+    tasks.contests._look_after(bench)
+    assert len(bench.storage.meetings.of_contest(*where)) == 1
+    set_aside(bench.store, match.id)
+    tasks.contests._look_after(bench)
+    assert bench.storage.meetings.of_contest(*where) == []
+    assert len(bench.storage.voids.spoilt(*where, datetime.fromtimestamp(0.0, UTC))) == 1
 
 
 def test_a_worker_that_cannot_load_the_games_has_the_nodes_say_so(

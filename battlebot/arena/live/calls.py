@@ -12,6 +12,7 @@ import msgspec
 import orjson
 from msgspec.structs import replace
 
+from battlebot.errors import UnreadableMatch
 from battlebot.redisio import keys
 from battlebot.redisio.scripts import Argument
 from battlebot.referee.match import Match
@@ -43,8 +44,11 @@ def encode_match(match: Match) -> bytes:
 
 
 def decode_match(document: bytes | str) -> Match:
-    """Returns the match that `encode_match` encoded."""
-    return _DOCUMENT.decode(document)
+    """Returns the match that `encode_match` encoded. Raises UnreadableMatch."""
+    try:
+        return _DOCUMENT.decode(document)
+    except msgspec.DecodeError as error:
+        raise UnreadableMatch(f"A match in Redis cannot be read: {error}.") from error
 
 
 def begin_call(one: Beginning, queue: str, holder: str, not_after_ms: int) -> Call:

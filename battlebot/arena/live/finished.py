@@ -11,6 +11,7 @@ import orjson
 import redis
 
 from battlebot.arena.live.calls import decode_match
+from battlebot.errors import UnreadableMatch
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors, texts
 from battlebot.referee.match import Match
@@ -46,7 +47,10 @@ class Finished:
             return texts(self._client.zrange(keys.FINISHED, 0, limit - 1))
 
     def first(self, match_ids: Sequence[str], most_bytes: int) -> list[str]:
-        """Returns the first of these, at least one, whose records together have about `most_bytes` at most."""
+        """Returns the first of these, at least one, whose records together have about `most_bytes` at most.
+
+        One that cannot be read is among them like any other, so that it comes to be read, and set aside.
+        """
         with redis_errors():
             pipeline = self._client.pipeline(transaction=False)
             for match_id in match_ids:
@@ -58,7 +62,10 @@ class Finished:
         return list(match_ids[: max(1, len(list(rest)))])
 
     def read(self, match_ids: Sequence[str]) -> list[Ended]:
-        """Returns the finished matches with their turns; those whose keys are gone are left out."""
+        """Returns the finished matches with their turns; those whose keys are gone are left out.
+
+        Raises UnreadableMatch if one of them cannot be read, ValueError if a turn of its record cannot.
+        """
         with redis_errors():
             pipeline = self._client.pipeline(transaction=False)
             for match_id in match_ids:
@@ -70,14 +77,6 @@ class Finished:
             if document is not None and seq is not None:
                 found.append(Ended(decode_match(document), int(seq), [orjson.loads(turn) for turn in turns]))
         return found
-
-    def set_aside(self, match_id: str) -> None:
-        """Takes a match that cannot be archived off the finished list; its keys stay."""
-        with redis_errors():
-            pipeline = self._client.pipeline(transaction=True)
-            pipeline.sadd(keys.SET_ASIDE, match_id)
-            pipeline.zrem(keys.FINISHED, match_id)
-            pipeline.execute()
 
     def retire(self, match_ids: Sequence[str]) -> None:
         """Takes archived matches off the finished list and lets their keys expire."""
@@ -96,4 +95,8 @@ def _size(document: bytes | None, turns: int) -> int:
     """Returns about how many bytes a match's record has: what the bots sent, and what the server adds to each turn."""
     if document is None:
         return 0
-    return turns * ENTRY_BYTES + sum(seat.recorded_bytes for seat in decode_match(document).seats)
+    try:
+        sent = sum(seat.recorded_bytes for seat in decode_match(document).seats)
+    except UnreadableMatch:
+        sent = 0
+    return turns * ENTRY_BYTES + sent

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -144,7 +144,7 @@ class Queues:
         """Returns all tickets of a queue, longest waiting first."""
         with redis_errors():
             rows: Any = self._client.zrange(keys.queue(name), 0, -1, withscores=True)
-        return [_ticket(text.decode(), since_ms / 1000) for text, since_ms in list(rows)]
+        return _tickets(rows)
 
     def offered(self, name: str) -> list[Ticket]:
         """Like `tickets`, without those of nodes that seem dead: their bots are elsewhere, or gone."""
@@ -165,13 +165,15 @@ class Queues:
         with redis_errors():
             return sorted(texts(self._client.smembers(keys.QUEUES)))
 
-    def at_node(self, node: str) -> dict[str, list[str]]:
-        """Returns queue -> the bots that wait in it at a node; no queue in which none does."""
-        bots = {
-            name: [ticket.bot for ticket in self.tickets(name) if node_of(ticket.place) == node]
-            for name in self.names()
-        }
-        return {name: there for name, there in bots.items() if there}
+    def everybody(self) -> dict[str, list[Ticket]]:
+        """Returns queue -> its tickets, of all queues in which somebody waits."""
+        names = self.names()
+        with redis_errors():
+            pipeline = self._client.pipeline(transaction=False)
+            for name in names:
+                pipeline.zrange(keys.queue(name), 0, -1, withscores=True)
+            rows = pipeline.execute() if names else []
+        return {name: _tickets(tickets) for name, tickets in zip(names, rows, strict=True)}
 
     def drop_node(self, node: str) -> int:
         """Takes the tickets of a dead node out of all queues; returns how many."""
@@ -194,6 +196,10 @@ class Queues:
 
     def _drop(self, names: Sequence[str], is_stale: Callable[[Ticket], bool]) -> int:
         return sum(self.leave(name, ticket) for name in names for ticket in self.tickets(name) if is_stale(ticket))
+
+
+def _tickets(rows: Iterable[tuple[bytes, float]]) -> list[Ticket]:
+    return [_ticket(text.decode(), since_ms / 1000) for text, since_ms in rows]
 
 
 def _ticket(text: str, since_s: float) -> Ticket:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import secrets
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -12,7 +13,7 @@ import orjson
 import redis
 
 from battlebot.arena.live.calls import Beginning, Call, Publication, begin_call, commit_call, commits_call, decode_match
-from battlebot.errors import Conflict, UnknownMatch
+from battlebot.errors import Conflict, UnknownMatch, UnreadableMatch
 from battlebot.redisio import keys
 from battlebot.redisio.connection import held, redis_errors, texts
 from battlebot.redisio.line import Command
@@ -120,7 +121,7 @@ class MatchStore:
         return int(held(lambda: self._scripts.run(NUMBER, [keys.NUMBERS], []), self._hold_s))
 
     def load(self, match_id: str) -> Match:
-        """Returns the match as it stands in Redis. Raises UnknownMatch."""
+        """Returns the match as it stands in Redis. Raises UnknownMatch, UnreadableMatch."""
         with redis_errors():
             document = self.client.hget(keys.match(match_id), "doc")
         if document is None:
@@ -150,17 +151,32 @@ class MatchStore:
         return [orjson.loads(row) for row in rows]
 
     def load_many(self, match_ids: Sequence[str]) -> dict[str, Match]:
-        """Returns id -> match, for those that Redis holds."""
+        """Returns id -> match, for those that Redis holds and that can be read."""
         with redis_errors():
             pipeline = self.client.pipeline(transaction=False)
             for match_id in match_ids:
                 pipeline.hget(keys.match(match_id), "doc")
             documents = pipeline.execute() if match_ids else []
-        return {
-            match_id: decode_match(document)
-            for match_id, document in zip(match_ids, documents, strict=True)
-            if document is not None
-        }
+        matches = {}
+        for match_id, document in zip(match_ids, documents, strict=True):
+            if document is not None:
+                # whoever looks at many is not the one who must look after this: the sweep tells of it
+                with suppress(UnreadableMatch):
+                    matches[match_id] = decode_match(document)
+        return matches
+
+    def held(self, match_ids: Sequence[str]) -> set[str]:
+        """Returns those of the matches that Redis holds, live or ended, and that have not been set aside."""
+        if not match_ids:
+            return set()
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=False)
+            for match_id in match_ids:
+                pipeline.exists(keys.match(match_id))
+            pipeline.smismember(keys.SET_ASIDE, list(match_ids))
+            *there, aside = pipeline.execute()
+        rows = zip(match_ids, there, aside, strict=True)
+        return {match_id for match_id, is_there, is_aside in rows if is_there and not is_aside}
 
     def now_ms(self) -> int:
         """Returns the time on Redis's clock, in ms since the epoch."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Set
 
 import redis
 import structlog
 
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.cutoff import CutOff
+from battlebot.arena.live.cutoff import LONGEST_S, CutOff
 from battlebot.arena.live.heartbeats import LIVES_S, SHUT_S, Heartbeats
 from battlebot.arena.live.mail import nudge
 from battlebot.arena.live.queue import Queues
+from battlebot.arena.live.seats import Seating, seatings
 from battlebot.arena.live.steadiness import SPARE_S, Steadiness
 from battlebot.arena.live.summons import Summons
+from battlebot.arena.live.troubles import Troubles
 from battlebot.arena.places import STATELESS, door_of, node_of
-from battlebot.errors import UnknownMatch
+from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
 from battlebot.referee.events import Orphaned, Overdue
@@ -25,7 +28,7 @@ log = structlog.get_logger()
 
 
 class Sweeper:
-    """Sweeps all live matches. Every method raises Unavailable.
+    """Sweeps all live matches, each by itself. Every method raises Unavailable.
 
     Its clock is the conductor's, read once, before a sweep looks at anything: a sweep that stalls takes up nothing that
     became overdue meanwhile. Heartbeats and deadlines are moments on the clocks of the machines, which should agree to
@@ -40,8 +43,12 @@ class Sweeper:
         node_timeout_s: float,
         every_s: float,
         ask_bots: Callable[[str], None] = lambda match_id: None,
+        may_tell: Callable[[Hashable], bool] = lambda thing: True,
     ) -> None:
-        """`ask_bots(match_id)` has the stateless bots asked that the match awaits."""
+        """`ask_bots(match_id)` has the stateless bots asked that the match awaits.
+
+        `may_tell(thing)` limits how often it is logged that the same match cannot be looked after.
+        """
         self._client = client
         self._heartbeats = Heartbeats(client)
         self._cut_off = CutOff(client)
@@ -49,6 +56,7 @@ class Sweeper:
         self._conductor = conductor
         self._queues = queues
         self._summons = Summons(conductor.registry, conductor.store, ask_bots)
+        self._troubles = Troubles(conductor.store, may_tell)
         self._node_timeout_s = node_timeout_s
         self._gap_s = max(node_timeout_s, 3 * every_s)
 
@@ -56,31 +64,45 @@ class Sweeper:
         """Empties the seats of dead nodes, with a grace, and brings overdue matches on; returns how many of these."""
         now_s = self._conductor.now_s()
         spare_s = self._steadiness.note(now_s)
-        with redis_errors():
-            self._client.set(keys.SWEPT, "1", px=int(self._gap_s * 1000))
+        self._troubles.recall(now_s)
         beats = self._heartbeats.all()
         recent = {node for node, beat_s in beats.items() if beat_s >= now_s - self._node_timeout_s}
         dead = self._dead(beats, recent, now_s)
         living = beats.keys() - dead | {STATELESS}
-        # a match may end before its bot's node is taken for dead: that bot then has neither ticket nor seat
-        for node in (node for node, beat_s in beats.items() if beat_s < now_s - LIVES_S):
-            self._note_cut_off(node, now_s)
+        seated = self._note_cut_off(_about_to_go(beats, now_s) | dead, now_s)
         for node in dead:
             log.warning("node.dead", node=node)
             self._queues.drop_node(node)
         if dead:
             for match_id in self._conductor.store.live_ids():
-                self._orphan(match_id, living, now_s)
+                # one that is not among them cannot be read, or began since, with tickets taken before they were dropped
+                if match_id not in seated or not seated[match_id].nodes <= living:
+                    self._alone(match_id, now_s, lambda match_id: self._orphan(match_id, living, now_s))
             for node in dead:
                 if self._is_silent(node, now_s):
                     with redis_errors():
                         self._client.zrem(keys.NODES, node)
         self._summons.replace_dead()
         # their nodes go first
+        there = recent | {STATELESS}
         overdue = self._conductor.store.overdue_ids(now_s - SPARE_S)
         for match_id in overdue:
-            self._bring_on(match_id, living, recent | {STATELESS}, spare_s, now_s)
+            if self._alone(match_id, now_s, lambda match_id: self._bring_on(match_id, living, there, spare_s, now_s)):
+                self._troubles.over(match_id)
+        with redis_errors():
+            self._client.set(keys.SWEPT, "1", px=int(self._gap_s * 1000))
         return len(overdue)
+
+    def _alone(self, match_id: str, now_s: float, look: Callable[[str], object]) -> bool:
+        """Looks at a match; returns whether it could be looked after: if not, the others are all the same."""
+        try:
+            look(match_id)
+        except Unavailable:
+            raise
+        except Exception as error:
+            self._troubles.note(match_id, error, now_s)
+            return False
+        return True
 
     def _dead(self, beats: Mapping[str, float], recent: Set[str], now_s: float) -> set[str]:
         """Returns the nodes that are silent while others of their door are not, or where nobody opens the door again.
@@ -92,12 +114,24 @@ class Sweeper:
         silent = beats.keys() - recent
         return {node for node in silent if door_of(node) in back or now_s - beats[node] > SHUT_S}
 
-    def _note_cut_off(self, node: str, now_s: float) -> None:
-        there = {queue: set(bots) for queue, bots in self._queues.at_node(node).items()}
-        for match in self._conductor.store.load_many(self._conductor.store.live_ids()).values():
-            bots = {seat.bot for seat in match.seats if seat.place is not None and node_of(seat.place) == node}
-            there.setdefault(keys.queue_name(match.game, match.contest), set()).update(bots)
-        self._cut_off.note(node, there, now_s)
+    def _note_cut_off(self, nodes: Set[str], now_s: float) -> dict[str, Seating]:
+        """Notes who waits or sits at these nodes; returns match -> who sits in it, of all live ones if there are any.
+
+        All is read once, however many nodes there are.
+        """
+        if not nodes:
+            return {}
+        there = {node: defaultdict[str, set[str]](set) for node in nodes}
+        waiting = self._queues.everybody()
+        seated = seatings(self._conductor.store, self._conductor.store.live_ids())
+        places = [(queue, one.bot, one.place) for queue, tickets in waiting.items() for one in tickets]
+        places += [(match.queue, bot, place) for match in seated.values() for bot, place in match.places]
+        for queue, bot, place in places:
+            if (node := node_of(place)) in there:
+                there[node][queue].add(bot)
+        for node, bots in there.items():
+            self._cut_off.note(node, bots, now_s)
+        return seated
 
     def _is_silent(self, node: str, now_s: float) -> bool:
         """Returns whether the node is still silent: this sweep may have taken long, and new nodes begun."""
@@ -150,3 +184,12 @@ class Sweeper:
     def _forget(self, match_id: str) -> None:
         with redis_errors():
             self._client.zrem(keys.DEADLINES, match_id)
+
+
+def _about_to_go(beats: Mapping[str, float], now_s: float) -> set[str]:
+    """Returns the nodes that are silent, but not for long: their bots' matches may end before they count as dead.
+
+    Such a bot has neither ticket nor seat any more when its node is found dead. But a node that is not found dead for
+    so long is one of a shut door, at which no contest misses anybody anyway: it may stay silent for a day.
+    """
+    return {node for node, beat_s in beats.items() if LIVES_S < now_s - beat_s <= LONGEST_S}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from battlebot.arena.live.store import MatchStore
-from battlebot.errors import UnknownMatch
+from battlebot.errors import UnknownMatch, UnreadableMatch
 from battlebot.referee.match import Match
 from battlebot.referee.telling import seen_by
 from battlebot.rules.contract import Game
@@ -16,7 +16,10 @@ MOST_READ = 1000  # of all live matches: their states may be large
 
 
 class LiveMatches:
-    """Reads Redis. Every method raises Unavailable."""
+    """Reads Redis. Every method raises Unavailable.
+
+    A match that cannot be read, or whose game is not installed, is left out: the sweep tells of it.
+    """
 
     def __init__(self, registry: Mapping[str, Game], store: MatchStore) -> None:
         self._registry = registry
@@ -28,7 +31,7 @@ class LiveMatches:
         Only the latest `MOST_READ` live matches of all games are looked at.
         """
         latest = sorted(self._store.live_ids(), reverse=True)[:MOST_READ]  # an id begins with the time
-        matches = self._store.load_many(latest).values()
+        matches = (match for match in self._store.load_many(latest).values() if match.game in self._registry)
         wanted = [match for match in matches if game in (None, match.game) and contest in (None, match.contest)]
         wanted.sort(key=lambda match: match.started_s, reverse=True)
         return [self._described(match) for match in wanted[:MOST_LISTED]]
@@ -36,9 +39,10 @@ class LiveMatches:
     def find(self, match_id: str) -> dict[str, Any] | None:
         """`{"id", "game", "contest", "players", "state", "version", "startedAt"}`, or None. `startedAt` in ms."""
         try:
-            return self._described(self._store.load(match_id))
-        except UnknownMatch:
+            match = self._store.load(match_id)
+        except (UnknownMatch, UnreadableMatch):
             return None
+        return self._described(match) if match.game in self._registry else None
 
     def _described(self, match: Match) -> dict[str, Any]:
         return {

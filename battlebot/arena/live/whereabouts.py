@@ -8,7 +8,7 @@ from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.places import node_of
-from battlebot.errors import UnknownMatch
+from battlebot.errors import UnknownMatch, UnreadableMatch
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
 from battlebot.referee.events import Event, Overdue
@@ -49,7 +49,8 @@ class Whereabouts:
             return False
         try:
             other = self._store.load(newest.decode())
-        except UnknownMatch:
+        except (UnknownMatch, UnreadableMatch):
+            # that other match must not keep this one from its end
             return False
         sits = other.seat_of(seat.bot)
         if sits is None or sits.place is None:

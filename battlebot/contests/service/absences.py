@@ -12,6 +12,7 @@ from battlebot.arena.live.cutoff import CutOff
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.ids import new_match_id
 from battlebot.arena.live.queue import Queues
+from battlebot.arena.live.seats import seatings
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.places import STATELESS, WEB
 from battlebot.contests.contest import Contest
@@ -121,15 +122,12 @@ class Absences:
         A bot that waits and plays counts as playing.
         """
         queue = keys.queue_name(*contest.where)
+        # in this order nobody is missed who goes from the queue to a match: its meeting is reserved first
         tickets = self.queues.tickets(queue)
-        seats = [
-            seat
-            for match in self.store.load_many(self.store.live_ids()).values()
-            if (match.game, match.contest) == contest.where
-            for seat in match.seats
-        ]
+        found = seatings(self.store, self.organiser.storage.meetings.open_ids(*contest.where))
+        live = [match for match in found.values() if not match.is_over]
         places = [(ticket.bot, ticket.place) for ticket in tickets]
-        places += [(seat.bot, seat.place) for seat in seats if seat.place is not None]
+        places += [place for match in live for place in match.places]
         cut = self.cut_off.times(queue, places, self.now_s(), self.grace_s)
-        playing = {seat.bot for seat in seats}
+        playing = {seat.bot for match in live for seat in match.seats}
         return {ticket.bot for ticket in tickets} - playing, playing, cut

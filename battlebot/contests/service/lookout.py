@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from battlebot.arena.live.queue import Queues
+from battlebot.arena.live.seats import seatings
 from battlebot.arena.live.store import MatchStore
 from battlebot.contests.contest import OVER, Contest
 from battlebot.contests.formats import format_named
@@ -151,12 +152,8 @@ class Lookout:
         return [other for other, times in others.items() if times < contest.meetings], False
 
     def _playing(self, game: str, contest: str) -> dict[str, str]:
-        return {
-            seat.bot: match.id
-            for match in self.store.load_many(self.store.live_ids()).values()
-            if (match.game, match.contest) == (game, contest) and match.verdict is None
-            for seat in match.seats
-        }
+        found = seatings(self.store, self.storage.meetings.open_ids(game, contest))
+        return {seat.bot: match_id for match_id, match in found.items() if not match.is_over for seat in match.seats}
 
     def _situation(self, contest: Contest) -> tuple[Situation, list[dict[str, Any]]]:
         game, name = contest.where

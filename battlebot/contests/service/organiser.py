@@ -20,7 +20,7 @@ from battlebot.contests.formats import format_named
 from battlebot.contests.service import changes as decided
 from battlebot.contests.service.pairer import met_of, situation_of
 from battlebot.contests.service.requirements import Requirements
-from battlebot.errors import TooLate, Unavailable, UnknownContest, UnknownMatch
+from battlebot.errors import TooLate, Unavailable, UnknownContest, UnknownGame, UnknownMatch, UnreadableMatch
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Bus
 from battlebot.referee.events import Voided
@@ -197,22 +197,28 @@ class Organiser:
         return done
 
     def _carry_out(self, done: Changed) -> None:
-        """Publishes a change and stops the matches that it takes back; if Redis is down, the sweep stops them."""
+        """Publishes a change and stops the matches that it takes back; what cannot be done now, the sweep does."""
         try:
             self._tell(done)
             for match_id, why in done.stopped.items():
                 self._stop(match_id, why)
-        except Unavailable as error:
+        except (Unavailable, UnreadableMatch, UnknownGame) as error:
             log.warning("contest.told_late", contest=done.contest.name, error=str(error))
 
     def _stop(self, match_id: str, why: str) -> bool:
-        """Ends a match that was taken back; False if it has not begun or does not exist."""
+        """Ends a match that was taken back; False if it has not begun or does not exist.
+
+        Raises UnreadableMatch and UnknownGame until the sweep of matches has set it aside.
+        """
         try:
             match = self.conductor.store.load(match_id)
             if match.verdict is None:
                 self.conductor.conduct(match, Voided(why))
         except UnknownMatch:
             return False
+        except (UnreadableMatch, UnknownGame):
+            if self.conductor.store.held([match_id]):
+                raise
         return True
 
     def _check_not_built_upon(self, contest: Contest, match_id: str) -> None:

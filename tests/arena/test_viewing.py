@@ -1,0 +1,38 @@
+"""What viewers see of live matches: one that cannot be shown takes none of the others with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import redis
+
+from battlebot.arena.live.store import MatchStore
+from battlebot.arena.live.viewing import LiveMatches
+from battlebot.redisio import keys
+from battlebot.referee.match import Match
+from battlebot.rules.registry import Registry
+
+
+def test_a_match_of_a_game_that_is_not_installed_is_left_out(
+    begun: Callable[..., Match], store: MatchStore, registry: Registry
+) -> None:
+    """Its file was removed while it was being played, or this node is older than the one that began it."""
+    gone, other = begun("numberwang"), begun("noughtsandcrosses", "n1/2.1", "n2/2.1")
+    fewer = Registry({name: game for name, game in registry.items() if name != "numberwang"})
+    live = LiveMatches(fewer, store)
+    assert [row["id"] for row in live.list()] == [other.id]
+    assert live.list("numberwang") == []
+    assert live.find(gone.id) is None
+
+
+@pytest.mark.parametrize("document", [b'{"id": "m"}', b"no JSON", b"\xff"])
+def test_a_match_that_cannot_be_read_is_left_out(
+    begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis, document: bytes
+) -> None:
+    """Another version of the server has written it."""
+    gone, other = begun("numberwang"), begun("noughtsandcrosses", "n1/2.1", "n2/2.1")
+    client.hset(keys.match(gone.id), "doc", document)
+    live = LiveMatches(registry, store)
+    assert [row["id"] for row in live.list()] == [other.id]
+    assert live.find(gone.id) is None
