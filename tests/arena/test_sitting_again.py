@@ -126,7 +126,7 @@ def test_who_sits_again_is_not_asked_again(node: Node, match: Match) -> None:
     node.read_letter(match)
     node.ada.asked_s = time.monotonic() - 2.5
     node.empty_seat(match)
-    node.arena.rejoin_all()
+    node.arena.look_after_all()
     assert node.seat(match).place == "n1/1.1"
     assert len(node.bot.told) == 1
     assert node.ada.thinking_s() < 2
@@ -139,7 +139,7 @@ def test_the_clock_of_who_sits_again_waits_for_a_question_not_yet_written(node: 
     node.bot.writes = False
     node.read_letter(match)
     node.empty_seat(match)
-    node.arena.rejoin_all()
+    node.arena.look_after_all()
     assert (len(node.bot.told), node.ada.asked_s) == (1, None)
     node.bot.write()
     assert node.ada.asked_s is not None
@@ -148,7 +148,7 @@ def test_the_clock_of_who_sits_again_waits_for_a_question_not_yet_written(node: 
 def test_a_seat_that_was_emptied_before_its_letter_was_read_is_taken_too(node: Node, match: Match) -> None:
     """The node asks itself to look again, by a letter that comes after all that lie unread."""
     node.empty_seat(match)
-    node.arena.rejoin_all()
+    node.arena.look_after_all()
     assert node.seat(match).place is None
     node.read_letter(match)
     node.arena.on_mail(rejoin())
@@ -181,7 +181,7 @@ def test_who_sits_elsewhere_by_now_keeps_the_seat(node: Node, match: Match) -> N
     Conductor(node.registry, node.store).conduct(node.store.load(match.id), Joined("ada", "n2/7.1"))
     node.arena.turned(node.ada, {}, time.monotonic())
     assert node.seat(match).place == "n2/7.1"
-    node.arena.rejoin_all()
+    node.arena.look_after_all()
     assert node.seat(match).place == "n2/7.1"
     assert node.bot.closed == [closing.TAKEN_OVER]
 
@@ -200,7 +200,34 @@ def test_a_node_that_was_taken_for_dead_does_not_forget_it(
         with pytest.raises(Unavailable):
             life.beat()
     life.beat()
-    assert node.seat(match).place == "n1/1.1"
+    wait_for(lambda: node.seat(match).place == "n1/1.1", "the seat")
+
+
+def test_a_node_that_takes_its_seats_back_sends_heartbeats_meanwhile(
+    node: Node, match: Match, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With thousands of matches that takes long: without heartbeats it would be taken for dead again."""
+    life = WebNode(client, node.arena, Timers(), lambda: None)
+    life.beat()
+    node.read_letter(match)
+    node.empty_seat(match)
+    client.zrem(keys.NODES, "n1")
+    load, looks, may_load = node.store.load, threading.Event(), threading.Event()
+
+    def load_slowly(match_id: str) -> Match:
+        looks.set()
+        assert may_load.wait(10.0)
+        return load(match_id)
+
+    monkeypatch.setattr(node.store, "load", load_slowly)
+    life.beat()
+    assert looks.wait(10.0)
+    before_s = Heartbeats(client).last_s("n1")
+    wait_for(lambda: time.time() > before_s + 0.01)
+    life.beat()
+    assert Heartbeats(client).last_s("n1") > before_s
+    may_load.set()
+    wait_for(lambda: node.seat(match).place == "n1/1.1", "the seat")
 
 
 def test_a_look_at_an_empty_seat_that_comes_late_is_put_off(
@@ -361,7 +388,7 @@ def test_who_is_not_on_turn_is_not_told_again_how_it_stands(node: Node, match: M
     node.read_letter(match)
     node.arena.turned(node.ada, {"n": 1}, time.monotonic())
     node.empty_seat(match)
-    node.arena.rejoin_all()
+    node.arena.look_after_all()
     assert node.seat(match).place == "n1/1.1"
     assert [told["match"]["version"] for told in node.bot.told] == [0, 1]
 

@@ -107,8 +107,10 @@ class Recovery:
         self._tell(table, match, seat, player, reply=unasked)
 
     def look_after_all(self) -> None:
-        """Brings all seats up to date, as the mailbox was unreadable for a time; if Redis is away, once it is back.
+        """Brings all seats up to date, as letters or seats may have been lost; if Redis is away, once it is back.
 
+        Every seat of this node's players that was emptied meanwhile is taken back; whoever sat down elsewhere meanwhile
+        keeps that seat. Players of a match that is over are told its end.
         One call works at a time: calls meanwhile make it do another round.
         """
         self._all_wanted = True
@@ -128,14 +130,6 @@ class Recovery:
                 for left in tables[at:]:
                     self.later(left.match_id)
                 return
-
-    def rejoin_all(self) -> None:
-        """Takes back every seat of this node's players that was emptied meanwhile. Raises Unavailable.
-
-        A bot that sat down elsewhere meanwhile keeps that seat. Players of a match that is over are told its end.
-        """
-        for table in self._tables.all():
-            self.look_after(table.match_id)
 
     def _rejoin(self, table: Table, match: Match, seat: Seat, player: Player) -> None:
         """Handles a player that sits at this node, though its seat is empty or held elsewhere."""

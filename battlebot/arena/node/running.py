@@ -7,7 +7,6 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
 
 import redis
 import structlog
@@ -52,9 +51,7 @@ class Node:
         self._opened = False
         self._known = False
         self._stood = False
-        # letters are read meanwhile: for each match the newest revision counts
-        after_a_gap = partial(in_background, arena.look_after_all)
-        self._mailbox = Mailbox(client, keys.mailbox(arena.node), arena.on_mail, after_a_gap)
+        self._mailbox = Mailbox(client, keys.mailbox(arena.node), arena.on_mail, self._look_after_all)
 
     def start(self) -> None:
         """Starts the threads. Waits for Redis, so that no bot is let in before its mail can arrive."""
@@ -77,7 +74,8 @@ class Node:
     def beat(self) -> None:
         """Sends one heartbeat. Raises Unavailable.
 
-        A node that was taken for dead meanwhile (it stalled, or Redis was away) takes its players' seats back.
+        A node that was taken for dead meanwhile (it stalled, or Redis was away) takes its players' seats back. That
+        may take long, and is done in the background: otherwise it would be taken for dead again.
         """
         ago_s = self._arena.opening.ago_s()
         new = self._heartbeats.send(self._arena.node, time.time(), not self._opened, ago_s)
@@ -91,8 +89,12 @@ class Node:
             with redis_errors():
                 # unread letters may still seat players: this one is read after them, and those are looked after, too
                 self._client.publish(keys.mailbox(self._arena.node), rejoin())
-            self._arena.rejoin_all()
+            self._look_after_all()
             self._stood = False
+
+    def _look_after_all(self) -> None:
+        # letters are read meanwhile: for each match the newest revision counts
+        in_background(self._arena.look_after_all)
 
     def _live(self) -> None:
         while True:

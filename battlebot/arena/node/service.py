@@ -67,7 +67,6 @@ class Arena:
         self.letters: dict[str, Callable[..., None]] = {}
         self.look_after = self._recovery.look_after
         self.look_after_all = self._recovery.look_after_all
-        self.rejoin_all = self._recovery.rejoin_all
 
     def turned(
         self,
