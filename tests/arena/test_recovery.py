@@ -99,6 +99,24 @@ def test_where_redis_falls_silent_meanwhile_the_rest_is_looked_after_when_it_is_
     wait_for(lambda: [bot.versions for _, bot in made] == [[0, 1]] * 3, "all to be told")
 
 
+def test_a_match_that_cannot_be_looked_after_keeps_no_other_waiting(
+    nodes: Nodes, store: MatchStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is wrong with it, and though its table is the first."""
+    (broken, _), (match, bot) = nodes.match(1), nodes.match(2)
+    nodes.ada_moves(match)
+    load = store.load
+
+    def load_unless_broken(match_id: str) -> Match:
+        if match_id == broken.id:
+            raise ValueError("no match")
+        return load(match_id)
+
+    monkeypatch.setattr(store, "load", load_unless_broken)
+    nodes.arena.look_after_all()
+    assert bot.versions == [0, 1]
+
+
 def test_who_asks_while_all_are_looked_after_is_answered_by_another_round(
     nodes: Nodes, store: MatchStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

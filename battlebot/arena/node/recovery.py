@@ -130,6 +130,9 @@ class Recovery:
                 for left in tables[at:]:
                     self.later(left.match_id)
                 return
+            except Exception:
+                # the others must not wait for it
+                log.exception("match.look_failed", match=table.match_id)
 
     def _rejoin(self, table: Table, match: Match, seat: Seat, player: Player) -> None:
         """Handles a player that sits at this node, though its seat is empty or held elsewhere."""
