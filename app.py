@@ -100,17 +100,12 @@ class House:
 
     def start(self, *ticks: Callable[[], None]) -> None:
         """Start the node's threads; `ticks` are called every second."""
-
-        def tick() -> None:
-            for one in ticks:
-                one()
-
         try:
             self.storage.ensure_indexes()
         except Unavailable as error:
             log.warning("indexes.put_off", error=str(error))
         self.mongodb.start(PING_EVERY_S)
-        Node(self.client, self.arena, self.timers, tick).start()
+        Node(self.client, self.arena, self.timers, ticks).start()
 
 
 def build_house(settings: Settings, door: str = WEB) -> House:

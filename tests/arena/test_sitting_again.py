@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import redis
 from cluster import wait_for
-from peer import new_name
 
 from battlebot.arena.live.calls import encode_match
 from battlebot.arena.live.conduct import Conductor
@@ -190,7 +189,7 @@ def test_a_node_that_was_taken_for_dead_does_not_forget_it(
     node: Node, match: Match, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Redis answers that it was, and is away before anything has been done about it."""
-    life = WebNode(client, node.arena, Timers(), lambda: None)
+    life = WebNode(client, node.arena, Timers())
     life.beat()
     node.read_letter(match)
     node.empty_seat(match)
@@ -207,7 +206,7 @@ def test_a_node_that_takes_its_seats_back_sends_heartbeats_meanwhile(
     node: Node, match: Match, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With thousands of matches that takes long: without heartbeats it would be taken for dead again."""
-    life = WebNode(client, node.arena, Timers(), lambda: None)
+    life = WebNode(client, node.arena, Timers())
     life.beat()
     node.read_letter(match)
     node.empty_seat(match)
@@ -286,7 +285,7 @@ def test_a_node_misses_who_is_absent_at_once_if_it_could_let_it_in(
     node.arena = Arena(conductor, node.timers, lambda player: None, opening=opening)
     ada = node.comes("ada", "1", Bot())
     store.require(1.0)
-    WebNode(client, node.arena, Timers(), lambda: None).beat()
+    WebNode(client, node.arena, Timers()).beat()
     match, looks = begun("numberwang", now_s=time.time(), turn_timeout_ms=100), list[float]()
     at = node.timers.at
     monkeypatch.setattr(node.timers, "at", lambda moment_s, call: (looks.append(moment_s), at(moment_s, call)))
@@ -302,7 +301,7 @@ def test_a_node_misses_who_is_absent_at_once_if_it_could_let_it_in(
 def test_a_node_that_drains_lives_and_does_not_open_its_door(node: Node, client: redis.Redis) -> None:
     """So its heartbeats end no outage, and are no proof against who is absent."""
     heartbeats = Heartbeats(client)
-    life = WebNode(client, node.arena, Timers(), lambda: None)
+    life = WebNode(client, node.arena, Timers())
     life.beat()
     open_s, drained_s = heartbeats.shown("web", time.time()).open_s, time.time()
     node.arena.opening.drain()
@@ -317,7 +316,7 @@ def test_an_outage_ends_when_a_node_that_has_just_started_can_let_bots_in(node: 
     heartbeats, store = Heartbeats(client), Answering(lambda: None)
     node.arena.opening = Opening(store)
     heartbeats.send("n2", time.time() - GAP_S - 0.5, first=True)
-    life = WebNode(client, node.arena, Timers(), lambda: None)
+    life = WebNode(client, node.arena, Timers())
     life.beat()
     assert heartbeats.shown("web", time.time()).outages == []
     store.require(1.0)
@@ -347,32 +346,11 @@ def _refused(*_: object) -> None:
     raise redis.ConnectionError("away")
 
 
-def test_a_node_that_starts_while_redis_takes_no_writes_has_one_reader(
-    store: MatchStore, registry: Registry, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It can be subscribed to at once; two readers of one connection would take each other's letters."""
-    refused, zadd = iter([True, True]), client.zadd
-
-    def zadd_in_the_end(*arguments: Any) -> Any:
-        return _refused() if next(refused, False) else zadd(*arguments)
-
-    def readers() -> int:
-        return [thread.name for thread in threading.enumerate()].count("mailbox")
-
-    monkeypatch.setattr("battlebot.arena.node.running.HEARTBEAT_S", 0.01)
-    monkeypatch.setattr(client, "zadd", zadd_in_the_end)
-    # of a name that no other test has: its mailbox is read for as long as this process lives, its heart beats once
-    arena = Arena(Conductor(registry, store, new_name("node")), Timers(), lambda player: None)
-    before = readers()
-    WebNode(client, arena, Timers(), threading.Event().wait).start()
-    assert readers() == before + 1
-
-
 def test_a_node_posts_itself_a_letter_with_each_heartbeat(node: Node, client: redis.Redis) -> None:
     """By which it notices that its mailbox is dead."""
     others = client.pubsub(ignore_subscribe_messages=True)
     others.subscribe(keys.mailbox("n1"))
-    life = WebNode(client, node.arena, Timers(), lambda: None)
+    life = WebNode(client, node.arena, Timers())
     life.beat()
     wait_for(lambda: (others.get_message(timeout=0.1) or {}).get("data") == HEARTBEAT, "the letter")
     others.close()

@@ -1,4 +1,4 @@
-"""A node's life: its name, its heartbeat, its mailbox. Wires nothing; app.py does."""
+"""A node's life: its name, its heartbeat, its ticks, its mailbox. Wires nothing; app.py does."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import redis
 import structlog
@@ -24,7 +24,8 @@ from battlebot.runtime.timers import Timers
 
 log = structlog.get_logger()
 
-HEARTBEAT_S = 1.0
+HEARTBEAT_S = 1.0  # between two heartbeats, and between two calls of a tick
+HANGS_S = 30.0  # a tick that has taken so long never ends: no store is waited for that long
 
 
 def new_node_name(door: str = WEB) -> str:
@@ -32,22 +33,39 @@ def new_node_name(door: str = WEB) -> str:
     return node_name(secrets.token_hex(6), door)
 
 
+class Tick:
+    """What a node does every second, `call()`, and whether it is still at it after `HANGS_S`."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        self._call = call
+        self._began_s: float | None = None
+
+    def __call__(self) -> None:
+        self._began_s = time.monotonic()
+        try:
+            self._call()
+        finally:
+            self._began_s = None
+
+    @property
+    def hangs(self) -> bool:
+        """Whether the call under way has taken so long that it will not end."""
+        began_s = self._began_s
+        return began_s is not None and time.monotonic() - began_s > HANGS_S
+
+
 class Node:
     """Starts and keeps running what a node does besides the conversations at its door."""
 
     def __init__(
-        self,
-        client: redis.Redis,
-        arena: Arena,
-        timers: Timers,
-        tick: Callable[[], None],
+        self, client: redis.Redis, arena: Arena, timers: Timers, ticks: Sequence[Callable[[], None]] = ()
     ) -> None:
-        """`tick` is called after each heartbeat; it may raise Unavailable."""
+        """Each of the `ticks` is called every second, in a thread of its own; it may raise Unavailable."""
         self._client = client
         self._heartbeats = Heartbeats(client)
         self._arena = arena
         self._timers = timers
-        self._tick = tick
+        self._ticks = [Tick(tick) for tick in ticks]
         self._opened = False
         self._known = False
         self._stood = False
@@ -58,7 +76,10 @@ class Node:
         self._timers.start()
         for begin in (self._mailbox.start, self.beat):
             self._until_done(begin)
-        threading.Thread(target=self._live, name="heartbeat", daemon=True).start()
+        # a tick may wait for Redis or MongoDB: nobody must take the node for dead meanwhile
+        _every_second("heartbeat", self.beat)
+        for tick in self._ticks:
+            _every_second("tick", tick)
         log.info("node.started", node=self._arena.node)
 
     def _until_done(self, begin: Callable[[], None]) -> None:
@@ -72,11 +93,14 @@ class Node:
                 return
 
     def beat(self) -> None:
-        """Sends one heartbeat. Raises Unavailable.
+        """Sends one heartbeat. Raises Unavailable, also while a tick hangs.
 
         A node that was taken for dead meanwhile (it stalled, or Redis was away) takes its players' seats back. That
         may take long, and is done in the background: otherwise it would be taken for dead again.
         """
+        if any(tick.hangs for tick in self._ticks):
+            # what it does no more, its players can have elsewhere if it is taken for dead
+            raise Unavailable("A tick of this node hangs.")
         ago_s = self._arena.opening.ago_s()
         new = self._heartbeats.send(self._arena.node, time.time(), not self._opened, ago_s)
         self._opened = self._opened or ago_s < math.inf
@@ -96,13 +120,18 @@ class Node:
         # letters are read meanwhile: for each match the newest revision counts
         in_background(self._arena.look_after_all)
 
-    def _live(self) -> None:
-        while True:
-            time.sleep(HEARTBEAT_S)
-            try:
-                self.beat()
-                self._tick()
-            except Unavailable as error:
-                log.warning("node.heartbeat_missed", error=str(error))
-            except Exception:
-                log.exception("node.failed")
+
+def _every_second(name: str, call: Callable[[], None]) -> None:
+    """Starts a thread that makes the call for as long as the process lives."""
+    threading.Thread(target=_repeat, args=(call, f"node.{name}_missed"), name=name, daemon=True).start()
+
+
+def _repeat(call: Callable[[], None], missed: str) -> None:
+    while True:
+        time.sleep(HEARTBEAT_S)
+        try:
+            call()
+        except Unavailable as error:
+            log.warning(missed, error=str(error))
+        except Exception:
+            log.exception("node.failed")
