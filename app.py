@@ -222,7 +222,7 @@ def create_tcp_door(settings: Settings) -> TcpDoor:
     """
     house = build_house(settings, TCP)
     presence = Presence(house.client, house.scripts)
-    attendance = house.storage.players.was_online
+    attendance = house.storage.players.were_online
     door = TcpDoor(settings, house.directory, presence, house.lobby, house.arena, house.lag, attendance)
     house.release = door.release
     house.arena.letters["expel"] = door.expel

@@ -10,10 +10,9 @@ from typing import Any
 from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
-from battlebot.storage.mongo import mongo_errors
+from battlebot.storage.mongo import DUPLICATE_KEY, mongo_errors
 from battlebot.storage.voids import SERVER, Voids, Why
 
-DUPLICATE_KEY = 11000
 EVERYBODY = "*"  # instead of a pair if all meet together: there is one n-th battle, whoever takes part
 FEW = 32  # up to this many bots, meetings are looked up bot by bot, or pair by pair
 OF_A_BOT = [("game", 1), ("contest", 1), ("bots", 1), ("at", 1), ("_id", 1)]  # the index for that

@@ -16,6 +16,8 @@ from battlebot.errors import Unavailable
 
 PASSING_LABELS = ("TransientTransactionError", "RetryableWriteError", "UnknownTransactionCommitResult")
 
+DUPLICATE_KEY = 11000  # the code of a write that a unique index refuses
+
 WITHIN_S = 10.0  # long enough for conflicts with others' transactions on a busy machine
 
 Answer = TypeVar("Answer")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from pymongo import UpdateOne
 from pymongo.database import Database
-from pymongo.errors import DuplicateKeyError
+from pymongo.errors import BulkWriteError
 
-from battlebot.storage.mongo import mongo_errors
+from battlebot.storage.mongo import DUPLICATE_KEY, mongo_errors
 
 
 class Players:
@@ -20,25 +21,21 @@ class Players:
     def __init__(self, database: Database[dict[str, Any]]) -> None:
         self._players = database["players"]
 
-    def was_online(self, name: str, since_ms: int, seconds: float) -> None:
-        """Notes that the connection that began at `since_ms` has lasted `seconds` so far. Raises Unavailable.
+    def were_online(self, stays: Iterable[tuple[str, int, float]]) -> None:
+        """Notes, in one request, for how long connections have lasted: `(name, since_ms, seconds so far)` of each.
 
-        Idempotent; ignored once a later connection has begun.
+        Idempotent; ignored for a name whose later connection has begun. Raises Unavailable.
         """
-        new = {"$ne": ["$since", since_ms]}
-        total = {"$add": [{"$ifNull": ["$before", 0.0]}, {"$ifNull": ["$current", 0.0]}]}
-        change = {
-            "before": {"$cond": [new, total, {"$ifNull": ["$before", 0.0]}]},
-            "current": {"$cond": [new, seconds, {"$max": ["$current", seconds]}]},
-            "since": since_ms,
-        }
-        older = {"$or": [{"since": {"$lte": since_ms}}, {"since": None}]}
+        changes = [_change(*stay) for stay in stays]
+        if not changes:
+            return
         with mongo_errors():
             try:
-                self._players.update_one({"_id": name, **older}, [{"$set": change}], upsert=True)
-            except DuplicateKeyError:
+                self._players.bulk_write(changes, ordered=False)
+            except BulkWriteError as error:
                 # a later connection of that name has begun
-                return
+                if any(failure["code"] != DUPLICATE_KEY for failure in error.details["writeErrors"]):
+                    raise
 
     def seconds_online(self, names: Sequence[str]) -> dict[str, float]:
         """Name -> seconds, without those who have never been online. Raises Unavailable."""
@@ -50,3 +47,15 @@ class Players:
         """The names of those who have ever been online. Raises Unavailable."""
         with mongo_errors():
             return [row["_id"] for row in self._players.find({}, {"_id": 1}).sort("_id", 1).limit(limit)]
+
+
+def _change(name: str, since_ms: int, seconds: float) -> UpdateOne:
+    new = {"$ne": ["$since", since_ms]}
+    total = {"$add": [{"$ifNull": ["$before", 0.0]}, {"$ifNull": ["$current", 0.0]}]}
+    change = {
+        "before": {"$cond": [new, total, {"$ifNull": ["$before", 0.0]}]},
+        "current": {"$cond": [new, seconds, {"$max": ["$current", seconds]}]},
+        "since": since_ms,
+    }
+    older = {"$or": [{"since": {"$lte": since_ms}}, {"since": None}]}
+    return UpdateOne({"_id": name, **older}, [{"$set": change}], upsert=True)

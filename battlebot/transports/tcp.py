@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import gevent
 import structlog
@@ -40,8 +40,8 @@ UNREADABLE = "x and y must be whole numbers."
 class TcpDoor:
     """The conversations of a node at this door; `serve` opens it.
 
-    `attendance(name, since_ms, seconds)` notes that the connection that began at `since_ms` (epoch) has lasted
-    `seconds` so far; it may raise Unavailable.
+    `attendance(stays)` notes of each `(name, since_ms, seconds)` that the connection that began at `since_ms` (epoch)
+    has lasted `seconds` so far; it may raise Unavailable.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class TcpDoor:
         lobby: WaitingRoom,
         arena: Arena,
         lag: Lag,
-        attendance: Callable[[str, int, float], None],
+        attendance: Callable[[Sequence[tuple[str, int, float]]], None],
     ) -> None:
         self._settings = settings
         self._names = names
@@ -119,8 +119,7 @@ class TcpDoor:
                 gevent.spawn(self._seat, player, guest, match_id)
         if time.monotonic() - self._noted_s >= NOTE_ONLINE_S:
             self._noted_s = time.monotonic()
-            for _, guest in guests:
-                self._note(guest)
+            self._note(*(guest for _, guest in guests))
 
     def _on_connection(self, sock: socket.socket, address: tuple[str, int]) -> None:
         connection = TcpConnection(sock, self._settings, household(address[0]))
@@ -275,13 +274,14 @@ class TcpDoor:
         except Unavailable:
             self._given_up.append(holder)
 
-    def _note(self, guest: Guest) -> None:
-        since_ms = guest.holder.since_ms
+    def _note(self, *guests: Guest) -> None:
+        now_s = time.time()
+        begun = [(guest.name, guest.holder.since_ms) for guest in guests]
         try:
-            self._attendance(guest.name, since_ms, max(0.0, time.time() - since_ms / 1000))
+            self._attendance([(name, since_ms, max(0.0, now_s - since_ms / 1000)) for name, since_ms in begun])
         except Unavailable as error:
             # the next note includes this time
-            log.warning("tcp.online_not_noted", bot=guest.name, error=str(error))
+            log.warning("tcp.online_not_noted", players=len(guests), error=str(error))
 
 
 def _lacks_seat(player: Player, guest: Guest) -> bool:

@@ -35,7 +35,7 @@ def online(home: House, name: str, seconds: float = 0.0) -> None:
     home.context.redis.zadd(keys.NODES, {"n": int(time.time() * 1000)})
     since_ms = int((time.time() - seconds) * 1000)
     Presence(home.context.redis).claim(Holder(name, "n/t1", since_ms, True))
-    home.storage.players.was_online(name, since_ms, seconds)
+    home.storage.players.were_online([(name, since_ms, seconds)])
 
 
 def table(home: House, query: str = "") -> list[dict[str, Any]]:
