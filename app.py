@@ -29,7 +29,6 @@ from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.presence import Presence
 from battlebot.arena.node.opening import Opening
-from battlebot.arena.node.player import Player
 from battlebot.arena.node.running import Node, new_node_name
 from battlebot.arena.node.service import Arena
 from battlebot.arena.node.turns import Turns
@@ -78,7 +77,7 @@ PING_EVERY_S = 0.5  # heartbeats, one a second, tell the latest answer
 
 @dataclass
 class House:
-    """The parts of a node that all doors share. `release` is called when a player's match is over."""
+    """The parts of a node that all doors share."""
 
     settings: Settings
     registry: Mapping[str, Game]
@@ -96,7 +95,6 @@ class House:
     timers: Timers
     lag: Lag
     requests: Requests
-    release: Callable[[Player], None] = lambda player: None
 
     def start(self, *ticks: Callable[[], None]) -> None:
         """Start the node's threads; `ticks` are called every second."""
@@ -132,7 +130,7 @@ def build_house(settings: Settings, door: str = WEB) -> House:
     )
     lag.start()
     turns = partial(Turns, new_line=lambda: Line(client))
-    arena = Arena(conductor, timers, lambda player: house.release(player), greenlet_lock, turns, opening)
+    arena = Arena(conductor, timers, greenlet_lock, turns, opening)
     lobby = Lobby(
         registry=registry,
         settings=settings,
@@ -148,7 +146,7 @@ def build_house(settings: Settings, door: str = WEB) -> House:
     arena.letters["freed"] = lobby.on_freed
     # with a connection of its own: a Redis that hangs must not delay registrations for long
     online = partial(Presence(connect(settings.redis_url, timeout_s=1.0)).online, settings.node_timeout_s)
-    house = House(
+    return House(
         settings=settings,
         registry=registry,
         storage=storage,
@@ -166,7 +164,6 @@ def build_house(settings: Settings, door: str = WEB) -> House:
         lag=lag,
         requests=requests,
     )
-    return house
 
 
 def create_app(settings: Settings) -> Flask:
@@ -175,7 +172,6 @@ def create_app(settings: Settings) -> Flask:
     house = build_house(settings)
     readiness = _readiness(house.client, house.storage, house.celery)
     pump = Pump(settings, house.directory, house.lobby, house.arena, house.lag)
-    house.release = pump.release
     viewers = _viewers(house)
 
     def drain() -> None:
@@ -224,7 +220,6 @@ def create_tcp_door(settings: Settings) -> TcpDoor:
     presence = Presence(house.client, house.scripts)
     attendance = house.storage.players.were_online
     door = TcpDoor(settings, house.directory, presence, house.lobby, house.arena, house.lag, attendance)
-    house.release = door.release
     house.arena.letters["expel"] = door.expel
     house.start(house.lobby.tick, door.tick)
     return door

@@ -67,21 +67,21 @@ class Pump:
         finally:
             self.connections -= 1
 
-    def release(self, player: Player) -> None:
-        """Call when the player's match is over: has it wait for the next one, or closes the connection."""
-        if player.gone:
-            return
-        if not player.login.keep:
-            player.channel.close(closing.MATCH_OVER)
-            return
-        self._stays.again(player, self._enter_again)
-
     def drain(self) -> None:
         """Call before the node stops: lets nobody in any more, and closes all players' connections. Returns at once.
 
         Seats are kept with their clocks stopped. Bots of protocol 2 get a notice before the close.
         """
         self._stays.drain(self._send_away)
+
+    def _released(self, player: Player) -> None:
+        """Has a player whose match is over wait for the next one, or closes its connection."""
+        if player.gone:
+            return
+        if not player.login.keep:
+            player.channel.close(closing.MATCH_OVER)
+            return
+        self._stays.again(player, self._enter_again)
 
     def _send_away(self, player: Player) -> None:
         # empty the seat first: the bot may be back before this connection is closed
@@ -138,7 +138,7 @@ class Pump:
             login = knock.login
             traits = Traits(stays=login.keep)
             channel = _GivingBack(connection)
-            player = Player(login, channel, str(next(self._numbers)), self._lag, traits)
+            player = Player(login, channel, str(next(self._numbers)), self._lag, self._released, traits)
             player.knock, player.proves = knock, proves
             player.came_s = arrived_s = time.time() - (time.monotonic() - came_s)
             with self._turning_away(player):

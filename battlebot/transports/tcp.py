@@ -87,15 +87,6 @@ class TcpDoor:
             self._server.stop_accepting()
         gevent.joinall(sent_away)
 
-    def release(self, player: Player) -> None:
-        """Call when the player's boards against an opponent are over.
-
-        Tells it that it is free, also if the second board falls away because the opponent plays one match only.
-        """
-        guest = self._guests.get(player)
-        if guest is not None and not player.gone:
-            guest.free()
-
     def expel(self, connection: str) -> None:
         """Closes `connection` (`node/number`), if it is here: another one has taken its name."""
         for player, guest in list(self._guests.items()):
@@ -120,6 +111,15 @@ class TcpDoor:
         if time.monotonic() - self._noted_s >= NOTE_ONLINE_S:
             self._noted_s = time.monotonic()
             self._note(*(guest for _, guest in guests))
+
+    def _released(self, player: Player) -> None:
+        """Tells a player whose boards against an opponent are over that it is free.
+
+        Also if the second board falls away because the opponent plays one match only.
+        """
+        guest = self._guests.get(player)
+        if guest is not None and not player.gone:
+            guest.free()
 
     def _on_connection(self, sock: socket.socket, address: tuple[str, int]) -> None:
         connection = TcpConnection(sock, self._settings, household(address[0]))
@@ -151,7 +151,7 @@ class TcpDoor:
         number = f"t{next(self._numbers)}"
         holder = Holder(login.bot_id, connection_at(self._arena.node, number), int(time.time() * 1000), passwordless)
         guest = Guest(connection, holder, Rate(self._settings.max_messages_per_s))
-        player = Player(login, guest, number, self._lag, guest.traits, unforgiving=True)
+        player = Player(login, guest, number, self._lag, self._released, guest.traits, unforgiving=True)
         player.knock, player.proves, player.came_s = caller.knock, caller.proves, came_s
         try:
             self._stay(player, guest)

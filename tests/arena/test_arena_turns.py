@@ -93,8 +93,7 @@ class House:
         self.failures: list[Unavailable] = []
         conductor = Conductor(registry, store, "n1", now_s=lambda: 1001.0)
         turns = partial(Turns, new_line=self._line)
-        release = lambda player: self.released.append(player.bot)  # noqa: E731
-        self.arena = Arena(conductor, Timers(), release, greenlet_lock, turns)
+        self.arena = Arena(conductor, Timers(), greenlet_lock, turns)
 
     def _line(self) -> Line:
         line = Noting(self.store.client)
@@ -106,7 +105,7 @@ class House:
         players = []
         for bot in (f"a{number}", f"b{number}"):
             login = Login.decode(json.dumps({"game": GAME, "bot_id": bot, "login_hash": "0" * 64}), 8)
-            player = Player(login, Bot(), bot, Lag())
+            player = Player(login, Bot(), bot, Lag(), lambda player: self.released.append(player.bot))
             Queues(self.store.client).wait(GAME, Ticket(player.new_place("n1", 1000.0), bot, 1000.0), BY_A_TASK)
             self.arena.expect(player)
             players.append(player)

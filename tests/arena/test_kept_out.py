@@ -115,12 +115,11 @@ def test_who_comes_back_is_charged_until_its_own_login_was_turned_away(
     match = begun("numberwang", now_s=left_s, turn_timeout_ms=20_000)
     Conductor(registry, store, now_s=lambda: left_s).conduct(match, Left("ada", "n1/1.1", False))
     at_another_node, at_its_own = (
-        Arena(Conductor(registry, store, node, now_s=lambda: now_s), Timers(), lambda player: None)
-        for node in ("n2", "n1")
+        Arena(Conductor(registry, store, node, now_s=lambda: now_s), Timers()) for node in ("n2", "n1")
     )
     at_another_node.kept_out(of_whom(), left_s + 4.0)
     wait_for(lambda: client.exists(keys.kept_out("ada", HOME)), "the note")
-    player = Player(knock().login, Bot(), "2", Lag())
+    player = Player(knock().login, Bot(), "2", Lag(), lambda player: None)
     player.knock, player.proves, player.came_s = knock(), proves, now_s
     player.new_place("n1", now_s)
     assert at_its_own.join(player, match.id)
@@ -133,7 +132,7 @@ def test_what_cannot_be_a_bot_s_own_login_is_not_kept(
     store: MatchStore, registry: Registry, client: redis.Redis, game: str, hashed: str
 ) -> None:
     """It may be as long as a message."""
-    arena = Arena(Conductor(registry, store, "n1"), Timers(), lambda player: None)
+    arena = Arena(Conductor(registry, store, "n1"), Timers())
     arena.kept_out(Knock(Login(game, "eve", hashed), HOME, new_secret()), time.time())
     arena.kept_out(knock(), time.time())
     wait_for(lambda: client.exists(keys.kept_out("ada", HOME)), "the later note")

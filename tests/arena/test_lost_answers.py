@@ -151,8 +151,10 @@ def test_an_end_that_nobody_heard_is_told_when_redis_answers_again(
     timers.start()
     lag.start()
     store = MatchStore(client, hold_s=0.0)
-    arena = Arena(Conductor(registry, store, "n1"), timers, lambda player: None)
-    players = [Player(Login("numberwang", bot, "0" * 64), Bot(), bot, lag) for bot in ("ada", "bob")]
+    arena = Arena(Conductor(registry, store, "n1"), timers)
+    players = [
+        Player(Login("numberwang", bot, "0" * 64), Bot(), bot, lag, lambda player: None) for bot in ("ada", "bob")
+    ]
     for player in players:
         player.new_place("n1", time.time())
         arena.expect(player)
@@ -175,8 +177,8 @@ def test_a_match_that_cannot_be_written_is_looked_after_by_one_at_a_time(
 ) -> None:
     """A Redis that takes no writes for long: each look that fails, at whatever step, is followed by one more."""
     timers, store = Timers(), MatchStore(client, hold_s=0.0)
-    arena = Arena(Conductor(registry, store, "n1"), timers, lambda player: None)
-    ada = Player(Login("numberwang", "ada", "0" * 64), Bot(), "1", Lag())
+    arena = Arena(Conductor(registry, store, "n1"), timers)
+    ada = Player(Login("numberwang", "ada", "0" * 64), Bot(), "1", Lag(), lambda player: None)
     ada.new_place("n1", time.time())
     arena.expect(ada)
     match = begun("numberwang", ada=ada.place, now_s=time.time())

@@ -49,7 +49,7 @@ class Nodes:
     def __init__(self, store: MatchStore, registry: Registry, begun: Begun) -> None:
         timers = Timers()
         timers.start()
-        self.arena = Arena(Conductor(registry, store, "n1", now_s=lambda: 1001.0), timers, lambda player: None)
+        self.arena = Arena(Conductor(registry, store, "n1", now_s=lambda: 1001.0), timers)
         self._registry, self._begun = registry, begun
         self._other = Conductor(registry, store, "n2", now_s=lambda: 1001.0)
 
@@ -57,7 +57,7 @@ class Nodes:
         """A match in which ada, at n2, is on turn; and bob, who has been told its beginning."""
         login = Login.decode(f'{{"game": "numberwang", "bot_id": "bob", "login_hash": "{"0" * 64}"}}', 8)
         bot = Bot()
-        player = Player(login, bot, str(number), Lag())
+        player = Player(login, bot, str(number), Lag(), lambda player: None)
         place = player.new_place("n1", 1000.0)
         self.arena.expect(player)
         match = self._begun("numberwang", ada=f"n2/{number}.1", bob=place)

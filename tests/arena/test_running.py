@@ -37,7 +37,7 @@ class Lives:
 
     def begin(self, *ticks: Tick) -> str:
         """Starts a node with these ticks; its name."""
-        arena = Arena(Conductor(self._registry, self._store, new_name("node")), Timers(), lambda player: None)
+        arena = Arena(Conductor(self._registry, self._store, new_name("node")), Timers())
         Node(self._client, arena, Timers(), [self.mortal(tick) for tick in ticks]).start()
         return arena.node
 

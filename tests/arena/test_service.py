@@ -55,13 +55,13 @@ class Bot:
 @pytest.fixture
 def arena(store: MatchStore, registry: Registry) -> Arena:
     """Of the node n1. Its timers stand."""
-    return Arena(Conductor(registry, store, "n1", now_s=lambda: 1001.0), Timers(), lambda player: None)
+    return Arena(Conductor(registry, store, "n1", now_s=lambda: 1001.0), Timers())
 
 
 def waiting(arena: Arena, bot: str = "ada", connection: str = "1", lag: Lag | None = None) -> Player:
     """The bot waits at its first place."""
     login = Login.decode(f'{{"game": "numberwang", "bot_id": "{bot}", "login_hash": "{"0" * 64}"}}', 8)
-    player = Player(login, Bot(), connection, lag or Lag())
+    player = Player(login, Bot(), connection, lag or Lag(), lambda player: None)
     player.new_place("n1", 1000.0)
     arena.expect(player)
     return player
@@ -349,7 +349,7 @@ def test_who_sits_down_in_a_seat_it_has_left_is_charged_for_its_absence(
     """Until its login arrived; a connection that was there all the time is charged until it could sit down."""
     came_s, sits_s, left_s = RETURNS[how]
     clock = [1001.0]
-    arena = Arena(Conductor(registry, store, "n1", now_s=lambda: clock[0]), Timers(), lambda player: None)
+    arena = Arena(Conductor(registry, store, "n1", now_s=lambda: clock[0]), Timers())
     first = waiting(arena)
     match = begun("numberwang")
     arena.on_mail(letter(match, registry))
@@ -369,7 +369,7 @@ def test_who_comes_back_is_not_charged_for_the_time_in_which_the_node_stood_stil
 ) -> None:
     """It could not be given the salt that its login needs, nor be heard: 1.5 of the 2 s in which it was away."""
     clock, began_s = [1001.0], [time.monotonic() - 1.5 - BEAT_S]
-    arena = Arena(Conductor(registry, store, "n1", now_s=lambda: clock[0]), Timers(), lambda player: None)
+    arena = Arena(Conductor(registry, store, "n1", now_s=lambda: clock[0]), Timers())
     first = waiting(arena)
     match = begun("numberwang")
     arena.on_mail(letter(match, registry))
@@ -388,7 +388,7 @@ def test_who_left_and_came_back_while_nothing_could_be_noted_came_back_when_it_d
 ) -> None:
     """Redis was away, so that its leaving is committed long after its login arrived: neither is charged."""
     clock = [1001.0]
-    arena = Arena(Conductor(registry, store, "n1", now_s=lambda: clock[0]), Timers(), lambda player: None)
+    arena = Arena(Conductor(registry, store, "n1", now_s=lambda: clock[0]), Timers())
     first = waiting(arena)
     match = begun("numberwang")
     arena.on_mail(letter(match, registry))

@@ -72,14 +72,14 @@ class Node:
     def __init__(self, store: MatchStore, registry: Registry) -> None:
         self.store, self.registry = store, registry
         self.timers = Timers()
-        self.arena = Arena(Conductor(registry, store, "n1"), self.timers, lambda player: None)
+        self.arena = Arena(Conductor(registry, store, "n1"), self.timers)
         self.bot = Bot()
         self.ada = self.comes("ada", "1", self.bot)
 
     def comes(self, name: str, connection: str, bot: Bot, game: str = "numberwang") -> Player:
         """A bot that waits at this node."""
         login = Login.decode(f'{{"game": "{game}", "bot_id": "{name}", "login_hash": "{"0" * 64}"}}', 8)
-        player = Player(login, bot, connection, Lag())
+        player = Player(login, bot, connection, Lag(), lambda player: None)
         player.new_place("n1", time.time())
         self.arena.expect(player)
         return player
@@ -282,7 +282,7 @@ def test_a_node_misses_who_is_absent_at_once_if_it_could_let_it_in(
     store = Answering(lambda: None)
     opening = Opening(store)
     conductor = Conductor(node.registry, node.store, "n1", open_ago_s=opening.ago_s)
-    node.arena = Arena(conductor, node.timers, lambda player: None, opening=opening)
+    node.arena = Arena(conductor, node.timers, opening=opening)
     ada = node.comes("ada", "1", Bot())
     store.require(1.0)
     WebNode(client, node.arena, Timers()).beat()

@@ -64,7 +64,7 @@ def lobby(client: redis.Redis, settings: Settings) -> Lobby:
 def lobby_of(node: str, client: redis.Redis, settings: Settings) -> Lobby:
     """The lobby of a node, outside contests."""
     registry, store = discover(), MatchStore(client)
-    arena = Arena(Conductor(registry, store, node), Timers(), lambda player: None)
+    arena = Arena(Conductor(registry, store, node), Timers())
     nowhere: Any = None
     casual = CasualMatches(settings, store, lambda bots: {}, lambda match_id: None, lambda: 1000.0)
     return Lobby(
@@ -84,7 +84,7 @@ def lobby_of(node: str, client: redis.Redis, settings: Settings) -> Lobby:
 def test_who_is_gone_while_the_clock_ticks_leaves_no_ticket(lobby: Lobby) -> None:
     """Between the end of its connection and its leaving the lobby: nobody may meet it."""
     login = Login.decode(f'{{"game": "numberwang", "bot_id": "ada", "login_hash": "{"0" * 64}"}}', 8)
-    player = Player(login, Bot(), "1", Lag())
+    player = Player(login, Bot(), "1", Lag(), lambda player: None)
     lobby.enter(player)
     assert len(lobby.queues.tickets("numberwang")) == 1
     player.gone = True
@@ -96,7 +96,7 @@ def test_who_is_gone_while_the_clock_ticks_leaves_no_ticket(lobby: Lobby) -> Non
 def comes(bot: str = "ada", connection: str = "1", game: str = "numberwang") -> Player:
     """A connection of the bot that has logged in."""
     login = Login.decode(f'{{"game": "{game}", "bot_id": "{bot}", "login_hash": "{"0" * 64}"}}', 8)
-    return Player(login, Bot(), connection, Lag())
+    return Player(login, Bot(), connection, Lag(), lambda player: None)
 
 
 def begun_for_ada(lobby: Lobby, place: str) -> Match:
@@ -414,7 +414,7 @@ def test_of_more_than_a_tick_can_speak_of_each_has_its_turn(
     monkeypatch.setattr("battlebot.matchmaking.lobby.MOST", 2)
     for number, contest in enumerate(["cup", "cup", "cup", "league", "league"]):
         login = {"game": "numberwang", "contest": contest, "bot_id": f"bot{number}", "login_hash": "0" * 64}
-        lobby.enter(Player(Login.decode(json.dumps(login), 8), Bot(), str(number), Lag()))
+        lobby.enter(Player(Login.decode(json.dumps(login), 8), Bot(), str(number), Lag(), lambda player: None))
     queues = [keys.queue(f"numberwang/{contest}") for contest in ("cup", "league")]
     lobby.tick()
     client.delete(*queues)

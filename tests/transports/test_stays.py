@@ -20,7 +20,7 @@ NOWHERE: Any = None
 def test_who_only_finished_what_the_server_spoilt_has_not_played(finished: int, played: int, slowed: bool) -> None:
     """It is slowed down as if it had not been given a match."""
     stays = Stays(Settings(relogin_free=1), NOWHERE, NOWHERE)
-    player = Player(_login("ada"), NOWHERE, "1", Lag())
+    player = Player(_login("ada"), NOWHERE, "1", Lag(), lambda player: None)
     player.finished_matches, player.played_matches = finished, played
     stays.count(player)
     assert (stays._patience.delay_s("ada") > 0) is slowed
@@ -30,7 +30,7 @@ def test_who_only_finished_what_the_server_spoilt_has_not_played(finished: int, 
 def test_who_stays_rests_when_the_server_spoils_one_match_after_the_other(spoilt: bool, rests: bool) -> None:
     """As if it logged in anew; nobody else rests, and who leaves meanwhile does not come in."""
     stays = Stays(Settings(relogin_free=2, relogin_delay_max_s=0.5), NOWHERE, NOWHERE)
-    player, other = (Player(_login(name), NOWHERE, name, Lag()) for name in ("ada", "bob"))
+    player, other = (Player(_login(name), NOWHERE, name, Lag(), lambda player: None) for name in ("ada", "bob"))
     entered: list[str] = []
     player.was_spoilt = spoilt
     for _ in range(9):

@@ -32,7 +32,7 @@ def test_who_is_online_is_noted_by_one_write_for_all(client: redis.Redis, settin
     since_ms = int(time.time() * 1000) - 60_000
     for name in ("ada", "bob", "cat"):
         guest = Guest(NOWHERE, Holder(name, f"n1.tcp/{name}", since_ms, True), Rate(1.0))
-        door._guests[Player(Login("gomoku", name, ""), guest, name, Lag())] = guest
+        door._guests[Player(Login("gomoku", name, ""), guest, name, Lag(), lambda player: None)] = guest
     door.tick()
     assert noted == [], "not half a minute has passed since the node began"
     door._noted_s -= NOTE_ONLINE_S

@@ -38,24 +38,19 @@ MOST_MISSED = 100  # most turns that a returning bot is told; the state includes
 
 
 class Host:
-    """Operations on a table, for callers that hold its lock.
-
-    `release(player)` is called when a player's match is over; `look_later(match_id)` schedules a look after a match.
-    """
+    """Operations on a table, for callers that hold its lock. `look_later(match_id)` schedules a look after a match."""
 
     def __init__(
         self,
         conductor: Conductor,
         tables: Tables,
         timers: Timers,
-        release: Callable[[Player], None],
         look_later: Callable[[str], None],
         opening: Opening,
     ) -> None:
         self.conductor = conductor
         self.tables = tables
         self._timers = timers
-        self._release = release
         self._look_later = look_later
         self._opening = opening
 
@@ -197,7 +192,7 @@ class Host:
         if match is not None and match.verdict is not None and match.goes_on and not player.gone:
             self.tables.expect(player)
         else:
-            self._release(player)
+            player.release()
 
     def leave(self, table: Table, event: Left | Orphaned) -> None:
         """Empties the seat of a connection that is gone or was never there, and schedules a look at it."""

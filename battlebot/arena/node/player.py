@@ -70,7 +70,8 @@ class Shown(Protocol):
 class Player:
     """A logged-in connection. Each wait has a new `place`, so that letters about an old seat reach nobody.
 
-    `traits` are what others must know of it while it waits. `unforgiving`: an invalid turn loses at once.
+    `released(player)` is called when its match is over, and no board of its series follows. `traits` are what others
+    must know of it while it waits. `unforgiving`: an invalid turn loses at once.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Player:
         channel: Channel,
         connection: str,
         lag: Lag,
+        released: Callable[[Player], None],
         traits: Traits = NO_TRAITS,
         unforgiving: bool = False,
     ) -> None:
@@ -86,6 +88,7 @@ class Player:
         self.traits = traits
         self.unforgiving = unforgiving
         self._lag = lag
+        self._released = released
         self._lag_at_asking_s = 0.0
         self.channel = channel
         self.table: Table | None = None
@@ -116,6 +119,10 @@ class Player:
         self.place = place_at(node, self._connection, self._waits, self.traits)
         self.waiting_since_s = now_s
         return self.place
+
+    def release(self) -> None:
+        """Tells the player's door that its match is over."""
+        self._released(self)
 
     def forget_clock(self) -> None:
         """Resets the clock and what the bot was told: nothing is asked of it."""

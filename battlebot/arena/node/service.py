@@ -33,7 +33,7 @@ log = structlog.get_logger()
 
 
 class Arena:
-    """All that may happen at a node's tables. `release(player)` is called when a player's match is over.
+    """All that may happen at a node's tables.
 
     `turns` makes what commits turns of many tables together; without it, each is committed by itself.
     `letters`: handlers for letters of the doors' own, by their `do`; called with the rest of the letter.
@@ -44,7 +44,6 @@ class Arena:
         self,
         conductor: Conductor,
         timers: Timers,
-        release: Callable[[Player], None],
         new_lock: Callable[[], Lock] = thread_lock,
         turns: Callable[[Host], Turns] | None = None,
         opening: Opening | None = None,
@@ -58,7 +57,7 @@ class Arena:
         self._now_s = conductor.now_s
         self._tables = Tables(conductor.store, lambda player: self._clocks.watch(player), new_lock)
         self._host = Host(
-            conductor, self._tables, timers, release, lambda match_id: self._recovery.later(match_id), self.opening
+            conductor, self._tables, timers, lambda match_id: self._recovery.later(match_id), self.opening
         )
         self._turns = None if turns is None else turns(self._host)
         self._clocks = Clocks(self._host, timers)
