@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -96,14 +96,17 @@ class House:
     lag: Lag
     requests: Requests
 
-    def start(self, *ticks: Callable[[], None]) -> None:
-        """Start the node's threads; `ticks` are called every second."""
+    def start(
+        self, ticks: Sequence[Callable[[], None]] = (), letters: Mapping[str, Callable[..., None]] | None = None
+    ) -> None:
+        """Start the node's threads. A door's own `ticks` are called every second, its own `letters` as in `Post`."""
         try:
             self.storage.ensure_indexes()
         except Unavailable as error:
             log.warning("indexes.put_off", error=str(error))
         self.mongodb.start(PING_EVERY_S)
-        Node(self.client, self.arena, self.timers, ticks).start()
+        letters = {"freed": self.lobby.on_freed, **(letters or {})}
+        Node(self.client, self.arena, self.timers, [self.lobby.tick, *ticks], letters).start()
 
 
 def build_house(settings: Settings, door: str = WEB) -> House:
@@ -143,7 +146,6 @@ def build_house(settings: Settings, door: str = WEB) -> House:
         now_s=time.time,
         arena=arena,
     )
-    arena.letters["freed"] = lobby.on_freed
     # with a connection of its own: a Redis that hangs must not delay registrations for long
     online = partial(Presence(connect(settings.redis_url, timeout_s=1.0)).online, settings.node_timeout_s)
     return House(
@@ -188,7 +190,7 @@ def create_app(settings: Settings) -> Flask:
         hops = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
     readiness.start()
-    house.start(house.lobby.tick)
+    house.start()
     return app
 
 
@@ -220,8 +222,7 @@ def create_tcp_door(settings: Settings) -> TcpDoor:
     presence = Presence(house.client, house.scripts)
     attendance = house.storage.players.were_online
     door = TcpDoor(settings, house.directory, presence, house.lobby, house.arena, house.lag, attendance)
-    house.arena.letters["expel"] = door.expel
-    house.start(house.lobby.tick, door.tick)
+    house.start([door.tick], {"expel": door.expel})
     return door
 
 

@@ -162,7 +162,7 @@ def test_an_end_that_nobody_heard_is_told_when_redis_answers_again(
     match = begun("numberwang", ada=ada.place, bob=bob.place, now_s=time.time())
     for seat in match.seats:
         mail = Mail.of(str(seat.place), update_for(registry[match.game], match, seat), encode_match(match))
-        arena.on_mail(mail.encode())
+        arena.post().take(mail.encode())
     if how == "disconnect":
         arena.left(ada, False, "broken")
     losing(store, lambda: None)
@@ -183,7 +183,7 @@ def test_a_match_that_cannot_be_written_is_looked_after_by_one_at_a_time(
     arena.expect(ada)
     match = begun("numberwang", ada=ada.place, now_s=time.time())
     mail = Mail.of(ada.place, update_for(registry[match.game], match, match.seats[0]), encode_match(match))
-    arena.on_mail(mail.encode())
+    arena.post().take(mail.encode())
     Conductor(registry, store, "n2").conduct(match, Left("ada", ada.place, False))
     timers._heap.clear()  # of her clock
     client.config_set("min-replicas-to-write", 1)

@@ -64,7 +64,7 @@ class Nodes:
         seat = match.seat_of("bob")
         assert seat is not None
         update = update_for(self._registry["numberwang"], match, seat)
-        self.arena.on_mail(Mail.of(place, update, encode_match(match)).encode())
+        self.arena.post().take(Mail.of(place, update, encode_match(match)).encode())
         return match, bot
 
     def ada_moves(self, match: Match) -> None:

@@ -90,7 +90,7 @@ def test_who_is_gone_before_the_letter_comes_has_left_as_it_left(
     player = waiting(arena)
     match = begun("numberwang")
     leave(arena, player)
-    arena.on_mail(letter(match, registry))
+    arena.post().take(letter(match, registry))
     seat = store.load(match.id).seat_of("ada")
     assert seat is not None
     assert (seat.place, seat.emptied_by, seat.how, seat.left_s) == (None, fault, how, 1001.0)
@@ -103,7 +103,7 @@ def test_who_goes_while_the_letter_comes_has_left_as_it_left(
     player = waiting(arena)
     match = begun("numberwang")
     player.gone = True
-    arena.on_mail(letter(match, registry))
+    arena.post().take(letter(match, registry))
     arena.left(player, True, "goodbye")
     seat = store.load(match.id).seat_of("ada")
     assert seat is not None
@@ -117,7 +117,7 @@ def test_a_seat_that_nobody_knows_is_the_servers_fault(
     """Who sat there, and how it went, is forgotten: that is no bot's doing."""
     match = begun("numberwang")
     if hears == "by a letter":
-        arena.on_mail(letter(match, registry))
+        arena.post().take(letter(match, registry))
     else:
         arena.look_after(match.id)
     seat = store.load(match.id).seat_of("ada")
@@ -131,7 +131,7 @@ def test_who_waits_gets_its_seat_by_the_letter(
     """And is told."""
     player = waiting(arena)
     match = begun("numberwang")
-    arena.on_mail(letter(match, registry))
+    arena.post().take(letter(match, registry))
     channel: Any = player.channel
     assert len(channel.told) == 1
     assert player.table is not None
@@ -155,7 +155,7 @@ def test_a_second_connection_is_charged_what_the_first_has_thought(
     """By the node's clock, a second has passed since the match began; the bot was told only just now."""
     first = waiting(arena)
     match = begun("numberwang")
-    arena.on_mail(letter(match, registry))
+    arena.post().take(letter(match, registry))
     second = waiting(arena, connection="2")
     assert arena.join(second, match.id)
     assert last_told(second)["match"]["remainingMs"] > 2500
@@ -173,7 +173,7 @@ def test_a_redis_that_has_lost_turns_ends_the_match_as_nobodys_loss(
     """It came back with an older state than bots have been told: to go on would take their turns away in silence."""
     player = waiting(arena)
     match = begun("numberwang")
-    arena.on_mail(letter(match, registry))
+    arena.post().take(letter(match, registry))
     held = client.hgetall(keys.match(match.id))
     arena.turned(player, {"n": 1}, time.monotonic())
     assert last_told(player)["match"]["version"] == 1
@@ -196,9 +196,9 @@ def test_a_letter_that_the_match_has_overtaken_sets_nothing_back(
     ada, bob = waiting(arena), waiting(arena, "bob", "2")
     match = begun("numberwang", bob=bob.place)
     late = letter(match, registry, bob.place, "bob")
-    arena.on_mail(letter(match, registry))
+    arena.post().take(letter(match, registry))
     arena.turned(ada, {"n": 1}, time.monotonic())
-    arena.on_mail(late)
+    arena.post().take(late)
     begins, answers = map(json.loads, told_of(bob))
     assert begins["match"]["version"] == 0
     assert answers["match"]["version"] == 1
@@ -216,7 +216,7 @@ def test_who_looks_after_a_match_sees_it_as_it_is_when_its_turn_comes(
     ada, bob = waiting(arena), waiting(arena, "bob", "2")
     match = begun("numberwang", bob=bob.place)
     for player in (ada, bob):
-        arena.on_mail(letter(match, registry, player.place, player.bot))
+        arena.post().take(letter(match, registry, player.place, player.bot))
     table, has_read, load = ada.table, threading.Event(), store.load
     assert table is not None
 
@@ -242,7 +242,7 @@ def test_of_a_match_that_is_over_nobody_need_take_a_seat(
     """Who was told its end is not told it again."""
     player = waiting(arena)
     match = begun("numberwang")
-    arena.on_mail(letter(match, registry))
+    arena.post().take(letter(match, registry))
     arena.turned(player, {"n": 10}, time.monotonic())
     channel: Any = player.channel
     told = len(channel.told)
@@ -264,7 +264,7 @@ def test_a_letter_of_the_next_board_that_is_quicker_than_the_end_of_this_one_wai
     for bot, place in seats:
         Queues(store.client).wait("numberwang", Ticket(place, bot, 1000.0), BY_A_TASK)
     assert begin(store, game, match, "numberwang")
-    arena.on_mail(letter(match, registry))
+    arena.post().take(letter(match, registry))
     threads: list[threading.Thread] = []
     commit = store.commit
 
@@ -274,7 +274,7 @@ def test_a_letter_of_the_next_board_that_is_quicker_than_the_end_of_this_one_wai
             (follows,) = store.live_ids()
             second = Conductor(registry, store, "n2", now_s=lambda: 1001.0)
             moved = second.conduct(store.load(follows), Turned("bob", {"n": 1}, 0.1)).match
-            threads.append(threading.Thread(target=arena.on_mail, args=(letter(moved, registry, ada.place),)))
+            threads.append(threading.Thread(target=arena.post().take, args=(letter(moved, registry, ada.place),)))
             threads[0].start()
             threads[0].join(0.3)  # not to wait for something: if it is handled too early, it is so now
         return done
@@ -296,7 +296,7 @@ def test_two_who_come_back_while_the_last_one_leaves_sit_at_one_table(
     """The one waits for the table that is given up then, the other makes a new one: each is told the other's turns."""
     bob = waiting(arena, "bob", "2")
     match = begun("numberwang", bob=bob.place)
-    arena.on_mail(letter(match, registry, bob.place, "bob"))
+    arena.post().take(letter(match, registry, bob.place, "bob"))
     table, load, threads = bob.table, store.load, list[threading.Thread]()
     assert table is not None
     back = [waiting(arena, "ada", "3"), waiting(arena, "bob", "4")]
@@ -326,9 +326,9 @@ def test_two_who_come_back_while_the_last_one_leaves_sit_at_one_table(
 def test_a_table_whose_only_player_was_evicted_is_forgotten(arena: Arena, begun: Begun, registry: Registry) -> None:
     """Nothing else would be heard of that match here."""
     ada = waiting(arena)
-    arena.on_mail(letter(begun("numberwang"), registry))
+    arena.post().take(letter(begun("numberwang"), registry))
     assert ada.table is not None
-    arena.on_mail(eviction(ada.place))
+    arena.post().take(eviction(ada.place))
     assert ada.table is None
     assert arena._tables.all() == []
 
@@ -352,7 +352,7 @@ def test_who_sits_down_in_a_seat_it_has_left_is_charged_for_its_absence(
     arena = Arena(Conductor(registry, store, "n1", now_s=lambda: clock[0]), Timers())
     first = waiting(arena)
     match = begun("numberwang")
-    arena.on_mail(letter(match, registry))
+    arena.post().take(letter(match, registry))
     arena.left(first, True, "goodbye")
     second = waiting(arena, connection="2")
     second.came_s = came_s
@@ -372,7 +372,7 @@ def test_who_comes_back_is_not_charged_for_the_time_in_which_the_node_stood_stil
     arena = Arena(Conductor(registry, store, "n1", now_s=lambda: clock[0]), Timers())
     first = waiting(arena)
     match = begun("numberwang")
-    arena.on_mail(letter(match, registry))
+    arena.post().take(letter(match, registry))
     arena.left(first, False, "broken")
     lag = Lag(lambda: began_s.pop() if began_s else time.monotonic())
     second = waiting(arena, connection="2", lag=lag)
@@ -391,7 +391,7 @@ def test_who_left_and_came_back_while_nothing_could_be_noted_came_back_when_it_d
     arena = Arena(Conductor(registry, store, "n1", now_s=lambda: clock[0]), Timers())
     first = waiting(arena)
     match = begun("numberwang")
-    arena.on_mail(letter(match, registry))
+    arena.post().take(letter(match, registry))
     table = first.table
     assert table is not None
     with table.lock:

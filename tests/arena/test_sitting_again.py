@@ -87,7 +87,7 @@ class Node:
     def read_letter(self, match: Match, seat: int = 0) -> None:
         """The letter by which the node hears of the match."""
         update = update_for(self.registry[match.game], match, match.seats[seat])
-        self.arena.on_mail(Mail.of(str(match.seats[seat].place), update, encode_match(match)).encode())
+        self.arena.post().take(Mail.of(str(match.seats[seat].place), update, encode_match(match)).encode())
 
     def empty_seat(self, match: Match) -> None:
         """The sweep has found the node dead."""
@@ -150,7 +150,7 @@ def test_a_seat_that_was_emptied_before_its_letter_was_read_is_taken_too(node: N
     node.arena.look_after_all()
     assert node.seat(match).place is None
     node.read_letter(match)
-    node.arena.on_mail(rejoin())
+    node.arena.post().take(rejoin())
     wait_for(lambda: node.seat(match).place == "n1/1.1", "the seat")
 
 
@@ -511,7 +511,7 @@ def test_who_has_not_been_told_the_beginning_is_told_it_before_the_turn(
     answer = away.conduct(match, Turned("ada", {"n": number}, 0.1))
     if how == "its letter is read":
         update = next(update for update in answer.updates if update.bot == "bob")
-        node.arena.on_mail(Mail.of(bob.place, update, encode_match(answer.match)).encode())
+        node.arena.post().take(Mail.of(bob.place, update, encode_match(answer.match)).encode())
     else:
         node.arena.look_after(match.id, bob)
     assert [told["match"]["version"] for told in bot.told] == [0, 1]

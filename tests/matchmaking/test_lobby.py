@@ -358,8 +358,8 @@ def test_who_was_taken_at_another_node_is_told_that_it_is_free(
     """It meets who has come meanwhile without its own node's next look at all who wait, of which it would take two."""
     other = lobby_of("far", client, settings)
     assert other.arena is not None
-    other.arena.letters["freed"] = other.on_freed
-    Mailbox(client, keys.mailbox("far"), other.arena.on_mail, lambda: None).start()
+    post = other.arena.post(freed=other.on_freed)
+    Mailbox(client, keys.mailbox("far"), post.take, lambda: None).start()
     other.enter(comes("bob"))
     leaver, wait = comes("ada", "2"), lobby.queues.wait
 
@@ -574,16 +574,18 @@ def test_who_has_waited_too_long_is_closed_unless_somebody_has_just_come(lobby: 
 
 
 @pytest.fixture
-def mailbox(lobby: Lobby, client: redis.Redis) -> Iterator[Callable[[], None]]:
-    """Reads what lies in the mailbox of the node n1."""
+def mailbox(lobby: Lobby, client: redis.Redis) -> Iterator[Callable[..., None]]:
+    """Reads what lies in the mailbox of the node n1; `lost`: nobody is told."""
     pubsub = client.pubsub(ignore_subscribe_messages=True)
     pubsub.subscribe(keys.mailbox("n1"))
     assert pubsub.get_message(timeout=5) is None
 
-    def read() -> None:
-        assert lobby.arena is not None
+    post = lobby.arena.post()
+
+    def read(lost: bool = False) -> None:
         while message := pubsub.get_message(timeout=0.5):
-            lobby.arena.on_mail(message["data"])
+            if not lost:
+                post.take(message["data"])
 
     yield read
     pubsub.close()
@@ -608,16 +610,13 @@ def test_who_waits_is_told_the_beginning_first_though_the_tick_is_quicker(
 
 
 def test_who_waits_for_a_match_whose_letter_was_lost_is_told_by_the_next_tick(
-    lobby: Lobby, mailbox: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    lobby: Lobby, mailbox: Callable[..., None]
 ) -> None:
     """The mailbox's connection broke in that moment."""
-    assert lobby.arena is not None
     players = [comes("ada"), comes("bob", "2")]
-    with monkeypatch.context() as lost:
-        lost.setattr(lobby.arena, "on_mail", lambda letter: None)
-        for player in players:
-            lobby.enter(player)
-        mailbox()
+    for player in players:
+        lobby.enter(player)
+    mailbox(lost=True)
     lobby.tick()
     mailbox()
     wait_for(lambda: all(player.table is not None for player in players), "their seats")
@@ -644,7 +643,7 @@ def test_a_game_that_fails_to_begin_ends_its_match_and_no_other_waits_for_it(
     connectfour, gomoku = (lobby.registry[name] for name in ("connectfour", "gomoku"))
     broken = replace(connectfour, rules=replace(connectfour.rules, initial_state=no_beginning))
     lobby.registry = Registry({broken.name: broken, gomoku.name: gomoku})
-    Mailbox(client, keys.mailbox("n1"), lobby.arena.on_mail, lambda: None).start()
+    Mailbox(client, keys.mailbox("n1"), lobby.arena.post().take, lambda: None).start()
     players = [comes(bot, bot, game) for game in lobby.registry for bot in (f"{game}-1", f"{game}-2")]
     for player in players:
         lobby.enter(player, may_take=False)

@@ -6,7 +6,7 @@ import math
 import secrets
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import redis
 import structlog
@@ -58,9 +58,17 @@ class Node:
     """Starts and keeps running what a node does besides the conversations at its door."""
 
     def __init__(
-        self, client: redis.Redis, arena: Arena, timers: Timers, ticks: Sequence[Callable[[], None]] = ()
+        self,
+        client: redis.Redis,
+        arena: Arena,
+        timers: Timers,
+        ticks: Sequence[Callable[[], None]] = (),
+        letters: Mapping[str, Callable[..., None]] | None = None,
     ) -> None:
-        """Each of the `ticks` is called every second, in a thread of its own; it may raise Unavailable."""
+        """Each of the `ticks` is called every second, in a thread of its own; it may raise Unavailable.
+
+        `letters`: handlers for letters that are not the arena's own, as in `Post`.
+        """
         self._client = client
         self._heartbeats = Heartbeats(client)
         self._arena = arena
@@ -69,7 +77,8 @@ class Node:
         self._opened = False
         self._known = False
         self._stood = False
-        self._mailbox = Mailbox(client, keys.mailbox(arena.node), arena.on_mail, self._look_after_all)
+        post = arena.post(**letters or {})
+        self._mailbox = Mailbox(client, keys.mailbox(arena.node), post.take, self._look_after_all)
 
     def start(self) -> None:
         """Starts the threads. Waits for Redis, so that no bot is let in before its mail can arrive."""

@@ -1,22 +1,22 @@
-"""The arena of a node, as its door, its lobby and its mailbox see it: players sit down, send turns, leave."""
+"""The arena of a node, as its door and its lobby see it: players sit down, send turns, leave."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-import orjson
 import structlog
 from msgspec.structs import replace
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.keptout import KeptOut, Knock
-from battlebot.arena.live.mail import MAIL, Mail, begun
+from battlebot.arena.live.mail import begun
 from battlebot.arena.node.clocks import Clocks
 from battlebot.arena.node.host import SEATED_AFTER_S, Host
 from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.player import Player
+from battlebot.arena.node.post import Post
 from battlebot.arena.node.recovery import Recovery
 from battlebot.arena.node.tables import Table, Tables
 from battlebot.arena.node.turns import Turns
@@ -27,7 +27,6 @@ from battlebot.referee.match import Seat
 from battlebot.runtime.background import in_background
 from battlebot.runtime.lock import Lock, thread_lock
 from battlebot.runtime.timers import Timers
-from battlebot.wire import closing
 
 log = structlog.get_logger()
 
@@ -36,7 +35,6 @@ class Arena:
     """All that may happen at a node's tables.
 
     `turns` makes what commits turns of many tables together; without it, each is committed by itself.
-    `letters`: handlers for letters of the doors' own, by their `do`; called with the rest of the letter.
     `new_lock` makes the locks of tables, taken with every turn: a lock for greenlets costs least.
     """
 
@@ -62,10 +60,14 @@ class Arena:
         self._turns = None if turns is None else turns(self._host)
         self._clocks = Clocks(self._host, timers)
         self._recovery = Recovery(self._host, timers)
-        self.expect = self._tables.expect
-        self.letters: dict[str, Callable[..., None]] = {}
-        self.look_after = self._recovery.look_after
-        self.look_after_all = self._recovery.look_after_all
+
+    def post(self, **letters: Callable[..., None]) -> Post:
+        """Returns what handles the node's letters; `letters` are handlers for those that are not the arena's own."""
+        return Post(self._host, self._recovery, letters)
+
+    def expect(self, player: Player) -> None:
+        """Notes that the player waits at its place for a match to begin."""
+        self._tables.expect(player)
 
     def turned(
         self,
@@ -232,47 +234,16 @@ class Arena:
                     self._host.leave(table, event)
         self._tables.depart(event)
 
-    def on_mail(self, letter: bytes) -> None:
-        """Handles a letter from the node's mailbox. Letters are handled in their order."""
-        if letter.startswith(MAIL):
-            self._on_update(Mail.decode(letter))
-            return
-        message = orjson.loads(letter)
-        match message.pop("do"):
-            case "evict":
-                self._on_eviction(message["place"])
-            case "nudge":
-                in_background(self._recovery.nudged, message["match_id"])
-            case "begun":
-                self._on_begun(message["match_id"], message["place"])
-            case "rejoin":
-                in_background(self.look_after_all)
-            case other if other in self.letters:
-                self.letters[other](**message)
+    def look_after(self, match_id: str, waiting: Player | None = None) -> None:
+        """Brings every seat of this node in a match up to date: letters may have been lost. Raises Unavailable.
 
-    def _on_update(self, mail: Mail) -> None:
-        table = self._tables.find(mail.match_id)
-        if self._tables.expected(mail.place) is None and (table is None or mail.bot not in table.players):
-            before = self._tables.elsewhere(mail.place, mail.match_id)
-            if before is not None:
-                # the other node was quicker: whoever ended the previous board is about to tell of it here
-                with before.lock:
-                    pass
-        with self._tables.at(mail.match_id) as table:
-            player = self._tables.expected(mail.place) or table.players.get(mail.bot)
-            if player is None or player.place != mail.place:
-                if not mail.final:
-                    table.take(mail.document, mail.revision)
-                    self._host.leave(table, self._tables.departed(mail.bot, mail.place))
-                return
-            table.take(mail.document, mail.revision)
-            self._host.seat(table, player, mail.version)
-            player.tell(mail)
-            if mail.final:
-                self._host.finish(table, player)
-            elif table.revision > mail.revision:
-                # the match went on before the letter was read, and this player was not seated to be told
-                self._recovery.catch_up(table, player)
+        `waiting` is a player that waits for this match to begin.
+        """
+        self._recovery.look_after(match_id, waiting)
+
+    def look_after_all(self) -> None:
+        """Brings all seats of this node up to date, and takes back those that were emptied by mistake."""
+        self._recovery.look_after_all()
 
     def look_for(self, match_id: str, player: Player) -> None:
         """Looks after a match that has begun for a waiting player, if the letter that tells so was lost.
@@ -286,18 +257,3 @@ class Arena:
         else:
             player.sought = match_id
             self._store.post(self.node, begun(match_id, player.place))
-
-    def _on_begun(self, match_id: str, place: str) -> None:
-        player = self._tables.expected(place)
-        if player is not None:
-            in_background(self._recovery.nudged, match_id, player)
-
-    def _on_eviction(self, place: str) -> None:
-        for table in self._tables.all():
-            for player in list(table.players.values()):
-                if player.place == place:
-                    with table.lock:
-                        self._tables.unseat(table, player)
-                        self._tables.drop_if_empty(table)
-                    player.channel.close(closing.TAKEN_OVER)
-                    return

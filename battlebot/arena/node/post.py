@@ -1,0 +1,100 @@
+"""A node's post: hands the letters of its mailbox, in their order, to whom they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import signature
+
+import orjson
+import structlog
+
+from battlebot.arena.live.mail import MAIL, Mail
+from battlebot.arena.node.host import Host
+from battlebot.arena.node.recovery import Recovery
+from battlebot.runtime.background import in_background
+from battlebot.runtime.seldom import Seldom
+from battlebot.wire import closing
+
+log = structlog.get_logger()
+
+
+class Post:
+    """Handles updates, and all other letters by their `do`.
+
+    `letters`: handlers for those that the lobby and the door know. A handler is called with the fields of the letter
+    that its parameters name; it must not wait.
+    """
+
+    def __init__(self, host: Host, recovery: Recovery, letters: Mapping[str, Callable[..., None]]) -> None:
+        self._host = host
+        self._tables = host.tables
+        self._recovery = recovery
+        handlers: dict[str, Callable[..., None]] = {
+            "evict": self._evict,
+            "nudge": self._nudge,
+            "begun": self._begun,
+            "rejoin": self._rejoin,
+            **letters,
+        }
+        self._handlers = {do: (handler, tuple(signature(handler).parameters)) for do, handler in handlers.items()}
+        self._tells = Seldom()
+
+    def take(self, letter: bytes) -> None:
+        """Handles a letter."""
+        if letter.startswith(MAIL):
+            self._update(Mail.decode(letter))
+            return
+        message = orjson.loads(letter)
+        do = message["do"]
+        if do in self._handlers:
+            handler, fields = self._handlers[do]
+            # a node of a later version may write more into it
+            handler(**{field: message[field] for field in fields})
+        elif self._tells(do):
+            # of such a node, too: what is not done for want of it here, the sweep or a tick makes up for
+            log.warning("letter.unknown", do=do)
+
+    def _update(self, mail: Mail) -> None:
+        table = self._tables.find(mail.match_id)
+        if self._tables.expected(mail.place) is None and (table is None or mail.bot not in table.players):
+            before = self._tables.elsewhere(mail.place, mail.match_id)
+            if before is not None:
+                # the other node was quicker: whoever ended the previous board is about to tell of it here
+                with before.lock:
+                    pass
+        with self._tables.at(mail.match_id) as table:
+            player = self._tables.expected(mail.place) or table.players.get(mail.bot)
+            if player is None or player.place != mail.place:
+                if not mail.final:
+                    table.take(mail.document, mail.revision)
+                    self._host.leave(table, self._tables.departed(mail.bot, mail.place))
+                return
+            table.take(mail.document, mail.revision)
+            self._host.seat(table, player, mail.version)
+            player.tell(mail)
+            if mail.final:
+                self._host.finish(table, player)
+            elif table.revision > mail.revision:
+                # the match went on before the letter was read, and this player was not seated to be told
+                self._recovery.catch_up(table, player)
+
+    def _nudge(self, match_id: str) -> None:
+        in_background(self._recovery.nudged, match_id)
+
+    def _begun(self, match_id: str, place: str) -> None:
+        player = self._tables.expected(place)
+        if player is not None:
+            in_background(self._recovery.nudged, match_id, player)
+
+    def _rejoin(self) -> None:
+        in_background(self._recovery.look_after_all)
+
+    def _evict(self, place: str) -> None:
+        for table in self._tables.all():
+            for player in list(table.players.values()):
+                if player.place == place:
+                    with table.lock:
+                        self._tables.unseat(table, player)
+                        self._tables.drop_if_empty(table)
+                    player.channel.close(closing.TAKEN_OVER)
+                    return

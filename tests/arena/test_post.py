@@ -1,0 +1,73 @@
+"""Letters that are not of the arena's own, or of no kind that this node knows, over a real Valkey."""
+
+from __future__ import annotations
+
+import pytest
+import redis
+from cluster import wait_for
+from peer import new_name
+from structlog.testing import capture_logs
+
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.mail import freed
+from battlebot.arena.live.store import MatchStore
+from battlebot.arena.node.service import Arena
+from battlebot.redisio import keys
+from battlebot.redisio.bus import Mailbox
+from battlebot.rules.registry import Registry
+from battlebot.runtime.timers import Timers
+
+
+class Reader:
+    """The mailbox of a node, and the places that its letters `freed` have named."""
+
+    def __init__(self, client: redis.Redis, store: MatchStore, registry: Registry) -> None:
+        self.places: list[str] = []
+        self._client, self._store = client, store
+        self.arena = Arena(Conductor(registry, store, new_name("node")), Timers())
+        post = self.arena.post(freed=self._freed)
+        Mailbox(client, keys.mailbox(self.arena.node), post.take, lambda: None).start()
+
+    def comes(self, *letters: bytes) -> None:
+        """These letters come, and are read, up to a last one that frees the place `last`."""
+        for letter in (*letters, freed("last")):
+            self._store.post(self.arena.node, letter)
+        wait_for(lambda: "last" in self.places, "the last letter")
+
+    def _freed(self, place: str) -> None:
+        self.places.append(place)
+
+
+@pytest.fixture
+def reader(client: redis.Redis, store: MatchStore, registry: Registry) -> Reader:
+    """A node that reads its mail."""
+    return Reader(client, store, registry)
+
+
+def test_a_letter_goes_to_whom_it_is_for(reader: Reader) -> None:
+    """In the order of the letters."""
+    reader.comes(freed("n1/1.1"), freed("n1/2.1"))
+    assert reader.places == ["n1/1.1", "n1/2.1", "last"]
+
+
+def test_a_letter_that_nobody_knows_is_logged_once_in_a_while_and_breaks_nothing(reader: Reader) -> None:
+    """During an update, nodes of a later version may write to this one."""
+    with capture_logs() as logs:
+        reader.comes(b'{"do": "dance", "place": "n1/1.1"}', b'{"do": "dance"}', b'{"do": "sing"}')
+    assert [(line["event"], line["do"]) for line in logs] == [("letter.unknown", "dance"), ("letter.unknown", "sing")]
+    assert {line["log_level"] for line in logs} == {"warning"}
+
+
+@pytest.mark.parametrize("broken", [b"", b"no JSON", b"[]", b"{}", b'{"do": "freed"}', b'{"do": []}'])
+def test_a_letter_that_cannot_be_read_breaks_nothing(reader: Reader, broken: bytes) -> None:
+    """It is logged as a mistake, with a traceback; the next letter is read."""
+    with capture_logs() as logs:
+        reader.comes(broken)
+    assert [line["event"] for line in logs] == ["bus.failed"]
+
+
+def test_of_a_letter_of_a_later_version_what_this_one_knows_is_read(reader: Reader) -> None:
+    """It may say more."""
+    with capture_logs() as logs:
+        reader.comes(b'{"do": "freed", "place": "n1/1.1", "why": "left", "since": 1.5}')
+    assert (reader.places, logs) == (["n1/1.1", "last"], [])
