@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import redis
@@ -46,7 +45,6 @@ from battlebot.redisio.connection import connect
 from battlebot.redisio.line import Line
 from battlebot.redisio.probes import Probes
 from battlebot.redisio.scripts import GroupedScripts
-from battlebot.rules.contract import Game
 from battlebot.rules.registry import discover
 from battlebot.runtime.answering import Answering
 from battlebot.runtime.gate import Gate, greenlet_lock
@@ -75,31 +73,71 @@ PING_S = 1.0
 PING_EVERY_S = 0.5  # heartbeats, one a second, tell the latest answer
 
 
-@dataclass
 class House:
-    """The parts of a node that all doors share."""
+    """The parts of a node that its doors share, each made of those before it."""
 
-    settings: Settings
-    registry: Mapping[str, Game]
-    storage: Storage
-    mongodb: Answering
-    client: redis.Redis
-    celery: Celery
-    scripts: GroupedScripts
-    bus: Bus
-    store: MatchStore
-    queues: Queues
-    directory: Directory
-    lobby: Lobby
-    arena: Arena
-    timers: Timers
-    lag: Lag
-    requests: Requests
+    def __init__(self, settings: Settings, door: str = WEB) -> None:
+        """The parts of a node with this door. `settings` must name a Redis, a MongoDB and a secret key.
+
+        Raises SettingError, BadGame.
+        """
+        if not (settings.redis_url and settings.mongodb_uri):
+            raise SettingError("A node needs REDIS_URL and MONGODB_URI; `battlebot serve` starts its own.")
+        self.settings = settings
+        self.registry = discover()
+        self.storage = Storage(settings, answer_within_s=4.0)
+        self.mongodb = Answering(partial(self.storage.ping, PING_S))
+        self.client = connect(settings.redis_url)
+        self.scripts = GroupedScripts(self.client, Gate)
+        self.bus = Bus(self.client)
+        self.store = MatchStore(self.client, self.scripts)
+        self.queues = Queues(self.client, self.scripts)
+        self.celery = make_celery(settings)
+        self.requests = Requests(sending_in_background(self.celery))
+        self.timers = Timers()
+        self.lag = Lag()
+        # without a node: this node's own players are told by its mailbox, like all others
+        self.conductor = Conductor(self.registry, self.store, "", self.requests.archive, ask_bots=self.requests.bots)
+        self.directory = self._make_directory()
+        self.arena = self._make_arena(new_node_name(door))
+        self.lobby = self._make_lobby()
+
+    def _make_directory(self) -> Directory:
+        # with a connection of its own: a Redis that hangs must not delay registrations for long
+        presence = Presence(connect(self.settings.redis_url, timeout_s=1.0))
+        online = partial(presence.online, self.settings.node_timeout_s)
+        return Directory(self.storage, Vault(self.settings.secret_key), online, Copies(self.client))
+
+    def _make_arena(self, node: str) -> Arena:
+        opening = Opening(self.mongodb)
+        ask_archive = Spaced(self.requests.archive, self.timers, ARCHIVE_EVERY_S)
+        conductor = Conductor(
+            self.registry, self.store, node, ask_archive, ask_bots=self.requests.bots, open_ago_s=opening.ago_s
+        )
+        turns = partial(Turns, new_line=lambda: Line(self.client))
+        return Arena(conductor, self.timers, greenlet_lock, turns, opening)
+
+    def _make_lobby(self) -> Lobby:
+        settings, requests = self.settings, self.requests
+        allowance = Allowance(self.client, "contests", settings.contests_per_minute)
+        return Lobby(
+            registry=self.registry,
+            settings=settings,
+            store=self.store,
+            queues=self.queues,
+            heartbeats=Heartbeats(self.client),
+            contests=Entrance(self.storage, self.bus, settings, allowance.take),
+            casual=CasualMatches(settings, self.store, self.storage.bots.addresses, requests.bots, time.time),
+            ask_pairing=requests.pairing,
+            now_s=time.time,
+            arena=self.arena,
+        )
 
     def start(
         self, ticks: Sequence[Callable[[], None]] = (), letters: Mapping[str, Callable[..., None]] | None = None
     ) -> None:
-        """Start the node's threads. A door's own `ticks` are called every second, its own `letters` as in `Post`."""
+        """Starts the node's threads. A door's own `ticks` are called every second, its own `letters` as in `Post`."""
+        self.lag.start()
         try:
             self.storage.ensure_indexes()
         except Unavailable as error:
@@ -109,69 +147,10 @@ class House:
         Node(self.client, self.arena, self.timers, [self.lobby.tick, *ticks], letters).start()
 
 
-def build_house(settings: Settings, door: str = WEB) -> House:
-    """Build the parts of one node with this door. `settings` must name a Redis, a MongoDB and a secret key.
-
-    Raises SettingError, BadGame.
-    """
-    if not (settings.redis_url and settings.mongodb_uri):
-        raise SettingError("A node needs REDIS_URL and MONGODB_URI; `battlebot serve` starts its own.")
-    registry = discover()
-    storage = Storage(settings, answer_within_s=4.0)
-    client = connect(settings.redis_url)
-    celery = make_celery(settings)
-    bus = Bus(client)
-    scripts = GroupedScripts(client, Gate)
-    store, queues = MatchStore(client, scripts), Queues(client, scripts)
-    requests = Requests(sending_in_background(celery))
-    timers, lag = Timers(), Lag()
-    ask_archive = Spaced(requests.archive, timers, ARCHIVE_EVERY_S)
-    mongodb = Answering(partial(storage.ping, PING_S))
-    opening = Opening(mongodb)
-    conductor = Conductor(
-        registry, store, new_node_name(door), ask_archive, ask_bots=requests.bots, open_ago_s=opening.ago_s
-    )
-    lag.start()
-    turns = partial(Turns, new_line=lambda: Line(client))
-    arena = Arena(conductor, timers, greenlet_lock, turns, opening)
-    lobby = Lobby(
-        registry=registry,
-        settings=settings,
-        store=store,
-        queues=queues,
-        heartbeats=Heartbeats(client),
-        contests=Entrance(storage, bus, settings, Allowance(client, "contests", settings.contests_per_minute).take),
-        casual=CasualMatches(settings, store, storage.bots.addresses, requests.bots, time.time),
-        ask_pairing=requests.pairing,
-        now_s=time.time,
-        arena=arena,
-    )
-    # with a connection of its own: a Redis that hangs must not delay registrations for long
-    online = partial(Presence(connect(settings.redis_url, timeout_s=1.0)).online, settings.node_timeout_s)
-    return House(
-        settings=settings,
-        registry=registry,
-        storage=storage,
-        mongodb=mongodb,
-        client=client,
-        celery=celery,
-        scripts=scripts,
-        bus=bus,
-        store=store,
-        queues=queues,
-        directory=Directory(storage, Vault(settings.secret_key), online, Copies(client)),
-        lobby=lobby,
-        arena=arena,
-        timers=timers,
-        lag=lag,
-        requests=requests,
-    )
-
-
 def create_app(settings: Settings) -> Flask:
     """The Flask application of one web node, with its background threads started. Raises SettingError, BadGame."""
     app = Flask("battlebot", static_folder=None)
-    house = build_house(settings)
+    house = House(settings)
     readiness = _readiness(house.client, house.storage, house.celery)
     pump = Pump(settings, house.directory, house.lobby, house.arena, house.lag)
     viewers = _viewers(house)
@@ -207,9 +186,8 @@ def _doorway(settings: Settings) -> Flask:
 def _viewers(house: House) -> SocketIoDoor:
     """The socket.io door, for viewers who begin games of HTTP bots and watch them."""
     settings, requests = house.settings, house.requests
-    conductor = Conductor(house.registry, house.store, "", requests.archive, ask_bots=requests.bots)
     askers, archived = make_askers(settings, keeps=False), house.storage.games.find
-    battles = Battles(house.registry, settings, conductor, house.bus, askers, requests.bots, archived)
+    battles = Battles(house.registry, settings, house.conductor, house.bus, askers, requests.bots, archived)
     return SocketIoDoor(settings, battles, Allowance(house.client, "games", settings.games_per_minute).take)
 
 
@@ -218,7 +196,7 @@ def create_tcp_door(settings: Settings) -> TcpDoor:
 
     Raises SettingError, BadGame.
     """
-    house = build_house(settings, TCP)
+    house = House(settings, TCP)
     presence = Presence(house.client, house.scripts)
     attendance = house.storage.players.were_online
     door = TcpDoor(settings, house.directory, presence, house.lobby, house.arena, house.lag, attendance)
@@ -231,8 +209,7 @@ def _context(house: House, readiness: Readiness) -> Context:
     organiser = Organiser(
         house.registry,
         house.storage,
-        # a conductor without a node: this node's own players are told by its mailbox, like all others
-        Conductor(house.registry, house.store, "", requests.archive, ask_bots=requests.bots),
+        house.conductor,
         house.bus,
         ask_pairing=requests.pairing,
         ask_rating=requests.ratings_anew,
