@@ -48,10 +48,10 @@ class Post:
         do = message["do"]
         if do in self._handlers:
             handler, fields = self._handlers[do]
-            # a node of a later version may write more into it
+            # of a later version, which may write more into it
             handler(**{field: message[field] for field in fields})
         elif self._tells(do):
-            # of such a node, too: what is not done for want of it here, the sweep or a tick makes up for
+            # of a later version, too: it is as if it were lost, as any letter may be
             log.warning("letter.unknown", do=do)
 
     def _update(self, mail: Mail) -> None:
