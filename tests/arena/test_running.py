@@ -32,29 +32,30 @@ class Lives:
 
     def __init__(self, client: redis.Redis, store: MatchStore, registry: Registry) -> None:
         self.heartbeats = Heartbeats(client)
-        self.over = threading.Event()
+        self.over, self.all_tick_no_more = threading.Event(), threading.Event()
         self._client, self._store, self._registry = client, store, registry
 
     def begin(self, *ticks: Tick) -> str:
         """Starts a node with these ticks; its name."""
         arena = Arena(Conductor(self._registry, self._store, new_name("node")), Timers())
-        Node(self._client, arena, Timers(), [self.mortal(tick) for tick in ticks]).start()
+        Node(self._client, arena, Timers(), [mortal(tick, self.over) for tick in ticks]).start()
         return arena.node
-
-    def mortal(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        """The call, which ends its thread once the test is over."""
-
-        def calls(*arguments: Any, **named: Any) -> Any:
-            if self.over.is_set():
-                raise SystemExit
-            return call(*arguments, **named)
-
-        return calls
 
     def beats_on(self, node: str) -> None:
         """Its heart beats again."""
         before_s = self.heartbeats.last_s(node)
         wait_for(lambda: self.heartbeats.last_s(node) > before_s, "a heartbeat", limit_s=5.0)
+
+
+def mortal(call: Callable[..., Any], over: threading.Event) -> Callable[..., Any]:
+    """The call, which ends its thread once it is over."""
+
+    def calls(*arguments: Any, **named: Any) -> Any:
+        if over.is_set():
+            raise SystemExit
+        return call(*arguments, **named)
+
+    return calls
 
 
 @pytest.fixture
@@ -64,14 +65,16 @@ def lives(
     """Yields a maker of nodes whose seconds last a hundredth."""
     made = Lives(client, store, registry)
     monkeypatch.setattr("battlebot.arena.node.running.HEARTBEAT_S", 0.01)
-    monkeypatch.setattr(Heartbeats, "send", made.mortal(Heartbeats.send))
+    monkeypatch.setattr(Heartbeats, "send", mortal(Heartbeats.send, made.all_tick_no_more))
     before = set(threading.enumerate())
     yield made
-    made.over.set()
-    for thread in set(threading.enumerate()) - before:
-        if thread.name in ("heartbeat", "tick"):
-            thread.join(10.0)
-            assert not thread.is_alive()
+    # without a heartbeat no tick would be called, which ends its thread
+    for over, name in ((made.over, "tick"), (made.all_tick_no_more, "heartbeat")):
+        over.set()
+        for thread in set(threading.enumerate()) - before:
+            if thread.name == name:
+                thread.join(10.0)
+                assert not thread.is_alive()
 
 
 def test_a_tick_that_waits_does_not_silence_the_heart(lives: Lives) -> None:
@@ -123,6 +126,25 @@ def test_a_node_whose_tick_hangs_for_long_is_taken_for_dead(lives: Lives, monkey
         assert lives.heartbeats.last_s(node) == last_s
         ends.set()
         lives.beats_on(node)
+
+
+def test_a_node_whose_heart_does_not_beat_does_not_tick(lives: Lives, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have been taken for dead: the tickets that its tick put into queues would be anybody's, and stay there."""
+    monkeypatch.setattr("battlebot.arena.node.running.LIVES_S", 0.1)
+    away, send, ticks = threading.Event(), Heartbeats.send, threading.Semaphore(0)
+
+    def send_if_redis_answers(*arguments: Any) -> bool:
+        if away.is_set():
+            raise Unavailable("away")
+        return send(*arguments)
+
+    monkeypatch.setattr(Heartbeats, "send", send_if_redis_answers)
+    lives.begin(ticks.release)
+    assert ticks.acquire(timeout=10.0)
+    away.set()
+    wait_for(lambda: not ticks.acquire(timeout=0.5), "the last tick")
+    away.clear()
+    assert ticks.acquire(timeout=10.0)
 
 
 def test_a_node_that_starts_while_redis_takes_no_writes_has_one_reader(

@@ -7,11 +7,12 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import redis
 import structlog
 
-from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.live.heartbeats import LIVES_S, Heartbeats
 from battlebot.arena.live.mail import rejoin
 from battlebot.arena.node.service import Arena
 from battlebot.arena.places import WEB, node_name
@@ -65,15 +66,16 @@ class Node:
         ticks: Sequence[Callable[[], None]] = (),
         letters: Mapping[str, Callable[..., None]] | None = None,
     ) -> None:
-        """Each of the `ticks` is called every second, in a thread of its own; it may raise Unavailable.
+        """Each of the `ticks` is called every second while the heart beats, in a thread of its own.
 
-        `letters`: handlers for letters that are not the arena's own, as in `Post`.
+        A tick may raise Unavailable. `letters`: handlers for letters that are not the arena's own, as in `Post`.
         """
         self._client = client
         self._heartbeats = Heartbeats(client)
         self._arena = arena
         self._timers = timers
         self._ticks = [Tick(tick) for tick in ticks]
+        self._beat_s = -math.inf  # when (monotonic) the last heartbeat was sent
         self._opened = False
         self._known = False
         self._stood = False
@@ -88,7 +90,7 @@ class Node:
         # a tick may wait for Redis or MongoDB: nobody must take the node for dead meanwhile
         _every_second("heartbeat", self.beat)
         for tick in self._ticks:
-            _every_second("tick", tick)
+            _every_second("tick", partial(self._call, tick))
         log.info("node.started", node=self._arena.node)
 
     def _until_done(self, begin: Callable[[], None]) -> None:
@@ -112,6 +114,7 @@ class Node:
             raise Unavailable("A tick of this node hangs.")
         ago_s = self._arena.opening.ago_s()
         new = self._heartbeats.send(self._arena.node, time.time(), not self._opened, ago_s)
+        self._beat_s = time.monotonic()
         self._opened = self._opened or ago_s < math.inf
         if new and self._known:
             log.warning("node.was_taken_for_dead", node=self._arena.node)
@@ -124,6 +127,11 @@ class Node:
                 self._client.publish(keys.mailbox(self._arena.node), rejoin())
             self._look_after_all()
             self._stood = False
+
+    def _call(self, tick: Tick) -> None:
+        # if the node has been taken for dead, nobody would drop the tickets that the tick puts into queues
+        if time.monotonic() - self._beat_s < LIVES_S:
+            tick()
 
     def _look_after_all(self) -> None:
         # letters are read meanwhile: for each match the newest revision counts
