@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import redis
 from cluster import wait_for
+from peer import new_name
 
 from battlebot.arena.live.casual import CasualMatches, series_of
 from battlebot.arena.live.conduct import Conductor
@@ -636,14 +637,16 @@ def no_beginning(players: list[str], seed: int, options: dict[str, Any]) -> dict
 
 @pytest.mark.usefixtures("logs_as_before")
 def test_a_game_that_fails_to_begin_ends_its_match_and_no_other_waits_for_it(
-    client: redis.Redis, lobby: Lobby, capsys: pytest.CaptureFixture[str]
+    client: redis.Redis, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The tick that finds its bots goes on with other games'; both are told of a draw by the server's fault, once."""
     configure_logs(Settings(log_format="json"))
+    # of a name that no other test has: its mailbox is read for as long as this process lives
+    lobby = lobby_of(new_name("node"), client, settings)
     connectfour, gomoku = (lobby.registry[name] for name in ("connectfour", "gomoku"))
     broken = replace(connectfour, rules=replace(connectfour.rules, initial_state=no_beginning))
     lobby.registry = Registry({broken.name: broken, gomoku.name: gomoku})
-    Mailbox(client, keys.mailbox("n1"), lobby.arena.post().take, lambda: None).start()
+    Mailbox(client, keys.mailbox(lobby.arena.node), lobby.arena.post().take, lambda: None).start()
     players = [comes(bot, bot, game) for game in lobby.registry for bot in (f"{game}-1", f"{game}-2")]
     for player in players:
         lobby.enter(player, may_take=False)
