@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from dataclasses import replace
 from typing import Any
 
+import orjson
 import pytest
 import redis
+from cluster import wait_for
 
 from battlebot.arena.live.boards import next_board
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.live.mail import Mail, onward
 from battlebot.arena.live.making import new_match
 from battlebot.arena.live.store import MatchStore
+from battlebot.arena.node.service import Arena
+from battlebot.arena.places import node_of
 from battlebot.config import load_settings
+from battlebot.redisio import keys
 from battlebot.referee.events import Left, Overdue, TimedOut
 from battlebot.referee.match import Match, Series
 from battlebot.referee.step import step
 from battlebot.rules.registry import Registry
+from battlebot.runtime.timers import Timers
 
 START_S = 1000.0
 LIMIT_S = 5.5
@@ -90,3 +98,54 @@ def test_a_board_that_the_game_fails_to_begin_ends_the_series(
     assert not after.match.goes_on
     assert [(update.bot, update.final) for update in answer.then.updates] == [("bob", True), ("ada", True)]
     assert store.live_ids() == []
+
+
+@pytest.mark.parametrize(("asked", "other"), [("n1/1.1", "n2/1.1"), ("n2/1.1", "n1/1.1"), ("n2/1.1", "n3/1.1")])
+def test_the_question_on_the_next_board_goes_round_by_the_other_players_node(
+    store: MatchStore, registry: Registry, client: redis.Redis, asked: str, other: str
+) -> None:
+    """duel-arena: both know how a board ended before one is asked on the next, whichever node ended it, here `n1`."""
+    now_s = time.time()
+    seats = [("ada", other), ("bob", asked)]
+    match = new_match(registry["gomoku"], seats, load_settings({}, None), now_s, series=Series("s", 1, 2, 7))
+    assert store.begin(match, "queue", [], [])
+    letters = client.pubsub(ignore_subscribe_messages=True)
+    letters.subscribe(*(keys.mailbox(node) for node in ("n1", "n2", "n3")))
+    wait_for(lambda: client.pubsub_numsub(keys.mailbox("n3"))[0][1] == 1, "the subscription")
+    answer = Conductor(registry, store, "n1", now_s=lambda: now_s + 9.0).conduct(match, TimedOut("ada", 0, 9.0))
+    assert answer.then is not None
+    assert [update.bot for update in answer.then.updates] == ["ada"]
+    came: list[tuple[str, dict[str, Any]]] = []
+
+    def question() -> bool:
+        while (message := letters.get_message(timeout=0.01)) is not None:
+            came.append((message["channel"].decode().rpartition(":")[2], orjson.loads(message["data"])))
+        return any(letter["do"] == "onward" for _, letter in came)
+
+    wait_for(question, "the question")
+    [(at, onward)] = [(node, letter) for node, letter in came if letter["do"] == "onward"]
+    assert (at, onward["match_id"], onward["node"]) == (node_of(other), match.id, node_of(asked))
+    assert Mail.decode(onward["letter"].encode()).place == asked
+    assert not [letter for _, letter in came if letter["do"] == "update" and letter["asks"]]
+    # the end is in the same mailbox before it, or is told by the node that ended the board
+    ends = [node for node, letter in came[: came.index((at, onward))] if letter["do"] == "update" and letter["final"]]
+    assert at in (*ends, "n1")
+
+
+def test_a_question_is_passed_on_when_the_end_has_been_told(
+    store: MatchStore, registry: Registry, client: redis.Redis
+) -> None:
+    """A node holds the table of a match until all its players have been told."""
+    arena = Arena(Conductor(registry, store, "n1"), Timers())
+    letters = client.pubsub(ignore_subscribe_messages=True)
+    letters.subscribe(keys.mailbox("n2"))
+    wait_for(lambda: client.pubsub_numsub(keys.mailbox("n2"))[0][1] == 1, "the subscription")
+    assert letters.get_message(timeout=1.0) is None  # its confirmation
+    mail = Mail("n2/1.1", "bob", "next", 0, 0, "{}", True, False, 5.5, 0, "{}")
+    with arena._tables.at("m"):
+        arena.post().take(onward("m", "n2", mail))
+        assert any("logging_failure" in one.name for one in threading.enumerate())
+        assert letters.get_message(timeout=0.2) is None
+    came: list[Any] = []
+    wait_for(lambda: came.append(letters.get_message(timeout=0.01)) or came[-1] is not None, "the letter")
+    assert Mail.decode(came[-1]["data"]) == mail

@@ -16,7 +16,7 @@ import structlog
 from battlebot.arena.live.boards import next_board
 from battlebot.arena.live.calls import Publication, encode_match
 from battlebot.arena.live.emptyseats import EmptySeats
-from battlebot.arena.live.mail import Mail, eviction
+from battlebot.arena.live.mail import Mail, eviction, onward
 from battlebot.arena.live.store import Commit, MatchStore
 from battlebot.arena.places import STATELESS, connection_at, node_of
 from battlebot.errors import Conflict
@@ -27,6 +27,7 @@ from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import step_all
 from battlebot.referee.telling import update_for
 from battlebot.rules.contract import Game
+from battlebot.wire.updates import Update
 
 log = structlog.get_logger()
 
@@ -118,7 +119,8 @@ class Conductor:
         try:
             publications = self._publications(match, answer)
             if follows is not None:
-                publications += [*self._letters(follows), (keys.game_events(match.game), b"begun")]
+                publications += self._letters_after(match, follows)
+                publications.append((keys.game_events(match.game), b"begun"))
             commit = self.store.draft(match, answer.match, turns, publications, follows.match if follows else None)
         except TypeError as error:
             if isinstance(events[0], Failed):
@@ -154,7 +156,9 @@ class Conductor:
         about = {"match": match.id, "game": match.game, "series": match.series.id, "board": match.series.board}
         log.info("match.begun", **about, players=[seat.bot for seat in match.seats])
         if follows.updates:
-            return follows
+            # a question that goes round by another node comes back as a letter
+            told = tuple(update for update in follows.updates if _way_round(follows, update) is None)
+            return msgspec.structs.replace(follows, updates=told)
         answer = self.conduct(match, Overdue())
         # the node may have begun to drain in this moment: then it cannot tell any more whether the board is lost
         return answer if answer.match.verdict is not None else self._beginning(answer.match)
@@ -181,8 +185,22 @@ class Conductor:
             place = update.place
             if place is not None and not place.startswith(self._silent):
                 document = document or encode_match(answer.match)
-                mail = Mail.of(place, update, document)
-                letters.append((keys.mailbox(node_of(place)), mail.encode()))
+                letters.append((keys.mailbox(node_of(place)), Mail.of(place, update, document).encode()))
+        return letters
+
+    def _letters_after(self, match: Match, follows: Step) -> list[Publication]:
+        """Like `_letters`, for the beginning of the board that follows `match`.
+
+        A question goes round by the other player's node, which tells its player first how `match` ended (duel-arena).
+        """
+        round_by = {update.bot: _way_round(follows, update) for update in follows.updates}
+        straight = tuple(update for update in follows.updates if round_by[update.bot] is None)
+        letters = self._letters(msgspec.structs.replace(follows, updates=straight))
+        for update in follows.updates:
+            node = round_by[update.bot]
+            if node is not None and update.place is not None:
+                mail = Mail.of(update.place, update, encode_match(follows.match))
+                letters.append((keys.mailbox(node), onward(match.id, node_of(update.place), mail)))
         return letters
 
     def _log_end(self, answer: Step) -> None:
@@ -201,6 +219,18 @@ class Conductor:
             evidence=verdict.evidence or None,
             turns=match.version,
         )
+
+
+def _way_round(beginning: Step, update: Update) -> str | None:
+    """Returns the node by which the question that begins a board goes, if another player is at another node; else None.
+
+    None, too, if the update asks nothing.
+    """
+    if not update.asks or update.place is None:
+        return None
+    own = node_of(update.place)
+    nodes = (node_of(other.place) for other in beginning.updates if other.place is not None)
+    return next((node for node in nodes if node != own), None)
 
 
 def _came_at(version: int, event: Event) -> Event:

@@ -75,6 +75,11 @@ def begun(match_id: str, place: str) -> bytes:
     return orjson.dumps({"do": "begun", "match_id": match_id, "place": place})
 
 
+def onward(match_id: str, node: str, letter: Mail) -> bytes:
+    """The letter that asks a node to post `letter` to `node`, when its own players know how a match ended."""
+    return orjson.dumps({"do": "onward", "match_id": match_id, "node": node, "letter": letter.encode().decode()})
+
+
 def rejoin() -> bytes:
     """The letter by which a node asks itself to look after all its seats once it has read the letters before it."""
     return orjson.dumps({"do": "rejoin"})

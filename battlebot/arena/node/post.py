@@ -11,6 +11,7 @@ import structlog
 from battlebot.arena.live.mail import MAIL, Mail
 from battlebot.arena.node.host import Host
 from battlebot.arena.node.recovery import Recovery
+from battlebot.errors import Unavailable
 from battlebot.runtime.background import in_background
 from battlebot.runtime.seldom import Seldom
 from battlebot.wire import closing
@@ -33,6 +34,7 @@ class Post:
             "evict": self._evict,
             "nudge": self._nudge,
             "begun": self._begun,
+            "onward": self._onward,
             "rejoin": self._rejoin,
             **letters,
         }
@@ -85,6 +87,18 @@ class Post:
         player = self._tables.expected(place)
         if player is not None:
             in_background(self._recovery.nudged, match_id, player)
+
+    def _onward(self, match_id: str, node: str, letter: str) -> None:
+        in_background(self._pass_on, match_id, node, letter.encode())
+
+    def _pass_on(self, match_id: str, node: str, letter: bytes) -> None:
+        # whoever ended the match here holds its table until all have been told
+        with self._tables.at(match_id):
+            pass
+        try:
+            self._host.conductor.store.post(node, letter)
+        except Unavailable as error:
+            log.warning("letter.not_passed_on", match=match_id, error=str(error))
 
     def _rejoin(self) -> None:
         in_background(self._recovery.look_after_all)
