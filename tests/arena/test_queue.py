@@ -14,7 +14,7 @@ from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
 from battlebot.redisio import keys
-from battlebot.redisio.solo import Locks, Solo
+from battlebot.redisio.solo import LOCK_MS, Locks, Solo
 from battlebot.rules.registry import discover
 
 GAME = "noughtsandcrosses"
@@ -96,6 +96,7 @@ def test_who_waits_while_a_pairing_is_under_way_leaves_it_a_wish_and_asks_for_no
     def pair() -> int:
         if not seen:
             assert not queues.wait(name, ticket("b"), BY_A_TASK).ask_pairing
+            assert client.pttl(keys.asked(f"pair:{name}")) > LOCK_MS / 2, "it lasts as long as the lock"
         seen.append(len(queues.tickets(name)))
         return 1
 
