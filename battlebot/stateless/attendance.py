@@ -133,7 +133,8 @@ class Attendance:
     def _leave_all_but(self, running: Collection[str]) -> None:
         """Removes tickets from contests that are over or paused: while bots wait there, they are paired in vain."""
         for name in self.queues.names():
-            if "/" in name and name not in running:
+            _, contest = keys.game_and_contest(name)
+            if contest is not None and name not in running:
                 self._tidied(name, ())
 
     def _attend_game(self, game: Game, bots: Sequence[Mapping[str, Any]]) -> int:

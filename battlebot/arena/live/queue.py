@@ -186,7 +186,7 @@ class Queues:
         """
         with redis_errors():
             self._client.set(keys.switched_off(bot), 1, px=OFF_MS)
-        names = [name for name in self.names() if name.partition("/")[0] == game]
+        names = [name for name in self.names() if keys.game_and_contest(name)[0] == game]
         return self._drop(names, lambda ticket: ticket.bot == bot and is_stateless(ticket.place))
 
     def switch_on(self, bot: str) -> None:
