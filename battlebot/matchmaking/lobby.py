@@ -13,7 +13,7 @@ import structlog
 from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import freed
-from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.queue import BY_A_TASK, Begun, Plays, Queues, Seats, Taken, Ticket, Waits
 from battlebot.arena.live.seats import has_seat
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.player import Player
@@ -182,38 +182,58 @@ class Lobby:
             for at in range(0, len(waiting), CHUNK):
                 self._say_again(name, waiting[at : at + CHUNK])
 
-    def _wait(self, player: Player, look_for_seats: bool, may_take: bool = True, hold: bool = False) -> None:
+    def _wait(self, player: Player, *, look_for_seats: bool, may_take: bool = True, hold: bool = False) -> None:
         login = player.login
-        game = self.registry[login.game]
-        others = BY_A_TASK if login.contest is not None or not may_take else game.usual_players - 1
+        by_task = login.contest is not None or not may_take
         found = self.queues.wait(
-            self._queue(player), self._ticket(player), others, look_for_seats, bool(player.traits.boards), hold
+            self._queue(player),
+            self._ticket(player),
+            BY_A_TASK if by_task else self.registry[login.game].usual_players - 1,
+            look_for_seats=look_for_seats,
+            strangers_first=bool(player.traits.boards),
+            hold_if_playing=hold,
         )
         doubt = self._doubts.pop(player.place, None)
-        if found.plays is not None:
-            self._doubts[player.place] = doubt if doubt and doubt.match == found.plays else Doubt(found.plays)
-            return
-        if found.seats:
-            # a door that knows its players by name finds held seats, too; elsewhere the seat was empty a moment ago: if
-            # it is no more, another connection of the bot has come for it
-            if_empty = not player.traits.boards
-            for match_id in found.seats:
-                if self.arena.join(player, match_id, if_empty=if_empty):
-                    self._sits(player)
-                    return
-            self._wait(player, look_for_seats=False, may_take=may_take, hold=hold)
-        elif player.table is not None or player.gone:
-            # the tick and the player's own `enter` may both ask: meanwhile the other was given a seat
-            self._sits(player)
-            if found.taken:
-                self._give_back(player, found.others)
-        elif found.match is not None:
-            self.arena.look_for(found.match, player)
-        elif login.contest is not None:
-            if found.ask_pairing:
-                self.ask_pairing(login.game, login.contest)
-        elif found.taken:
-            self._pair(player, game, found.others)
+        match found:
+            case Plays(match_id):
+                self._doubts[player.place] = doubt if doubt and doubt.match == match_id else Doubt(match_id)
+            case Seats(match_ids):
+                if not self._sits_down(player, match_ids):
+                    self._wait(player, look_for_seats=False, may_take=may_take, hold=hold)
+            case _ if player.table is not None or player.gone:
+                self._needs_no_match(player, found)
+            case Begun(match_id):
+                self.arena.look_for(match_id, player)
+            case Taken(others):
+                self._pair(player, others)
+            case Waits():
+                self._waits(player, found)
+
+    def _sits_down(self, player: Player, match_ids: Sequence[str]) -> bool:
+        """Gives the player the first of these seats that is still there for it; returns False if none is."""
+        # a door that knows its players by name finds held seats, too; elsewhere the seat was empty a moment ago: if
+        # it is no more, another connection of the bot has come for it
+        if_empty = not player.traits.boards
+        if not any(self.arena.join(player, match_id, if_empty=if_empty) for match_id in match_ids):
+            return False
+        self._sits(player)
+        return True
+
+    def _needs_no_match(self, player: Player, found: Begun | Taken | Waits) -> None:
+        """The tick and the player's own `enter` may both ask: meanwhile the other was given a seat, or it is gone."""
+        self._sits(player)
+        if isinstance(found, Taken):
+            self._give_back(player, found.others)
+
+    def _pair(self, player: Player, others: Sequence[Ticket]) -> None:
+        waiting = [(player.bot, player.place), *((other.bot, other.place) for other in others)]
+        game = self.registry[player.login.game]
+        self.casual.begin(game, waiting, self._queue(player), self._ticket(player).text)
+
+    def _waits(self, player: Player, found: Waits) -> None:
+        login = player.login
+        if found.ask_pairing and login.contest is not None:
+            self.ask_pairing(login.game, login.contest)
         elif found.left_out:
             self._look_again.add(player.place)
 
@@ -262,10 +282,6 @@ class Lobby:
         if doubt.beat_s is None and beat_s >= player.waiting_since_s + HOLD_S:
             self._doubts[player.place] = replace(doubt, beat_s=beat_s)
         return doubt.beat_s is None or beat_s <= doubt.beat_s
-
-    def _pair(self, player: Player, game: Game, others: tuple[Ticket, ...]) -> None:
-        waiting = [(player.bot, player.place), *((other.bot, other.place) for other in others)]
-        self.casual.begin(game, waiting, self._queue(player), self._ticket(player).text)
 
     def _say_again(self, name: str, waiters: list[Waiter]) -> None:
         # earlier chunks took time: a player given a match meanwhile may already wait at another place

@@ -18,7 +18,7 @@ from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.making import begin, new_match
-from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.queue import BY_A_TASK, Found, Queues, Taken, Ticket
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
@@ -123,9 +123,9 @@ def test_who_is_given_its_seat_back_waits_for_no_other(lobby: Lobby, monkeypatch
     left_by_ada(lobby)
     player, wait = comes(), lobby.queues.wait
 
-    def after_the_tick(name: str, ticket: Ticket, *rest: Any) -> Any:
+    def after_the_tick(name: str, ticket: Ticket, *rest: Any, **how: bool) -> Any:
         lobby.queues.wait_again(name, [ticket])
-        return wait(name, ticket, *rest)
+        return wait(name, ticket, *rest, **how)
 
     monkeypatch.setattr(lobby.queues, "wait", after_the_tick)
     lobby.enter(player)
@@ -137,8 +137,8 @@ def tick_before_the_next_answer(lobby: Lobby, monkeypatch: pytest.MonkeyPatch) -
     """Who asks next what is there for it hears that after a tick, which asks for it as well."""
     wait = lobby.queues.wait
 
-    def then_the_tick(*rest: Any) -> Any:
-        found = wait(*rest)
+    def then_the_tick(*rest: Any, **how: bool) -> Any:
+        found = wait(*rest, **how)
         monkeypatch.setattr(lobby.queues, "wait", wait)
         lobby.tick()
         return found
@@ -265,6 +265,12 @@ def test_who_is_given_a_seat_while_the_tick_asks_for_it_is_asked_for_no_more(
     assert "ada" not in {ticket.bot for ticket in lobby.queues.tickets("numberwang")}
 
 
+def others(found: Found) -> tuple[Ticket, ...]:
+    """Those that were taken along."""
+    assert isinstance(found, Taken)
+    return found.others
+
+
 def named(bot: str, connection: str) -> Player:
     """A connection of a door at which a name plays one match at a time."""
     player = comes(bot, connection)
@@ -279,7 +285,7 @@ def test_a_name_whose_connections_are_taken_for_two_matches_plays_one(lobby: Lob
     first, later, cat = named("ada", "1"), named("ada", "2"), named("cat", "3")
     lobby.enter(first)
     bob = Ticket("n1/9.1~s2", "bob", 1000.0)
-    (held,) = lobby.queues.wait("numberwang", bob, 1, strangers_first=True).others
+    (held,) = others(lobby.queues.wait("numberwang", bob, 1, strangers_first=True))
     first.gone = True
     lobby.arena.left(first, True, "taken-over")
     lobby.leave(first)
@@ -311,7 +317,7 @@ def test_who_was_held_for_a_match_that_never_began_meets_who_has_come_meanwhile(
     """Who held its ticket is dead; nobody else need come for that."""
     lobby.enter(comes())
     taker = Ticket("n2/9.1", "bob", 1000.0)
-    assert [other.bot for other in lobby.queues.wait("numberwang", taker, 1).others] == ["ada"]
+    assert [other.bot for other in others(lobby.queues.wait("numberwang", taker, 1))] == ["ada"]
     lobby.enter(comes("cat", "2"))
     lobby.tick()
     assert lobby.store.live_ids() == []
@@ -334,8 +340,8 @@ def test_who_was_taken_by_one_that_is_gone_by_then_is_free_at_once(
         lobby.queues.wait("numberwang", bob, 1)
     leaver, wait = comes("ada", "2"), lobby.queues.wait
 
-    def then_hangs_up(*arguments: Any) -> Any:
-        found = wait(*arguments)
+    def then_hangs_up(*arguments: Any, **how: bool) -> Any:
+        found = wait(*arguments, **how)
         monkeypatch.setattr(lobby.queues, "wait", wait)
         leaver.gone = True
         lobby.enter(comes("cat", "3"))
@@ -363,8 +369,8 @@ def test_who_was_taken_at_another_node_is_told_that_it_is_free(
     other.enter(comes("bob"))
     leaver, wait = comes("ada", "2"), lobby.queues.wait
 
-    def then_hangs_up(*arguments: Any) -> Any:
-        found = wait(*arguments)
+    def then_hangs_up(*arguments: Any, **how: bool) -> Any:
+        found = wait(*arguments, **how)
         monkeypatch.setattr(lobby.queues, "wait", wait)
         leaver.gone = True
         lobby.enter(comes("cat", "3"))
@@ -565,7 +571,7 @@ def test_who_has_waited_too_long_is_closed_unless_somebody_has_just_come(lobby: 
     player = comes()
     lobby.enter(player)
     if somebody:
-        assert lobby.queues.wait("numberwang", Ticket("n2/1.1", "cat", 2000.0), 1).taken
+        assert others(lobby.queues.wait("numberwang", Ticket("n2/1.1", "cat", 2000.0), 1))
     lobby.now_s = lambda: 1001.0 + lobby.settings.waiting_timeout_s
     lobby.tick()
     assert isinstance(player.channel, Bot)
