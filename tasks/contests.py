@@ -48,8 +48,8 @@ def _look_after(bench: Workbench) -> int:
     _release_abandoned(bench)
     bench.organiser.tick()
     for name in bench.queues.names():
-        game, _, contest = name.partition("/")
-        if contest:
+        game, contest = keys.game_and_contest(name)
+        if contest is not None:
             # its own task: a long pairing must not hold up the clock of other contests
             bench.requests.pairing(game, contest)
     bench.organiser.stop_void()

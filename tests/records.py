@@ -1,9 +1,9 @@
-"""Stored matches for tests, made as the server makes them: stepped by the referee, put into form by the archive."""
+"""Stored matches and meetings for tests, made as the server makes them: by referee, archive and ledger."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from battlebot.arena.live.archiving import game_document
@@ -12,6 +12,7 @@ from battlebot.referee.events import Event, Turned
 from battlebot.referee.match import Limits, Match, Seat
 from battlebot.referee.step import step, with_first_due
 from battlebot.rules.registry import discover
+from battlebot.storage import Storage
 
 START_S = 1_700_000_000.25
 GAMES = discover()
@@ -59,3 +60,9 @@ def won(bots: Sequence[str] = ("a", "b"), **about: Any) -> dict[str, Any]:
     first, second = bots
     moves = [(first, 4), (second, 3), (first, 5)]
     return played([Turned(bot, {"n": n}, 0.25) for bot, n in moves], bots=bots, **about)
+
+
+def reserve(storage: Storage, game: str, contest: str, wanted: Sequence[Mapping[str, Any]]) -> None:
+    """Reserves meetings in a contest, which is opened if it is not there."""
+    running = storage.contests.open(game, contest, 5)
+    assert storage.ledger.reserve(running, wanted) == {row["match"] for row in wanted}

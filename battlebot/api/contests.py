@@ -11,7 +11,7 @@ from battlebot.api.contestanswers import AuditEntry, Contests, ContestWithProgre
 from battlebot.api.contestschemas import AboutBot, Best, ContestList, OfBot
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
-from battlebot.api.schemas import ErrorBody
+from battlebot.api.schemas import LINK, ErrorBody
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
@@ -19,7 +19,6 @@ from battlebot.errors import BadMessage, UnknownContest
 
 CONTESTS = "/games/<game>/contests"
 CONTEST = f"{CONTESTS}/<name>"
-LINK = {"Link": {"description": 'rel="next"', "schema": {"type": "string"}}}
 
 FIELDS = (
     *("name", "title", "game", "state", "format", "config", "meetings", "entrants", "withdrawn", "options"),

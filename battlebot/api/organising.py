@@ -9,7 +9,7 @@ from typing import Any
 from flask import url_for
 
 from battlebot.api.contestanswers import Contest, Voided
-from battlebot.api.contests import contest_document, stored_contest
+from battlebot.api.contests import CONTEST, CONTESTS, contest_document, stored_contest
 from battlebot.api.contestschemas import ContestChanges, NewContest, NewEntrants, VoidReason
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
@@ -17,8 +17,6 @@ from battlebot.api.schemas import ErrorBody
 from battlebot.api.tokens import SCHEME, for_organisers, organiser_name
 from battlebot.errors import BadMessage
 
-CONTESTS = "/games/<game>/contests"
-CONTEST = f"{CONTESTS}/<name>"
 ACTIONS = ("start", "pause", "resume", "finish")
 
 organising = Described("organising", __name__, description="What organisers do; every path needs a token")

@@ -12,9 +12,9 @@ from werkzeug.wrappers import Response
 
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
-from battlebot.api.ratings import LINK, RatingsPage
+from battlebot.api.ratings import RatingsPage
 from battlebot.api.reading import check_before
-from battlebot.api.schemas import AsItIs, Count, ErrorBody, StoredMatch
+from battlebot.api.schemas import LINK, AsItIs, Count, ErrorBody, StoredMatch
 from battlebot.api.verdicts import explained
 from battlebot.errors import Unavailable, UnknownPlayer
 from battlebot.ratings.rating import Rating, result, results

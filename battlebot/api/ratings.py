@@ -9,12 +9,11 @@ from marshmallow import EXCLUDE, Schema, fields
 
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
-from battlebot.api.schemas import AsItIs, Count, ErrorBody
+from battlebot.api.schemas import LINK, AsItIs, Count, ErrorBody
 from battlebot.ratings.rating import table
 
 MOST_ROWS = 1000
 MOST_OFFSET = 999_999_999
-LINK = {"Link": {"description": 'rel="next"', "schema": {"type": "string"}}}
 
 ratings = Described("ratings", __name__, description="Ratings")
 ratings.url_value_preprocessor(check_game)

@@ -7,11 +7,12 @@ from typing import Any
 
 from flask import url_for
 
-from battlebot.api.contests import LINK, contest_head, stored_contest
+from battlebot.api.contests import contest_head, stored_contest
 from battlebot.api.context import check_game, current_context
 from battlebot.api.listed import listed
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import (
+    LINK,
     BotRow,
     ContestAnswer,
     ErrorBody,

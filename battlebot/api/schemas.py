@@ -16,6 +16,8 @@ RECENT_GAMES = 30  # that `GET /games/<game>` lists unless told otherwise, as in
 URL_IS = "Where a stateless bot is asked: http:// or https://. It is tested before it is taken."
 AVAILABLE_IS = "Whether a stateless bot is matched."
 FAULTS = ("none", "bot", "network", "server")
+# the header by which a part of a list leads to the next
+LINK = {"Link": {"description": 'rel="next"', "schema": {"type": "string"}}}
 
 
 def _rule(rule: str, sentence: str) -> dict[str, str]:

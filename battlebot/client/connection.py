@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import ssl
 from typing import Any
@@ -13,6 +12,7 @@ import websocket
 from battlebot.client.address import Address
 from battlebot.client.credentials import Credentials
 from battlebot.client.errors import ConnectionLost, LoginFailed, Refused, Unreachable
+from battlebot.wire.login import login_hash
 
 OPEN_TIMEOUT_S = 10.0
 LOGIN_TIMEOUT_S = 20.0  # a server slows down bots that reconnect too often
@@ -61,8 +61,8 @@ class Connection:
         Raises LoginFailed, Refused, Unreachable or ConnectionLost.
         """
         salt = self._expect("salt")["salt"]
-        login_hash = hashlib.sha256((credentials.pass_hash + salt).encode()).hexdigest()
-        self.send({"game": credentials.game, "bot_id": credentials.bot_id, "login_hash": login_hash, **extras})
+        proof = login_hash(credentials.pass_hash, salt)
+        self.send({"game": credentials.game, "bot_id": credentials.bot_id, "login_hash": proof, **extras})
         reply = self._expect("authentication")
         if reply["authentication"] == "OK":
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
 from typing import Any
@@ -11,6 +10,7 @@ from battlebot.client.backoff import Backoff
 from battlebot.client.bot import Bot, Match, Result, State
 from battlebot.client.errors import BadTurn, ConnectionLost, LoginFailed, Refused
 from battlebot.client.tcp_connection import Message, TcpConnection, parse_tcp_address
+from battlebot.wire.login import login_hash
 
 log = logging.getLogger("battlebot.client")
 
@@ -72,8 +72,7 @@ def _log_in(connection: TcpConnection, name: str, pass_hash: str | None) -> None
             raise Refused("", f"The server answered {message!r} to the name: no duel arena.")
         if pass_hash is None:
             raise LoginFailed("login-failed", f"The name {name!r} is registered: its auth file is needed.")
-        proof = hashlib.sha256((pass_hash + str(message["salt"])).encode()).hexdigest()
-        connection.send({"username": name, "login_hash": proof})
+        connection.send({"username": name, "login_hash": login_hash(pass_hash, str(message["salt"]))})
 
 
 def _told(message: Message) -> Message:

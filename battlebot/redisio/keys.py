@@ -75,6 +75,12 @@ def queue_name(game: str, contest: str | None) -> str:
     return game if contest is None else f"{game}/{contest}"
 
 
+def game_and_contest(queue_name: str) -> tuple[str, str | None]:
+    """The game of a queue, and the contest (None: it is for matches outside contests)."""
+    game, slash, contest = queue_name.partition("/")
+    return game, contest if slash else None
+
+
 def queue(name: str) -> str:
     """Sorted set of a queue: ticket -> waiting since, ms since the epoch."""
     return f"{TAG}:queue:{name}"

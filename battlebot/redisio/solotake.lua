@@ -1,12 +1,12 @@
--- Takes a lock and the request for its work, or leaves a request if another has the lock.
+-- Takes a lock and the request for its work, or leaves a request if another has the lock: it lasts as long as that.
 -- Returns 1 if the lock is ours now, else 0.
 local lock, asked = unpack(KEYS)
-local token, lasts_ms, request_lasts_ms = unpack(ARGV)
+local token, lasts_ms = unpack(ARGV)
 local taken = redis.call('SET', lock, token, 'NX', 'PX', lasts_ms)
 -- ours already: an earlier call took it, and its answer was lost
 if taken or redis.call('GET', lock) == token then
   redis.call('DEL', asked)
   return 1
 end
-redis.call('SET', asked, '1', 'PX', request_lasts_ms)
+redis.call('SET', asked, '1', 'PX', lasts_ms)
 return 0

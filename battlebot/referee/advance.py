@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from battlebot.referee import ending
 from battlebot.referee.events import Turned
-from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
+from battlebot.referee.match import Fault, Limits, Match, Reason, Seat, Verdict
 from battlebot.referee.telling import told_all
 from battlebot.rules.contract import Game, State
 from battlebot.wire.updates import Update
@@ -131,12 +131,15 @@ def _is_pause(game: Game, match: Match, now_s: float) -> bool:
 def _advanced(game: Game, match: Match, mover: Seat, state: State, now_s: float, due_s: float) -> Match:
     """Returns the match in its next state. Newly asked seats get a full clock; their turn is due since `due_s`."""
     before, after = game.awaited(match.state), game.awaited(state)
-    version, limit_s = match.version + 1, match.limits.turn_timeout_s
+    version = match.version + 1
     seats = []
     for other in match.seats:
         seat = mover if other.bot == mover.bot else other
         if seat.bot in after and (seat is mover or seat.bot not in before):
-            seat = _asked(seat, limit_s, version, now_s, due_s)
+            seat = _asked(seat, match.limits, version, now_s, due_s)
+        elif seat.back_by_s is not None and game.goes_on_without and seat.bot not in after:
+            # it may have been asked when it left
+            seat = replace(seat, back_by_s=None)
         seats.append(seat)
     match = replace(match, state=state, seats=tuple(seats), version=version, nudges=0)
     if state["complete"]:
@@ -147,10 +150,12 @@ def _advanced(game: Game, match: Match, mover: Seat, state: State, now_s: float,
     return match
 
 
-def _asked(seat: Seat, limit_s: float, version: int, now_s: float, due_s: float) -> Seat:
+def _asked(seat: Seat, limits: Limits, version: int, now_s: float, due_s: float) -> Seat:
+    limit_s = limits.turn_timeout_s
     # an empty seat has no deadline if the game goes on without it: it gets one with the question
     if seat.place is None and seat.back_by_s is None:
-        seat = replace(seat, back_by_s=now_s + limit_s, resumed_s=now_s)
+        grace_s = limits.node_grace_s if seat.emptied_by is Fault.SERVER else 0.0
+        seat = replace(seat, back_by_s=now_s + max(limit_s, grace_s), resumed_s=now_s)
     return replace(seat, remaining_s=limit_s, asked_s=now_s, since_s=due_s, question=version)
 
 

@@ -51,9 +51,10 @@ class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
     `remaining_s` is what is left of the clock of the turn that is asked of it; time up to `asked_s` (epoch) has already
     been charged.
     `since_s` (epoch) is when that turn became due: when the bytes arrived that put this seat on turn.
-    An empty seat has been empty since `left_s` and is kept until `back_by_s` (epoch), in which outages of the server up
-    to `resumed_s` are allowed for; `emptied_by` says whose doing that is, and `how` how the connection ended at the
-    place `left_place`. If the server emptied it, or was away meanwhile, the clock is `stopped` until the bot is back.
+    An empty seat has been empty since `left_s` and is kept until `back_by_s` (epoch; None: it is not waited for until
+    it is asked), in which outages of the server up to `resumed_s` are allowed for; `emptied_by` says whose doing that
+    is, and `how` how the connection ended at the place `left_place`. If the server emptied it, or was away meanwhile,
+    the clock is `stopped` until the bot is back.
     `question` is the version at which it was last asked; `answered` the version and the text of its last valid turn;
     `recorded_bytes` the total length of the texts of its valid turns.
     `address` is where its bot is asked, if the bot is stateless: then only questions are sent to it.

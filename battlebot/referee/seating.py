@@ -55,10 +55,8 @@ def left(game: Game, match: Match, event: Left, now_s: float) -> Step:
     if on_turn:
         seat = charged(seat, event.thinking_s, now_s)
     fault = Fault.BOT if event.clean else Fault.NETWORK
-    in_s: float | None = seat.remaining_s if on_turn else match.limits.turn_timeout_s
-    if not on_turn and game.goes_on_without:
-        in_s = None  # no deadline until it is asked again
-    seat = _emptied(seat, fault, event.how, in_s, now_s)
+    in_s = seat.remaining_s if on_turn else match.limits.turn_timeout_s
+    seat = _emptied(game, match, seat, fault, event.how, in_s, now_s)
     return Step(with_seat(match, seat if event.at_s is None else replace(seat, left_s=event.at_s)))
 
 
@@ -67,7 +65,7 @@ def orphaned(game: Game, match: Match, event: Orphaned, now_s: float) -> Step:
     seat = match.seat_of(event.bot)
     if seat is None or seat.place != event.place:
         return Step(match)
-    seat = _emptied(seat, Fault.SERVER, event.how, match.limits.node_grace_s, now_s)
+    seat = _emptied(game, match, seat, Fault.SERVER, event.how, match.limits.node_grace_s, now_s)
     return Step(with_seat(match, replace(seat, stopped=True)))
 
 
@@ -103,12 +101,16 @@ def _spared(seat: Seat, on_turn: bool, event: Outage, limits: Limits) -> Seat:
     return replace(seat, stopped=True)
 
 
-def _emptied(seat: Seat, fault: Fault, how: str | None, in_s: float | None, now_s: float) -> Seat:
-    """Returns the seat without its bot, which may be back within `in_s` seconds; None: no deadline until asked."""
+def _emptied(game: Game, match: Match, seat: Seat, fault: Fault, how: str | None, in_s: float, now_s: float) -> Seat:
+    """Returns the seat without its bot, which may be back within `in_s` seconds.
+
+    A game that goes on without it waits for it only once it is asked: until then there is no deadline.
+    """
+    waited_for = not game.goes_on_without or seat.bot in game.awaited(match.state)
     return replace(
         seat,
         place=None,
-        back_by_s=None if in_s is None else now_s + in_s,
+        back_by_s=now_s + in_s if waited_for else None,
         emptied_by=fault,
         left_s=now_s,
         left_place=seat.place,

@@ -157,14 +157,16 @@ def _repeated(
 ) -> Step | None:
     """Returns the reply to a turn for an earlier question or another match: acknowledged again, or stale. Else None.
 
-    In a simultaneous game others' turns do not change a bot's question, and a second answer to it comes too late.
+    In a simultaneous game others' turns do not change a bot's question, and a second answer to it comes too late. In a
+    game that goes on without who is out, so does whatever comes from a bot that is not asked: others' matches must not
+    end by it.
     """
     version = answer.version
     if "match" in turn and _is_for_another(turn, match):
         echo = {**turn, "player": seat.bot, "time": int(now_s * 1000), "valid": False}
         sentence = f"This turn is for match {turn['match']}; this is match {match.id}."
         return Step(match, (told(game, match, seat, echo, "stale", sentence),))
-    too_late = game.simultaneous and not on_turn and version <= match.version
+    too_late = not on_turn and (game.goes_on_without or (game.simultaneous and version <= match.version))
     if not (too_late or 0 <= version < (seat.question if on_turn else match.version)):
         return None
     echo = {**turn, "player": seat.bot, "time": int(now_s * 1000)}
@@ -227,9 +229,12 @@ def _gave_up(game: Game, match: Match, event: GaveUp, now_s: float) -> Step:
 
 
 def _out(game: Game, match: Match, seat: Seat, verdict: Verdict, now_s: float, cause: Any = None) -> Step:
-    """Applies the verdict by which a seat lost: the match ends, or goes on without it if the game has a `forfeit`."""
+    """Applies the verdict by which a seat lost: the match ends, or goes on without it if the game has a `forfeit`.
+
+    In a game that goes on, only a seat that is awaited can lose: the others have no deadline, and get no strikes.
+    """
     thinking_s = verdict.evidence.get("thinkingMs", 0) / 1000
-    if not game.goes_on_without or seat.bot not in game.awaited(match.state):
+    if not game.goes_on_without:
         return _ended(game, with_seat(match, charged(seat, thinking_s, now_s)), verdict)
     if verdict.reason is Reason.DISCONNECT:
         # an absent bot used up all that it had left

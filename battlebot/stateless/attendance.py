@@ -15,7 +15,7 @@ import structlog
 
 from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.heartbeats import Heartbeats
-from battlebot.arena.live.queue import Queues, Ticket
+from battlebot.arena.live.queue import BY_A_TASK, Found, Queues, Taken, Ticket, Waits
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.places import is_stateless, stateless_place
 from battlebot.config import Settings
@@ -125,15 +125,16 @@ class Attendance:
         gone = set(contest.withdrawn)
         wanted = [bot for bot in contest.listed if bot in ready and bot not in gone]
         missing = self._tidied(name, wanted)
-        asks = [self.queues.wait(name, self._ticket(bot, self.now_s()), -1, False).ask_pairing for bot in missing]
-        if any(asks):
+        found = [self._put(name, self._ticket(bot, self.now_s()), BY_A_TASK) for bot in missing]
+        if any(isinstance(one, Waits) and one.ask_pairing for one in found):
             self.ask_pairing(*contest.where)
         return len(missing)
 
     def _leave_all_but(self, running: Collection[str]) -> None:
         """Removes tickets from contests that are over or paused: while bots wait there, they are paired in vain."""
         for name in self.queues.names():
-            if "/" in name and name not in running:
+            _, contest = keys.game_and_contest(name)
+            if contest is not None and name not in running:
                 self._tidied(name, ())
 
     def _attend_game(self, game: Game, bots: Sequence[Mapping[str, Any]]) -> int:
@@ -159,15 +160,16 @@ class Attendance:
         others = game.usual_players - 1
         if len(waiting - {bot}) < others:
             others = MORE_THAN_WAIT  # too few connected bots wait: `wait` is only to add the ticket
-        found = self.queues.wait(name, ticket, others, False)
-        if found.left_out:
-            # the bots left out may be well: without a ticket of this bot, the next look tries again
-            self.queues.leave(name, ticket)
-            return
-        seats = [(one.bot, one.place) for one in found.others]
-        if not found.taken or all(is_stateless(place) for _, place in seats):
-            return
-        self.casual.begin(game, [(bot, ticket.place), *seats], name, ticket.text)
+        match self._put(name, ticket, others):
+            case Waits(left_out=True):
+                # the bots left out may be well: without a ticket of this bot, the next look tries again
+                self.queues.leave(name, ticket)
+            case Taken(taken) if not all(is_stateless(one.place) for one in taken):
+                self.casual.begin(game, [(one.bot, one.place) for one in (ticket, *taken)], name, ticket.text)
+
+    def _put(self, name: str, ticket: Ticket, others: int) -> Found:
+        # stateless bots never leave a seat
+        return self.queues.wait(name, ticket, others, look_for_seats=False)
 
     def _ticket(self, bot: str, since_s: float) -> Ticket:
         return Ticket(stateless_place(secrets.token_hex(6)), bot, since_s)

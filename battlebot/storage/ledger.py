@@ -52,9 +52,11 @@ class Ledger:
         self._voids = voids
 
     def reserve(self, contest: Contest, wanted: Sequence[Mapping[str, Any]]) -> set[str] | None:
-        """Like `Meetings.reserve`; reserves nothing and returns None unless the contest is running and as it was read.
+        """Inserts meetings in the shape that `reservations` takes; returns the match ids that were inserted.
 
-        So whoever pauses, ends or changes a contest finds all reservations, and none follow. Raises Unavailable.
+        Somebody else had reserved the others. Reserves nothing and returns None unless the contest is running and as it
+        was read: so whoever pauses, ends or changes a contest finds all reservations, and none follow. Raises
+        Unavailable.
         """
         game, name = contest.where
         documents = reservations(game, name, wanted)

@@ -1,4 +1,4 @@
-"""The collection `meetings`: the n-th match of a pair in a contest. Inserting one reserves it."""
+"""The collection `meetings`: the n-th match of a pair in a contest. The ledger reserves them by inserting them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from itertools import combinations
 from typing import Any
 
 from pymongo.database import Database
-from pymongo.errors import BulkWriteError
 
-from battlebot.storage.mongo import DUPLICATE_KEY, mongo_errors
+from battlebot.storage.mongo import mongo_errors
 from battlebot.storage.voids import SERVER, Voids, Why
 
 EVERYBODY = "*"  # instead of a pair if all meet together: there is one n-th battle, whoever takes part
@@ -64,23 +63,6 @@ class Meetings:
     def __init__(self, database: Database[dict[str, Any]], voids: Voids) -> None:
         self._meetings = database["meetings"]
         self._voids = voids
-
-    def reserve(self, game: str, contest: str, wanted: Sequence[Mapping[str, Any]]) -> set[str]:
-        """Inserts meetings in the shape that `reservations` takes; returns the match ids that were inserted.
-
-        Somebody else had reserved the others. Does not check the contest: the ledger does. Raises Unavailable.
-        """
-        refused: set[str] = set()
-        if wanted:
-            with mongo_errors():
-                try:
-                    self._meetings.insert_many(reservations(game, contest, wanted), ordered=False)
-                except BulkWriteError as error:
-                    failures = error.details["writeErrors"]
-                    if any(failure["code"] != DUPLICATE_KEY for failure in failures):
-                        raise
-                    refused = {failure["op"]["_id"] for failure in failures}
-        return {row["match"] for row in wanted} - refused
 
     def release(self, match_ids: Iterable[str]) -> None:
         """Gives up reservations whose match never began. Raises Unavailable."""

@@ -50,7 +50,7 @@ def run(bench: Bench) -> Row:
 
 def _end(house: House, contest: str, count: int) -> None:
     storage, client = Storage(house.server.settings), connect(house.server.settings.redis_url)
-    storage.contests.open(GAME, contest, MEETINGS)
+    running = storage.contests.open(GAME, contest, MEETINGS)
     pipeline, wanted = client.pipeline(transaction=False), []
     for number, ended in enumerate(played(contest, BOTS, count)):
         bots = [seat.bot for seat in ended.match.seats]
@@ -60,7 +60,9 @@ def _end(house: House, contest: str, count: int) -> None:
         pipeline.hset(keys.match(match_id), mapping={"rev": 7, "doc": document, "seq": ended.seq})
         pipeline.rpush(keys.turns(match_id), *(orjson.dumps(turn) for turn in ended.turns))
         pipeline.zadd(keys.FINISHED, {match_id: ended.seq})
-    assert len(storage.meetings.reserve(GAME, contest, wanted)) == count
+    reserved = storage.ledger.reserve(running, wanted)
+    assert reserved is not None
+    assert len(reserved) == count
     pipeline.execute()
     client.close()
     storage.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from records import reserve
 from webhouse import CONTESTS, House
 
 from battlebot.arena.places import ticket_of
@@ -239,7 +240,7 @@ def test_why_in_a_closed_contest(home: House) -> None:
     wait(home, "b")
     assert why(home, "a")["code"] == "pairing-soon"
     match = home.begin("b", "c", contest="cup")
-    home.storage.meetings.reserve(GAME, "cup", [{"match": match.id, "bots": ["b", "c"], "n": 1}])
+    reserve(home.storage, GAME, "cup", [{"match": match.id, "bots": ["b", "c"], "n": 1}])
     home.context.redis.delete(keys.queue(keys.queue_name(GAME, "cup")))
     wait(home, "a")
     assert why(home, "a")["code"] == "all-busy"
@@ -261,7 +262,7 @@ def test_why_reads_the_matches_of_its_contest_alone(home: House) -> None:
 
     closed(home, "a", "b")
     match = home.begin("a", "b", contest="cup")
-    home.storage.meetings.reserve(GAME, "cup", [{"match": match.id, "bots": ["a", "b"], "n": 1}])
+    reserve(home.storage, GAME, "cup", [{"match": match.id, "bots": ["a", "b"], "n": 1}])
     alone = reads()
     home.begin("c", "d")
     assert reads() == alone

@@ -9,6 +9,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
+from records import reserve
 from webhouse import CONTESTS, House, finished
 
 from battlebot.storage import archive, games
@@ -114,7 +115,7 @@ def test_an_overlong_match_comes_whole(home: House, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(archive, "PART_BYTES", 1000)
     home.contest("cup", bots=("a", "b"))
     match = long_match(100)
-    home.storage.meetings.reserve(GAME, "cup", [{"match": match["_id"], "bots": ["a", "b"], "n": 1}])
+    reserve(home.storage, GAME, "cup", [{"match": match["_id"], "bots": ["a", "b"], "n": 1}])
     home.storage.archive.store([match])
     home.play("a", "b", "b", "cup", n=2)
     found = lines(home)
@@ -132,7 +133,7 @@ def test_memory_does_not_grow_with_the_contest(home: House, monkeypatch: pytest.
     home.contest("cup", bots=("a", "b"))
     documents = [long_match(4000) for _ in range(20)]
     wanted = [{"match": match["_id"], "bots": ["a", "b"], "n": n} for n, match in enumerate(documents)]
-    home.storage.meetings.reserve(GAME, "cup", wanted)
+    reserve(home.storage, GAME, "cup", wanted)
     home.storage.archive.store(documents)
     del documents
     tracemalloc.start()

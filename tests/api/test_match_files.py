@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from histories import from_gcg, from_protobuf
 from records import GAMES, played
 from webhouse import House
 
 from battlebot.referee.events import Turned
-from battlebot.wire.macondo.gcg_reading import from_gcg
-from battlebot.wire.macondo.history import from_protobuf, normal
+from battlebot.wire.macondo.history import normal
 from games.crossword.replay import replay
 
 PLAY = {"type": "TILE_PLACEMENT_MOVE", "position": "8G"}

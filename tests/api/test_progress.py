@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from records import reserve
 from webhouse import CONTESTS, House
 
 from battlebot.redisio import keys
@@ -55,7 +56,7 @@ def test_a_contest_is_followed_to_its_end(home: House) -> None:
 def test_a_meeting_that_is_open_is_live(home: House) -> None:
     """Reserved, and not over: the stream of a finished contest waits for it."""
     home.contest("cup", bots=("a", "b"))
-    home.storage.meetings.reserve("noughtsandcrosses", "cup", [{"match": "m", "bots": ["a", "b"], "n": 1}])
+    reserve(home.storage, "noughtsandcrosses", "cup", [{"match": "m", "bots": ["a", "b"], "n": 1}])
     home.organise("POST", "/cup/finish")
     answer = home.client.get(f"{CONTESTS}/cup/events", buffered=False)
     chunks = iter(answer.iter_encoded())

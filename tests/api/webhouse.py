@@ -15,6 +15,7 @@ import pytest
 import redis
 from flask import Flask
 from flask.testing import FlaskClient
+from records import reserve
 from werkzeug.test import TestResponse
 
 from battlebot.api import Context, init_api
@@ -84,7 +85,7 @@ class House:
         document = finished(a, b, victor, contest, **more)
         if contest is not None:
             meeting = {"match": document["_id"], "bots": [a, b], "n": more.get("n", next(seqs))}
-            self.storage.meetings.reserve(document["game"], contest, [meeting])
+            reserve(self.storage, document["game"], contest, [meeting])
         self.storage.archive.store([document])
         return document["_id"]
 

@@ -10,11 +10,11 @@ import pytest
 import redis
 
 from battlebot.arena.live.making import begin, new_match
-from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.queue import BY_A_TASK, Begun, Found, Queues, Taken, Ticket, Waits
 from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
 from battlebot.redisio import keys
-from battlebot.redisio.solo import Locks, Solo
+from battlebot.redisio.solo import LOCK_MS, Locks, Solo
 from battlebot.rules.registry import discover
 
 GAME = "noughtsandcrosses"
@@ -31,21 +31,25 @@ def ticket(bot: str, number: int = 0, node: str = "n") -> Ticket:
     return Ticket(f"{node}/{bot}{number}.1", bot, 100.0 + number)
 
 
+def others(found: Found) -> tuple[Ticket, ...]:
+    """Those that were taken along."""
+    assert isinstance(found, Taken)
+    return found.others
+
+
 def test_who_comes_second_takes_the_longest_waiting_along(queues: Queues) -> None:
     """Both are out of the queue then; a third waits."""
-    first = queues.wait(GAME, ticket("a"), 1)
-    assert (first.taken, first.others) == (False, ())
-    second = queues.wait(GAME, ticket("b"), 1)
-    assert [other.bot for other in second.others] == ["a"]
+    assert queues.wait(GAME, ticket("a"), 1) == Waits()
+    assert [other.bot for other in others(queues.wait(GAME, ticket("b"), 1))] == ["a"]
     assert queues.tickets(GAME) == []
-    assert not queues.wait(GAME, ticket("c"), 1).taken
+    assert queues.wait(GAME, ticket("c"), 1) == Waits()
 
 
 def test_a_bot_is_never_taken_by_itself(queues: Queues) -> None:
     """However many of its connections wait; another bot takes the one that waits longest."""
     for number in range(150):
-        assert not queues.wait(GAME, ticket("a", number), 1).taken
-    (other,) = queues.wait(GAME, ticket("b"), 1).others
+        assert queues.wait(GAME, ticket("a", number), 1) == Waits()
+    (other,) = others(queues.wait(GAME, ticket("b"), 1))
     assert other.place == ticket("a", 0).place
 
 
@@ -75,15 +79,14 @@ def test_who_waits_at_a_node_that_may_be_dead_is_left_out(
     beats(client, "dying", 7_000)
     beats(client, "n", 20_000)
     with mailbox("n"):
-        answer = queues.wait(GAME, ticket("b"), 1)
-        assert (answer.taken, answer.left_out) == (False, True)
+        assert queues.wait(GAME, ticket("b"), 1) == Waits(left_out=True)
         assert [waiting.bot for waiting in queues.offered(GAME)] == ["b"]
         queues.wait(GAME, ticket("a"), 1)
         assert [waiting.bot for waiting in queues.tickets(GAME)] == ["a"], "that of the dying node"
         # however late its heartbeats are: a slow node's bots must not wait for ever
         with mailbox("dying"):
             assert [waiting.bot for waiting in queues.offered(GAME)] == ["a"]
-            assert queues.wait(GAME, ticket("c"), 1).others[0].place == ticket("a", node="dying").place
+            assert others(queues.wait(GAME, ticket("c"), 1))[0].place == ticket("a", node="dying").place
 
 
 def test_who_waits_while_a_pairing_is_under_way_leaves_it_a_wish_and_asks_for_no_other(
@@ -95,21 +98,22 @@ def test_who_waits_while_a_pairing_is_under_way_leaves_it_a_wish_and_asks_for_no
 
     def pair() -> int:
         if not seen:
-            assert not queues.wait(name, ticket("b"), BY_A_TASK).ask_pairing
+            assert queues.wait(name, ticket("b"), BY_A_TASK) == Waits()
+            assert client.pttl(keys.asked(f"pair:{name}")) > LOCK_MS / 2, "it lasts as long as the lock"
         seen.append(len(queues.tickets(name)))
         return 1
 
-    assert not queues.wait(name, ticket("a"), BY_A_TASK).ask_pairing, "nobody is there to be paired with"
+    assert queues.wait(name, ticket("a"), BY_A_TASK) == Waits(), "nobody is there to be paired with"
     assert Solo(Locks(client), f"pair:{name}").run(pair) == 2
     assert seen == [2, 2]
-    assert queues.wait(name, ticket("c"), BY_A_TASK).ask_pairing
+    assert queues.wait(name, ticket("c"), BY_A_TASK) == Waits(ask_pairing=True)
 
 
 def test_of_many_that_come_at_once_each_is_in_one_pair(queues: Queues) -> None:
     """200 bots, one call each: 100 pairs, and nobody waits; no call is made in vain."""
     with ThreadPoolExecutor(16) as pool:
         answers = list(pool.map(lambda index: (index, queues.wait(GAME, ticket(f"bot{index}"), 1)), range(200)))
-    pairs = [(f"bot{index}", answer.others[0].bot) for index, answer in answers if answer.taken]
+    pairs = [(f"bot{index}", answer.others[0].bot) for index, answer in answers if isinstance(answer, Taken)]
     assert len(pairs) == 100
     assert max(Counter(bot for pair in pairs for bot in pair).values()) == 1
     assert queues.tickets(GAME) == []
@@ -163,7 +167,7 @@ def test_a_match_begins_with_held_tickets_and_only_for_their_holder(
     assert not begin(store, game, match, GAME, holder=ticket("a").text)
     assert begin(store, game, match, GAME, holder=ticket("b").text)
     assert queues.wait_again(GAME, [ticket("a"), ticket("b")]) == [(match.id, False, False), (match.id, False, False)]
-    assert queues.wait(GAME, ticket("a"), 1).match == match.id
+    assert queues.wait(GAME, ticket("a"), 1) == Begun(match.id)
 
 
 def test_a_dead_nodes_tickets_are_dropped_from_every_queue(queues: Queues) -> None:

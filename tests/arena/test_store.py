@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from battlebot.arena.live.calls import decode_match, encode_match
 from battlebot.arena.live.mail import Mail
 from battlebot.arena.live.making import begin, beginning, new_match
-from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.queue import BY_A_TASK, Queues, Seats, Ticket, Waits
 from battlebot.arena.live.store import TOGETHER, MatchStore
 from battlebot.arena.places import STATELESS_PLACE
 from battlebot.config import Settings
@@ -203,11 +203,11 @@ def test_an_empty_seat_is_found_until_it_is_taken_or_the_match_is_over(
     store.commit(store.draft(match, left.match, [], []))
     queues = Queues(client)
     again = Ticket("n3/1.1", "bob", 1.0)
-    assert queues.wait("noughtsandcrosses", again, 1).seats == (match.id,)
+    assert queues.wait("noughtsandcrosses", again, 1) == Seats((match.id,))
     assert queues.tickets("noughtsandcrosses") == []
     over = replace(left.match, revision=2, due_s=None)
     store.commit(store.draft(left.match, replace(over, verdict=_verdict()), [], []))
-    assert queues.wait("noughtsandcrosses", again, 1).seats == ()
+    assert queues.wait("noughtsandcrosses", again, 1) == Waits()
 
 
 def _verdict() -> object:

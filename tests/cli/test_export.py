@@ -7,13 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from histories import from_gcg, from_protobuf
 from records import played, won
 
 from battlebot.config import Settings
 from battlebot.referee.events import Turned
 from battlebot.storage import Storage
-from battlebot.wire.macondo.gcg_reading import from_gcg
-from battlebot.wire.macondo.history import from_protobuf
 
 Export = Callable[..., subprocess.CompletedProcess[str]]
 MATCH = "65a1b2c3d4e5f60718293a4b"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from records import won
+from records import reserve, won
 
 from battlebot.config import Settings
 from battlebot.embedded.stores import embedded_stores
@@ -29,7 +29,7 @@ def fill(storage: Storage, contest: str = "cup é") -> list[str]:
         {"match": f"{number:024x}", "bots": list(pair), "n": 1 if pair == tuple(sorted(pair)) else 2}
         for number, pair in enumerate(pairs)
     ]
-    storage.meetings.reserve("numberwang", contest, meetings)
+    reserve(storage, "numberwang", contest, meetings)
     records = [
         won(row["bots"], match_id=row["match"], contest=contest, seq=10**15 + number)
         for number, row in enumerate(meetings)

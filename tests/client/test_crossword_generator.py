@@ -8,12 +8,12 @@ from random import Random
 
 import dawg
 import pytest
+from histories import from_gcg
 from thorough import TIMES
 
 from battlebot.client.samples.crossword import tables
 from battlebot.client.samples.crossword.generator import all_plays
 from battlebot.client.samples.crossword.wordgraph import WordGraph, graph_of
-from battlebot.wire.macondo.gcg_reading import from_gcg
 from games.crossword import board as rules
 from games.crossword import lexicon
 from games.crossword.plays import IllegalPlay, read_play

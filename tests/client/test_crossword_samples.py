@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from histories import from_protobuf
 
 from battlebot.client.bot import Bot
 from battlebot.client.samples.crossword import greedy
@@ -14,7 +15,7 @@ from battlebot.client.samples.crossword.challenger import Challenger
 from battlebot.client.samples.crossword.greedy import Greedy
 from battlebot.client.samples.crossword.leaves import without, worth
 from battlebot.client.samples.crossword.position import position_of
-from battlebot.wire.macondo.history import from_protobuf, history_of, to_protobuf
+from battlebot.wire.macondo.history import history_of, to_protobuf
 from games import crossword
 
 PLAYERS = ["Ada", "Ben"]

@@ -40,7 +40,7 @@ def history(storage: Storage, contest: Contest, bots: str, steps: int, dice: ran
             {"match": f"{dice.getrandbits(64):016x}", "bots": [waiter.bot for waiter in one.waiters], "n": one.n}
             for one in pairings
         ]
-        storage.meetings.reserve(*WHERE, wanted)
+        storage.ledger.reserve(contest, wanted)
         ids = [row["match"] for row in wanted]
         moment = BEGIN + timedelta(milliseconds=step // 2)
         storage.database["meetings"].update_many({"_id": {"$in": ids}}, {"$set": {"at": moment}})

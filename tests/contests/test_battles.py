@@ -181,7 +181,6 @@ def test_the_nth_battle_is_one_whoever_is_in_it(house: House) -> None:
     house.wait()
     assert house.pairer.pair(GAME, "cup") == 1
     fewer = {"match": "m", "bots": BOTS[:3], "n": 1, "round": 1, "together": True}
-    assert house.storage.meetings.reserve(GAME, "cup", [fewer]) == set()
     assert house.storage.ledger.reserve(house.contest(), [fewer]) == set()
     assert not house.storage.ledger.absent(house.contest(), fewer, None)
     assert house.numbers() == [1]

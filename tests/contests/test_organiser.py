@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import redis
+from records import reserve
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.store import MatchStore
@@ -59,7 +60,7 @@ def create(organiser: Organiser, bots: list[str], **fields: Any) -> Contest:
 
 def played(storage: Storage, match: str, first: str, second: str, n: int, number: int) -> None:
     """A meeting of that number and round that the first has won."""
-    storage.meetings.reserve(GAME, "cup", [{"match": match, "bots": [first, second], "n": n, "round": number}])
+    reserve(storage, GAME, "cup", [{"match": match, "bots": [first, second], "n": n, "round": number}])
     about = {"seq": n, "void": False, "clocks": []}
     game = {"game": GAME, "contest": "cup", "players": [first, second], "victor": first, "turns": [], "match": about}
     assert storage.archive.store([{"_id": match, **game}]) == [match]

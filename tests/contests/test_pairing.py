@@ -12,6 +12,7 @@ import pytest
 import redis
 from cup import cup
 from hall import Hall
+from records import reserve
 
 from battlebot.arena.live.archiving import game_document
 from battlebot.arena.live.conduct import Conductor
@@ -299,7 +300,7 @@ def test_a_round_robin_reads_only_what_is_not_over_and_pairs_the_same(pairer: Pa
         {"match": f"m{number}", "bots": [one.first, one.second], "n": one.n, "round": one.round}
         for number, one in enumerate(over)
     ]
-    assert len(storage.meetings.reserve("numberwang", "robin", wanted)) == 60 * 23
+    reserve(storage, "numberwang", "robin", wanted)
     storage.database["meetings"].update_many({"contest": "robin"}, {"$set": {"state": "played"}})
 
     def look() -> Situation:

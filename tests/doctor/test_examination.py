@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import redis
 from cluster import Cluster, free_port, wait_for
+from records import reserve
 
 from battlebot.arena.places import TCP, node_name
 from battlebot.config import Settings, as_environment
@@ -139,7 +140,7 @@ def _set_aside(client: redis.Redis, storage: Storage) -> None:
 
 
 def _meeting_without_match(client: redis.Redis, storage: Storage) -> None:
-    storage.meetings.reserve("numberwang", "cup", [{"match": MATCH, "bots": ["a", "b"], "n": 1}])
+    reserve(storage, "numberwang", "cup", [{"match": MATCH, "bots": ["a", "b"], "n": 1}])
     storage.database["meetings"].update_many({}, [{"$set": {"at": {"$subtract": ["$at", 3_600_000]}}}])
 
 

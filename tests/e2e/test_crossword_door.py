@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from cluster import LIMIT_S, Cluster, Web, wait_for
 from desk import Desk, organiser_of
+from histories import from_gcg
 from peer import Message, Peer
 from switchboard import Seats, Switchboard
 
@@ -20,7 +21,6 @@ from battlebot.client.samples.crossword.generator import all_plays
 from battlebot.client.samples.crossword.greedy import Greedy
 from battlebot.client.samples.crossword.wordgraph import graph_of
 from battlebot.config import Settings
-from battlebot.wire.macondo.gcg_reading import from_gcg
 from games.crossword.replay import replay
 
 # long enough for a bot to come back under load, and for a dead node to be noticed in time

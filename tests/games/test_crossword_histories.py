@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from crossword_positions import a_state, played
+from histories import from_gcg, from_protobuf
 from hypothesis import given
 from test_crossword_matches import GAME, a_few, matches
 
 from battlebot.wire.macondo.gcg import to_gcg
-from battlebot.wire.macondo.gcg_reading import from_gcg
-from battlebot.wire.macondo.history import TIE, from_protobuf, history_of, normal, to_protobuf
+from battlebot.wire.macondo.history import TIE, history_of, normal, to_protobuf
 from games.crossword.board import as_rack, without
 from games.crossword.replay import replay
 

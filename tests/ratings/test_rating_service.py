@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from records import reserve
 from stored_matches import GAME, kept, make_void, right, season, stored
 
 from battlebot.config import Settings
@@ -61,7 +62,7 @@ def test_the_order_is_that_of_the_ends_not_of_the_ids_or_of_storing(storage: Sto
 
 def test_contests_and_games_do_not_mix_but_a_games_matches_do(storage: Storage, rater: Rater) -> None:
     """All matches of the game count, in contests and outside; those of another game are another's."""
-    storage.meetings.reserve(GAME, "cup", [{"match": f"{2:024x}", "bots": ["a", "b"], "n": 1}])
+    reserve(storage, GAME, "cup", [{"match": f"{2:024x}", "bots": ["a", "b"], "n": 1}])
     games = [stored(1), {**stored(2, victor="b"), "contest": "cup"}]
     storage.archive.store([*games, {**stored(3), "game": "connectfour"}])
     assert rater.rate_new(GAME) == 2
@@ -129,7 +130,7 @@ def test_a_voiding_by_the_ledger_is_noticed(storage: Storage, rater: Rater) -> N
     """The real way of an organiser's void, without anybody telling the ratings."""
     meetings = [{"match": f"{seq:024x}", "bots": ["a", "b"], "n": seq} for seq in (1, 2)]
     storage.contests.open(GAME, "cup", 2)
-    storage.meetings.reserve(GAME, "cup", meetings)
+    reserve(storage, GAME, "cup", meetings)
     games = [{**stored(seq), "contest": "cup"} for seq in (1, 2)]
     storage.archive.store(games)
     rater.rate_new(GAME)

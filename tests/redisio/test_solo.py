@@ -1,4 +1,4 @@
-"""Work that one process at a time does, and that nobody's wish for is forgotten."""
+"""Work that one process at a time does, and a round of it for whoever asked meanwhile."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 import redis
 from cluster import wait_for
 
+from battlebot.errors import Unavailable
 from battlebot.redisio import keys, solo
 from battlebot.redisio.scripts import Scripts
 from battlebot.redisio.solo import TAKE, Locks, Solo
@@ -82,12 +83,12 @@ def test_a_lock_lasts_as_long_as_the_work_does(client: redis.Redis, monkeypatch:
 def test_a_lock_that_another_has_by_now_is_not_renewed(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     """This process had stood still."""
     monkeypatch.setattr(solo, "RENEW_EVERY_S", 0.01)
-    lock, locks = keys.lock("work"), Locks(client)
-    client.set(lock, "another", px=60_000)
-    client.set("kept", "mine", px=60_000)
-    with locks.kept(lock, "ours"), locks.kept("kept", "mine"):
-        wait_for(lambda: client.pttl("kept") <= solo.LOCK_MS)
-    assert client.pttl(lock) > solo.LOCK_MS
+    lock, asked, locks = keys.lock("work"), keys.asked("work"), Locks(client)
+    for name, token in ((lock, "another"), (asked, "1"), ("kept", "mine"), ("wished", "1")):
+        client.set(name, token, px=60_000)
+    with locks.kept(lock, asked, "ours"), locks.kept("kept", "wished", "mine"):
+        wait_for(lambda: max(client.pttl("kept"), client.pttl("wished")) <= solo.LOCK_MS)
+    assert min(client.pttl(lock), client.pttl(asked)) > solo.LOCK_MS
 
 
 def test_the_lock_of_another_is_not_let_go(client: redis.Redis) -> None:
@@ -103,8 +104,63 @@ def test_the_lock_of_another_is_not_let_go(client: redis.Redis) -> None:
 
 def test_a_lock_whose_taking_was_not_answered_is_taken_by_the_second_call(client: redis.Redis) -> None:
     """The driver sends a call again whose answer was lost: the lock is the caller's own, not another's."""
-    key, call = [keys.lock("work"), keys.asked("work")], ["mine", 10_000, 1000]
+    key, call = [keys.lock("work"), keys.asked("work")], ["mine", 10_000]
     scripts = Scripts(client)
     assert [scripts.run(TAKE, key, call), scripts.run(TAKE, key, call)] == [1, 1]
-    assert scripts.run(TAKE, key, ["another's", 10_000, 1000]) == 0
+    assert scripts.run(TAKE, key, ["another's", 10_000]) == 0
     assert client.exists(keys.asked("work"))
+
+
+def test_a_wish_lasts_as_long_as_the_work(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long that is: it is renewed with the lock."""
+    monkeypatch.setattr(solo, "RENEW_EVERY_S", 0.01)
+    rounds: list[int] = []
+
+    def work() -> int:
+        rounds.append(1)
+        if len(rounds) == 1:
+            assert ask(client) == 0
+            assert client.pttl(keys.asked("work")) > solo.LOCK_MS / 2
+            client.pexpire(keys.asked("work"), 60_000)
+            wait_for(lambda: client.pttl(keys.asked("work")) <= solo.LOCK_MS)
+        return 1
+
+    assert Solo(Locks(client), "work").run(work) == 2
+
+
+def test_a_wish_that_came_while_the_work_failed_has_its_round(client: redis.Redis) -> None:
+    """The error is raised all the same."""
+    rounds: list[int] = []
+
+    def work() -> int:
+        rounds.append(1)
+        if len(rounds) > 1:
+            return 1
+        ask(client)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        Solo(Locks(client), "work").run(work)
+    assert len(rounds) == 2
+    assert not client.exists(keys.asked("work"), keys.lock("work"))
+
+
+@pytest.mark.parametrize(("error", "rounds"), [(ZeroDivisionError(), 2), (Unavailable("away"), 1)])
+def test_work_that_always_fails_is_not_repeated_for_ever(client: redis.Redis, error: Exception, rounds: int) -> None:
+    """Though it is always asked for; nor at once if it would only wait for Redis or MongoDB once more."""
+    begun: list[int] = []
+
+    def work() -> int:
+        begun.append(1)
+        ask(client)
+        raise error
+
+    with pytest.raises(type(error)):
+        Solo(Locks(client), "work").run(work)
+    assert len(begun) == rounds
+    assert client.exists(keys.asked("work")), "it stands until somebody takes the work"
+
+
+def ask(client: redis.Redis) -> int:
+    """Another process asks for the work."""
+    return Solo(Locks(client), "work").run(lambda: 100)

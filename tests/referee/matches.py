@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from battlebot.arena.live.calls import decode_match, encode_match
-from battlebot.referee.advance import Step
+from battlebot.referee.advance import MARKS, Step, entered
 from battlebot.referee.events import Event, Turned
 from battlebot.referee.match import Limits, Match, Seat
 from battlebot.referee.step import NUDGE_AFTER_S, step, with_first_due
@@ -58,13 +58,15 @@ def checked_step(game: Game, match: Match, event: Event, now_s: float) -> Step:
         assert after.revision == match.revision + 1
     assert after.version == match.version + (answer.recorded is not None)
     assert decode_match(encode_match(after)) == after
-    _check_deadline(after, now_s, changed=after is not match)
+    _check_deadline(game, after, now_s, changed=after is not match)
     _check_updates(match, answer)
     return answer
 
 
-def _check_deadline(match: Match, now_s: float, changed: bool) -> None:
+def _check_deadline(game: Game, match: Match, now_s: float, changed: bool) -> None:
     for seat in match.seats:
+        if match.verdict is None and game.goes_on_without and seat.bot not in game.awaited(match.state):
+            assert seat.back_by_s is None, "others play on without who is not asked"
         assert 0 <= seat.strikes <= match.limits.max_strikes
         assert 0 <= seat.remaining_s <= match.limits.turn_timeout_s
     if match.verdict is not None:
@@ -185,3 +187,29 @@ def a_simultaneous_game() -> Game:
         },
     )
     return game_from_module(module)
+
+
+def a_game_that_goes_on() -> Game:
+    """Returns that game with one more rule: who is out has named no number, and the others play on."""
+
+    def forfeit(state: dict[str, Any], player: str, cause: Any) -> dict[str, Any]:
+        out = {**state, "out": {**state.get("out", {}), player: cause}}
+        waiting = [name for name in state["waitingFor"] if name != player]
+        if waiting:
+            return {**out, "waitingFor": waiting}
+        left = [name for name in state["players"] if name not in out["out"]]
+        if len(left) > 1:
+            return {**out, "named": {}, "waitingFor": left, "round": state["round"] + 1}
+        return {**out, "waitingFor": [], "complete": True, "victor": left[0] if left else None, "reason": "complete"}
+
+    return with_rules(a_simultaneous_game(), forfeit=forfeit)
+
+
+def replayed(play: Play, bots: tuple[str, ...]) -> dict[str, Any]:
+    """Returns the state to which the record leads, from the seed, by the game alone."""
+    state = play.game.initial_state(bots, play.match.seed, {})
+    for entry in play.recorded:
+        mark = next((mark for mark in MARKS if entry.get(mark)), None)
+        assert mark is not None or play.game.validate(state, entry["turn"])
+        state = entered(play.game, state, entry["turn"], mark)
+    return state

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from matches import NUMBERWANG, Play, a_simultaneous_game, with_rules
+import pytest
+from matches import NUMBERWANG, Play, a_game_that_goes_on, a_simultaneous_game, replayed, with_rules
 
-from battlebot.referee.advance import MARKS, entered
-from battlebot.referee.events import GaveUp, Joined, Left, Overdue, Reconfigured, TimedOut
+from battlebot.referee.events import GaveUp, Joined, Left, Orphaned, Overdue, Reconfigured, TimedOut
 from battlebot.referee.step import NUDGE_AFTER_S
 
 THREE = ("a", "b", "c")
@@ -128,29 +128,9 @@ def test_being_away_over_the_others_turns_costs_ones_own_time() -> None:
     assert play.seat("a").remaining_s == 1.0
 
 
-def replayed(play: Play, bots: tuple[str, ...]) -> dict[str, Any]:
-    """What the record leads to."""
-    state = play.game.initial_state(bots, 7, {})
-    for entry in play.recorded:
-        mark = next((mark for mark in MARKS if entry.get(mark)), None)
-        state = entered(play.game, state, entry["turn"], mark)
-    return state
-
-
 def going_on() -> Play:
-    """Four bots in a game that goes on without those who are out: who gave up has named no number."""
-
-    def forfeit(state: dict[str, Any], player: str, cause: Any) -> dict[str, Any]:
-        out = {**state, "out": {**state.get("out", {}), player: cause}}
-        waiting = [name for name in state["waitingFor"] if name != player]
-        if waiting:
-            return {**out, "waitingFor": waiting}
-        left = [name for name in state["players"] if name not in out["out"]]
-        if len(left) > 1:
-            return {**out, "named": {}, "waitingFor": left, "round": state["round"] + 1}
-        return {**out, "waitingFor": [], "complete": True, "victor": left[0] if left else None, "reason": "complete"}
-
-    return Play(with_rules(a_simultaneous_game(), forfeit=forfeit), ("a", "b", "c", "d"))
+    """Four bots in a game that goes on without those who are out."""
+    return Play(a_game_that_goes_on(), ("a", "b", "c", "d"))
 
 
 def test_a_match_goes_on_without_who_is_out() -> None:
@@ -196,6 +176,80 @@ def test_an_empty_seat_is_waited_for_when_it_is_asked() -> None:
     play.event(Overdue(), 3.0)
     assert play.match.verdict is None
     assert "did not come back" in play.match.state["out"]["a"]
+
+
+def test_who_has_given_its_turn_and_loses_its_node_ends_nobodys_match() -> None:
+    """Wherever it is: it is waited for when it is asked, and then for a whole grace."""
+    play = going_on()
+    play.turn("a", n=1)
+    play.event(Orphaned("a", "a/1", "node-dead"), 0.1)
+    assert play.seat("a").back_by_s is None
+    play.event(Overdue(("a",)), 20.0)
+    assert play.match.verdict is None
+    for bot in "bcd":
+        play.turn(bot, 0.1, n=1)
+    assert play.seat("a").back_by_s == play.now_s + 15.0
+    play.event(Overdue(("a",)), 15.0)
+    assert play.match.verdict is None
+    assert list(play.match.state["out"]) == ["a"]
+
+
+def test_who_is_asked_after_its_node_died_has_the_longer_of_grace_and_clock() -> None:
+    """To come back; and then a full clock."""
+    play = Play(a_game_that_goes_on(), tuple("abcd"), turn_timeout_s=20.0)
+    play.turn("a", n=1)
+    play.event(Orphaned("a", "a/1", "node-dead"), 0.1)
+    for bot in "bcd":
+        play.turn(bot, 0.1, n=1)
+    assert play.seat("a").back_by_s == play.now_s + 20.0
+    play.event(Joined("a", "a/2"), 19.0)
+    assert play.seat("a").remaining_s == 20.0
+
+
+def test_who_is_out_and_loses_its_node_ends_nobodys_match() -> None:
+    """It is never waited for again."""
+    play = going_on()
+    play.event(TimedOut("a", 0, 3.0), 3.0)
+    play.event(Orphaned("a", "a/1", "node-dead"))
+    play.event(Overdue(), 20.0)
+    assert play.match.verdict is None
+
+
+def test_the_turn_of_a_bot_that_has_left_ends_the_wait_for_it() -> None:
+    """It arrived before the connection's end was known, and was committed after."""
+    play = going_on()
+    play.event(Left("a", "a/1", clean=False))
+    play.turn("a", n=1)
+    assert play.seat("a").back_by_s is None
+    play.event(Overdue(), 3.0)
+    assert play.match.verdict is None
+
+
+def test_who_is_not_asked_any_more_is_not_waited_for() -> None:
+    """Another's turn may have put it out."""
+    game = a_game_that_goes_on()
+
+    def shot(state: dict[str, Any], turn: dict[str, Any]) -> dict[str, Any]:
+        after = game.reducer(state, turn)
+        return {**after, "waitingFor": [name for name in after["waitingFor"] if name != turn.get("at")]}
+
+    play = Play(with_rules(game, reducer=shot), tuple("abcd"))
+    play.event(Left("a", "a/1", clean=False))
+    play.turn("b", n=1, at="a")
+    assert play.seat("a").back_by_s is None
+    play.event(Overdue(), 3.0)
+    assert play.match.verdict is None
+
+
+@pytest.mark.parametrize("version", [0, 99])
+def test_who_is_not_asked_cannot_end_the_match_of_others(version: int) -> None:
+    """Whatever version its turns name: they cost nothing, and it is told that it is not asked."""
+    play = going_on()
+    play.event(TimedOut("a", 0, 3.0), 3.0)
+    for _ in range(3):
+        play.turn("a", n=1, version=version)
+        assert play.messages()[0][1]["code"] == "stale"
+    assert play.match.verdict is None
 
 
 def test_giving_up_ends_a_match_of_two() -> None:

@@ -151,9 +151,9 @@ def test_who_is_switched_off_during_a_look_does_not_wait_for_a_moment(
     cup = a_cup(attendance)
     owners = owners_of(attendance)
 
-    def after_the_owner(name: str, *arguments: Any) -> Any:
+    def after_the_owner(name: str, *arguments: Any, **how: bool) -> Any:
         owners.change(GAME, "url-bot", {"available": False})
-        found = wait(name, *arguments)
+        found = wait(name, *arguments, **how)
         waiting[name] = [ticket.bot for ticket in attendance.queues.tickets(name)]
         return found
 

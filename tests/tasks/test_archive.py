@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from cluster import Cluster, Web, wait_for
 from original_client import OriginalClient
+from records import reserve
 
 from battlebot.config import Settings
 from battlebot.contests.standings import ranking
@@ -40,7 +41,7 @@ def game(number: int, victor: str | None = "a", contest: str | None = "cup", **m
 def meet(storage: Storage, *numbers: int) -> None:
     """Reserves the meetings of these matches."""
     for n, number in enumerate(numbers, start=1):
-        storage.meetings.reserve("numberwang", "cup", [{"match": f"{number:024x}", "bots": ["a", "b"], "n": n}])
+        reserve(storage, "numberwang", "cup", [{"match": f"{number:024x}", "bots": ["a", "b"], "n": n}])
 
 
 def standings(storage: Storage) -> dict[str, tuple[int, ...]]:

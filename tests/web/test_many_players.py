@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from cup import cup
+from records import reserve
 from test_pages import page_at
 from webhouse import House, finished
 
@@ -24,7 +25,7 @@ def battle(home: House, count: int, contest: str | None = None) -> dict[str, Any
     if contest is not None:
         n = 1 + len(home.storage.meetings.of_contest(GAME, contest))
         row = {"match": document["_id"], "bots": bots, "n": n, "round": n, "together": True}
-        home.storage.meetings.reserve(GAME, contest, [row])
+        reserve(home.storage, GAME, contest, [row])
     assert home.storage.archive.store([document])
     return document
 

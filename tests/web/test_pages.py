@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from records import reserve
 from webhouse import REGISTRY, House, finished, house
 
 from battlebot.api.context import CONTEXT_KEY
@@ -143,7 +144,7 @@ def test_a_crosstable_counts_more_matches_than_the_page_lists(home: House) -> No
     home.contest(bots=("a", "b"), meetings=5)
     documents = [finished("a", "b", "a", "autumn") for _ in range(RECENT + 3)]
     meetings = [{"match": game["_id"], "bots": ["a", "b"], "n": n} for n, game in enumerate(documents)]
-    home.storage.meetings.reserve("noughtsandcrosses", "autumn", meetings)
+    reserve(home.storage, "noughtsandcrosses", "autumn", meetings)
     home.storage.archive.store(documents)
     assert f"{RECENT + 3}\N{EN DASH}0\N{EN DASH}0" in page_at(home.client, f"{WEB}/contests/autumn").text
 

@@ -1,4 +1,4 @@
-"""GCG text: files of other programs load and replay to their scores; what is no GCG is refused by its line."""
+"""GCG text: what we write is read as it was, and as files of other programs have it, which replay to their scores."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from histories import from_gcg
 
-from battlebot.errors import BadMessage
 from battlebot.wire.macondo.gcg import nicknames, to_gcg
-from battlebot.wire.macondo.gcg_reading import from_gcg
 from battlebot.wire.macondo.history import normal
 from games.crossword.replay import replay
 
@@ -98,59 +97,6 @@ def test_a_match_without_an_end_of_its_own_keeps_its_result(winner: int) -> None
         history = normal({**fields, **over, "events": said})
         assert from_gcg(to_gcg(history)) == history
     assert from_gcg(to_gcg(normal({**fields, "events": events}))).get("play_state") is None
-
-
-BAD = {
-    "no player": (">three: AB 8D AB +2 2", "no player three"),
-    "no total": (">one: AB 8D AB +2", "an event is"),
-    "no points": (">one: AB 8D AB", "an event is"),
-    "no play": (">one: AB what ever +2 2", "a play is like"),
-    "row 16": (">one: AB 16D AB +2 2", "rows are 1 to 15"),
-    "row 0": (">one: AB A0 AB +2 2", "rows are 1 to 15"),
-    "digits": (">one: AB 8D A1 +2 2", "a play is like"),
-    "nothing to take back": (">one: AB -- -2 0", "no play that could be taken back"),
-    "brackets": (">one: (12) +2 2", "in brackets"),
-    "exchange": (">one: AB -A1 +0 0", "an exchange is"),
-    "nickname twice": ("#player2 one One", "one nickname"),
-}
-
-
-@pytest.mark.parametrize(("line", "why"), BAD.values(), ids=list(BAD))
-def test_what_is_no_gcg_is_refused_by_its_line(line: str, why: str) -> None:
-    """With the number of the line."""
-    with pytest.raises(BadMessage, match=why) as refused:
-        from_gcg(HEAD + line)
-    assert refused.value.details == {"line": 3}
-    assert str(refused.value).startswith("Line 3 ")
-
-
-@pytest.mark.parametrize("text", ["", "hello", "#player1 one One", ">one: AB 8D AB +2 2"])
-def test_a_file_without_its_players_is_refused(text: str) -> None:
-    """There is no match without."""
-    with pytest.raises(BadMessage):
-        from_gcg(text)
-
-
-@pytest.mark.parametrize(
-    ("data", "name"),
-    [
-        ("#player1 é José\n#player2 two Two\n".encode("iso-8859-1"), "José"),
-        ("#character-encoding UTF-8\r\n#player1 é José\r\n#player2 two Two\r\n".encode(), "José"),
-        ("\ufeff#character-encoding utf-8\n#player1 é José\n#player2 two Two\n".encode(), "José"),
-    ],
-)
-def test_encodings(data: bytes, name: str) -> None:
-    """The format's own is ISO 8859-1; any line ending will do."""
-    assert from_gcg(data)["players"][0]["real_name"] == name
-
-
-@pytest.mark.parametrize(
-    "data", [b"#character-encoding EBCDIC\n", b"#character-encoding UTF-8\n#player1 \xff\xff x\n", b"#" * 1_000_001]
-)
-def test_encodings_that_are_refused(data: bytes) -> None:
-    """Unknown, wrong, or a file that is too long."""
-    with pytest.raises(BadMessage):
-        from_gcg(data)
 
 
 def test_notes_stay_with_their_event() -> None:

@@ -38,7 +38,8 @@ class CutOff:
         Only those of contests are noted.
         """
         for queue, its_bots in bots.items():
-            if "/" in queue:
+            _, contest = keys.game_and_contest(queue)
+            if contest is not None:
                 self._write(queue, dict.fromkeys(its_bots, Cut(node, now_s, now_s + LONGEST_S)))
 
     def times(

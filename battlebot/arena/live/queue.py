@@ -41,20 +41,45 @@ class Ticket:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """What `wait` found for a bot: `seats` it left empty, a `match` begun for it, `others` taken along.
+class Seats:
+    """The bot has an empty seat in each of these matches."""
 
-    `plays`: the bot does not wait yet, as it plays this match on another connection. `left_out`: a ticket was not
-    taken as its node may be dead; look again later.
+    matches: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A match has begun for the ticket."""
+
+    match: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plays:
+    """The bot plays this match on another connection, and does not wait yet."""
+
+    match: str
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The tickets of these others are held, and the bot's own."""
+
+    others: tuple[Ticket, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Nothing is there for the bot. `ask_pairing`: the pairing task must be asked for.
+
+    `left_out`: a ticket was not taken as its node may be dead; look again later.
     """
 
-    seats: tuple[str, ...] = ()
-    match: str | None = None
-    taken: bool = False
-    others: tuple[Ticket, ...] = ()
     ask_pairing: bool = False
-    plays: str | None = None
     left_out: bool = False
+
+
+Found = Seats | Begun | Plays | Taken | Waits
 
 
 class Queues:
@@ -69,10 +94,11 @@ class Queues:
         name: str,
         ticket: Ticket,
         others: int,
+        *,
         look_for_seats: bool = True,
         strangers_first: bool = False,
         hold_if_playing: bool = False,
-    ) -> Waiting:
+    ) -> Found:
         """Takes the tickets of `others` other bots, longest waiting first; if fewer wait, adds the ticket to the queue.
 
         Taken tickets, including the bot's own, are held for `HELD_MS`: the match must have begun by then. With
@@ -102,14 +128,14 @@ class Queues:
         arguments += [keys.ticket(""), keys.met(name, ""), keys.mailbox("")]
         kind, *rest = self._scripts.run(WAIT, script_keys, arguments)
         if kind == b"seat":
-            return Waiting(seats=tuple(match_id.decode() for match_id in rest))
+            return Seats(tuple(match_id.decode() for match_id in rest))
         if kind == b"match":
-            return Waiting(match=rest[0].decode())
+            return Begun(rest[0].decode())
         if kind == b"hold":
-            return Waiting(plays=rest[0].decode())
+            return Plays(rest[0].decode())
         if kind == b"take":
-            return Waiting(taken=True, others=tuple(_ticket(other.decode(), 0.0) for other in rest))
-        return Waiting(ask_pairing=bool(rest[0]), left_out=bool(rest[1]))
+            return Taken(tuple(_ticket(other.decode(), 0.0) for other in rest))
+        return Waits(ask_pairing=bool(rest[0]), left_out=bool(rest[1]))
 
     def give_back(self, ticket: Ticket, others: Sequence[Ticket]) -> None:
         """Frees the tickets that `wait` has taken for this one, and this one: no match will begin for them."""
@@ -186,7 +212,7 @@ class Queues:
         """
         with redis_errors():
             self._client.set(keys.switched_off(bot), 1, px=OFF_MS)
-        names = [name for name in self.names() if name.partition("/")[0] == game]
+        names = [name for name in self.names() if keys.game_and_contest(name)[0] == game]
         return self._drop(names, lambda ticket: ticket.bot == bot and is_stateless(ticket.place))
 
     def switch_on(self, bot: str) -> None:

@@ -52,9 +52,11 @@ redis.call('SADD', queues, queue_name)
 if wanted < 0 then
   redis.call('ZADD', queue, 'NX', since_ms, ticket)
   -- a bot that waits alone needs no pairing
-  local ask = redis.call('ZCARD', queue) > 1 and redis.call('SET', pairing_asked, '1', 'NX', 'PX', 2000)
-  -- a pairing under way sees the request when it has released its lock
-  return {'wait', ask and 1 - redis.call('EXISTS', pairing_under_way) or 0, 0}
+  if redis.call('ZCARD', queue) < 2 then return {'wait', 0, 0} end
+  -- a pairing under way sees the request when it has released its lock, and keeps it until then
+  local lock_ms = redis.call('PTTL', pairing_under_way)
+  local ask = redis.call('SET', pairing_asked, '1', 'NX', 'PX', math.max(lock_ms, 2000))
+  return {'wait', ask and lock_ms == -2 and 1 or 0, 0}
 end
 
 local strangers = by_name and wanted == 1

@@ -62,7 +62,8 @@ class Whereabouts:
     def _waits(self, match: Match, bot: str, now_s: float) -> bool:
         """Returns whether it waits for another match. Who waits where its seat would be given back has come back."""
         own = keys.queue_name(match.game, match.contest)
-        names = [name for name in self._queues.names() if name != own and name.partition("/")[0] == match.game]
+        others = (name for name in self._queues.names() if name != own)
+        names = [name for name in others if keys.game_and_contest(name)[0] == match.game]
         tickets = [ticket for name in names for ticket in self._queues.tickets(name) if ticket.bot == bot]
         return any(self._is_open(ticket.place, now_s) for ticket in tickets)
 

@@ -1,6 +1,6 @@
 """Writes histories as GCG text, the usual format for crossword matches: one line per event.
 
-After John Chew's description of the format (poslfit.com/scrabble/gcg). `gcg_reading` reads it.
+After John Chew's description of the format (poslfit.com/scrabble/gcg).
 """
 
 from __future__ import annotations

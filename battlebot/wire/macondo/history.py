@@ -1,4 +1,4 @@
-"""Histories: made from a state of the crossword game, and converted to and from protobuf. No rules of the game."""
+"""Histories: made from a state of the crossword game, and converted to protobuf. Macondo's messages about them."""
 
 from __future__ import annotations
 
@@ -60,14 +60,6 @@ def normal(history: Mapping[str, Any]) -> History:
 def to_protobuf(history: Mapping[str, Any]) -> bytes:
     """The bytes of a GameHistory; equal histories give equal bytes. Raises BadMessage."""
     return _bytes(_message(history, macondo_pb2.GameHistory()))
-
-
-def from_protobuf(data: bytes) -> History:
-    """Decode a history written by `to_protobuf` or by another program. Fields not in our .proto are left out.
-
-    Raises BadMessage if it is not a GameHistory.
-    """
-    return _history(_read(data, macondo_pb2.GameHistory()))
 
 
 def to_request(history: Mapping[str, Any], millis_remaining: int) -> bytes:

@@ -1,55 +1,43 @@
-"""Reads GCG text into a history. Takes scores from the file as they are: the game checks whether they are right."""
+"""Reads histories back, from protobuf and from GCG text: our own, and files that other programs wrote.
+
+Takes scores as they are: the game checks whether they are right. Fails the test at a line that is no GCG.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from battlebot.errors import BadMessage
+from google.protobuf.json_format import MessageToDict
+
+from battlebot.wire.macondo import macondo_pb2
 from battlebot.wire.macondo.gcg import RESULT, RESULTS, RULE, TURN_LOST, ends
 from battlebot.wire.macondo.history import normal
 
 Event = dict[str, Any]
 
 PLAYER = re.compile(r"#player([12])\s+(\S+)(?:\s+(.*))?")
-ENCODING = re.compile(rb"#character-encoding\s+(\S+)", re.IGNORECASE)
 EVENT = re.compile(r">(\S+?):\s*(?:([A-Za-z?]*)\s+)?(\S.*?)\s+([+-]\d+)\s+([+-]?\d+)(?:\s.*)?")
 PLACE = re.compile(r"(?:(\d{1,2})([A-Oa-o])|([A-Oa-o])(\d{1,2}))\s+(\S+)")
 TILES = re.compile(r"[A-Za-z.]+")
-MAX_BYTES = 1_000_000
 
 
-def from_gcg(data: bytes | str) -> dict[str, Any]:
-    """The history of a GCG file, in ISO 8859-1 unless its first line says UTF-8. Events have what the file says.
+def from_protobuf(data: bytes) -> dict[str, Any]:
+    """The history that these bytes of a GameHistory are."""
+    message = macondo_pb2.GameHistory.FromString(data)
+    return normal(MessageToDict(message, preserving_proto_field_name=True))
 
-    Raises BadMessage, with the detail `line`, if it is not GCG.
-    """
+
+def from_gcg(text: bytes | str) -> dict[str, Any]:
+    """The history of a GCG text. Events have what the text says."""
     reader = _Reader()
-    for number, line in enumerate(_text(data).splitlines(), start=1):
-        try:
-            reader.read(line.strip())
-        except ValueError as error:
-            raise BadMessage(f"Line {number} is no GCG: {error}", line=number) from None
+    for line in (text if isinstance(text, str) else text.decode()).splitlines():
+        reader.read(line.strip())
     return reader.history()
 
 
-def _text(data: bytes | str) -> str:
-    if isinstance(data, str):
-        return data
-    if len(data) > MAX_BYTES:
-        raise BadMessage(f"A GCG file has at most {MAX_BYTES} bytes.", line=0)
-    named = ENCODING.match(data.removeprefix(b"\xef\xbb\xbf"))
-    encoding = "iso-8859-1" if named is None else named[1].decode("ascii", "replace").lower()
-    if encoding not in ("utf-8", "utf8", "iso-8859-1"):
-        raise BadMessage(f"Line 1 names the encoding {encoding[:40]}; known are UTF-8 and ISO-8859-1.", line=1)
-    try:
-        return data.decode("utf-8-sig" if encoding.startswith("utf") else encoding)
-    except UnicodeDecodeError as error:
-        raise BadMessage(f"The file is not in UTF-8, as it says ({error.reason}).", line=1) from None
-
-
 class _Reader:
-    """The content read so far. `read` raises ValueError, which says what is wrong with the line."""
+    """The content read so far."""
 
     def __init__(self) -> None:
         self.players: dict[int, dict[str, str]] = {}
@@ -60,9 +48,7 @@ class _Reader:
         self.result: int | None = None
 
     def history(self) -> dict[str, Any]:
-        """The history read so far. Raises BadMessage if the file does not name two players."""
-        if set(self.players) != {1, 2}:
-            raise BadMessage("A GCG file names two players.", line=0)
+        """The history read so far."""
         history = {"version": 2, "players": [self.players[1], self.players[2]], **self.fields}
         bonuses = {event["bonus"] for event in self.events if event.get("bonus")}
         guess = "FIVE_POINT" if 5 in bonuses else "TEN_POINT" if bonuses else "SINGLE"
@@ -93,10 +79,7 @@ class _Reader:
         word, _, rest = line[1:].partition(" ")
         found = PLAYER.fullmatch(line)
         if found is not None:
-            number, nick = int(found[1]), found[2]
-            if nick in (player["nickname"] for player in self.players.values()):
-                raise ValueError("both players have one nickname")
-            self.players[number] = {"nickname": nick, "real_name": found[3] or nick}
+            self.players[int(found[1])] = {"nickname": found[2], "real_name": found[3] or found[2]}
         elif word in ("title", "description", "lexicon"):
             self.fields[word] = rest.strip()
         elif word == "id":
@@ -122,19 +105,14 @@ class _Reader:
 
     def _event(self, line: str) -> Event:
         found = EVENT.fullmatch(line)
-        if found is None:
-            raise ValueError("an event is `>NICK: RACK PLAY +POINTS TOTAL`")
+        assert found is not None, line
         nick, rack, what, points, total = found.groups()
-        index = next((n - 1 for n, player in self.players.items() if player["nickname"] == nick), None)
-        if index is None:
-            raise ValueError(f"there is no player {nick[:40]}")
+        [index] = [number - 1 for number, player in self.players.items() if player["nickname"] == nick]
         event: Event = {"player_index": index, "rack": rack or "", "cumulative": int(total)}
         return event | self._fields(event, what, int(points))
 
     def _fields(self, event: Event, what: str, points: int) -> Event:
         if what == "--":
-            if not self.events or self.events[-1]["type"] != "TILE_PLACEMENT_MOVE":
-                raise ValueError("there is no play that could be taken back")
             taken = {name: self.events[-1][name] for name in ("position", "played_tiles")}
             return {"type": "PHONY_TILES_RETURNED", "lost_score": -points, **taken}
         if what.startswith("(") and what.endswith(")"):
@@ -149,8 +127,7 @@ def _in_brackets(event: Event, inside: str, points: int) -> Event:
         return {"type": "CHALLENGE_BONUS", "bonus": points}
     if inside == "time":
         return {"type": "TIME_PENALTY", "lost_score": -points}
-    if not re.fullmatch(r"[A-Z?]*", inside):
-        raise ValueError("what stands in brackets is (challenge), (time) or a rack")
+    assert re.fullmatch(r"[A-Z?]*", inside), inside
     # a penalty has the rack in front, even if the rack counts nothing
     if points < 0 or event["rack"]:
         return {"type": "END_RACK_PENALTY", "rack": inside, "lost_score": -points}
@@ -162,21 +139,19 @@ def _given_back(tiles: str) -> Event:
         return {"type": "PASS"}
     if tiles.isdecimal():
         return {"type": "EXCHANGE", "num_tiles_from_rack": int(tiles)}
-    if not re.fullmatch(r"[A-Z?]+", tiles):
-        raise ValueError("an exchange is `-TILES` or `-5`")
+    assert re.fullmatch(r"[A-Z?]+", tiles), tiles
     return {"type": "EXCHANGE", "exchanged": tiles, "num_tiles_from_rack": len(tiles)}
 
 
 def _play(what: str, points: int) -> Event:
     found = PLACE.fullmatch(what)
     # some programs write the tiles that a play runs through in brackets
-    tiles = found and re.sub(r"\([^)]*\)", lambda through: "." * (len(through[0]) - 2), found[5])
-    if found is None or tiles is None or not TILES.fullmatch(tiles):
-        raise ValueError("a play is like `8D HELLO` or `D8 HE..O`")
+    assert found is not None, what
+    tiles = re.sub(r"\([^)]*\)", lambda through: "." * (len(through[0]) - 2), found[5])
+    assert TILES.fullmatch(tiles), what
     down = found[1] is None
     row, column = (found[4], found[3]) if down else (found[1], found[2])
-    if not 1 <= int(row) <= 15:
-        raise ValueError("rows are 1 to 15")
+    assert 1 <= int(row) <= 15, what
     return {
         "type": "TILE_PLACEMENT_MOVE",
         "position": f"{column.upper()}{int(row)}" if down else f"{int(row)}{column.upper()}",

@@ -1,0 +1,123 @@
+"""Who waits is looked at in its turn; who must not wait for that, at once."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import redis
+from lobbies import Bot, beats, comes, others
+
+from battlebot.arena.live.queue import BY_A_TASK, Ticket
+from battlebot.arena.node.player import Player
+from battlebot.errors import Unavailable
+from battlebot.matchmaking.lobby import Lobby
+from battlebot.redisio import keys
+from battlebot.runtime.lag import Lag
+from battlebot.wire import closing
+from battlebot.wire.login import Login
+
+
+def test_who_is_gone_while_the_clock_ticks_leaves_no_ticket(lobby: Lobby) -> None:
+    """Between the end of its connection and its leaving the lobby: nobody may meet it."""
+    player = comes()
+    lobby.enter(player)
+    assert len(lobby.queues.tickets("numberwang")) == 1
+    player.gone = True
+    lobby.tick()
+    lobby.leave(player)
+    assert lobby.queues.tickets("numberwang") == []
+
+
+def test_who_was_held_for_a_match_that_never_began_meets_who_has_come_meanwhile(
+    lobby: Lobby, client: redis.Redis
+) -> None:
+    """Who held its ticket is dead; nobody else need come for that."""
+    lobby.enter(comes())
+    taker = Ticket("n2/9.1", "bob", 1000.0)
+    assert [other.bot for other in others(lobby.queues.wait("numberwang", taker, 1))] == ["ada"]
+    lobby.enter(comes("cat", "2"))
+    lobby.tick()
+    assert lobby.store.live_ids() == []
+    client.delete(*(keys.ticket(text) for text in ("n1/1.1/ada", taker.text)))  # as time does
+    for _ in range(3):
+        lobby.tick()
+    (match_id,) = lobby.store.live_ids()
+    assert {seat.bot for seat in lobby.store.load(match_id).seats} == {"ada", "cat"}
+
+
+@pytest.mark.parametrize("lost", ["as it is put back", "as it looks again", "as another looks again"])
+def test_who_is_put_back_while_redis_falls_silent_meets_who_waits_all_the_same(
+    lobby: Lobby, client: redis.Redis, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    """Its tick ends there: what it was about to do for those who wait is not forgotten."""
+    lobby.enter(comes(), may_take=False)
+    lobby.enter(comes("cat", "2"), may_take=False)
+    client.delete(keys.queue("numberwang"))  # a Redis that has lost it
+    if lost != "as it is put back":
+        lobby.tick()
+    real, silent = lobby.queues._scripts.run, []
+
+    def run(*arguments: Any) -> Any:
+        answer = real(*arguments) if lost == "as it is put back" else None
+        if len(silent) < (2 if lost == "as another looks again" else 1):
+            silent.append(answer)
+            raise Unavailable("the answer was lost")
+        return real(*arguments) if answer is None else answer
+
+    monkeypatch.setattr(lobby.queues._scripts, "run", run)
+    for _ in silent, silent:
+        with suppress(Unavailable):
+            lobby.tick()
+    assert silent
+    for _ in range(3):
+        lobby.tick()
+    assert len(lobby.store.live_ids()) == 1
+
+
+def test_of_more_than_a_tick_can_speak_of_each_has_its_turn(
+    lobby: Lobby, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Redis has lost the tickets of five that wait in two contests; a tick speaks of two."""
+    monkeypatch.setattr("battlebot.matchmaking.waiters.MOST", 2)
+    for number, contest in enumerate(["cup", "cup", "cup", "league", "league"]):
+        login = {"game": "numberwang", "contest": contest, "bot_id": f"bot{number}", "login_hash": "0" * 64}
+        lobby.enter(Player(Login.decode(json.dumps(login), 8), Bot(), str(number), Lag(), lambda player: None))
+    queues = [keys.queue(f"numberwang/{contest}") for contest in ("cup", "league")]
+    lobby.tick()
+    client.delete(*queues)
+    there = []
+    for _ in range(3):
+        lobby.tick()
+        there.append(sum(map(client.zcard, queues)))
+    assert there == [2, 3, 5]
+
+
+def test_who_was_left_out_while_its_node_was_late_is_taken_along_by_the_next_tick(
+    lobby: Lobby, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody else need come for that, and it is not yet its turn to be looked at."""
+    monkeypatch.setattr("battlebot.matchmaking.waiters.MOST", 0)
+    lobby.queues.wait("numberwang", Ticket("n2/9.1", "bob", 1000.0), BY_A_TASK)
+    beats(client, 1000.0)
+    lobby.enter(comes())
+    assert lobby.store.live_ids() == []
+    client.delete(keys.NODES)
+    lobby.tick()
+    assert len(lobby.store.live_ids()) == 1
+
+
+@pytest.mark.parametrize("somebody", [False, True], ids=["nobody came", "somebody came this moment"])
+def test_who_has_waited_too_long_is_closed_unless_somebody_has_just_come(lobby: Lobby, somebody: bool) -> None:
+    """Another node makes the match: it would be lost by its bot, which the server itself has closed."""
+    player = comes()
+    lobby.enter(player)
+    if somebody:
+        assert others(lobby.queues.wait("numberwang", Ticket("n2/1.1", "cat", 2000.0), 1))
+    lobby.now_s = lambda: 1001.0 + lobby.settings.waiting_timeout_s
+    lobby.tick()
+    assert isinstance(player.channel, Bot)
+    assert player.channel.closed == ([] if somebody else [closing.NOBODY_CAME])
+    assert lobby.queues.tickets("numberwang") == []
