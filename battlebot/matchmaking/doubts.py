@@ -9,7 +9,7 @@ from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.player import Player
 from battlebot.arena.places import is_stateless, node_of
-from battlebot.errors import UnknownMatch
+from battlebot.errors import UnknownMatch, UnreadableMatch
 
 HOLD_S = 1.0  # within which a live node notices that a connection is broken
 
@@ -64,7 +64,7 @@ class Doubts:
         doubt = self._doubts[player.place]
         try:
             seat = self._store.load(doubt.match).seat_of(player.bot)
-        except UnknownMatch:
+        except (UnknownMatch, UnreadableMatch):
             return False
         if seat is None or seat.place is None or is_stateless(seat.place):
             return False

@@ -14,6 +14,7 @@ from lobbies import Bot, begun_for_ada, bot_of, comes, left_by_ada, lobby_of, ti
 from battlebot.arena.live.queue import Ticket
 from battlebot.config import Settings
 from battlebot.matchmaking.lobby import Lobby
+from battlebot.redisio import keys
 from battlebot.wire import closing
 
 
@@ -111,6 +112,16 @@ def test_who_found_its_seat_taken_waits_for_any_match(
     lobby.arena.look_after(match.id, first)
     assert first.table is not None
     assert first.table.match_id == match.id
+
+
+def test_who_left_a_match_that_nobody_can_read_any_more_waits_for_another(lobby: Lobby) -> None:
+    """A node of another version has written it; the sweep will set it aside."""
+    lobby.store.client.hset(keys.match(left_by_ada(lobby)), "doc", b'{"id": "m"}')
+    player = comes()
+    lobby.enter(player)
+    lobby.tick()
+    assert player.table is None
+    assert [ticket.bot for ticket in lobby.queues.tickets("numberwang")] == ["ada"]
 
 
 def test_who_resumes_a_match_takes_over_the_seat_that_another_connection_holds(lobby: Lobby) -> None:

@@ -21,7 +21,7 @@ from battlebot.arena.node.recovery import Recovery
 from battlebot.arena.node.tables import Table, Tables
 from battlebot.arena.node.turns import Turns
 from battlebot.arena.places import node_of
-from battlebot.errors import Unavailable, UnknownMatch
+from battlebot.errors import Unavailable, UnknownMatch, UnreadableMatch
 from battlebot.referee.events import Joined, Left, Orphaned, Turned
 from battlebot.referee.match import Seat
 from battlebot.runtime.background import in_background
@@ -154,7 +154,7 @@ class Arena:
                 self._host.conduct(table, event)
                 if if_empty and not self._sits(table, player):
                     return False
-            except UnknownMatch:
+            except (UnknownMatch, UnreadableMatch):
                 return False
         log.info("match.joined", match=match_id, bot=player.bot)
         return True
