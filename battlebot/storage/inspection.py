@@ -13,6 +13,8 @@ from pymongo.errors import OperationFailure
 from battlebot.storage.indexes import INDEXES, PROPERTIES
 from battlebot.storage.mongo import mongo_errors
 
+NO_SUCH_COLLECTION = 26
+
 
 @dataclass(frozen=True)
 class MongoServer:
@@ -52,8 +54,10 @@ class Inspection:
             with mongo_errors():
                 try:
                     kept = self._database[collection].index_information()
-                except OperationFailure:
-                    kept = {}  # there is no such collection yet
+                except OperationFailure as error:
+                    if error.code != NO_SUCH_COLLECTION:
+                        raise
+                    kept = {}
             for model in models:
                 wanted = {**model.document, "key": list(model.document["key"].items())}
                 found = kept.get(wanted["name"])
