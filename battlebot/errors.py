@@ -22,6 +22,7 @@
     │   ├── BadToken            an organiser's token is unknown, expired or revoked
     │   ├── ContestClosed       the contest takes no (more) bots, or may not be opened
     │   ├── WrongState          the contest's state does not allow the request
+    │   ├── FormatMissing       the contest's format is not installed here (any more)
     │   ├── TooLate             the contest has gone on too far for the match to be taken back
     │   ├── WrongOrigin         a browser sends the request for a page of another origin
     │   └── TooMany             a limit of rate or number is exceeded
@@ -189,6 +190,13 @@ class WrongState(Refused):
     """The contest's state does not allow the request."""
 
     code = "wrong-state"
+    http_status = 409
+
+
+class FormatMissing(Refused):
+    """The stored contest has a format that is not installed here; what does not need the format works."""
+
+    code = "format-missing"
     http_status = 409
 
 

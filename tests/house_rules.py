@@ -231,9 +231,9 @@ LAYERS = {
         never=PURE - {"sys", "pathlib"},
     ),
     "battlebot.doctor": layer(
-        "the doctor looks at arena, queues and storage, and changes nothing",
+        "the doctor looks at arena, queues, storage and the formats' names, and changes nothing",
         *("doctor", "redisio", "arena.live.queue", "arena.places"),
-        *("storage", "config", "errors"),
+        *("contests.contest", "contests.formats", "storage", "config", "errors"),
         theirs=("packaging",),
         never=SOCKETS | PROCESSES,
     ),

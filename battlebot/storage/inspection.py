@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +65,13 @@ class Inspection:
                 if found is None or any(found.get(each) != wanted.get(each) for each in ("key", *PROPERTIES)):
                     missing.append(f"{collection}.{wanted['name']}")
         return missing
+
+    def contests_beside(self, formats: Collection[str]) -> list[tuple[str, str, str, str]]:
+        """The contests of none of these formats, as (game, name, format, state)."""
+        with mongo_errors():
+            # those stored without a format are of the first one there was
+            found = self._database["contests"].find({"format": {"$exists": True, "$nin": list(formats)}})
+            return sorted((row["game"], row["name"], row["format"], row["state"]) for row in found)
 
     def unrated(self) -> dict[str, tuple[int, float]]:
         """Game -> how many stored matches are not in its ratings yet, and how many seconds ago the first ended."""
