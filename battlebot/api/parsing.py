@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Any, NoReturn
 
 import marshmallow as ma
-from flask import Request
+from flask import Request, request
 from flask_smorest import Blueprint
 from webargs.flaskparser import FlaskParser
 
@@ -30,12 +30,7 @@ class Parser(FlaskParser):
         body = req.get_data(cache=True)
         if not body:
             raise BadMessage("The body is empty; it must be a JSON object.", rule="json")
-        try:
-            value = decode_object(body, current_context().settings.max_nesting)
-        except BadMessage as error:
-            raise BadMessage(f"The body is refused: {error}", rule="json") from None
-        check_keys(body)
-        return value
+        return json_object(body)
 
     def handle_error(self, error: ma.ValidationError, *_args: Any, **_kwargs: Any) -> NoReturn:
         """Raise BadMessage for the first broken rule, with the details `field` and `rule`."""
@@ -65,6 +60,29 @@ def _with_common_errors(doc: dict[str, Any], _info: dict[str, Any], **_kwargs: A
         # the name of a response that flask-smorest describes by our schema of errors
         doc["responses"].setdefault(str(status), HTTPStatus(status).name)
     return doc
+
+
+def refuse_query() -> None:
+    """Raise BadMessage if the request has a query argument."""
+    for name in request.args:
+        raise BadMessage(f"The query argument {name[:64]!r} is not known here.", field=name[:64], rule="unknown")
+
+
+def refuse_body() -> None:
+    """Raise BadMessage if the request has a body that says anything: one may be empty, or an object without keys."""
+    body = request.get_data(cache=True)
+    for key in json_object(body) if body else ():
+        raise BadMessage(f"The body has the key {key[:64]!r}; this request takes none.", field=key[:64], rule="unknown")
+
+
+def json_object(body: bytes) -> dict[str, Any]:
+    """The JSON object that a body is. Raises BadMessage as `decode_object` and `check_keys` do."""
+    try:
+        value = decode_object(body, current_context().settings.max_nesting)
+    except BadMessage as error:
+        raise BadMessage(f"The body is refused: {error}", rule="json") from None
+    check_keys(body)
+    return value
 
 
 def check_keys(body: bytes) -> None:
