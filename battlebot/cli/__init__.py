@@ -119,7 +119,7 @@ def tcp(host: str | None, port: int | None) -> None:
 
 
 @commands.command()
-@click.option("--queue", default="", help="Queues to serve, separated by commas. Default: the default queue.")
+@click.option("--queue", default="", help="Queue to serve: battlebot or bots. Default: battlebot.")
 def worker(queue: str) -> None:
     """Run one Celery worker. Uses REDIS_URL and MONGODB_URI.
 
@@ -127,8 +127,12 @@ def worker(queue: str) -> None:
     """
     settings = _load_part("worker")
     from battlebot.cli.gamescheck import check_games
-    from battlebot.embedded.commands import BOTS, worker_command
+    from battlebot.embedded.commands import BOTS, DEFAULT, worker_command
 
+    if queue not in ("", DEFAULT, BOTS):
+        raise SettingError(
+            f"--queue={queue!r} is neither {DEFAULT} nor {BOTS}; a worker has one queue: start one for each."
+        )
     check_games()
     _become(worker_command(settings, queues=queue, name=BOTS if queue == BOTS else "worker"), settings)
 

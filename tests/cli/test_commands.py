@@ -13,6 +13,7 @@ from dotenv import dotenv_values
 
 from battlebot.cli.show import setting_rows
 from battlebot.config import Settings, load_settings
+from battlebot.redisio.tasklists import TaskLists
 from tests.cluster import free_port
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -145,6 +146,21 @@ def test_a_port_in_use_is_one_clear_line(command: str, battlebot: Run) -> None:
         port = taken.getsockname()[1]
         line = complaint(battlebot(command, "--port", str(port), **(PARTS if command == "web" else {})))
     assert line == f"Something listens on 127.0.0.1:{port} already. Choose another port by BATTLEBOT_PORT or --port."
+
+
+@pytest.mark.parametrize("host", ["a..b", "x" * 64, "nowhere.invalid"])
+@pytest.mark.parametrize("command", ["serve", "demo", "web", "tcp"])
+def test_a_host_that_is_none_is_one_clear_line(command: str, host: str, battlebot: Run) -> None:
+    """Also one that cannot be looked for, as no name may look so."""
+    line = complaint(battlebot(command, "--host", host, **(PARTS if command in ("web", "tcp") else {})))
+    assert line == f"The host {host!r} is not known. Choose another by BATTLEBOT_HOST or --host."
+
+
+@pytest.mark.parametrize("queue", ["foo", "battlebot,bots", "bots,battlebot", "bots,bots", ","])
+def test_a_worker_serves_one_queue_that_there_is(queue: str, battlebot: Run) -> None:
+    """One of another queue would wait for ever; one of both would ask bots without greenlets."""
+    line = complaint(battlebot("worker", "--queue", queue, **PARTS))
+    assert line.startswith(f"--queue={queue!r} is neither {TaskLists.QUEUE} nor {TaskLists.BOTS}; ")
 
 
 def with_game(folder: Path, text: str) -> None:
