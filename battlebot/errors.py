@@ -4,6 +4,7 @@
     ├── SettingError            a setting from the environment or .env is unusable
     ├── EmbeddedError           an embedded server could not be started
     ├── BadGame                 a module in games/ breaks the contract
+    ├── BadFormat               a module in contests/formats/ breaks the contract
     ├── Refused                 what arrived from outside is not acceptable
     │   ├── UnknownGame         no such game
     │   ├── UnknownBot          no such bot
@@ -71,6 +72,12 @@ class BadGame(BattlebotError):
     """A module in `games/` breaks the contract of `battlebot.rules.contract`."""
 
     code = "bad-game"
+
+
+class BadFormat(BattlebotError):
+    """A module in `contests/formats/` does not import, or breaks the contract of `contests.formats.contract`."""
+
+    code = "bad-format"
 
 
 class Refused(BattlebotError):

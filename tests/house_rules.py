@@ -201,7 +201,7 @@ LAYERS = {
     ),
     "battlebot.cli.contest_fields": layer(
         "what an organiser types names the formats, which are pure",
-        "contests.formats",
+        *("contests.formats", "errors"),
         theirs=("click",),
         never=SOCKETS | PROCESSES,
     ),
@@ -244,7 +244,10 @@ LAYERS = {
         never=SOCKETS - {"urllib"},
     ),
     "battlebot.cli.gamescheck": layer(
-        "the games are tried by the registry, which plays them", "rules.registry", "errors", theirs=(), never=SOCKETS
+        "the games are tried by the registry, which plays them, and the formats are loaded",
+        *("rules.registry", "contests.formats", "errors"),
+        theirs=(),
+        never=SOCKETS,
     ),
     "battlebot.cli.rest": layer(
         "the command line's REST client knows addresses, and no contest", "client.address", theirs=("click",)

@@ -142,8 +142,10 @@ def worker(queue: str) -> None:
 def beat(data: Path | None) -> None:
     """Run Celery beat; there must be exactly one. Uses REDIS_URL and MONGODB_URI."""
     settings = _load_part("beat", data=data)
+    from battlebot.cli.gamescheck import check_formats
     from battlebot.embedded.commands import beat_command
 
+    check_formats()
     try:
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

@@ -1,6 +1,8 @@
 """The command line: help at once, settings shown without secrets, each error one line and status 2."""
 
 import json
+import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -13,6 +15,7 @@ from dotenv import dotenv_values
 
 from battlebot.cli.show import setting_rows
 from battlebot.config import Settings, load_settings
+from battlebot.contests import formats
 from battlebot.redisio.tasklists import TaskLists
 from tests.cluster import free_port
 
@@ -189,6 +192,61 @@ def test_a_broken_game_is_one_clear_line(
     line = complaint(battlebot(command, BATTLEBOT_DATA=str(tmp_path / "data"), **ports, **parts))
     assert line.startswith(f"games/tiny.py: {sentence}")
     assert not (tmp_path / "data").exists()
+
+
+# the command, where the folder of formats is a copy with one file more
+WITH_FORMAT = """
+import sys
+from pathlib import Path
+
+import battlebot.contests
+
+battlebot.contests.__path__.insert(0, str(Path.cwd()))
+from battlebot.cli import main
+
+main(sys.argv[1:])
+"""
+LACKING = """
+from battlebot.contests.formats.contract import Format
+
+
+class Tiny(Format):
+    NAME = "tiny"
+"""
+
+
+@pytest.mark.parametrize("command", ["serve", "demo", "web", "tcp", "worker", "beat"])
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "class Tiny(",
+            "contests/formats/tiny.py: importing it raises SyntaxError: '(' was never closed (tiny.py, line 1)",
+        ),
+        (LACKING, "The contest format battlebot.contests.formats.tiny.Tiny lacks TITLE, CLOSED, TOGETHER, "),
+    ],
+    ids=["does not import", "is not complete"],
+)
+def test_a_broken_contest_format_is_one_clear_line(command: str, text: str, sentence: str, tmp_path: Path) -> None:
+    """Like a broken game; other commands need none."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(formats.__file__).parent, tmp_path / "formats", ignore=ignored)
+    (tmp_path / "formats" / "tiny.py").write_text(text)
+    ports = {"BATTLEBOT_PORT": str(free_port()), "BATTLEBOT_TCP_PORT": str(free_port()), "BATTLEBOT_NATS_PORT": "0"}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", WITH_FORMAT, *arguments],
+            cwd=tmp_path,
+            env={**os.environ, **ports, **(PARTS if command not in ("serve", "demo") else {})},
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
+
+    assert complaint(run(command)).startswith(sentence)
+    assert not (tmp_path / ".battlebot").exists()
+    assert run("contest", "create", "--help").returncode == 0
 
 
 SOUND = (Path(__file__).parents[2] / "games" / "numberwang.py").read_text().replace('"numberwang"', '"tiny"')
