@@ -120,6 +120,7 @@ def test_what_is_cancelled_is_stopped_and_what_is_finished_is_not() -> None:
 # the state, the entrants, who was withdrawn, who enters; the withdrawn and the entrants after it, or None: refused
 ENTRIES = [
     ("scheduled", ["a"], [], "b", ([], ["a", "b"])),
+    ("scheduled", ["a"], [], "ab", ([], ["a", "b"])),
     ("scheduled", ["a", "b"], ["a"], "ac", ([], ["a", "b", "c"])),
     ("running", ["a", "b"], ["a"], "a", ([], None)),
     ("running", ["a", "b"], ["a", "b"], "ab", ([], None)),
@@ -148,6 +149,8 @@ def test_who_enters(state: str, entrants: Any, gone: list[str], bots: str, expec
     gone_after, listed_after = expected
     assert change.contest == replace(now, withdrawn=gone_after, entrants=listed_after or entrants)
     assert actions(change) == ["enter"]
+    came_in = [bot for bot in bots if bot in gone or (listed_after and bot not in entrants)]
+    assert change.notes[0].details == {"bots": came_in}
 
 
 def test_who_is_in_enters_once() -> None:

@@ -122,7 +122,8 @@ def entered(contest: Contest, bots: Sequence[str], came: Sequence[str], by: str)
     after = replace(contest, withdrawn=[bot for bot in contest.withdrawn if bot not in back], settled=0)
     if fresh:
         after = replace(after, entrants=[*contest.listed, *fresh])
-    return Change(after, [Note(by, "enter", {"bots": list(bots)})])
+    came_in = [bot for bot in dict.fromkeys(bots) if bot in fresh or bot in back]
+    return Change(after, [Note(by, "enter", {"bots": came_in})])
 
 
 def withdrawn(contest: Contest, bot: str, came: Sequence[str], by: str) -> Change | None:
