@@ -31,7 +31,7 @@ def _described(*errors: int) -> Callable[[Any], Any]:
     """Describe in OpenAPI that a view needs a token and which errors of its own it may answer."""
 
     def note(view: Any) -> Any:
-        for status in (401, *errors, 503):
+        for status in (401, *errors):
             view = organising.alt_response(status, schema=ErrorBody)(view)
         return organising.doc(security=[{SCHEME: []}])(view)
 

@@ -18,6 +18,7 @@ from battlebot.wire.jsontext import decode_object
 
 OF_ANY_REQUEST = (414, 431)
 OF_A_BODY = (408, 413)
+OF_STORES = (503,)
 
 
 class Parser(FlaskParser):
@@ -45,21 +46,22 @@ class Parser(FlaskParser):
 class Described(Blueprint):
     """A blueprint whose views are described in OpenAPI and parse their arguments with `Parser`.
 
-    The description of each has the errors about a request's size and pace as well.
+    The description of each has the errors about a request's size and pace as well, and those of stores that are away
+    unless `asks_stores` is false.
     """
 
     ARGUMENTS_PARSER = Parser()
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, asks_stores: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._prepare_doc_cbks.append(_with_common_errors)
+        self._errors = (*OF_ANY_REQUEST, *(OF_STORES if asks_stores else ()))
+        self._prepare_doc_cbks.append(self._with_common_errors)
 
-
-def _with_common_errors(doc: dict[str, Any], _info: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
-    for status in (*OF_ANY_REQUEST, *(OF_A_BODY if "requestBody" in doc else ())):
-        # the name of a response that flask-smorest describes by our schema of errors
-        doc["responses"].setdefault(str(status), HTTPStatus(status).name)
-    return doc
+    def _with_common_errors(self, doc: dict[str, Any], _info: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
+        for status in (*self._errors, *(OF_A_BODY if "requestBody" in doc else ())):
+            # the name of a response that flask-smorest describes by our schema of errors
+            doc["responses"].setdefault(str(status), HTTPStatus(status).name)
+        return doc
 
 
 def refuse_query() -> None:

@@ -77,7 +77,7 @@ def test_it_can_be_ended_and_paused(bereft: House, method: str, path: str, state
 
 def test_a_scheduled_one_may_be_given_another_format(bereft: House) -> None:
     """Which is not another unknown one; until then it cannot be started."""
-    bereft.storage.database["contests"].update_one({"name": "cup"}, {"$set": {"state": "scheduled"}})
+    bereft.storage.database["contests"].update_one({"name": "cup"}, {"$set": {"state": "scheduled", "withdrawn": []}})
     assert bereft.organise("POST", "/cup/start").json["code"] == "format-missing"
     wrong = bereft.organise("PATCH", "/cup", {"format": "darby"})
     assert (wrong.status_code, wrong.json["code"], wrong.json["field"]) == (400, "refused", "format")

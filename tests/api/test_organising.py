@@ -106,6 +106,7 @@ BAD = [
     ({"entrants": "closed"}, "entrants", "list"),
     ({"entrants": ["a", "a"]}, "entrants", "unique"),
     ({"entrants": ["a", 1]}, "entrants", None),
+    ({"options": {"x": 1}}, "options", None),
     ({"entrants": ["nobody"]}, "entrants", None),
     ({"format": "round-robin"}, "entrants", None),
     ({"format": "chess960"}, "format", None),
@@ -128,6 +129,29 @@ def test_what_is_not_acceptable_is_400_with_the_field(
     assert rule is None or answer.json["rule"] == rule
     assert {"error", "code"} <= answer.json.keys()
     assert home.client.get(CONTESTS).json == {"contests": []}
+
+
+def test_of_several_the_one_that_is_wrong_is_named(home: House) -> None:
+    """An entrant by its place, from 0 as programs count; an option by its name."""
+    home.register("a")
+    for entrants in (["a", 5], ["a", "b/c"]):
+        answer = home.organise("POST", "", {"name": "cup", "entrants": entrants})
+        assert answer.json["error"].startswith("entrants[1] must ")
+    options = home.organise("POST", "", {"name": "cup", "options": {"x": 1}})
+    assert (options.json["field"], options.json["option"]) == ("options", "x")
+    contest(home, format="round-robin", entrants=["a"])
+    bots = home.organise("POST", "/cup/entrants", {"bots": [["a"]]})
+    assert (bots.json["error"], bots.json["field"]) == ("bots[0] must be a string.", "bots")
+
+
+def test_points_are_described_with_their_bounds(home: House) -> None:
+    """What is outside of them is a 400."""
+    schema = home.client.get("/openapi.json").json["components"]["schemas"]["NewContest"]["properties"]["points"]
+    of_a_win = schema["properties"]["win"]
+    assert (of_a_win["minimum"], of_a_win["maximum"], of_a_win["default"]) == (0, 1000, 3)
+    assert contest(home, points={"win": 1000})["points"] == {"win": 1000, "draw": 1, "loss": 0}
+    refused = home.organise("POST", "", {"name": "high", "points": {"win": 1001}})
+    assert (refused.status_code, refused.json["field"], refused.json["rule"]) == (400, "points", "bounds")
 
 
 def test_a_body_must_be_an_object_with_a_name(home: House) -> None:

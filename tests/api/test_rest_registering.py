@@ -167,3 +167,16 @@ def test_an_owner_whose_bots_key_is_unknown_here_is_told_to_come_back(home: Hous
     assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
     assert "Retry-After" in answer.headers
     assert "key" not in answer.text.lower()
+
+
+@pytest.mark.parametrize(
+    ("body", "field"), [({}, "url"), ({"foo": 1}, "url"), ({"url": None}, "url"), ({"available": False}, "available")]
+)
+def test_a_bot_without_a_url_has_nothing_to_be_changed(
+    client: FlaskClient, body: dict[str, object], field: str
+) -> None:
+    """The field is the one that was sent, or the one that would help."""
+    bot = client.post("/bots/numberwang", json={"bot_id": "x"}).json
+    headers = {"Authorization": f"Bearer {bot['pass_hash']}"}
+    answer = client.patch("/bots/numberwang/x", json=body, headers=headers)
+    assert (answer.status_code, answer.json["code"], answer.json["field"]) == (400, "refused", field)

@@ -11,7 +11,7 @@ import structlog
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
 from battlebot.contests.kind import kind_of
-from battlebot.errors import Refused
+from battlebot.errors import BadMessage, Refused
 from battlebot.rules.contract import Game
 from battlebot.storage import Storage
 
@@ -69,7 +69,10 @@ class Requirements:
     def _of_the_start(self, contest: Contest, bots: Sequence[str]) -> None:
         """Checks that the game lets these bots begin: all of them if all meet together, else any two."""
         rules, together = self.registry[contest.game], kind_of(contest).TOGETHER
-        options = rules.options_with_defaults(contest.options)
+        try:
+            options = rules.options_with_defaults(contest.options)
+        except BadMessage as error:
+            raise BadMessage(str(error), field="options", **error.details) from None
         meet = list(bots) if together else [*bots, *_ANY_TWO][:2]
         # bots of a battle may be entered one by one; with fewer than two nothing begins
         problem = self._objection(rules, meet, options) if len(meet) > 1 else None
