@@ -4,6 +4,7 @@
     ├── SettingError            a setting from the environment or .env is unusable
     ├── EmbeddedError           an embedded server could not be started
     ├── BadGame                 a module in games/ breaks the contract
+    ├── BadFormat               a module in contests/formats/ breaks the contract
     ├── Refused                 what arrived from outside is not acceptable
     │   ├── UnknownGame         no such game
     │   ├── UnknownBot          no such bot
@@ -22,6 +23,8 @@
     │   ├── BadToken            an organiser's token is unknown, expired or revoked
     │   ├── ContestClosed       the contest takes no (more) bots, or may not be opened
     │   ├── WrongState          the contest's state does not allow the request
+    │   ├── TooFewEntrants      the contest's list has too few bots for it to start
+    │   ├── FormatMissing       the contest's format is not installed here (any more)
     │   ├── TooLate             the contest has gone on too far for the match to be taken back
     │   ├── WrongOrigin         a browser sends the request for a page of another origin
     │   └── TooMany             a limit of rate or number is exceeded
@@ -70,6 +73,12 @@ class BadGame(BattlebotError):
     """A module in `games/` breaks the contract of `battlebot.rules.contract`."""
 
     code = "bad-game"
+
+
+class BadFormat(BattlebotError):
+    """A module in `contests/formats/` does not import, or breaks the contract of `contests.formats.contract`."""
+
+    code = "bad-format"
 
 
 class Refused(BattlebotError):
@@ -190,6 +199,20 @@ class WrongState(Refused):
     """The contest's state does not allow the request."""
 
     code = "wrong-state"
+    http_status = 409
+
+
+class TooFewEntrants(Refused):
+    """Fewer than two bots are on the contest's list and have not been withdrawn: it would be over as it begins."""
+
+    code = "too-few-entrants"
+    http_status = 409
+
+
+class FormatMissing(Refused):
+    """The stored contest has a format that is not installed here; what does not need the format works."""
+
+    code = "format-missing"
     http_status = 409
 
 

@@ -6,7 +6,7 @@ import structlog
 from celery import shared_task
 
 from battlebot.contests.contest import Contest
-from battlebot.errors import Unavailable
+from battlebot.errors import FormatMissing, Unavailable
 from battlebot.redisio import keys
 from battlebot.runtime.seldom import Seldom
 from tasks.workbench import Workbench, workbench
@@ -27,10 +27,11 @@ def pair(game: str, contest: str) -> int:
         return bench.solo(work).run(lambda: bench.pairer.pair(game, contest))
     except Unavailable as error:
         log.warning("pairing.put_off", game=game, contest=contest, error=str(error))
-    except Exception:
+    except Exception as error:
         # the sweep asks again every second, as long as somebody waits
         if may_tell(("pair", game, contest)):
-            log.exception("contest.not_paired", game=game, contest=contest)
+            unforeseen = not isinstance(error, FormatMissing)
+            log.error("contest.not_paired", game=game, contest=contest, error=str(error), exc_info=unforeseen)
     return 0
 
 
@@ -61,10 +62,11 @@ def _look_at(bench: Workbench, contest: Contest) -> int:
         return bench.absences.look_at(contest)
     except Unavailable:
         raise
-    except Exception:
+    except Exception as error:
         # an error in one contest must not keep the others from going on
         if may_tell(("look", *contest.where)):
-            log.exception("contest.not_looked_after", game=contest.game, contest=contest.name)
+            about = {"game": contest.game, "contest": contest.name, "error": str(error)}
+            log.error("contest.not_looked_after", **about, exc_info=not isinstance(error, FormatMissing))
         return 0
 
 

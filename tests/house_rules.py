@@ -201,7 +201,7 @@ LAYERS = {
     ),
     "battlebot.cli.contest_fields": layer(
         "what an organiser types names the formats, which are pure",
-        "contests.formats",
+        *("contests.formats", "errors"),
         theirs=("click",),
         never=SOCKETS | PROCESSES,
     ),
@@ -231,9 +231,9 @@ LAYERS = {
         never=PURE - {"sys", "pathlib"},
     ),
     "battlebot.doctor": layer(
-        "the doctor looks at arena, queues and storage, and changes nothing",
+        "the doctor looks at arena, queues, storage and the formats' names, and changes nothing",
         *("doctor", "redisio", "arena.live.queue", "arena.places"),
-        *("storage", "config", "errors"),
+        *("contests.contest", "contests.formats", "storage", "config", "errors"),
         theirs=("packaging",),
         never=SOCKETS | PROCESSES,
     ),
@@ -244,7 +244,10 @@ LAYERS = {
         never=SOCKETS - {"urllib"},
     ),
     "battlebot.cli.gamescheck": layer(
-        "the games are tried by the registry, which plays them", "rules.registry", "errors", theirs=(), never=SOCKETS
+        "the games are tried by the registry, which plays them, and the formats are loaded",
+        *("rules.registry", "contests.formats", "errors"),
+        theirs=(),
+        never=SOCKETS,
     ),
     "battlebot.cli.rest": layer(
         "the command line's REST client knows addresses, and no contest", "client.address", theirs=("click",)

@@ -27,7 +27,11 @@ class Contest(AsItIs):
     format = fields.String(required=True)
     config = fields.Dict(required=True)
     meetings = fields.Integer(required=True, metadata={"description": "of each pair, at most; or of all together"})
-    together = fields.Boolean(required=True, metadata={"description": "whether all entrants meet in one match"})
+    together = fields.Boolean(
+        required=True,
+        allow_none=True,
+        metadata={"description": "whether all entrants meet in one match; null: its format is not installed any more"},
+    )
     entrants = fields.Raw(required=True, metadata={"description": '"open", or a list of bot ids'})
     withdrawn = fields.List(fields.String(), required=True)
     options = fields.Dict(required=True)
@@ -46,7 +50,9 @@ class Contest(AsItIs):
 class ContestWithProgress(Contest):
     """A contest with its progress."""
 
-    progress = fields.Nested(Progress, required=True)
+    progress = fields.Nested(
+        Progress, required=True, allow_none=True, metadata={"description": "null: its format is not installed any more"}
+    )
 
 
 class Contests(AsItIs):

@@ -10,6 +10,7 @@ from typing import Any
 from marshmallow import ValidationError, fields
 
 from battlebot.contests.contest import SEED_POINTS
+from battlebot.errors import BadName
 from battlebot.wire.names import checked_name
 
 MOST_ENTRANTS = 10_000
@@ -97,10 +98,17 @@ class Bots(fields.Field[list[str]]):
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[str]:
         if not isinstance(value, list) or len(value) > MOST_ENTRANTS:
             raise refused("list", f"{attr} must be a list of at most {MOST_ENTRANTS} bots.")
-        names = [checked_name(name, attr or "entrants") for name in value]
+        names = [_entry(name, attr or "entrants", index) for index, name in enumerate(value)]
         if len(set(names)) < len(names):
             raise refused("unique", f"{attr} must name each bot once.")
         return names
+
+
+def _entry(name: Any, field: str, index: int) -> str:
+    try:
+        return checked_name(name, f"{field}[{index}]")
+    except BadName as error:
+        raise BadName(str(error), field=field) from None
 
 
 class Entrants(Bots):
@@ -116,6 +124,12 @@ class Entrants(Bots):
 
 class Points(fields.Field[dict[str, int]]):
     """Points for a win, a draw and a loss; those left out are as in the seeds."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        each = {"type": "integer", "minimum": 0, "maximum": MOST_POINTS}
+        properties = {name: {**each, "default": count} for name, count in SEED_POINTS.items()}
+        form = {"type": "object", "properties": properties, "additionalProperties": False}
+        super().__init__(metadata={**form, **kwargs.pop("metadata", {})}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> dict[str, int]:
         if not isinstance(value, Mapping) or not value.keys() <= SEED_POINTS.keys():

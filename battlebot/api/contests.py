@@ -14,7 +14,7 @@ from battlebot.api.parsing import Described
 from battlebot.api.schemas import LINK, ErrorBody
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
-from battlebot.contests.formats import format_named
+from battlebot.contests.kind import has_kind, kind_of
 from battlebot.errors import BadMessage, UnknownContest
 
 CONTESTS = "/games/<game>/contests"
@@ -58,7 +58,8 @@ def list_contests(asked: dict[str, Any], game: str) -> tuple[dict[str, Any], int
 def show_contest(game: str, name: str) -> dict[str, Any]:
     """A contest with all its settings and its progress"""
     contest, lookout = stored_contest(game, name), current_context().lookout
-    return {**contest_document(contest), "progress": lookout.progress(contest, lookout.ranking(contest))}
+    progress = lookout.progress(contest, lookout.ranking(contest)) if has_kind(contest) else None
+    return {**contest_document(contest), "progress": progress}
 
 
 @contests.get(f"{CONTEST}/audit")
@@ -74,6 +75,7 @@ def show_audit(game: str, name: str) -> list[dict[str, Any]]:
 @contests.arguments(OfBot, location="query")
 @contests.response(200, Meetings)
 @contests.alt_response(404, schema=ErrorBody)
+@contests.alt_response(409, schema=ErrorBody)
 def show_meetings(asked: dict[str, Any], game: str, name: str) -> dict[str, Any]:
     """Who has met whom how often, who moved first, and what is left
 
@@ -87,6 +89,7 @@ def show_meetings(asked: dict[str, Any], game: str, name: str) -> dict[str, Any]
 @contests.arguments(AboutBot, location="query")
 @contests.response(200, Why)
 @contests.alt_response(404, schema=ErrorBody)
+@contests.alt_response(409, schema=ErrorBody)
 def show_why(asked: dict[str, Any], game: str, name: str) -> dict[str, Any]:
     """Why a bot is not playing right now, in a sentence with a code"""
     return current_context().lookout.why(stored_contest(game, name), asked["bot"])
@@ -96,6 +99,7 @@ def show_why(asked: dict[str, Any], game: str, name: str) -> dict[str, Any]:
 @contests.arguments(Best, location="query")
 @contests.response(200, Crosstable)
 @contests.alt_response(404, schema=ErrorBody)
+@contests.alt_response(409, schema=ErrorBody)
 def show_crosstable(asked: dict[str, Any], game: str, name: str) -> dict[str, Any]:
     """Who beat whom, by wins, draws and losses of each pair that has met"""
     contest = stored_contest(game, name)
@@ -131,7 +135,7 @@ def stored_contest(game: str, name: str) -> Contest:
 
 
 def contest_document(contest: Contest) -> dict[str, Any]:
-    """The public fields of a contest."""
+    """The public fields of a contest; without its format `meetings` is what was set, and `together` is None."""
     return _shown(contest, FIELDS)
 
 
@@ -142,5 +146,7 @@ def contest_head(contest: Contest) -> dict[str, Any]:
 
 def _shown(contest: Contest, names: Iterable[str]) -> dict[str, Any]:
     document = contest.as_document()
-    together = format_named(contest.format).TOGETHER
-    return {**{name: document[name] for name in names}, "meetings": cap_of(contest), "together": together}
+    shown = {name: document[name] for name in names}
+    if not has_kind(contest):
+        return {**shown, "together": None}
+    return {**shown, "meetings": cap_of(contest), "together": kind_of(contest).TOGETHER}

@@ -37,7 +37,7 @@ class ContestChanges(Strict):
     turnTimeoutMs = Whole(  # noqa: N815
         100, 3_600_000, allow_none=True, metadata={"description": "for a turn; null: what the server and the game say"}
     )
-    points = Points(metadata={"type": "object", "description": "`{win, draw, loss}`, by default 3, 1, 0"})
+    points = Points(metadata={"description": "A win must not count less than a draw, nor a draw less than a loss."})
     absentAfterS = Whole(  # noqa: N815
         1, 86_400, metadata={"description": "how long a bot is waited for before its meeting is closed without it"}
     )

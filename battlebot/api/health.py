@@ -11,7 +11,7 @@ from battlebot.api.context import current_context
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import AsItIs
 
-health = Described("health", __name__, description="Whether the server works")
+health = Described("health", __name__, asks_stores=False, description="Whether the server works")
 
 
 class Alive(AsItIs):

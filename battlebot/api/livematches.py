@@ -41,7 +41,6 @@ class LiveAnswer(AsItIs):
 @livematches.get("/games/<game>/live")
 @livematches.response(200, LiveAnswer)
 @livematches.alt_response(404, schema=ErrorBody)
-@livematches.alt_response(503, schema=ErrorBody)
 def list_live(game: str) -> dict[str, Any]:
     """The running matches of a game, the latest first"""
     return _seen(game)
@@ -50,7 +49,6 @@ def list_live(game: str) -> dict[str, Any]:
 @livematches.get("/games/<game>/live/events")
 @livematches.response(200, LiveAnswer, content_type="text/event-stream")
 @livematches.alt_response(404, schema=ErrorBody)
-@livematches.alt_response(503, schema=ErrorBody)
 def live_events(game: str) -> Response:
     """A stream of server-sent events: the running matches with their states, whenever these change
 

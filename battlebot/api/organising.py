@@ -12,7 +12,7 @@ from battlebot.api.contestanswers import Contest, Voided
 from battlebot.api.contests import CONTEST, CONTESTS, contest_document, stored_contest
 from battlebot.api.contestschemas import ContestChanges, NewContest, NewEntrants, VoidReason
 from battlebot.api.context import check_game, current_context
-from battlebot.api.parsing import Described
+from battlebot.api.parsing import Described, refuse_body, refuse_query
 from battlebot.api.schemas import ErrorBody
 from battlebot.api.tokens import SCHEME, for_organisers, organiser_name
 from battlebot.errors import BadMessage
@@ -22,13 +22,14 @@ ACTIONS = ("start", "pause", "resume", "finish")
 organising = Described("organising", __name__, description="What organisers do; every path needs a token")
 organising.url_value_preprocessor(check_game)
 for_organisers(organising)
+organising.before_request(refuse_query)
 
 
 def _described(*errors: int) -> Callable[[Any], Any]:
     """Describe in OpenAPI that a view needs a token and which errors of its own it may answer."""
 
     def note(view: Any) -> Any:
-        for status in (401, *errors, 503):
+        for status in (401, *errors):
             view = organising.alt_response(status, schema=ErrorBody)(view)
         return organising.doc(security=[{SCHEME: []}])(view)
 
@@ -67,23 +68,25 @@ def change_contest(body: dict[str, Any], game: str, name: str) -> dict[str, Any]
 
 @organising.delete(CONTEST)
 @organising.response(200, Contest)
-@_described(404, 409)
+@_described(400, 404, 409)
 def cancel_contest(game: str, name: str) -> dict[str, Any]:
     """Cancel a contest
 
     Running matches become void. The record is kept.
     """
+    refuse_body()
     return contest_document(current_context().organiser.transition("cancel", game, name, organiser_name()))
 
 
 @organising.post(f"{CONTEST}/<any({','.join(ACTIONS)}):action>")
 @organising.response(200, Contest)
-@_described(404, 409)
+@_described(400, 404, 409)
 def move_contest(game: str, name: str, action: str) -> dict[str, Any]:
     """Start, pause, resume or finish a contest
 
-    After `pause` and `finish`, running matches go on.
+    After `pause` and `finish`, running matches go on. What a body or a query might ask for is an error.
     """
+    refuse_body()
     return contest_document(current_context().organiser.transition(action, game, name, organiser_name()))
 
 
@@ -110,6 +113,7 @@ def withdraw_entrant(game: str, name: str, bot: str) -> dict[str, Any]:
 
     Its running matches become void, and its remaining meetings are no longer due. Its finished matches stand.
     """
+    refuse_body()
     return contest_document(current_context().organiser.withdraw(game, name, bot, organiser_name()))
 
 

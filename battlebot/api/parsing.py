@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Any, NoReturn
 
 import marshmallow as ma
-from flask import Request
+from flask import Request, request
 from flask_smorest import Blueprint
 from webargs.flaskparser import FlaskParser
 
@@ -18,6 +18,7 @@ from battlebot.wire.jsontext import decode_object
 
 OF_ANY_REQUEST = (414, 431)
 OF_A_BODY = (408, 413)
+OF_STORES = (503,)
 
 
 class Parser(FlaskParser):
@@ -30,12 +31,7 @@ class Parser(FlaskParser):
         body = req.get_data(cache=True)
         if not body:
             raise BadMessage("The body is empty; it must be a JSON object.", rule="json")
-        try:
-            value = decode_object(body, current_context().settings.max_nesting)
-        except BadMessage as error:
-            raise BadMessage(f"The body is refused: {error}", rule="json") from None
-        check_keys(body)
-        return value
+        return json_object(body)
 
     def handle_error(self, error: ma.ValidationError, *_args: Any, **_kwargs: Any) -> NoReturn:
         """Raise BadMessage for the first broken rule, with the details `field` and `rule`."""
@@ -50,21 +46,45 @@ class Parser(FlaskParser):
 class Described(Blueprint):
     """A blueprint whose views are described in OpenAPI and parse their arguments with `Parser`.
 
-    The description of each has the errors about a request's size and pace as well.
+    The description of each has the errors about a request's size and pace as well, and those of stores that are away
+    unless `asks_stores` is false.
     """
 
     ARGUMENTS_PARSER = Parser()
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, asks_stores: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._prepare_doc_cbks.append(_with_common_errors)
+        self._errors = (*OF_ANY_REQUEST, *(OF_STORES if asks_stores else ()))
+        self._prepare_doc_cbks.append(self._with_common_errors)
+
+    def _with_common_errors(self, doc: dict[str, Any], _info: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
+        for status in (*self._errors, *(OF_A_BODY if "requestBody" in doc else ())):
+            # the name of a response that flask-smorest describes by our schema of errors
+            doc["responses"].setdefault(str(status), HTTPStatus(status).name)
+        return doc
 
 
-def _with_common_errors(doc: dict[str, Any], _info: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
-    for status in (*OF_ANY_REQUEST, *(OF_A_BODY if "requestBody" in doc else ())):
-        # the name of a response that flask-smorest describes by our schema of errors
-        doc["responses"].setdefault(str(status), HTTPStatus(status).name)
-    return doc
+def refuse_query() -> None:
+    """Raise BadMessage if the request has a query argument."""
+    for name in request.args:
+        raise BadMessage(f"The query argument {name[:64]!r} is not known here.", field=name[:64], rule="unknown")
+
+
+def refuse_body() -> None:
+    """Raise BadMessage if the request has a body that says anything: one may be empty, or an object without keys."""
+    body = request.get_data(cache=True)
+    for key in json_object(body) if body else ():
+        raise BadMessage(f"The body has the key {key[:64]!r}; this request takes none.", field=key[:64], rule="unknown")
+
+
+def json_object(body: bytes) -> dict[str, Any]:
+    """The JSON object that a body is. Raises BadMessage as `decode_object` and `check_keys` do."""
+    try:
+        value = decode_object(body, current_context().settings.max_nesting)
+    except BadMessage as error:
+        raise BadMessage(f"The body is refused: {error}", rule="json") from None
+    check_keys(body)
+    return value
 
 
 def check_keys(body: bytes) -> None:

@@ -24,7 +24,7 @@ progress.url_value_preprocessor(check_game)
 @progress.get(f"{CONTEST}/events")
 @progress.response(200, ContestEvent, content_type="text/event-stream")
 @progress.alt_response(404, schema=ErrorBody)
-@progress.alt_response(503, schema=ErrorBody)
+@progress.alt_response(409, schema=ErrorBody)
 def contest_events(game: str, name: str) -> Response:
     """A stream of server-sent events: a contest's progress and ranking whenever they change
 

@@ -65,6 +65,7 @@ def show_match(game: str, match_id: str) -> dict[str, Any]:
 @reading.arguments(Page, location="query")
 @reading.response(200, ContestAnswer, headers=LINK)
 @reading.alt_response(404, schema=ErrorBody)
+@reading.alt_response(409, schema=ErrorBody)
 def show_contest(page: dict[str, Any], game: str, contest: str) -> tuple[dict[str, Any], int, dict[str, str]]:
     """A contest: its ranking, best first, and its most recent matches, newest first, without turns"""
     storage = current_context().storage

@@ -18,7 +18,6 @@ registrations.url_value_preprocessor(check_game)
 @registrations.alt_response(404, schema=ErrorBody)
 @registrations.alt_response(409, schema=ErrorBody)
 @registrations.alt_response(429, schema=ErrorBody)
-@registrations.alt_response(503, schema=ErrorBody)
 def register_bot(body: dict[str, Any], game: str) -> tuple[dict[str, str], int, dict[str, str]]:
     """Register a bot for a game
 

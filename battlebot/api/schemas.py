@@ -13,7 +13,10 @@ from battlebot.wire.names import MAX_NAME_LENGTH, checked_name
 ANONYMOUS = "Anonymous"
 MOST_GAMES = 1000
 RECENT_GAMES = 30  # that `GET /games/<game>` lists unless told otherwise, as in the original
-URL_IS = "Where a stateless bot is asked: http:// or https://. It is tested before it is taken."
+URL_IS = (
+    "Where a stateless bot is asked: http://, https:// or, of a game that has such bots, nats://. "
+    "It is tested before it is taken."
+)
 AVAILABLE_IS = "Whether a stateless bot is matched."
 FAULTS = ("none", "bot", "network", "server")
 # the header by which a part of a list leads to the next

@@ -58,6 +58,7 @@ def change_bot(body: dict[str, Any], game: str, bot_id: str) -> dict[str, Any]:
 @statelessbots.post(f"{BOT}/test")
 @statelessbots.doc(security=SECURITY)
 @statelessbots.response(200, TestResult)
+@statelessbots.alt_response(400, schema=ErrorBody)
 @statelessbots.alt_response(401, schema=ErrorBody)
 @statelessbots.alt_response(404, schema=ErrorBody)
 @statelessbots.alt_response(429, schema=ErrorBody)

@@ -119,7 +119,7 @@ def tcp(host: str | None, port: int | None) -> None:
 
 
 @commands.command()
-@click.option("--queue", default="", help="Queues to serve, separated by commas. Default: the default queue.")
+@click.option("--queue", default="", help="Queue to serve: battlebot or bots. Default: battlebot.")
 def worker(queue: str) -> None:
     """Run one Celery worker. Uses REDIS_URL and MONGODB_URI.
 
@@ -127,8 +127,12 @@ def worker(queue: str) -> None:
     """
     settings = _load_part("worker")
     from battlebot.cli.gamescheck import check_games
-    from battlebot.embedded.commands import BOTS, worker_command
+    from battlebot.embedded.commands import BOTS, DEFAULT, worker_command
 
+    if queue not in ("", DEFAULT, BOTS):
+        raise SettingError(
+            f"--queue={queue!r} is neither {DEFAULT} nor {BOTS}; a worker has one queue: start one for each."
+        )
     check_games()
     _become(worker_command(settings, queues=queue, name=BOTS if queue == BOTS else "worker"), settings)
 
@@ -138,8 +142,10 @@ def worker(queue: str) -> None:
 def beat(data: Path | None) -> None:
     """Run Celery beat; there must be exactly one. Uses REDIS_URL and MONGODB_URI."""
     settings = _load_part("beat", data=data)
+    from battlebot.cli.gamescheck import check_formats
     from battlebot.embedded.commands import beat_command
 
+    check_formats()
     try:
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

@@ -18,6 +18,8 @@ OVER = ("finished", "cancelled")
 STANDING = ("rank", "bot_id", "score", "played", "wins", "draws", "losses")
 LISTED = ("name", "title", "state", "format", "meetings", "startsAt", "endsAt")
 TEXTS = frozenset({"bot_id", "name", "title", "state", "format", "startsAt", "endsAt"})
+# by `together`, which is null if the server lacks the contest's format
+MEETINGS = {True: " of all", False: " a pair", None: ""}
 
 Row = Mapping[str, Any]
 
@@ -29,7 +31,7 @@ def summary(contest: Row) -> str:
         said.append(f"starts {contest['startsAt']}" if contest.get("startsAt") else "starts when you say so")
     if contest["state"] not in OVER and contest.get("endsAt"):
         said.append(f"ends {contest['endsAt']} at the latest")
-    said.append(_count(contest["meetings"], "meeting") + (" of all" if contest.get("together") else " a pair"))
+    said.append(_count(contest["meetings"], "meeting") + MEETINGS[contest.get("together", False)])
     entrants = contest.get("entrants", "open")
     said.append("open to all" if entrants == "open" else _count(len(entrants), "entrant"))
     if contest.get("withdrawn"):

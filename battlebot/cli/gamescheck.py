@@ -1,4 +1,4 @@
-"""Finds and tries the games before a part starts that needs them, so that a broken game is one clear line."""
+"""Finds and tries games and contest formats before a part starts that needs them: a broken one is one clear line."""
 
 from __future__ import annotations
 
@@ -10,18 +10,28 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from battlebot.errors import BadGame, EmbeddedError
+from battlebot.errors import BadFormat, BadGame, EmbeddedError
 
 LIMIT_S = 20.0  # a hundred times as long as the games of the house take
 
 
+def check_formats() -> None:
+    """Raises BadFormat if there is a contest format that a part could not load."""
+    from battlebot.contests.formats import format_names
+
+    format_names()
+
+
 def check_games(limit_s: float = LIMIT_S) -> None:
-    """Raises BadGame as `discover` does; also if a function of a game does not return within so many seconds.
+    """Raises BadFormat like `check_formats`, and BadGame as `discover` does.
+
+    Also if a function of a game does not return within so many seconds.
 
     Looks where the parts look: they are started by `python -m`, which looks in the present folder first.
     """
     from battlebot.rules.registry import discover
 
+    check_formats()
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:
@@ -33,26 +43,27 @@ def check_games(limit_s: float = LIMIT_S) -> None:
 
 @contextmanager
 def games_checked() -> Iterator[None]:
-    """Raises BadGame, instead of beginning, like `check_games`; runs a server within the `with` block.
+    """Raises BadGame or BadFormat, instead of beginning, like `check_games`; runs a server within the `with` block.
 
-    If the server ends because a part keeps dying, looks at the games again: the EmbeddedError that is raised names the
-    game that was broken meanwhile, if there is one.
+    If the server ends because a part keeps dying, looks again: the EmbeddedError that is raised names the game or the
+    format that was broken meanwhile, if there is one.
     """
     check_games()
     try:
         yield
     except EmbeddedError as error:
         try:
-            _forget_games()
+            _forget()
             check_games()
-        except BadGame as broken:
+        except (BadGame, BadFormat) as broken:
             raise EmbeddedError(f"{error} {broken}") from error
         raise
 
 
-def _forget_games() -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "games"]:
-        del sys.modules[name]
+def _forget() -> None:
+    for name in list(sys.modules):
+        if f"{name}.".startswith(("games.", "battlebot.contests.formats.")):
+            del sys.modules[name]
     importlib.invalidate_caches()
 
 

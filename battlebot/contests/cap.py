@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from battlebot.contests.contest import Contest
-from battlebot.contests.formats import format_named
+from battlebot.contests.kind import kind_of
 
 CAP = 5  # meetings of a pair, from the seeds; no contest may allow more
 
 
 def cap_of(contest: Contest) -> int:
     """The highest number a meeting of the contest can have: counted per pair, or over all if all meet together."""
-    kind, meetings = format_named(contest.format), min(contest.meetings, CAP)
+    kind, meetings = kind_of(contest), min(contest.meetings, CAP)
     most = kind.most_meetings(contest.config, meetings)
     return most if kind.TOGETHER else min(most, meetings)

@@ -8,7 +8,8 @@ from typing import Any
 
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
-from battlebot.contests.formats import format_named
+from battlebot.contests.kind import kind_of
+from battlebot.errors import FormatMissing
 
 Finding = dict[str, str]
 
@@ -23,7 +24,7 @@ def check_contest(
     counted = {game["_id"]: game for game in games if not game["match"]["void"]}
     kept = {meeting["_id"]: meeting for meeting in meetings}
     return [
-        *_cap(cap_of(contest), format_named(contest.format).TOGETHER, counted.values(), kept.values()),
+        *_of_the_format(contest, counted.values(), kept.values()),
         *_matches_without_a_meeting(counted, kept),
         *_meetings_without_a_match(counted, kept),
     ]
@@ -31,6 +32,15 @@ def check_contest(
 
 def _finding(code: str, sentence: str, match: str | None = None) -> Finding:
     return {"code": code, "sentence": sentence, **({} if match is None else {"match": match})}
+
+
+def _of_the_format(
+    contest: Contest, games: Iterable[Mapping[str, Any]], meetings: Iterable[Mapping[str, Any]]
+) -> Iterator[Finding]:
+    try:
+        yield from _cap(cap_of(contest), kind_of(contest).TOGETHER, games, meetings)
+    except FormatMissing as error:
+        yield _finding(error.code, f"{error} The cap of meetings cannot be checked.")
 
 
 def _cap(

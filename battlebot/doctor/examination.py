@@ -40,7 +40,8 @@ def examine(settings: Settings, workers: work.Workers) -> Iterator[Finding]:
             )
         mongodb_there = yield from _unless_away("mongodb", lambda: stores.mongodb_server(database))
         if mongodb_there:
-            yield from _unless_away("disk", lambda: [stores.disk(storage, settings), work.ratings(database)])
+            yield from _unless_away("disk", lambda: [stores.disk(storage, settings)])
+            yield from _unless_away("ratings", lambda: [work.ratings(database), work.formats(database)])
         if redis_there and mongodb_there:
             yield from _unless_away("matches", lambda: work.matches(inspection, storage))
     finally:

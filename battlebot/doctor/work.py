@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.places import TCP, WEB, door_of
 from battlebot.config import Settings
+from battlebot.contests.contest import OVER
+from battlebot.contests.formats import format_names
 from battlebot.doctor.finding import Finding, ok, warning, wrong
 from battlebot.errors import Unavailable
 from battlebot.redisio.inspection import Inspection
@@ -137,6 +139,19 @@ def ratings(inspection: MongoInspection) -> Finding:
         rows = ", ".join(f"{game} by {count}" for game, (count, _) in behind.items())
         return wrong("ratings", f"They are behind: {rows} matches.", **facts)
     return ok("ratings", "They hold all matches.", **facts)
+
+
+def formats(inspection: MongoInspection) -> Finding:
+    """Whether the format of every stored contest is installed."""
+    found = inspection.contests_beside(format_names())
+    facts = {"contests": [f"{game}/{name}" for game, name, _, _ in found]}
+    if not found:
+        return ok("formats", "Those of all contests are installed.", **facts)
+    going_on = [row for row in found if row[3] not in OVER]
+    named = _listed([f"{name} of {game} ({kind})" for game, name, kind, _ in going_on or found])
+    if going_on:
+        return wrong("formats", f"Contests that cannot go on, since their format is not installed: {named}.", **facts)
+    return warning("formats", f"Contests without a ranking, since their format is not installed: {named}.", **facts)
 
 
 def _listed(names: list[str]) -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import socket
+from collections.abc import Mapping
 
 from battlebot.errors import EmbeddedError
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - looked for, not listened on
+
+WEB_NODE, TCP_DOOR = "The web node", "The TCP door"
 
 
 def bind_address(host: str, port: int) -> str:
@@ -26,6 +29,16 @@ def reachable_host(host: str) -> str:
     return _ANY.get(host, host)
 
 
+def check_apart(port: int, others: Mapping[str, int], by: str) -> None:
+    """Raise EmbeddedError if another part of the server is to listen on this port; `others`: what has which.
+
+    `by` tells the operator how to choose another port.
+    """
+    for what, used in others.items():
+        if port == used:
+            raise EmbeddedError(f"{what} is to listen on {port}. Choose another port by {by}.")
+
+
 def check_port(host: str, port: int, by: str = "BATTLEBOT_PORT or --port") -> None:
     """Raise EmbeddedError, with a sentence for the operator, if no server can listen on `host`:`port`.
 
@@ -35,7 +48,7 @@ def check_port(host: str, port: int, by: str = "BATTLEBOT_PORT or --port") -> No
         family, kind, protocol, _, address = socket.getaddrinfo(
             host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # the latter of a name that no host can have, such as a..b
         raise EmbeddedError(f"The host {host!r} is not known. Choose another by BATTLEBOT_HOST or --host.") from error
     try:
         with socket.socket(family, kind, protocol) as probe:

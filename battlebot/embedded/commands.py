@@ -11,6 +11,7 @@ from battlebot.config import Settings, as_environment
 # Otherwise gevent walks the stack to record where each greenlet was spawned: a tenth of the cost of a question to a bot
 UNTRACED = {"GEVENT_TRACK_GREENLET_TREE": "false"}
 
+DEFAULT = "battlebot"  # the queue of all other tasks
 BOTS = "bots"  # the queue of the tasks that ask stateless bots
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import structlog
 
 from battlebot.config import Settings, own_nats_url
-from battlebot.embedded.address import check_port
+from battlebot.embedded.address import TCP_DOOR, WEB_NODE, check_apart, check_port
 from battlebot.embedded.find import find_nats
 from battlebot.embedded.process import Program
 from battlebot.errors import EmbeddedError
@@ -22,11 +22,13 @@ log = structlog.get_logger(__name__)
 def with_nats(settings: Settings) -> Settings:
     """Settings with the address of a NATS: the operator's, else the embedded one if it can be started, else none.
 
-    Raises EmbeddedError if the operator has chosen a port and no nats-server can run there.
+    Raises EmbeddedError if the operator has chosen a port and no nats-server can run there. Call it when the port of
+    the TCP door is known.
     """
     if settings.nats_url or not settings.nats_port:
         return settings
     try:
+        check_apart(settings.nats_port, {WEB_NODE: settings.port, TCP_DOOR: settings.tcp_port}, PORT_BY)
         check_port(HOST, settings.nats_port, PORT_BY)
         find_nats()
     except EmbeddedError as error:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from battlebot.config import Settings, is_private
-from battlebot.embedded.address import check_port, reachable_host, server_url
+from battlebot.embedded.address import WEB_NODE, check_apart, check_port, reachable_host, server_url
 from battlebot.embedded.commands import (
     BOTS,
     asking_parts,
@@ -118,10 +118,7 @@ def _with_free_tcp_port(settings: Settings) -> Settings:
     """Drop the TCP door if its default port is in use. Raises EmbeddedError if another, chosen port is in use."""
     if settings.tcp_port:
         try:
-            if settings.tcp_port == settings.port:
-                raise EmbeddedError(
-                    f"The web node is to listen on {settings.port}. Choose another port by {TCP_PORT_BY}."
-                )
+            check_apart(settings.tcp_port, {WEB_NODE: settings.port}, TCP_PORT_BY)
             check_port(settings.host, settings.tcp_port, TCP_PORT_BY)
         except EmbeddedError as error:
             if settings.tcp_port != Settings.tcp_port:

@@ -60,7 +60,8 @@ class StatelessBots:
         update = {key: value for key, value in changes.items() if value is not None}
         url = update.get("url", bot.get("url"))
         if url is None:
-            raise Refused("This bot has no url: it connects by itself.", field="available")
+            field = "available" if "available" in update else "url"
+            raise Refused("This bot has no url: it connects by itself, until you give it one.", field=field)
         if url != bot.get("url"):
             self._trial.askers.check(url)
             update["lastTest"] = self._passed(game, bot_id, url)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 import pymongo
 from pymongo import MongoClient
 from pymongo.errors import ConfigurationError
@@ -27,6 +25,9 @@ from battlebot.storage.room import Room
 from battlebot.storage.standings import Standings
 from battlebot.storage.tokens import Tokens
 from battlebot.storage.voids import Voids
+
+PING_WITHIN_S = 2.0  # whoever asks whether a node is ready waits hardly longer
+ROUTER = "isdbgrid"  # what a mongos says of itself
 
 
 class Storage:
@@ -75,13 +76,17 @@ class Storage:
             for collection, models in INDEXES.items():
                 self.database[collection].create_indexes(models)
 
-    def ping(self, within_s: float | None = None) -> None:
-        """Raises Unavailable unless a primary answers, within so many seconds (None: as long as a query may take)."""
-        with mongo_errors(), nullcontext() if within_s is None else pymongo.timeout(within_s):
+    def ping(self, within_s: float = PING_WITHIN_S) -> None:
+        """Raises Unavailable unless a primary that takes transactions lets us read, within so many seconds."""
+        with mongo_errors(), pymongo.timeout(within_s):
             hello = self.client.admin.command("hello")
-        if not hello.get("isWritablePrimary"):
-            # only with a URI that says directConnection; otherwise the driver looks for a primary
-            raise Unavailable("MongoDB takes no writes now: it is not the primary.")
+            if "setName" not in hello and hello.get("msg") != ROUTER:
+                raise Unavailable("MongoDB is in no replica set, without which it has no transactions.")
+            if not hello.get("isWritablePrimary"):
+                # only with a URI that says directConnection; otherwise the driver looks for a primary
+                raise Unavailable("MongoDB takes no writes now: it is not the primary.")
+            # anybody may say hello
+            self.database["bots"].find_one({}, {"_id": 1})
 
     def close(self) -> None:
         """Closes the connections."""

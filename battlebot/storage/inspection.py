@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ from pymongo.errors import OperationFailure
 
 from battlebot.storage.indexes import INDEXES, PROPERTIES
 from battlebot.storage.mongo import mongo_errors
+
+NO_SUCH_COLLECTION = 26
 
 
 @dataclass(frozen=True)
@@ -52,14 +55,23 @@ class Inspection:
             with mongo_errors():
                 try:
                     kept = self._database[collection].index_information()
-                except OperationFailure:
-                    kept = {}  # there is no such collection yet
+                except OperationFailure as error:
+                    if error.code != NO_SUCH_COLLECTION:
+                        raise
+                    kept = {}
             for model in models:
                 wanted = {**model.document, "key": list(model.document["key"].items())}
                 found = kept.get(wanted["name"])
                 if found is None or any(found.get(each) != wanted.get(each) for each in ("key", *PROPERTIES)):
                     missing.append(f"{collection}.{wanted['name']}")
         return missing
+
+    def contests_beside(self, formats: Collection[str]) -> list[tuple[str, str, str, str]]:
+        """The contests of none of these formats, as (game, name, format, state)."""
+        with mongo_errors():
+            # those stored without a format are of the first one there was
+            found = self._database["contests"].find({"format": {"$exists": True, "$nin": list(formats)}})
+            return sorted((row["game"], row["name"], row["format"], row["state"]) for row in found)
 
     def unrated(self) -> dict[str, tuple[int, float]]:
         """Game -> how many stored matches are not in its ratings yet, and how many seconds ago the first ended."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -9,7 +10,13 @@ from typing import Any, TypeVar
 import pymongo
 from pymongo import MongoClient
 from pymongo.client_session import ClientSession
-from pymongo.errors import ConfigurationError, ConnectionFailure, PyMongoError
+from pymongo.errors import (
+    ConfigurationError,
+    ConnectionFailure,
+    OperationFailure,
+    PyMongoError,
+    ServerSelectionTimeoutError,
+)
 from pymongo.read_concern import ReadConcern
 
 from battlebot.errors import Unavailable
@@ -17,6 +24,13 @@ from battlebot.errors import Unavailable
 PASSING_LABELS = ("TransientTransactionError", "RetryableWriteError", "UnknownTransactionCommitResult")
 
 DUPLICATE_KEY = 11000  # the code of a write that a unique index refuses
+REFUSES = "MongoDB refuses the user or the password of MONGODB_URI."
+# error codes of a server that will answer as soon as its operator has put something right
+REFUSALS = {
+    13: "MongoDB does not allow this: the user of MONGODB_URI needs readWrite on its database.",
+    18: REFUSES,
+    8000: REFUSES,  # Atlas
+}
 
 WITHIN_S = 10.0  # long enough for conflicts with others' transactions on a busy machine
 
@@ -25,14 +39,29 @@ Answer = TypeVar("Answer")
 
 @contextmanager
 def mongo_errors() -> Iterator[None]:
-    """Turns driver errors about an absent or overloaded MongoDB into Unavailable; others, our own bugs, propagate."""
+    """Turns driver errors about a MongoDB that is absent, overloaded or does not admit us into Unavailable.
+
+    Others, our own bugs, propagate.
+    """
     try:
         yield
     except PyMongoError as error:
+        if (refusal := _refusal(error)) is not None:
+            raise Unavailable(refusal) from error
         passing = isinstance(error, ConnectionFailure) or error.timeout
         if passing or any(error.has_error_label(label) for label in PASSING_LABELS):
             raise Unavailable(f"MongoDB does not answer now ({type(error).__name__}).") from error
         raise
+
+
+def _refusal(error: PyMongoError) -> str | None:
+    if isinstance(error, OperationFailure):
+        return REFUSALS.get(error.code or 0)
+    if isinstance(error, ServerSelectionTimeoutError):
+        # a server that has refused our user is not tried again for some seconds; why, is in the words only
+        found = re.search(r"'code': (\d+)", str(error))
+        return REFUSALS.get(int(found[1])) if found else None
+    return None
 
 
 def transaction(

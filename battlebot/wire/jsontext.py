@@ -15,6 +15,8 @@ import orjson
 from battlebot.errors import BadMessage
 from battlebot.storable import INT64_HIGH, is_storable_key
 
+TOO_LARGE = "number is infinity"  # orjson has no other sign of a number that no float can hold
+
 
 def decode_object(text: str | bytes, max_nesting: int) -> dict[str, Any]:
     """Decode the JSON object in `text`; of duplicate keys the last counts.
@@ -32,7 +34,9 @@ def decode_value(text: str | bytes, max_nesting: int) -> Any:
     """Like `decode_object`, for any JSON value."""
     try:
         value = orjson.loads(text)
-    except orjson.JSONDecodeError:
+    except orjson.JSONDecodeError as error:
+        if TOO_LARGE in error.msg:
+            raise BadMessage("This JSON holds a number that is too large.") from None
         raise BadMessage("This is not JSON.") from None
     return _with_floats(value) if _check(value, max_nesting) else value
 

@@ -106,6 +106,7 @@ BAD = [
     ({"entrants": "closed"}, "entrants", "list"),
     ({"entrants": ["a", "a"]}, "entrants", "unique"),
     ({"entrants": ["a", 1]}, "entrants", None),
+    ({"options": {"x": 1}}, "options", None),
     ({"entrants": ["nobody"]}, "entrants", None),
     ({"format": "round-robin"}, "entrants", None),
     ({"format": "chess960"}, "format", None),
@@ -128,6 +129,29 @@ def test_what_is_not_acceptable_is_400_with_the_field(
     assert rule is None or answer.json["rule"] == rule
     assert {"error", "code"} <= answer.json.keys()
     assert home.client.get(CONTESTS).json == {"contests": []}
+
+
+def test_of_several_the_one_that_is_wrong_is_named(home: House) -> None:
+    """An entrant by its place, from 0 as programs count; an option by its name."""
+    home.register("a")
+    for entrants in (["a", 5], ["a", "b/c"]):
+        answer = home.organise("POST", "", {"name": "cup", "entrants": entrants})
+        assert answer.json["error"].startswith("entrants[1] must ")
+    options = home.organise("POST", "", {"name": "cup", "options": {"x": 1}})
+    assert (options.json["field"], options.json["option"]) == ("options", "x")
+    contest(home, format="round-robin", entrants=["a"])
+    bots = home.organise("POST", "/cup/entrants", {"bots": [["a"]]})
+    assert (bots.json["error"], bots.json["field"]) == ("bots[0] must be a string.", "bots")
+
+
+def test_points_are_described_with_their_bounds(home: House) -> None:
+    """What is outside of them is a 400."""
+    schema = home.client.get("/openapi.json").json["components"]["schemas"]["NewContest"]["properties"]["points"]
+    of_a_win = schema["properties"]["win"]
+    assert (of_a_win["minimum"], of_a_win["maximum"], of_a_win["default"]) == (0, 1000, 3)
+    assert contest(home, points={"win": 1000})["points"] == {"win": 1000, "draw": 1, "loss": 0}
+    refused = home.organise("POST", "", {"name": "high", "points": {"win": 1001}})
+    assert (refused.status_code, refused.json["field"], refused.json["rule"]) == (400, "points", "bounds")
 
 
 def test_a_body_must_be_an_object_with_a_name(home: House) -> None:
@@ -194,6 +218,29 @@ def test_a_contest_goes_through_its_states(home: House) -> None:
     audit = home.client.get(f"{CONTESTS}/cup/audit").json
     assert [row["action"] for row in audit] == ["finish", "resume", "pause", "start", "create"]
     assert all(row["by"].startswith("organiser ") for row in audit)
+
+
+def test_a_contest_with_fewer_than_two_entrants_is_not_started(home: House) -> None:
+    """409, with a code of its own; it stays scheduled, and starts with two."""
+    home.register("a", "b")
+    contest(home, format="round-robin", entrants=["a"])
+    answer = home.organise("POST", "/cup/start")
+    assert (answer.status_code, answer.json["code"], answer.json["field"]) == (409, "too-few-entrants", "entrants")
+    assert home.client.get(f"{CONTESTS}/cup").json["state"] == "scheduled"
+    assert home.organise("POST", "/cup/entrants", {"bot": "b"}).status_code == 200
+    assert home.organise("POST", "/cup/start").json["state"] == "running"
+
+
+def test_a_contest_that_the_clock_cannot_start_says_so_in_its_audit(home: House) -> None:
+    """Its organiser is to start it then: it has no time any more."""
+    home.register("a")
+    contest(home, format="round-robin", entrants=["a"], startsAt="2020-01-01T10:00:00Z")
+    for _ in range(2):
+        home.context.organiser.tick()
+    shown = home.client.get(f"{CONTESTS}/cup").json
+    assert (shown["state"], shown["startsAt"]) == ("scheduled", None)
+    audit = [(row["by"], row["action"], row["details"]) for row in home.client.get(f"{CONTESTS}/cup/audit").json]
+    assert audit[:-1] == [("clock", "not-started", {"startsAt": "2020-01-01T10:00:00.000Z", "entrants": 1})]
 
 
 def test_cancelling_keeps_the_record(home: House) -> None:

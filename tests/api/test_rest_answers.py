@@ -18,6 +18,7 @@ from webhouse import House, house
 
 from battlebot.config import Settings
 
+METHODS = {"get", "post", "patch", "delete"}
 PATHS = ("/healthz", "/bots/numberwang", "/games/chess", "/nowhere", "/", "/web/numberwang", "/web/chess", "/docs")
 
 
@@ -146,6 +147,9 @@ def test_every_json_path_is_described(home: House) -> None:
     assert {"400", "401", "404", "409", "414"} <= withdraw["responses"].keys()
     assert {"408", "413", "414"} <= document["paths"]["/bots/{game}/{bot_id}"]["patch"]["responses"].keys()
     assert {"200", "503"} <= document["paths"]["/readyz"]["get"]["responses"].keys()
+    assert {"400", "401", "429"} <= document["paths"]["/bots/{game}/{bot_id}/test"]["post"]["responses"].keys()
+    operations = [(path, item[method]) for path, item in document["paths"].items() for method in METHODS & item.keys()]
+    assert [path for path, one in operations if "503" not in one["responses"]] == ["/healthz"]
     assert document["components"]["schemas"]["ErrorBody"]["required"] == ["code", "error"]
     assert document["components"]["schemas"]["Registration"]["properties"]["bot_id"]["type"] == "string"
 

@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 from webhouse import House, house
 
 from battlebot.config import Settings
+from battlebot.storage.vault import Vault
 
 
 @pytest.mark.parametrize("path", ["/bots/numberwang", "/games/numberwang", "/bots/connectfour"])
@@ -153,3 +154,29 @@ def test_without_redis_nobody_is_refused(settings: Settings) -> None:
     with house(replace(settings, registrations_per_hour=1, redis_url="unix:///nowhere/valkey.sock")) as opened:
         for name in "abc":
             assert opened.client.post("/bots/numberwang", json={"bot_id": name}).status_code == 201
+
+
+@pytest.mark.parametrize("method", ["GET", "PATCH"])
+def test_an_owner_whose_bots_key_is_unknown_here_is_told_to_come_back(home: House, method: str) -> None:
+    """503, and not that the password is wrong: only this node's SECRET_KEY is."""
+    pass_hash = "0" * 64
+    sealed = Vault("another key of this test").seal(pass_hash)
+    home.storage.bots.register("numberwang", "rotated", "owner", sealed, "rotated")
+    headers = {"Authorization": f"Bearer {pass_hash}"}
+    answer = home.client.open("/bots/numberwang/rotated", method=method, headers=headers, json={"available": True})
+    assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
+    assert "Retry-After" in answer.headers
+    assert "key" not in answer.text.lower()
+
+
+@pytest.mark.parametrize(
+    ("body", "field"), [({}, "url"), ({"foo": 1}, "url"), ({"url": None}, "url"), ({"available": False}, "available")]
+)
+def test_a_bot_without_a_url_has_nothing_to_be_changed(
+    client: FlaskClient, body: dict[str, object], field: str
+) -> None:
+    """The field is the one that was sent, or the one that would help."""
+    bot = client.post("/bots/numberwang", json={"bot_id": "x"}).json
+    headers = {"Authorization": f"Bearer {bot['pass_hash']}"}
+    answer = client.patch("/bots/numberwang/x", json=body, headers=headers)
+    assert (answer.status_code, answer.json["code"], answer.json["field"]) == (400, "refused", field)

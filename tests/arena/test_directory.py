@@ -27,10 +27,10 @@ def node(settings: Settings, client: redis.Redis) -> Iterator[Callable[..., Dire
     """Returns a function that makes the directory of another node; `away`: it does not reach MongoDB."""
     with ExitStack() as stack:
 
-        def made(away: bool = False, key: str = KEY) -> Directory:
+        def made(away: bool = False, key: str = KEY, hold_s: float = 0.1) -> Directory:
             used = replace(settings, mongodb_uri="mongodb://127.0.0.1:1/") if away else settings
             storage = stack.enter_context(closing(Storage(used, answer_within_s=0.2)))
-            return Directory(storage, Vault(key), dict, Copies(client), hold_s=0.1)
+            return Directory(storage, Vault(key), dict, Copies(client), hold_s)
 
         yield made
 
@@ -66,3 +66,15 @@ def test_what_redis_keeps_is_sealed(node: Callable[..., Directory], client: redi
     assert pass_hash.encode() not in kept
     with pytest.raises(Unavailable):
         node(away=True, key="another key of this test").check(login("known", pass_hash), SALT)
+
+
+def test_a_node_that_does_not_know_a_bots_key_says_so_at_once(node: Callable[..., Directory]) -> None:
+    """Neither is its password wrong nor is it unknown; and no waiting for MongoDB brings the key."""
+    pass_hash = node().register(GAME, "known", "me")
+    other = node(key="another key of this test", hold_s=1e6)
+    with pytest.raises(Unavailable):
+        other.check(login("known", pass_hash), SALT)
+    with pytest.raises(Unavailable):
+        other.check_owner(GAME, "known", pass_hash)
+    with pytest.raises(LoginFailed):
+        other.check(login("nobody", pass_hash), SALT)

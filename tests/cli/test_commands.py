@@ -1,6 +1,8 @@
 """The command line: help at once, settings shown without secrets, each error one line and status 2."""
 
 import json
+import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -13,6 +15,8 @@ from dotenv import dotenv_values
 
 from battlebot.cli.show import setting_rows
 from battlebot.config import Settings, load_settings
+from battlebot.contests import formats
+from battlebot.redisio.tasklists import TaskLists
 from tests.cluster import free_port
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -147,6 +151,21 @@ def test_a_port_in_use_is_one_clear_line(command: str, battlebot: Run) -> None:
     assert line == f"Something listens on 127.0.0.1:{port} already. Choose another port by BATTLEBOT_PORT or --port."
 
 
+@pytest.mark.parametrize("host", ["a..b", "x" * 64, "nowhere.invalid"])
+@pytest.mark.parametrize("command", ["serve", "demo", "web", "tcp"])
+def test_a_host_that_is_none_is_one_clear_line(command: str, host: str, battlebot: Run) -> None:
+    """Also one that cannot be looked for, as no name may look so."""
+    line = complaint(battlebot(command, "--host", host, **(PARTS if command in ("web", "tcp") else {})))
+    assert line == f"The host {host!r} is not known. Choose another by BATTLEBOT_HOST or --host."
+
+
+@pytest.mark.parametrize("queue", ["foo", "battlebot,bots", "bots,battlebot", "bots,bots", ","])
+def test_a_worker_serves_one_queue_that_there_is(queue: str, battlebot: Run) -> None:
+    """One of another queue would wait for ever; one of both would ask bots without greenlets."""
+    line = complaint(battlebot("worker", "--queue", queue, **PARTS))
+    assert line.startswith(f"--queue={queue!r} is neither {TaskLists.QUEUE} nor {TaskLists.BOTS}; ")
+
+
 def with_game(folder: Path, text: str) -> None:
     """Writes games/tiny.py, the only game that is found from this folder."""
     (folder / "games").mkdir()
@@ -173,6 +192,61 @@ def test_a_broken_game_is_one_clear_line(
     line = complaint(battlebot(command, BATTLEBOT_DATA=str(tmp_path / "data"), **ports, **parts))
     assert line.startswith(f"games/tiny.py: {sentence}")
     assert not (tmp_path / "data").exists()
+
+
+# the command, where the folder of formats is a copy with one file more
+WITH_FORMAT = """
+import sys
+from pathlib import Path
+
+import battlebot.contests
+
+battlebot.contests.__path__.insert(0, str(Path.cwd()))
+from battlebot.cli import main
+
+main(sys.argv[1:])
+"""
+LACKING = """
+from battlebot.contests.formats.contract import Format
+
+
+class Tiny(Format):
+    NAME = "tiny"
+"""
+
+
+@pytest.mark.parametrize("command", ["serve", "demo", "web", "tcp", "worker", "beat"])
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "class Tiny(",
+            "contests/formats/tiny.py: importing it raises SyntaxError: '(' was never closed (tiny.py, line 1)",
+        ),
+        (LACKING, "The contest format battlebot.contests.formats.tiny.Tiny lacks TITLE, CLOSED, TOGETHER, "),
+    ],
+    ids=["does not import", "is not complete"],
+)
+def test_a_broken_contest_format_is_one_clear_line(command: str, text: str, sentence: str, tmp_path: Path) -> None:
+    """Like a broken game; other commands need none."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(formats.__file__).parent, tmp_path / "formats", ignore=ignored)
+    (tmp_path / "formats" / "tiny.py").write_text(text)
+    ports = {"BATTLEBOT_PORT": str(free_port()), "BATTLEBOT_TCP_PORT": str(free_port()), "BATTLEBOT_NATS_PORT": "0"}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", WITH_FORMAT, *arguments],
+            cwd=tmp_path,
+            env={**os.environ, **ports, **(PARTS if command not in ("serve", "demo") else {})},
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
+
+    assert complaint(run(command)).startswith(sentence)
+    assert not (tmp_path / ".battlebot").exists()
+    assert run("contest", "create", "--help").returncode == 0
 
 
 SOUND = (Path(__file__).parents[2] / "games" / "numberwang.py").read_text().replace('"numberwang"', '"tiny"')

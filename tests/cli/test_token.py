@@ -48,6 +48,19 @@ def test_a_token_is_made_listed_and_revoked(battlebot: Run, settings: Settings, 
 
 
 @pytest.mark.parametrize(
+    "command", [["token", "list"], ["verify", "noughtsandcrosses"], ["ratings", "rebuild", "gomoku"]]
+)
+def test_a_mongodb_that_refuses_the_user_is_told_in_one_line(
+    battlebot: Run, settings: Settings, storage: Storage, command: list[str]
+) -> None:
+    """Without the password; so it is for every command that works on the database."""
+    uri = settings.mongodb_uri.replace("mongodb://", "mongodb://nobody:wr0ng@")
+    finished = battlebot(*command, MONGODB_URI=uri)
+    assert (finished.returncode, finished.stdout) == (2, "")
+    assert finished.stderr == "battlebot: MongoDB refuses the user or the password of MONGODB_URI.\n"
+
+
+@pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["create", "--name", " "], "printable characters"),

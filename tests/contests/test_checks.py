@@ -38,6 +38,15 @@ def test_what_belongs_together_is_no_finding() -> None:
     assert check_contest(CONTEST, kept.games, kept.meetings) == []
 
 
+def test_without_the_format_the_rest_is_checked() -> None:
+    """The cap may depend on the format: that it cannot be checked is a finding."""
+    kept = Kept()
+    kept.meetings.pop(0)
+    found = check_contest(cup(format="derby"), kept.games, kept.meetings)
+    assert [row["code"] for row in found] == ["format-missing", "no-meeting"]
+    assert "derby" in found[0]["sentence"]
+
+
 BROKEN: dict[str, tuple[Callable[[Kept], object], set[str]]] = {
     "a sixth match": (lambda kept: kept.add("ab6", "ab", 6), {"over-cap"}),
     "a sixth match under an old number": (lambda kept: kept.add("ab6", "ba", 2), {"over-cap", "same-meeting"}),

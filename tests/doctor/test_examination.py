@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import redis
 from cluster import Cluster, free_port, wait_for
+from cup import cup
 from records import reserve
 
 from battlebot.arena.places import TCP, node_name
@@ -149,6 +150,16 @@ def _unrated(client: redis.Redis, storage: Storage) -> None:
     storage.database["games"].insert_one({"_id": MATCH, "game": "numberwang", "match": {"seq": seq, "void": False}})
 
 
+def _contest_without_its_format(client: redis.Redis, storage: Storage) -> None:
+    storage.contests.create(cup())
+    storage.database["contests"].update_one({}, {"$set": {"format": "derby"}})
+
+
+def _old_contest_without_its_format(client: redis.Redis, storage: Storage) -> None:
+    storage.contests.create(cup(state="finished"))
+    storage.database["contests"].update_one({}, {"$set": {"format": "derby"}})
+
+
 AILMENTS: list[tuple[str, State, Callable[[redis.Redis, Storage], None]]] = [
     ("redis settings", State.WRONG, _no_append_only_file),
     ("redis settings", State.WRONG, _eviction),
@@ -169,6 +180,8 @@ AILMENTS: list[tuple[str, State, Callable[[redis.Redis, Storage], None]]] = [
     ("set aside", State.WRONG, _set_aside),
     ("meetings", State.WRONG, _meeting_without_match),
     ("ratings", State.WRONG, _unrated),
+    ("formats", State.WRONG, _contest_without_its_format),
+    ("formats", State.WARNING, _old_contest_without_its_format),
 ]
 
 

@@ -78,6 +78,15 @@ def test_a_port_that_is_taken_is_an_error_where_it_was_chosen(free_port: Callabl
         with_nats(Settings(nats_port=port))
 
 
+@pytest.mark.parametrize(("part", "changes"), [("web node", {"port": 23456}), ("TCP door", {"tcp_port": 23456})])
+def test_a_port_of_another_part_is_an_error_where_it_was_chosen(part: str, changes: dict[str, int]) -> None:
+    """Each would keep the other from its port: before either is started. Without a choice there is no NATS."""
+    with pytest.raises(EmbeddedError, match=rf"^The {part} is to listen on 23456\. .*BATTLEBOT_NATS_PORT"):
+        with_nats(Settings(nats_port=23456, **changes))
+    usual = Settings(**dict.fromkeys(changes, Settings.nats_port))
+    assert with_nats(usual) == replace(usual, nats_port=0)
+
+
 def test_another_server_on_the_port_ends_nothing(make_settings: Make, free_port: Callable[[], int]) -> None:
     """Ours is started as soon as the port is free."""
     settings = replace(make_settings(), nats_port=free_port())

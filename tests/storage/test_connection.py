@@ -45,3 +45,22 @@ def _answers(uri: str) -> bool:
             return bool(client.admin.command("hello"))
         except pymongo.errors.PyMongoError:
             return False
+
+
+def test_a_mongod_in_no_replica_set_is_of_no_use(tmp_path: Path) -> None:
+    """It takes reads and writes, but no transactions, so that no match could be archived."""
+    folder = DataFolder(tmp_path)
+    program = mongod_program(folder)
+    at = program.command.index("--replSet")
+    child = Child(replace(program, command=program.command[:at] + program.command[at + 2 :]))
+    settings = replace(load_settings({}, None), mongodb_uri=mongod_uri(folder))
+    storage = Storage(settings)
+    try:
+        wait_for(lambda: _answers(settings.mongodb_uri), "the mongod")
+        storage.database["bots"].insert_one({"_id": "written"})
+        with pytest.raises(Unavailable, match="MongoDB is in no replica set"):
+            storage.ping()
+    finally:
+        storage.close()
+        child.stop()
+        folder.close()

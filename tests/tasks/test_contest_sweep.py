@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from cluster import Cluster, wait_for
 from cup import cup
 
@@ -46,4 +48,30 @@ def test_a_contest_that_cannot_be_looked_after_keeps_no_other_from_going_on(part
     # on a busy machine many sweeps go before a pairing
     wait_for(lambda: all(told()), "both to be told", 60)
     assert told() == [1, 1, 2]
+    client.close()
+
+
+def test_a_contest_without_its_format_is_told_in_a_line_and_no_traceback(parts: Cluster, storage: Storage) -> None:
+    """The format was removed while it ran, and before another's time came: that one is not begun. Others go on."""
+    for bot in ("a", "b"):
+        storage.bots.register(GAME, bot, "owner", b"sealed")
+    storage.contests.create(cup(name="one", format="round-robin", entrants=["a", "b"]))
+    long_ago = datetime(2020, 1, 1, tzinfo=UTC)
+    storage.contests.create(cup(name="two", state="scheduled", starts_at=long_ago))
+    storage.database["contests"].update_many({}, {"$set": {"format": "derby"}})
+    storage.contests.create(cup(name="three", state="scheduled", starts_at=long_ago))
+    client = connect(parts.settings.redis_url)
+    for bot in ("a", "b"):
+        Queues(client).wait(f"{GAME}/one", Ticket(f"n/{bot}.1", bot, 1.0), BY_A_TASK)
+    parts.worker(worker_concurrency=1)
+    parts.beat(sweep_interval_s=0.2)
+    events = ("contest.not_looked_after", "contest.not_paired", "contest.not_on_time")
+    wait_for(lambda: all(event in parts.logs() for event in events), "all three to be told", 60)
+
+    def state(name: str) -> str | None:
+        return None if (found := storage.contests.find(GAME, name)) is None else found.state
+
+    wait_for(lambda: state("three") == "running", "the other contest to begin", 60)
+    assert [state(name) for name in ("one", "two")] == ["running", "scheduled"]
+    assert "Traceback" not in parts.logs()
     client.close()

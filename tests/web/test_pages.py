@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from types import SimpleNamespace
@@ -117,6 +118,24 @@ def test_a_game_dropped_in_has_its_pages(settings: Settings) -> None:
             assert opened.client.post("/bots/tug", json={"bot_id": "x"}).status_code == 201
         finally:
             del opened.context.registry["tug"]  # type: ignore[attr-defined]
+
+
+def test_a_void_match_is_no_draw(home: House) -> None:
+    """One that was voided while it was played is void, and nothing else; one that was won is told to be both."""
+    home.play("a", "b", None, reason="void", fault="server")
+    assert tags(home) == ["void"]
+    home.play("a", "b", None, reason="error", fault="server")
+    assert tags(home) == ["error void", "void"]
+    home.play("a", "b", "a", fault="server")
+    home.play("a", "b", None)
+    assert tags(home) == ["draw", "won void", "error void", "void"]
+
+
+def tags(home: House) -> list[str]:
+    """What is said of the end of each match on the game's page, the latest first."""
+    text = home.client.get(WEB).text
+    cells = re.findall(r"</a></td>\s*<td>(.*?)</td>", text[text.index('class="matches"') :], re.DOTALL)
+    return [" ".join(re.sub("<[^>]*>", " ", cell).split()) for cell in cells]
 
 
 def test_a_contests_page_ranks_and_shows_who_beat_whom(home: House) -> None:

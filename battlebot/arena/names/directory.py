@@ -75,7 +75,7 @@ class Directory:
 
     def check_owner(self, game: str, bot_id: str, pass_hash: str) -> None:
         """Checks a bot's game and pass_hash. Raises LoginFailed if either is not right, Unavailable."""
-        found, known = held(lambda: self._find(bot_id), self._hold_s) or self._nobody
+        found, known = self._find(bot_id) or self._nobody
         if not secrets.compare_digest(pass_hash.encode(), known.encode()) or found != game:
             raise LoginFailed("The bot, its game or its pass_hash is not right.")
 
@@ -92,27 +92,36 @@ class Directory:
 
         Returns a function that tells whether a `login_hash`, as the answer to a `salt`, is right for this bot, too.
         """
-        game, pass_hash = held(lambda: self._find(login.bot_id), self._hold_s) or self._nobody
+        game, pass_hash = self._find(login.bot_id) or self._nobody
         fits = hash_fits(login.login_hash, pass_hash, salt)
         if not fits or game != login.game:
             raise LoginFailed("The bot, its game or its login_hash is not right.")
         return lambda given, its_salt: hash_fits(given, pass_hash, its_salt)
 
     def _find(self, bot_id: str) -> tuple[str, str] | None:
+        """Returns the bot's game and pass_hash; None if there is no such bot. Raises Unavailable.
+
+        At once if no key of this node opens its credentials: waiting gives it none, but another node may have it.
+        """
         known = self._remembered.get(bot_id)
         if known is not None:
             self._remembered.move_to_end(bot_id)
             return known
+        row = held(lambda: self._row(bot_id), self._hold_s)
+        if row is None:
+            return None
+        found = self._remembered[bot_id] = (row["game"], self._opened(bot_id, row["sealed_pass_hash"]))
+        if len(self._remembered) > REMEMBERED:
+            self._remembered.popitem(last=False)
+        return found
+
+    def _row(self, bot_id: str) -> Mapping[str, Any] | None:
         found = self._looked_up.ask(bot_id)
         if isinstance(found, Unavailable):
             raise found
-        if found is not None:
-            self._remembered[bot_id] = found
-            if len(self._remembered) > REMEMBERED:
-                self._remembered.popitem(last=False)
         return found
 
-    def _look_up(self, bot_ids: Sequence[str]) -> Sequence[tuple[str, str] | Unavailable | None]:
+    def _look_up(self, bot_ids: Sequence[str]) -> Sequence[Mapping[str, Any] | Unavailable | None]:
         """While MongoDB is away, a bot that any node has lately looked up is let in all the same.
 
         Otherwise a bot in a match could come back at those nodes only that know it, and be kept out by the others.
@@ -120,19 +129,16 @@ class Directory:
         try:
             found = self._bots.find_all(bot_ids)
         except Unavailable as error:
-            copies = zip(bot_ids, self._copies.of(bot_ids), strict=True)
-            return [self._opened(bot_id, copy) or error for bot_id, copy in copies]
+            return [copy or error for copy in self._copies.of(bot_ids)]
         try:
             self._copies.keep(row for row in found if row is not None)
         except Unavailable as error:
             log.warning("registrations.not_copied", error=str(error))
-        return [self._opened(bot_id, row) for bot_id, row in zip(bot_ids, found, strict=True)]
+        return found
 
-    def _opened(self, bot_id: str, document: Mapping[str, Any] | None) -> tuple[str, str] | None:
-        if document is None:
-            return None
+    def _opened(self, bot_id: str, sealed: bytes) -> str:
         try:
-            return document["game"], self._vault.open(document["sealed_pass_hash"])
+            return self._vault.open(sealed)
         except SettingError as error:
             log.error("credentials.unreadable", bot=bot_id, error=str(error))
-            return None
+            raise Unavailable("This server cannot check the password of this bot now.") from error

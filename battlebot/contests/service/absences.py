@@ -16,8 +16,8 @@ from battlebot.arena.live.seats import seatings
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.places import STATELESS, WEB
 from battlebot.contests.contest import Contest
-from battlebot.contests.formats import format_named
 from battlebot.contests.formats.situation import Due
+from battlebot.contests.kind import kind_of
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
 from battlebot.matchmaking.missing import Chance, Missing, Wait
@@ -54,7 +54,7 @@ class Absences:
 
         Finishes the contest if nothing is left to play. Raises Unavailable.
         """
-        kind = format_named(contest.format)
+        kind = kind_of(contest)
         if not kind.CLOSED:
             return 0
         situation = self.pairer.situation(contest, [])
@@ -108,7 +108,7 @@ class Absences:
             "bots": list(row.bots),
             "n": row.n,
             "round": row.round,
-            "together": format_named(contest.format).TOGETHER,
+            "together": kind_of(contest).TOGETHER,
         }
         if not self.organiser.storage.ledger.absent(contest, meeting, victor):
             return False

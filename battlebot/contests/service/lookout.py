@@ -12,8 +12,8 @@ from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.seats import seatings
 from battlebot.arena.live.store import MatchStore
 from battlebot.contests.contest import OVER, Contest
-from battlebot.contests.formats import format_named
 from battlebot.contests.formats.situation import Due, Situation
+from battlebot.contests.kind import kind_of
 from battlebot.contests.matrix import by_pairs, by_rounds
 from battlebot.contests.service.pairer import situation_of
 from battlebot.contests.service.resting import resting
@@ -42,7 +42,7 @@ class Lookout:
     def ranking(self, contest: Contest) -> list[dict[str, Any]]:
         """The rows of the format's `ranking`, best first."""
         game, name = contest.where
-        points, kind = contest.points, format_named(contest.format)
+        points, kind = contest.points, kind_of(contest)
         rows = self.storage.standings.of_contest(game, name)
         ranked = kind.ranking(
             contest.listed,
@@ -59,7 +59,7 @@ class Lookout:
         `played`: meetings that are over, including missed ones. `planned`: None if unknown.
         """
         foreseen = self._foreseen(contest, rows)
-        where, kind = contest.where, format_named(contest.format)
+        where, kind = contest.where, kind_of(contest)
         if kind.TOGETHER:
             played = self.storage.meetings.over_count(*where)
         else:
@@ -85,14 +85,14 @@ class Lookout:
             due = [one for one in due if bot in one.bots]
             if not rows and bot not in situation.entrants:
                 raise Refused(f"The bot {bot!r} is not in the contest.", field="bot", rule="known")
-        if format_named(contest.format).TOGETHER:
+        if kind_of(contest).TOGETHER:
             return {"pairs": [], "rounds": by_rounds(rows, due)}
         may_meet = _may_meet(contest, situation)
         return {"pairs": by_pairs(situation, rows, due, may_meet, bot), "rounds": by_rounds(rows, due)}
 
     def rounds(self, contest: Contest) -> list[dict[str, Any]]:
         """Only the rounds; none for an open contest, nor if all meet together: battles do not wait for one another."""
-        kind = format_named(contest.format)
+        kind = kind_of(contest)
         if not kind.CLOSED or kind.TOGETHER:
             return []
         situation, rows = self._situation(contest)
@@ -119,7 +119,7 @@ class Lookout:
             waiting=waiting,
             playing=playing,
             since=None if missed is None else _text(datetime.fromtimestamp(missed.since_s, UTC)),
-            together=format_named(contest.format).TOGETHER,
+            together=kind_of(contest).TOGETHER,
             resting=self._resting(contest, bot),
         )
         reason = why(look)
@@ -135,7 +135,7 @@ class Lookout:
         """The bots that it may meet now, and whether there will be others later."""
         if contest.state != "running":
             return [], False
-        kind = format_named(contest.format)
+        kind = kind_of(contest)
         if kind.CLOSED:
             situation, _ = self._situation(contest)
             due = [one for one in kind.due(situation) if bot in one.bots]
@@ -162,13 +162,13 @@ class Lookout:
         return situation_of(contest, rows, came, self.storage.voids.of_contest(game, name)), rows
 
     def _due(self, contest: Contest, situation: Situation) -> list[Due]:
-        kind = format_named(contest.format)
+        kind = kind_of(contest)
         # for an open contest that would be every pair that may still meet
         return kind.due(situation) if kind.CLOSED and contest.state in ("running", "paused") else []
 
     def _foreseen(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """`planned`, `byes` and `winner`, which need all meetings of the contest; cached."""
-        kind = format_named(contest.format)
+        kind = kind_of(contest)
         if not kind.CLOSED:
             return {"planned": self._planned_of_open(contest, rows), "byes": {}, "winner": None}
         stamp = (contest.created_at, contest.state, contest.withdrawn, contest.listed, _played(rows))
@@ -198,7 +198,7 @@ def _may_meet(contest: Contest, situation: Situation) -> Callable[[str, str], bo
     """Like the format's `may_meet`; nobody may once the contest is over."""
     if contest.state in OVER:
         return lambda a, b: False
-    return format_named(contest.format).may_meet(situation)
+    return kind_of(contest).may_meet(situation)
 
 
 def _alone_at_the_top(rows: Sequence[Mapping[str, Any]]) -> str | None:

@@ -16,11 +16,19 @@ import structlog
 from battlebot.arena.live.conduct import Conductor
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
-from battlebot.contests.formats import format_named
+from battlebot.contests.kind import kind_of
 from battlebot.contests.service import changes as decided
 from battlebot.contests.service.pairer import met_of, situation_of
-from battlebot.contests.service.requirements import Requirements
-from battlebot.errors import TooLate, Unavailable, UnknownContest, UnknownGame, UnknownMatch, UnreadableMatch
+from battlebot.contests.service.requirements import Requirements, check_can_run, check_format
+from battlebot.errors import (
+    FormatMissing,
+    TooLate,
+    Unavailable,
+    UnknownContest,
+    UnknownGame,
+    UnknownMatch,
+    UnreadableMatch,
+)
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Bus
 from battlebot.referee.events import Voided
@@ -43,7 +51,8 @@ may_tell = Seldom()
 class Organiser:
     """`ask_pairing(game, contest)` and `ask_rating(game)` enqueue tasks; they do not raise.
 
-    Every method raises Unavailable when a store does not answer, UnknownContest if the contest does not exist.
+    Every method raises Unavailable when a store does not answer, UnknownContest if the contest does not exist, and
+    FormatMissing if it needs the contest's format and that is not installed.
     """
 
     registry: Mapping[str, Game]
@@ -62,6 +71,7 @@ class Organiser:
 
         Raises NameTaken; Refused or BadMessage with the field that is not acceptable.
         """
+        check_format(given)
         contest = Contest(
             game=game,
             name=given["name"],
@@ -79,6 +89,7 @@ class Organiser:
 
     def change(self, game: str, name: str, changes: Mapping[str, Any], by: str) -> Contest:
         """Changes these fields. Raises WrongState for those that may no longer change; Refused as `create` does."""
+        check_format(changes)
 
         def decide(contest: Contest) -> Change:
             change = decided.changed(contest, changes, by)
@@ -88,8 +99,17 @@ class Organiser:
         return self._change(game, name, decide).contest
 
     def transition(self, action: str, game: str, name: str, by: str) -> Contest:
-        """`action`: start, pause, resume, finish or cancel. Raises WrongState if the state does not allow it."""
-        return self._change(game, name, lambda contest: decided.moved(contest, action, by, datetime.now(UTC))).contest
+        """`action`: start, pause, resume, finish or cancel.
+
+        Raises WrongState if the state does not allow it.
+        """
+
+        def decide(contest: Contest) -> Change:
+            change = decided.moved(contest, action, by, datetime.now(UTC))
+            check_can_run(change.contest)
+            return change
+
+        return self._change(game, name, decide).contest
 
     def enter(self, game: str, name: str, bots: Sequence[str], by: str) -> Contest:
         """Adds entrants to a contest with a list before its start, or brings withdrawn bots back before its end.
@@ -142,17 +162,28 @@ class Organiser:
         self.ask_pairing(game, name)
 
     def tick(self) -> None:
-        """Starts and ends contests whose time has come, even if it came while the server was down."""
+        """Starts and ends contests whose time has come, even if it came while the server was down.
+
+        One whose format is missing is started once the format is back.
+        """
+
+        def decide(contest: Contest) -> Change | None:
+            change = decided.on_time(contest, datetime.now(UTC))
+            if change is not None:
+                check_can_run(change.contest)
+            return change
+
         for contest in self.storage.contests.due(datetime.now(UTC)):
             game, name = contest.where
             try:
-                self._change(game, name, lambda now: decided.on_time(now, datetime.now(UTC)))
+                self._change(game, name, decide)
             except Unavailable:
                 raise
-            except Exception:
+            except Exception as error:
                 # a problem with one contest must not delay the others
                 if may_tell(("time", game, name)):
-                    log.exception("contest.not_on_time", game=game, contest=name)
+                    unforeseen = not isinstance(error, FormatMissing)
+                    log.error("contest.not_on_time", game=game, contest=name, error=str(error), exc_info=unforeseen)
 
     def finish_by_itself(self, contest: Contest) -> None:
         """Finishes a contest with nothing left to play; does nothing if it has changed since `contest` was read."""
@@ -226,7 +257,7 @@ class Organiser:
         if row is None:
             return
         situation = situation_of(contest, self.storage.meetings.among(*contest.where, row["bots"]), row["bots"])
-        if format_named(contest.format).built_upon(situation, met_of(row)):
+        if kind_of(contest).built_upon(situation, met_of(row)):
             raise TooLate(
                 "The next round of its bots has begun: the match would not be played again, so it stands.",
                 match=match_id,

@@ -20,9 +20,9 @@ from battlebot.arena.places import is_stateless
 from battlebot.config import Settings
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
-from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import Pairing, Waiter
 from battlebot.contests.formats.situation import Due, Met, Situation
+from battlebot.contests.kind import kind_of
 from battlebot.contests.service.acquaintance import acquaintance
 from battlebot.contests.service.resting import resting
 from battlebot.matchmaking.missing import Missing
@@ -59,7 +59,7 @@ def situation_of(
         entrants=entrants,
         withdrawn=frozenset(contest.withdrawn),
         meetings=count,
-        config=format_named(contest.format).checked_config(contest.config, entrants, count),
+        config=kind_of(contest).checked_config(contest.config, entrants, count),
         met=tuple(met_of(row) for row in meetings),
         points=(points["win"], points["draw"], points["loss"]),
         void=tuple(_due_again(row) for row in voids),
@@ -116,7 +116,7 @@ class Pairer:
         contest = self.storage.contests.find(game_name, contest_name)
         if contest is None or contest.state != "running":
             return 0, False
-        kind = format_named(contest.format)
+        kind = kind_of(contest)
         sight = (contest.created_at, contest.revision, frozenset(tickets))
         if not kind.CLOSED and self._was_in_vain(queue, sight):
             return 0, False
@@ -137,7 +137,7 @@ class Pairer:
 
         For a format that defines `settled`, without what is over in the settled rounds. Raises Unavailable.
         """
-        where, kind = contest.where, format_named(contest.format)
+        where, kind = contest.where, kind_of(contest)
         if not kind.CLOSED:
             if (rows := acquaintance(self.storage.meetings, *where, waiting)) is not None:
                 return situation_of(contest, rows, waiting)
@@ -201,7 +201,7 @@ class Pairer:
         self, contest: Contest, queue: str, tickets: dict[str, Ticket], pairings: Sequence[Pairing]
     ) -> int | None:
         """Returns how many began; None, with none begun, if the contest has changed since it was read."""
-        together = format_named(contest.format).TOGETHER
+        together = kind_of(contest).TOGETHER
         planned = {new_match_id(self.now_s()): pairing for pairing in pairings}
         wanted = [
             {

@@ -1,4 +1,4 @@
-"""Checks a contest before it is scheduled or changed, and before a bot is withdrawn. Changes nothing."""
+"""Checks a contest before it is scheduled, changed or run, and before a bot is withdrawn. Changes nothing."""
 
 from __future__ import annotations
 
@@ -10,13 +10,26 @@ import structlog
 
 from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
-from battlebot.errors import Refused
+from battlebot.contests.kind import kind_of
+from battlebot.errors import BadMessage, Refused
 from battlebot.rules.contract import Game
 from battlebot.storage import Storage
 
 log = structlog.get_logger()
 
 _ANY_TWO = ("/1", "/2")  # placeholders for bots still to come; no bot can have these names
+
+
+def check_format(fields: Mapping[str, Any]) -> None:
+    """Checks that the format which an organiser names, if any, exists. Raises Refused."""
+    if "format" in fields:
+        format_named(fields["format"])
+
+
+def check_can_run(contest: Contest) -> None:
+    """Checks that a contest that is to run can be paired. Raises FormatMissing."""
+    if contest.state == "running":
+        kind_of(contest)
 
 
 @dataclass(frozen=True)
@@ -28,7 +41,7 @@ class Requirements:
 
     def of_contest(self, contest: Contest) -> None:
         """Checks all its fields together. Also raises BadMessage, for an option of the game."""
-        kind, listed = format_named(contest.format), contest.listed
+        kind, listed = kind_of(contest), contest.listed
         if kind.CLOSED and contest.is_open:
             raise Refused(f"The format {kind.NAME} needs a list of entrants.", field="entrants")
         if len(set(listed)) != len(listed):
@@ -50,13 +63,16 @@ class Requirements:
 
     def of_those_who_stay(self, contest: Contest) -> None:
         """Checks, if all meet together, that the game lets the others begin without the withdrawn bots."""
-        if format_named(contest.format).TOGETHER:
+        if kind_of(contest).TOGETHER:
             self._of_the_start(contest, [bot for bot in contest.listed if bot not in contest.withdrawn])
 
     def _of_the_start(self, contest: Contest, bots: Sequence[str]) -> None:
         """Checks that the game lets these bots begin: all of them if all meet together, else any two."""
-        rules, together = self.registry[contest.game], format_named(contest.format).TOGETHER
-        options = rules.options_with_defaults(contest.options)
+        rules, together = self.registry[contest.game], kind_of(contest).TOGETHER
+        try:
+            options = rules.options_with_defaults(contest.options)
+        except BadMessage as error:
+            raise BadMessage(str(error), field="options", **error.details) from None
         meet = list(bots) if together else [*bots, *_ANY_TWO][:2]
         # bots of a battle may be entered one by one; with fewer than two nothing begins
         problem = self._objection(rules, meet, options) if len(meet) > 1 else None

@@ -77,10 +77,12 @@ def test_no_format_lets_a_pair_meet_more_often_than_it_may(tmp_path: Path) -> No
     assert done.stdout.splitlines()[-1:] == ["[5, 5]"], done.stderr
 
 
-def test_one_that_is_not_whole_cannot_be_imported(tmp_path: Path) -> None:
+def test_one_that_is_not_whole_is_an_error_wherever_one_is_asked_for(tmp_path: Path) -> None:
     """Nothing starts with it."""
     done = asked(tmp_path, MARATHON.replace("def planned", "def foreseen"))
-    sentence = "TypeError: The contest format battlebot.contests.formats.marathon.Marathon lacks planned."
+    sentence = (
+        "battlebot.errors.BadFormat: The contest format battlebot.contests.formats.marathon.Marathon lacks planned."
+    )
     assert (done.returncode, done.stderr.splitlines()[-1]) == (1, sentence)
 
 

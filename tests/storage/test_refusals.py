@@ -1,0 +1,89 @@
+"""A MongoDB that lets nobody in without a password, and not everybody who has one do everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pymongo
+import pytest
+from cluster import wait_for
+
+from battlebot.config import load_settings
+from battlebot.embedded.folder import DataFolder
+from battlebot.embedded.mongod import mongod_program, mongod_uri, wait_for_primary
+from battlebot.embedded.process import Child
+from battlebot.errors import Unavailable
+from battlebot.storage import Storage
+
+ANSWER_S = 0.5  # after a refusal the driver waits, as if there were no server, for as long as a query may take
+PASSWORD = "s3cret"
+USERS = {"writer": "readWrite", "reader": "read", "guest": None}
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yields the address of a mongod that asks for passwords, and knows USERS."""
+    folder = DataFolder(tmp_path_factory.mktemp("guarded"))
+    program, uri = mongod_program(folder), mongod_uri(folder)
+    open_to_all = Child(program)
+    wait_for_primary(open_to_all, folder)
+    with pymongo.MongoClient(uri) as client:
+        for name, role in USERS.items():
+            roles = [{"role": role, "db": "battlebot"}] if role else []
+            client["battlebot"].command("createUser", name, pwd=PASSWORD, roles=roles)
+    open_to_all.stop()
+    key = folder.path / "key"
+    key.write_text("a key of this test")
+    key.chmod(0o600)
+    child = Child(replace(program, command=[*program.command, "--auth", "--keyFile", str(key)]))
+    with pymongo.MongoClient(uri) as client:
+        wait_for(lambda: client.admin.command("hello")["isWritablePrimary"], "the guarded mongod")
+    yield uri
+    child.stop()
+    folder.close()
+
+
+def storage_of(uri: str, login: str) -> Storage:
+    """Returns the repositories for `user:password`, or for nobody."""
+    settings = load_settings({}, Path("/nowhere"))
+    with_login = uri.replace("mongodb://", f"mongodb://{login}@" if login else "mongodb://")
+    return Storage(replace(settings, mongodb_uri=f"{with_login}&authSource=battlebot"), ANSWER_S)
+
+
+def test_who_may_read_and_write_is_let_in(guarded: str) -> None:
+    """With `readWrite` on the database, as docs/operations.md asks, and nothing else."""
+    with closing(storage_of(guarded, f"writer:{PASSWORD}")) as storage:
+        storage.ping()
+        storage.ensure_indexes()
+        assert storage.room.free_mb()
+        assert storage.archive.store([]) == []
+        assert storage.bots.find("nobody") is None
+
+
+@pytest.mark.parametrize("login", ["writer:wr0ng", f"unknown:{PASSWORD}", f"guest:{PASSWORD}", ""])
+def test_who_is_not_let_in_is_told_why_at_every_query(guarded: str, login: str) -> None:
+    """As of a MongoDB that is away, since it may be put right; without the password or what was to be done."""
+    with closing(storage_of(guarded, login)) as storage:
+        queries = [
+            storage.ping,
+            storage.ensure_indexes,
+            storage.room.free_mb,
+            lambda: storage.bots.find("nobody"),
+            lambda: storage.tokens.create("somebody"),
+        ]
+        for query in queries:
+            with pytest.raises(Unavailable, match=r"user .*of MONGODB_URI") as told:
+                query()
+            assert "s3cret" not in str(told.value)
+            assert "wr0ng" not in str(told.value)
+
+
+def test_who_may_only_read_is_told_so_at_the_first_write(guarded: str) -> None:
+    """Reading works."""
+    with closing(storage_of(guarded, f"reader:{PASSWORD}")) as storage:
+        storage.ping()
+        with pytest.raises(Unavailable, match="needs readWrite"):
+            storage.tokens.create("somebody")
