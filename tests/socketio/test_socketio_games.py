@@ -362,7 +362,7 @@ def test_pages_of_other_origins_are_refused_unless_allowed(parts: Cluster, nodes
 
 
 def test_pages_of_this_machine_may_watch_where_only_it_can_reach_the_server(parts: Cluster, nodes: Nodes) -> None:
-    """The original's client comes from another port. At other doors, and of a public server, it is refused."""
+    """The original's client comes from another port. A public server refuses it, as every server does at its API."""
     poll, page = "/socket.io/?EIO=3&transport=polling&b64=1", {"Origin": "http://localhost:8080"}
 
     def polled(web: Web) -> tuple[str | None, int]:
@@ -374,8 +374,6 @@ def test_pages_of_this_machine_may_watch_where_only_it_can_reach_the_server(part
     assert polled(nodes[0]) == (page["Origin"], 200)
     own = f"{nodes[0].ws}socket.io/?EIO=3&transport=websocket"
     websocket.create_connection(own, timeout=10, origin=page["Origin"]).close()
-    with pytest.raises(websocket.WebSocketBadStatusException, match="403"):
-        websocket.create_connection(nodes[0].ws, timeout=10, origin=page["Origin"])
     registration = requests.post(f"{nodes[0].url}/bots/battlecube", json={"bot_id": "x"}, headers=page, timeout=10)
     assert registration.status_code == 403
     assert polled(parts.web(host="0.0.0.0")) == (None, 403)
