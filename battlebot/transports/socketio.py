@@ -48,6 +48,7 @@ class SocketIoDoor:
         self._sessions: dict[tuple[int, str], Session] = {}
         self._addresses: dict[str, str] = {}
         self._held: Counter[str] = Counter()
+        self._drains = False
         events: dict[str, Handler] = {
             "NEW_GAME": self._new_game,
             "GAME_SETUP_UPDATE": self._update,
@@ -57,9 +58,13 @@ class SocketIoDoor:
         self.servers = make_servers(settings, self, events, session)
 
     def drain(self) -> None:
-        """Ends all sessions because the node stops. The games that they started go on."""
-        for session in list(self._sessions.values()):
-            in_background(session.server.disconnect, session.sid)
+        """Ends all connections because the node stops, and admits no more. The games that they started go on.
+
+        Not by a DISCONNECT of socket.io, after which clients do not connect again.
+        """
+        self._drains = True
+        for server in self.servers.values():
+            server.eio.disconnect()
 
     def answer(self) -> Response:
         """Answers a client's request; for a WebSocket, returns when it has ended."""
@@ -91,8 +96,10 @@ class SocketIoDoor:
         return response
 
     def admit(self, sid: str, environ: Mapping[str, Any]) -> bool:
-        """Counts a connection; returns False, without counting, if this node or its address has too many."""
+        """Counts a connection; returns False, without counting, if there are too many, or the node stops."""
         address, settings = _address_of(environ), self._settings
+        if self._drains:
+            return False
         if len(self._addresses) >= settings.max_streams or self._held[address] >= settings.max_streams_per_address:
             return False
         self._addresses[sid] = address

@@ -25,6 +25,7 @@ from socketio2.socketio import Server as OldServer
 OLD, NEW = "3", "4"  # values of the query's EIO
 HIJACKED = "battlebot.hijacked"  # key in the environment: the socket is used up, gunicorn must write no response
 NAMESPACE = "/"
+GOODBYE = "1"  # engine.io's packet that ends a session
 PING_INTERVAL_S = 25
 PING_TIMEOUT_S = {OLD: 60, NEW: 20}
 
@@ -72,12 +73,18 @@ class EngineSocket:
         return []
 
     def send(self, message: str | bytes) -> None:
-        """Writes a text. Raises OSError if it is binary, the peer does not read it, or the connection is over."""
+        """Writes a text; if it is engine.io's goodbye, ends the connection.
+
+        Raises OSError if it is binary, the peer does not read it, or the connection is over.
+        """
         if isinstance(message, bytes):
             raise OSError("nothing binary is told")
         self._ws.send(message)
         if not self._ws.flush():
             raise OSError("the connection is over, or the peer does not read")
+        if message == GOODBYE:
+            # clients wait for the end of the connection, and the old package would wait for them
+            self.close()
 
     def wait(self) -> str | None:
         """Returns the next text, or None at the end. Closes a peer that sends binary messages or too many."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import requests
 import websocket
-from cluster import Cluster, Web, wait_for
+from cluster import LIMIT_S, Cluster, Web, wait_for
 from httpbots import Bots
 from viewers import NOOP_GAME, VIEWERS, Original, Today, Viewer, game
 
@@ -245,16 +245,22 @@ def test_who_leaves_ends_nothing_and_others_may_watch_at_any_node(parts: Cluster
 def test_a_node_that_stops_sends_its_viewers_away_and_their_games_go_on(
     parts: Cluster, nodes: Nodes, bots: Bots
 ) -> None:
-    """Viewers by polling and by WebSocket; the node is gone soon after."""
+    """By the end of their connections: after a DISCONNECT of socket.io (41), genuine clients would not come again.
+
+    The node is gone soon after.
+    """
     web = parts.web()
-    with Original(web) as viewer, Today(web, "polling") as idle, Original(nodes[0]) as other:
+    with ExitStack() as stack:
+        viewer, other = stack.enter_context(Original(web)), stack.enter_context(Original(nodes[0]))
+        idle = [stack.enter_context(make(web)) for make in VIEWERS.values()]
         viewer.say("NEW_GAME", game(bots.url("slow"), bots.url("slow"), maxNumOfTicks=8))
         game_id = viewer.until("GAME_STARTED")["id"]
         began = time.monotonic()
         web.child.stop()
         assert time.monotonic() - began < 15
-        wait_for(lambda: not idle.client.connected, "the end of the polling one")
-        wait_for(lambda: viewer.said_goodbye, "a goodbye")
+        for one in (viewer, *idle):
+            assert one.ended.wait(LIMIT_S)
+            assert (one.packets[-1], "41" in one.packets) == ("1", False), one
         other.say("WATCH_GAME", game_id)
         assert len(other.until("GAME_ENDED")["scores"]) == 2
 

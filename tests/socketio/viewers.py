@@ -23,10 +23,15 @@ def game(*urls: str, **setup: Any) -> dict[str, Any]:
 
 
 class Viewer:
-    """What all viewers share: `got` are the events received, and `say` sends one."""
+    """What all viewers share: `got` are the events received, and `say` sends one.
+
+    `packets`: what came over the wire, as engine.io's packets; `ended` is set when its connection has ended.
+    """
 
     def __init__(self) -> None:
         self.got: list[tuple[str, Any]] = []
+        self.packets: list[str] = []
+        self.ended = threading.Event()
 
     def say(self, name: str, *arguments: Any) -> None:
         """Sends an event."""
@@ -71,7 +76,10 @@ class Today(Viewer):
         # it hands each event to a thread of its own, so the order may change
         hand_over = self.client.eio._trigger_event
         self.client.eio._trigger_event = lambda *what, **how: hand_over(*what, **{**how, "run_async": False})
+        receive = self.client.eio._receive_packet
+        self.client.eio._receive_packet = lambda packet: (self.packets.append(packet.encode()), receive(packet))
         self.client.on("*", lambda name, body=None: self.got.append((name, body)))
+        self.client.on("disconnect", lambda *_: self.ended.set())
         self.client.connect(web.url, transports=list(transports) or None, headers=headers or {})
 
     def say(self, name: str, *arguments: Any) -> None:
@@ -87,7 +95,6 @@ class Original(Viewer):
     def __init__(self, web: Web) -> None:
         super().__init__()
         self.pongs = 0
-        self.said_goodbye = False
         address = f"ws://{web.address}/socket.io/?EIO=3&transport=websocket"
         self.ws = websocket.create_connection(address, timeout=LIMIT_S)
         self.hello = json.loads(self.ws.recv()[1:])
@@ -113,13 +120,13 @@ class Original(Viewer):
     def _read(self) -> None:
         with suppress(Exception):
             while text := self.ws.recv():
-                if text == "1":
-                    self.said_goodbye = True
+                self.packets.append(text)
                 if text == "3":
                     self.pongs += 1
                 elif text.startswith("42"):
                     name, *rest = json.loads(text[2:])
                     self.hear(name, rest[0] if rest else None)
+        self.ended.set()
 
 
 class OriginalPolling(Viewer):
@@ -164,9 +171,11 @@ class OriginalPolling(Viewer):
         with suppress(Exception):
             while not self.over.is_set():
                 for packet in self.poll():
+                    self.packets.append(packet)
                     if packet.startswith("42"):
                         name, *rest = json.loads(packet[2:])
                         self.got.append((name, rest[0] if rest else None))
+        self.ended.set()
 
 
 VIEWERS: dict[str, Callable[[Web], Viewer]] = {
