@@ -22,7 +22,7 @@ from battlebot.runtime.background import in_background
 from battlebot.transports.hijacked import Hijacked
 from battlebot.transports.limits import Rate
 from battlebot.transports.ports import Battles, Match
-from battlebot.transports.socketio_servers import HIJACKED, NEW, OLD, Handler, make_servers
+from battlebot.transports.socketio_servers import HIJACKED, NEW, OLD, TOO_DEEP, Handler, make_servers
 from battlebot.transports.socketio_session import Session, events_of
 from battlebot.wire import cubed
 from battlebot.wire.addresses import household
@@ -55,7 +55,7 @@ class SocketIoDoor:
             "WATCH_GAME": self._watch,
         }
         session: dict[str, Handler] = {"connect": self._connect, "disconnect": self._disconnect}
-        self.servers = make_servers(settings, self, events, session)
+        self.servers = make_servers(settings, self, events, {**session, TOO_DEEP: self._too_deep})
 
     def drain(self) -> None:
         """Ends all connections because the node stops, and admits no more. The games that they started go on.
@@ -210,6 +210,12 @@ class SocketIoDoor:
             self._follow(session, match, {})
 
         self._attend(server, sid, watch)
+
+    def _too_deep(self, server: Any, sid: str, *_: Any) -> None:
+        def refuse(_: Session) -> None:
+            raise BadMessage("This JSON is nested too deeply.")
+
+        self._attend(server, sid, refuse)
 
     def _attend(self, server: Any, sid: str, act: Callable[[Session], None], is_counted: bool = True) -> None:
         """Runs a viewer's request; if it fails, or there are too many, sends the viewer an `ERROR`."""

@@ -133,6 +133,25 @@ def test_a_game_that_cannot_be_is_refused_with_a_sentence(nodes: Nodes, old: boo
             assert viewer.until("ERROR", 2)["error"] == "NO_GAME_RUNNING", what
 
 
+@pytest.mark.parametrize("kind", VIEWERS)
+@pytest.mark.parametrize(
+    ("levels", "told"),
+    [(14, "must be a list"), (15, "too deeply"), (900, "too deeply"), (990, "too deeply"), (20_000, "too deeply")],
+)
+def test_a_game_that_is_nested_too_deeply_is_refused_like_any_other(
+    nodes: Nodes, kind: str, levels: int, told: str
+) -> None:
+    """However deep, and whether it can be decoded or not; the viewer is still there."""
+    setup = f'{{"maxNumOfTicks":1,"edgeLength":5,"playerStartPositions":{"[" * levels}{"]" * levels}}}'
+    with VIEWERS[kind](nodes[0]) as viewer:
+        viewer.send(f'2["NEW_GAME",{{"setup":{setup},"players":[{{"name":"a","url":"http://127.0.0.1:1/"}}]}}]')
+        error = viewer.until("ERROR")
+        assert error["error"] == "INVALID_GAME_CONFIGURATION"
+        assert told in error["details"]
+        viewer.say("GAME_SETUP_UPDATE", {"speed": 1})
+        assert viewer.until("ERROR", 2)["error"] == "NO_GAME_RUNNING"
+
+
 def test_one_socket_runs_one_game_at_a_time(nodes: Nodes, bots: Bots) -> None:
     """A second is refused by a code of its own; when the first is over there may be another."""
     with Today(nodes[0]) as viewer:

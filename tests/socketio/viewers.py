@@ -37,6 +37,10 @@ class Viewer:
         """Sends an event."""
         raise NotImplementedError
 
+    def send(self, packet: str) -> None:
+        """Sends a packet of socket.io as it is."""
+        raise NotImplementedError
+
     def close(self) -> None:
         """Leaves."""
 
@@ -85,6 +89,9 @@ class Today(Viewer):
     def say(self, name: str, *arguments: Any) -> None:
         self.client.emit(name, arguments)
 
+    def send(self, packet: str) -> None:
+        self.client.eio.send(packet)
+
     def close(self) -> None:
         self.client.disconnect()
 
@@ -102,7 +109,10 @@ class Original(Viewer):
         threading.Thread(target=self._read, daemon=True).start()
 
     def say(self, name: str, *arguments: Any) -> None:
-        self.ws.send("42" + json.dumps([name, *arguments]))
+        self.send("2" + json.dumps([name, *arguments]))
+
+    def send(self, packet: str) -> None:
+        self.ws.send(f"4{packet}")
 
     def hear(self, name: str, body: Any) -> None:
         """Notes an event."""
@@ -158,8 +168,11 @@ class OriginalPolling(Viewer):
         return packets
 
     def say(self, name: str, *arguments: Any) -> None:
-        packet = "42" + json.dumps([name, *arguments])
-        answer = requests.post(self.url, params=self.query, data=f"{len(packet)}:{packet}".encode(), timeout=LIMIT_S)
+        self.send("2" + json.dumps([name, *arguments]))
+
+    def send(self, packet: str) -> None:
+        body = f"{len(packet) + 1}:4{packet}".encode()
+        answer = requests.post(self.url, params=self.query, data=body, timeout=LIMIT_S)
         assert answer.status_code == 200, answer.text
 
     def close(self) -> None:
