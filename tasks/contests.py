@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 import structlog
 from celery import shared_task
 
@@ -48,7 +50,9 @@ def sweep() -> None:
 def _look_after(bench: Workbench) -> int:
     _release_abandoned(bench)
     bench.organiser.tick()
-    for name in bench.queues.names():
+    names = bench.queues.names()
+    # in random order: whoever is first gets the next place at an address at which several contests ask bots
+    for name in secrets.SystemRandom().sample(names, len(names)):
         game, contest = keys.game_and_contest(name)
         if contest is not None:
             # its own task: a long pairing must not hold up the clock of other contests

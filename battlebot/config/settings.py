@@ -56,7 +56,7 @@ class Settings:
         10_000,
     )
     bot_matches: int = _setting(
-        10, "BATTLEBOT_BOT_MATCHES", "Matches in which one stateless bot may be asked at the same time.", 1, 10_000
+        10, "BATTLEBOT_BOT_MATCHES", "Rated matches in which bots at one URL may be asked at the same time.", 1, 10_000
     )
     bot_answer_bytes: int = _setting(
         65_536, "BATTLEBOT_BOT_ANSWER", "Maximum bytes of a stateless bot's answer.", 256, 2**24

@@ -22,6 +22,7 @@ SWEPT = f"{TAG}:swept"  # string, short-lived: a sweep was made lately, to its e
 SWEEPS = f"{TAG}:sweeps"  # hash: when the `last` sweep was, `since` when none has stalled, ms (epoch); was it `late`
 BROKEN_GAME = f"{TAG}:brokengame"  # string, short-lived: why a worker could not load the games, a sentence
 PROBED = f"{TAG}:probed"  # string, short-lived: written to see whether Redis takes writes
+KEPT = f"{TAG}:keptat"  # set, short-lived: addresses at which places are kept for contests
 NODES = f"{TAG}:nodes"  # sorted set: node -> its last heartbeat, ms since the epoch
 
 

@@ -64,10 +64,10 @@ class Attendance:
             return 0
         busy = self.store.busy(sorted({bot["url"] for bot in bots}))
         ready = self._ready(bots, busy)
-        contests = self.storage.contests.running_closed()
+        contests = self._contests()
         added = sum(self._attend_contest(contest, ready) for contest in contests)
         self._leave_all_but({keys.queue_name(*contest.where) for contest in contests})
-        free = self._free(ready, busy, contests)
+        free = self._free(bots, ready, busy, contests)
         for name in {bot["game"] for bot in bots} & self.registry.keys():
             added += self._attend_game(self.registry[name], [bot for bot in free if bot["game"] == name])
         self.heartbeats.attended(self.now_s(), LATE * self.settings.sweep_interval_s)
@@ -91,18 +91,31 @@ class Attendance:
             if bot["available"] and paused[bot["url"]] is None and busy[bot["url"]] < self.settings.bot_matches
         }
 
-    def _free(
-        self, ready: Mapping[str, Mapping[str, Any]], busy: Mapping[str, int], contests: Sequence[Contest]
-    ) -> list[Mapping[str, Any]]:
-        """Returns those that may also play outside contests.
+    def _contests(self) -> list[Contest]:
+        """Returns the contests for which bots are asked, in random order.
 
-        At an address that is asked for a running contest, matches outside contests get no more than half of the places:
-        whoever holds a rival in slow matches must not keep it from those that count.
+        Whoever is first gets the next place at an address: in any other order, one contest would wait for another.
+        """
+        contests = self.storage.contests.running_closed()
+        return secrets.SystemRandom().sample(contests, len(contests))
+
+    def _free(
+        self,
+        bots: Sequence[Mapping[str, Any]],
+        ready: Mapping[str, Mapping[str, Any]],
+        busy: Mapping[str, int],
+        contests: Sequence[Contest],
+    ) -> list[Mapping[str, Any]]:
+        """Returns those that may also play outside contests; keeps places at the addresses of the contests' entrants.
+
+        Whoever begins a match outside contests looks at that again: a bot may have been given more tickets than there
+        are places.
         """
         entrants = {bot for contest in contests for bot in contest.listed if bot not in contest.withdrawn}
-        wanted = {ready[bot]["url"] for bot in entrants & ready.keys()}
-        most = self.settings.bot_matches // 2
-        return [bot for bot in ready.values() if bot["url"] not in wanted or busy[bot["url"]] < most]
+        kept = {bot["url"] for bot in bots if bot["available"] and bot["_id"] in entrants}
+        self.store.keep_places(kept)
+        most = self.casual.most(busy, kept)
+        return [bot for bot in ready.values() if busy[bot["url"]] < most[bot["url"]]]
 
     def _try(self, bot: Mapping[str, Any]) -> None:
         try:

@@ -22,7 +22,7 @@ from battlebot.runtime.background import in_background
 from battlebot.transports.hijacked import Hijacked
 from battlebot.transports.limits import Rate
 from battlebot.transports.ports import Battles, Match
-from battlebot.transports.socketio_servers import HIJACKED, NEW, OLD, Handler, make_servers
+from battlebot.transports.socketio_servers import HIJACKED, NEW, OLD, TOO_DEEP, Handler, make_servers
 from battlebot.transports.socketio_session import Session, events_of
 from battlebot.wire import cubed
 from battlebot.wire.addresses import household
@@ -48,18 +48,23 @@ class SocketIoDoor:
         self._sessions: dict[tuple[int, str], Session] = {}
         self._addresses: dict[str, str] = {}
         self._held: Counter[str] = Counter()
+        self._drains = False
         events: dict[str, Handler] = {
             "NEW_GAME": self._new_game,
             "GAME_SETUP_UPDATE": self._update,
             "WATCH_GAME": self._watch,
         }
         session: dict[str, Handler] = {"connect": self._connect, "disconnect": self._disconnect}
-        self.servers = make_servers(settings, self, events, session)
+        self.servers = make_servers(settings, self, events, {**session, TOO_DEEP: self._too_deep})
 
     def drain(self) -> None:
-        """Ends all sessions because the node stops. The games that they started go on."""
-        for session in list(self._sessions.values()):
-            in_background(session.server.disconnect, session.sid)
+        """Ends all connections because the node stops, and admits no more. The games that they started go on.
+
+        Not by a DISCONNECT of socket.io, after which clients do not connect again.
+        """
+        self._drains = True
+        for server in self.servers.values():
+            server.eio.disconnect()
 
     def answer(self) -> Response:
         """Answers a client's request; for a WebSocket, returns when it has ended."""
@@ -91,8 +96,10 @@ class SocketIoDoor:
         return response
 
     def admit(self, sid: str, environ: Mapping[str, Any]) -> bool:
-        """Counts a connection; returns False, without counting, if this node or its address has too many."""
+        """Counts a connection; returns False, without counting, if there are too many, or the node stops."""
         address, settings = _address_of(environ), self._settings
+        if self._drains:
+            return False
         if len(self._addresses) >= settings.max_streams or self._held[address] >= settings.max_streams_per_address:
             return False
         self._addresses[sid] = address
@@ -203,6 +210,12 @@ class SocketIoDoor:
             self._follow(session, match, {})
 
         self._attend(server, sid, watch)
+
+    def _too_deep(self, server: Any, sid: str, *_: Any) -> None:
+        def refuse(_: Session) -> None:
+            raise BadMessage("This JSON is nested too deeply.")
+
+        self._attend(server, sid, refuse)
 
     def _attend(self, server: Any, sid: str, act: Callable[[Session], None], is_counted: bool = True) -> None:
         """Runs a viewer's request; if it fails, or there are too many, sends the viewer an `ERROR`."""

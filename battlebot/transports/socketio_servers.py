@@ -19,12 +19,15 @@ from battlebot.transports.socketio_engines import NewBounded, OldBounded
 from battlebot.transports.wsconnection import WebSocket
 from battlebot.wire import closing
 from battlebot.wire.addresses import household
+from battlebot.wire.jsontext import is_deeper
 from battlebot.wire.upgrade import BadUpgrade
 from socketio2.socketio import Server as OldServer
 
 OLD, NEW = "3", "4"  # values of the query's EIO
 HIJACKED = "battlebot.hijacked"  # key in the environment: the socket is used up, gunicorn must write no response
 NAMESPACE = "/"
+TOO_DEEP = "too deep"  # instead of an event whose JSON is nested too deeply
+GOODBYE = "1"  # engine.io's packet that ends a session
 PING_INTERVAL_S = 25
 PING_TIMEOUT_S = {OLD: 60, NEW: 20}
 
@@ -72,12 +75,18 @@ class EngineSocket:
         return []
 
     def send(self, message: str | bytes) -> None:
-        """Writes a text. Raises OSError if it is binary, the peer does not read it, or the connection is over."""
+        """Writes a text; if it is engine.io's goodbye, ends the connection.
+
+        Raises OSError if it is binary, the peer does not read it, or the connection is over.
+        """
         if isinstance(message, bytes):
             raise OSError("nothing binary is told")
         self._ws.send(message)
         if not self._ws.flush():
             raise OSError("the connection is over, or the peer does not read")
+        if message == GOODBYE:
+            # clients wait for the end of the connection, and the old package would wait for them
+            self.close()
 
     def wait(self) -> str | None:
         """Returns the next text, or None at the end. Closes a peer that sends binary messages or too many."""
@@ -99,9 +108,13 @@ class EngineSocket:
 
 
 class _Guarded:
-    """A mixin for both servers: asks the guard about each connection first, and ignores unknown events."""
+    """A mixin for both servers: asks the guard about each connection first, and ignores unknown events.
+
+    Instead of one that is nested too deeply it triggers `TOO_DEEP`: its sender must not wait for an answer for ever.
+    """
 
     known: Collection[str]
+    max_nesting: int
     guard: Guard
 
     def _handle_eio_connect(self, sid: str, environ: Mapping[str, Any]) -> Any:
@@ -112,10 +125,18 @@ class _Guarded:
         self.guard.release(sid)
         super()._handle_eio_disconnect(sid, *reason)  # type: ignore[misc]
 
+    def _handle_eio_message(self, sid: str, data: Any) -> None:
+        try:
+            super()._handle_eio_message(sid, data)  # type: ignore[misc]
+        except RecursionError:
+            # it could not even be decoded
+            super()._handle_event(sid, NAMESPACE, None, [TOO_DEEP])  # type: ignore[misc]
+
     def _handle_event(self, sid: str, namespace: str | None, id: Any, data: Any) -> None:
         # the packages would let a client trigger `connect` and `disconnect` by sending events of these names
         if isinstance(data, list) and data and isinstance(data[0], str) and data[0] in self.known:
-            super()._handle_event(sid, namespace, id, data)  # type: ignore[misc]
+            is_too_deep = any(is_deeper(argument, self.max_nesting) for argument in data)
+            super()._handle_event(sid, namespace, id, [TOO_DEEP] if is_too_deep else data)  # type: ignore[misc]
 
 
 class _Old(_Guarded, OldServer):
@@ -153,7 +174,7 @@ def make_servers(
 ) -> dict[str, Any]:
     """Returns a server for each generation, by the query's EIO.
 
-    `events` has the handlers of events that clients may send, `session` those of `connect` and `disconnect`.
+    `events` has the handlers of events that clients may send, `session` those of `connect`, `disconnect`, `TOO_DEEP`.
     """
     made: dict[str, Any] = {}
     for generation, kind in ((OLD, _Old), (NEW, _New)):
@@ -170,7 +191,7 @@ def make_servers(
             cors_allowed_origins=[],
         )
         server.eio._async = {**driver._async, "websocket": _sockets(settings)}
-        server.known, server.guard = events, guard
+        server.known, server.guard, server.max_nesting = events, guard, settings.max_nesting
         for name, handle in {**events, **session}.items():
             server.on(name, _bound(handle, server))
         made[generation] = server

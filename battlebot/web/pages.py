@@ -181,7 +181,7 @@ def has_viewer(game: str) -> bool:
 
 @blueprint.get("/web/<game>/matches/<match_id>/story")
 def match_story(game: str, match_id: str) -> Response:
-    """All events of a finished match in order, one JSON line each, if the game's states hold events.
+    """All events that a finished match's states hold, in order, one JSON line each, if the game has such.
 
     Raises UnknownMatch.
     """

@@ -41,6 +41,15 @@ def decode_value(text: str | bytes, max_nesting: int) -> Any:
     return _with_floats(value) if _check(value, max_nesting) else value
 
 
+def is_deeper(value: object, levels: int) -> bool:
+    """Whether a JSON value holds arrays and objects nested more than `levels` deep."""
+    if not isinstance(value, dict | list):
+        return False
+    return levels == 0 or any(
+        is_deeper(one, levels - 1) for one in (value.values() if isinstance(value, dict) else value)
+    )
+
+
 def _check(value: object, levels: int) -> bool:
     """Return whether the value contains an integer above INT64_HIGH. Raises BadMessage for what is refused."""
     inner: Iterable[object]

@@ -12,6 +12,7 @@ import redis
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Begun, Found, Queues, Taken, Ticket, Waits
 from battlebot.arena.live.store import MatchStore
+from battlebot.arena.places import STATELESS
 from battlebot.config import Settings
 from battlebot.redisio import keys
 from battlebot.redisio.solo import LOCK_MS, Locks, Solo
@@ -168,6 +169,24 @@ def test_a_match_begins_with_held_tickets_and_only_for_their_holder(
     assert begin(store, game, match, GAME, holder=ticket("b").text)
     assert queues.wait_again(GAME, [ticket("a"), ticket("b")]) == [(match.id, False, False), (match.id, False, False)]
     assert queues.wait(GAME, ticket("a"), 1) == Begun(match.id)
+
+
+def test_tickets_that_are_held_for_a_match_at_a_full_address_are_freed(
+    queues: Queues, client: redis.Redis, settings: Settings
+) -> None:
+    """Those who wait at nodes are put back by these, at once."""
+    game, store = discover()[GAME], MatchStore(client)
+    asked, connected, newcomer, url = ticket("a", node=STATELESS), ticket("b"), ticket("c"), "http://bots.example/"
+    queues.wait(GAME, asked, BY_A_TASK)
+    queues.wait(GAME, connected, BY_A_TASK)
+    assert queues.wait(GAME, newcomer, 2).taken
+    client.sadd(keys.asked_at(url), "another match")
+    seats = [(one.bot, one.place) for one in (asked, connected, newcomer)]
+    match = new_match(game, seats[:2], settings, 1000.0, addresses={"a": url})
+    assert not begin(store, game, match, GAME, holder=newcomer.text, most={url: 1})
+    answers = queues.wait_again(GAME, [asked, connected])
+    assert answers == [(None, False, True)] * 2
+    assert begin(store, game, match, GAME, most={url: 2})
 
 
 def test_a_dead_nodes_tickets_are_dropped_from_every_queue(queues: Queues) -> None:

@@ -64,6 +64,32 @@ def test_a_match_that_is_not_rated_keeps_no_stateless_bot_from_others(
     assert store.busy([url]) == {url: 0}
 
 
+def test_at_an_address_as_many_matches_begin_as_bots_may_be_asked_in_there(
+    store: MatchStore, registry: Registry, settings: Settings
+) -> None:
+    """Whoever races; another begins when one is over. Unrated ones begin besides, and one that has begun stays so."""
+    game, url = registry["numberwang"], "http://bots.example/"
+    seats = [(bot, STATELESS_PLACE) for bot in "ab"]
+
+    def made(rated: bool = True) -> Match:
+        return new_match(game, seats, settings, 1000.0, addresses=dict.fromkeys("ab", url), rated=rated)
+
+    def begins(match: Match) -> bool:
+        return begin(store, game, match, game.name, most={url: 3})
+
+    matches = [made() for _ in range(12)]
+    with ThreadPoolExecutor(8) as pool:
+        begun = list(pool.map(begins, matches))
+    assert begun.count(True) == store.busy([url])[url] == 3
+    assert begins(made(rated=False))
+    first, other = matches[begun.index(True)], matches[begun.index(False)]
+    assert begins(first)
+    assert not begins(other)
+    store.commit(store.draft(first, step(game, first, Failed("over"), 1001.0).match, [], []))
+    assert begins(other)
+    assert not begins(made())
+
+
 def test_of_concurrent_commits_exactly_one_a_revision_is_done(
     store: MatchStore, begun: Callable[..., Match], registry: Registry
 ) -> None:

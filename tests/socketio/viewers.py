@@ -23,13 +23,22 @@ def game(*urls: str, **setup: Any) -> dict[str, Any]:
 
 
 class Viewer:
-    """What all viewers share: `got` are the events received, and `say` sends one."""
+    """What all viewers share: `got` are the events received, and `say` sends one.
+
+    `packets`: what came over the wire, as engine.io's packets; `ended` is set when its connection has ended.
+    """
 
     def __init__(self) -> None:
         self.got: list[tuple[str, Any]] = []
+        self.packets: list[str] = []
+        self.ended = threading.Event()
 
     def say(self, name: str, *arguments: Any) -> None:
         """Sends an event."""
+        raise NotImplementedError
+
+    def send(self, packet: str) -> None:
+        """Sends a packet of socket.io as it is."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -71,11 +80,17 @@ class Today(Viewer):
         # it hands each event to a thread of its own, so the order may change
         hand_over = self.client.eio._trigger_event
         self.client.eio._trigger_event = lambda *what, **how: hand_over(*what, **{**how, "run_async": False})
+        receive = self.client.eio._receive_packet
+        self.client.eio._receive_packet = lambda packet: (self.packets.append(packet.encode()), receive(packet))
         self.client.on("*", lambda name, body=None: self.got.append((name, body)))
+        self.client.on("disconnect", lambda *_: self.ended.set())
         self.client.connect(web.url, transports=list(transports) or None, headers=headers or {})
 
     def say(self, name: str, *arguments: Any) -> None:
         self.client.emit(name, arguments)
+
+    def send(self, packet: str) -> None:
+        self.client.eio.send(packet)
 
     def close(self) -> None:
         self.client.disconnect()
@@ -87,7 +102,6 @@ class Original(Viewer):
     def __init__(self, web: Web) -> None:
         super().__init__()
         self.pongs = 0
-        self.said_goodbye = False
         address = f"ws://{web.address}/socket.io/?EIO=3&transport=websocket"
         self.ws = websocket.create_connection(address, timeout=LIMIT_S)
         self.hello = json.loads(self.ws.recv()[1:])
@@ -95,7 +109,10 @@ class Original(Viewer):
         threading.Thread(target=self._read, daemon=True).start()
 
     def say(self, name: str, *arguments: Any) -> None:
-        self.ws.send("42" + json.dumps([name, *arguments]))
+        self.send("2" + json.dumps([name, *arguments]))
+
+    def send(self, packet: str) -> None:
+        self.ws.send(f"4{packet}")
 
     def hear(self, name: str, body: Any) -> None:
         """Notes an event."""
@@ -113,13 +130,13 @@ class Original(Viewer):
     def _read(self) -> None:
         with suppress(Exception):
             while text := self.ws.recv():
-                if text == "1":
-                    self.said_goodbye = True
+                self.packets.append(text)
                 if text == "3":
                     self.pongs += 1
                 elif text.startswith("42"):
                     name, *rest = json.loads(text[2:])
                     self.hear(name, rest[0] if rest else None)
+        self.ended.set()
 
 
 class OriginalPolling(Viewer):
@@ -151,8 +168,11 @@ class OriginalPolling(Viewer):
         return packets
 
     def say(self, name: str, *arguments: Any) -> None:
-        packet = "42" + json.dumps([name, *arguments])
-        answer = requests.post(self.url, params=self.query, data=f"{len(packet)}:{packet}".encode(), timeout=LIMIT_S)
+        self.send("2" + json.dumps([name, *arguments]))
+
+    def send(self, packet: str) -> None:
+        body = f"{len(packet) + 1}:4{packet}".encode()
+        answer = requests.post(self.url, params=self.query, data=body, timeout=LIMIT_S)
         assert answer.status_code == 200, answer.text
 
     def close(self) -> None:
@@ -164,9 +184,11 @@ class OriginalPolling(Viewer):
         with suppress(Exception):
             while not self.over.is_set():
                 for packet in self.poll():
+                    self.packets.append(packet)
                     if packet.startswith("42"):
                         name, *rest = json.loads(packet[2:])
                         self.got.append((name, rest[0] if rest else None))
+        self.ended.set()
 
 
 VIEWERS: dict[str, Callable[[Web], Viewer]] = {

@@ -140,6 +140,43 @@ def test_half_of_an_entrants_places_are_kept_for_its_contest(attendance: Attenda
     assert [ticket.bot for ticket in attendance.queues.tickets(GAME)] == ["url-bot"]
 
 
+def test_matches_outside_contests_take_none_of_the_kept_places_by_many_tickets(attendance: Attendance) -> None:
+    """Two bots at the address of an entrant wait, and there is one place; after the contest there are more."""
+    client: Any = attendance.store.client
+    url, most = "http://127.0.0.1:9/", attendance.settings.bot_matches
+    attendance.storage.bots.register(GAME, "url-too", "owner", b"", url=url, available=True)
+    cup = a_cup(attendance)
+    client.sadd(keys.asked_at(url), *range(most // 2 - 1))
+    attendance.look()
+    assert {ticket.bot for ticket in attendance.queues.tickets(GAME)} == {"url-bot", "url-too"}
+
+    def begins(newcomer: Ticket) -> bool:
+        found = attendance.queues.wait(GAME, newcomer, 1)
+        assert found.taken
+        seats = [(one.bot, one.place) for one in (newcomer, *found.others)]
+        before = len(attendance.store.live_ids())
+        attendance.casual.begin(attendance.registry[GAME], seats, GAME, newcomer.text)
+        return len(attendance.store.live_ids()) > before
+
+    assert begins(Ticket("node/1.1", "ada", 1000.0))
+    bob = Ticket("node/2.1", "bob", 1000.0)
+    assert not begins(bob)
+    assert attendance.queues.wait_again(GAME, [bob]) == [(None, False, True)], "it waits on"
+    attendance.look()
+    assert len(attendance.store.live_ids()) == 1
+    assert [ticket.bot for ticket in attendance.queues.tickets(cup)] == ["url-bot"]
+    attendance.storage.database["contests"].update_one({"name": "cup"}, {"$set": {"state": "finished"}})
+    attendance.look()
+    assert len(attendance.store.live_ids()) == 2
+
+
+def test_no_contest_is_always_the_first_to_be_attended(attendance: Attendance) -> None:
+    """The first gets the next place at an address."""
+    for name in ("cup", "bowl"):
+        attendance.storage.contests.create(cup(game=GAME, name=name, format="round-robin", entrants=["url-bot"]))
+    assert {attendance._contests()[0].name for _ in range(64)} == {"cup", "bowl"}
+
+
 @pytest.mark.parametrize("who_waits", [(), ("ada",)])
 def test_who_is_switched_off_during_a_look_does_not_wait_for_a_moment(
     attendance: Attendance, monkeypatch: pytest.MonkeyPatch, who_waits: tuple[str, ...]

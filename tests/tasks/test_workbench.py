@@ -29,6 +29,7 @@ from battlebot.rules.registry import discover
 from battlebot.runtime.answering import Answering
 from battlebot.storage import Storage
 from tasks.celeryapp import make_celery
+from tasks.requests import Requests
 from tasks.workbench import Workbench
 
 
@@ -64,6 +65,18 @@ def test_what_is_asked_of_other_tasks_ends_no_sweep(bench: Workbench) -> None:
     bench.requests.pairing("numberwang", "autumn")
     bench.organiser.ask_rating("numberwang")
     bench.requests.archive()
+
+
+def test_no_contest_is_always_the_first_to_be_paired(bench: Workbench) -> None:
+    """The first gets the next place at an address at which bots of several contests are asked."""
+    asked: list[str] = []
+    requests = Requests(lambda task, game, contest: asked.append(contest))
+    for name in ("cup", "bowl"):
+        bench.queues.wait(f"numberwang/{name}", Ticket("n1/1.1", "ada", 1.0), BY_A_TASK)
+    for _ in range(64):
+        tasks.contests._look_after(replace(bench, requests=requests))
+    assert set(asked[::2]) == {"cup", "bowl"}
+    assert len(asked) == 2 * 64
 
 
 def nobody(settings: Settings, tmp_path: Path) -> Settings:

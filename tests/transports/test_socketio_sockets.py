@@ -68,6 +68,30 @@ def test_what_is_sent_on_a_connection_that_is_closing_fails_at_once(pair: Pair) 
     peer.close()
 
 
+def test_the_goodbye_of_a_session_ends_its_connection(pair: Pair) -> None:
+    """Clients wait for that; a session that goes on to read would wait for them."""
+    ours, peer = pair
+    got: list[str | None] = []
+
+    def leave(engine: EngineSocket) -> None:
+        engine.send(TEXT)
+        engine.send("1")
+        got.append(engine.wait())
+
+    conversation = gevent.spawn(EngineSocket(load_settings({}, None), leave), upgrade(ours), lambda *_: None)
+    settle(lambda: got == [None])
+    read = b""
+
+    def closed() -> bool:
+        nonlocal read
+        read += read_all(peer)
+        return read.endswith(TEXT.encode() + b"\x81\x011" + b"\x88\x02" + struct.pack(">H", 1000))
+
+    settle(closed)
+    peer.close()
+    conversation.join(LIMIT_S)
+
+
 def test_a_message_may_be_as_long_as_by_polling(pair: Pair) -> None:
     """Which the handshake announces; a longer one is refused with a code."""
     ours, peer = pair

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from battlebot.errors import BadMessage
 from battlebot.storable import INT64_HIGH, INT64_LOW
-from battlebot.wire.jsontext import decode_object, encode
+from battlebot.wire.jsontext import decode_object, encode, is_deeper
 
 NESTING = 16
 
@@ -104,6 +104,14 @@ def test_the_limit_of_nesting_is_exact(levels: int) -> None:
     decode_object(nested(levels), levels)
     with pytest.raises(BadMessage, match="nested"):
         decode_object(nested(levels + 1), levels)
+
+
+@pytest.mark.parametrize("levels", [1, 2, 16, 180])
+def test_how_deep_a_value_is_that_others_have_decoded_is_told_as_exactly(levels: int) -> None:
+    """By the same count; scalars have no level."""
+    assert not is_deeper(json.loads(nested(levels)), levels)
+    assert is_deeper(json.loads(nested(levels + 1)), levels)
+    assert not is_deeper("[[[", 0)
 
 
 values = st.recursive(

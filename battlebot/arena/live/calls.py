@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -29,11 +29,16 @@ Call = tuple[Sequence[str], Sequence[Argument]]
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """A match to begin, with the tickets of its bots and the messages to publish."""
+    """A match to begin, with the tickets of its bots and the messages to publish.
+
+    `most`: address -> in how many rated matches, with this one, stateless bots may be asked there; elsewhere in any
+    number.
+    """
 
     match: Match
     tickets: Sequence[str]
     publications: Iterable[Publication]
+    most: Mapping[str, int] = field(default_factory=dict)
 
 
 def encode_match(match: Match) -> bytes:
@@ -57,11 +62,12 @@ def begin_call(one: Beginning, queue: str, holder: str, not_after_ms: int) -> Ca
     script_keys = [keys.queue(queue), keys.match(match.id), keys.DEADLINES, keys.QUEUES]
     script_keys += [keys.FINISHED, keys.END_SEQUENCE]
     script_keys += [keys.ticket(ticket) for ticket in one.tickets]
+    names, addresses = _names(match), _addresses(match)
     sets = _found_by(match)
-    names = len(match.series.by_name) if match.series is not None else 0
     script_keys += sets
     arguments: list[Argument] = [match.id, encode_match(match), _due_ms(match), TICKET_MARK_S]
-    arguments += [holder, queue, not_after_ms, len(one.tickets), len(sets), names, keys.newest(""), *one.tickets]
+    arguments += [holder, queue, not_after_ms, len(one.tickets), len(sets), len(names), keys.newest(""), *one.tickets]
+    arguments += [one.most.get(address, "") for address in addresses]
     for channel, message in one.publications:
         arguments += [channel, message]
     return script_keys, arguments
@@ -143,10 +149,14 @@ def _due_ms(match: Match) -> Argument:
 
 
 def _found_by(match: Match) -> list[str]:
-    """Returns the sets that hold a live match: of bots found by name alone, then of its stateless bots' addresses.
+    """Returns the sets that hold a live match: of bots found by name alone, then of its stateless bots' addresses."""
+    return [*map(keys.playing, _names(match)), *map(keys.asked_at, _addresses(match))]
 
-    An unrated match does not make an address count as busy: anybody may have named it.
-    """
-    by_name = [keys.playing(bot) for bot in match.series.by_name] if match.series is not None else []
-    addresses = {seat.address: None for seat in match.seats if seat.address is not None and match.rated}
-    return by_name + [keys.asked_at(address) for address in addresses]
+
+def _names(match: Match) -> Sequence[str]:
+    return match.series.by_name if match.series is not None else ()
+
+
+def _addresses(match: Match) -> Sequence[str]:
+    """Returns those of its stateless bots; an unrated match does not make one busy: anybody may have named it."""
+    return list(dict.fromkeys(seat.address for seat in match.seats if seat.address is not None and match.rated))

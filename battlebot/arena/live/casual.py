@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -35,19 +35,29 @@ class CasualMatches:
     def begin(self, game: Game, waiting: Sequence[tuple[str, str]], queue: str, holder: str) -> None:
         """Begins a match of these `(bot, place)`, in random order, of which the ticket `holder` took the others.
 
-        Does not if that took longer than tickets are held, or if a name already plays: then those who still wait are
-        put back by their nodes. Raises Unavailable.
+        Does not if that took longer than tickets are held, if a name already plays, or a stateless bot in as many
+        matches as it may: then those who still wait are put back by their nodes. Raises Unavailable.
         """
         seats = secrets.SystemRandom().sample(waiting, len(waiting))
         series = series_of(seats, self.store.next_number)
         addresses = self.addresses([bot for bot, place in seats if is_stateless(place)])
         match = new_match(game, seats, self.settings, self.now_s(), series=series, addresses=addresses)
-        if not begin(self.store, game, match, queue, holder):
+        most = self.most(addresses.values(), self.store.kept(addresses.values()))
+        if not begin(self.store, game, match, queue, holder, most=most):
             log.warning("match.not_begun", match=match.id, game=game.name)
             return
         log.info("match.begun", match=match.id, game=game.name, players=[bot for bot, _ in seats])
         if asked_of(game, match):
             self.ask_bots(match.id)
+
+    def most(self, addresses: Collection[str], kept: Collection[str]) -> dict[str, int]:
+        """Returns for each address in how many rated matches bots may be asked there, with one outside contests.
+
+        At `kept` ones, which are asked for running contests, in half as many as otherwise: whoever holds a rival in
+        slow matches must not keep it from those that count.
+        """
+        most = self.settings.bot_matches
+        return {address: most // 2 if address in kept else most for address in addresses}
 
 
 def series_of(seats: Sequence[tuple[str, str]], next_number: Callable[[], int]) -> Series | None:

@@ -80,20 +80,30 @@ def started(game: Game, match: Match, now_s: float) -> Match:
     return answer.match
 
 
-def begin(store: MatchStore, game: Game, match: Match, queue: str, holder: str = "", not_after_ms: int = 0) -> bool:
+def begin(
+    store: MatchStore,
+    game: Game,
+    match: Match,
+    queue: str,
+    holder: str = "",
+    not_after_ms: int = 0,
+    most: Mapping[str, int] | None = None,
+) -> bool:
     """Begins the match and tells its bots, on any node; returns False if one of them no longer waits, or plays already.
 
     `holder` is the ticket that took the others out of the queue, if one did. After `not_after_ms` (Redis's clock; 0:
-    no limit) it is too late, and False is returned as well. Raises Unavailable.
+    no limit) it is too late, and False is returned as well; also if an address is asked in as many matches as it may be
+    (`most`, as in `Beginning`). Raises Unavailable.
     """
     made = beginning(game, match)
-    return store.begin(match, queue, made.tickets, made.publications, holder, not_after_ms)
+    return store.begin(match, queue, made.tickets, made.publications, holder, not_after_ms, most)
 
 
-def beginning(game: Game, match: Match) -> Beginning:
+def beginning(game: Game, match: Match, most: Mapping[str, int] | None = None) -> Beginning:
     """Returns what the store needs to begin the match: its bots' tickets, and the messages to bots and viewers.
 
-    Who is asked is told last (duel-arena: both are told that the game starts, then the first is asked).
+    `most` as in `Beginning`. Who is asked is told last (duel-arena: both are told that the game starts, then the first
+    is asked).
     """
     document = encode_match(match)
     tickets, publications = [], list[Publication]()
@@ -109,4 +119,4 @@ def beginning(game: Game, match: Match) -> Beginning:
     if match.contest is not None:
         publications.append((keys.contest_events(match.game, match.contest), b"begun"))
     publications.append((keys.game_events(match.game), b"begun"))
-    return Beginning(match, tickets, publications)
+    return Beginning(match, tickets, publications, most or {})

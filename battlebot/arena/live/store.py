@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -24,6 +24,7 @@ COMMIT = Script("battlebot.arena.live", "commit.lua")
 BEGIN = Script("battlebot.arena.live", "begin.lua")
 NUMBER = Script("battlebot.arena.live", "number.lua")
 
+KEPT_S = 60  # how long `keep_places` holds unless it is called again
 TOGETHER = 50  # most matches begun in one round trip; Redis serves nobody else meanwhile
 
 
@@ -69,13 +70,15 @@ class MatchStore:
         publications: Iterable[Publication],
         holder: str = "",
         not_after_ms: int = 0,
+        most: Mapping[str, int] | None = None,
     ) -> bool:
         """Begins the match if each of the tickets waits in the queue or is held by the ticket `holder`.
 
         Otherwise, or after `not_after_ms` on Redis's clock (0: no limit), changes nothing and returns False. Also
-        returns False if a bot that is found by name plays already; then the held tickets are freed.
+        returns False if a bot that is found by name plays already, or a stateless one is asked at its address in as
+        many matches as it may be (`most`, as in `Beginning`); then the held tickets are freed.
         """
-        call = begin_call(Beginning(match, tickets, publications), queue, holder, not_after_ms)
+        call = begin_call(Beginning(match, tickets, publications, most or {}), queue, holder, not_after_ms)
         return bool(held(lambda: self._scripts.run(BEGIN, *call), min(self._hold_s, 5.0)))
 
     def begin_all(self, beginnings: Sequence[Beginning], queue: str, not_after_ms: int = 0) -> list[bool]:
@@ -206,3 +209,24 @@ class MatchStore:
             for address in addresses:
                 pipeline.scard(keys.asked_at(address))
             return dict(zip(addresses, pipeline.execute() if addresses else [], strict=True))
+
+    def keep_places(self, addresses: Collection[str]) -> None:
+        """Notes at which addresses places are kept for contests, at no others, for `KEPT_S`."""
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=True)
+            pipeline.delete(keys.KEPT)
+            if addresses:
+                pipeline.sadd(keys.KEPT, *addresses)
+                pipeline.expire(keys.KEPT, KEPT_S)
+            pipeline.execute()
+
+    def kept(self, addresses: Collection[str]) -> set[str]:
+        """Returns at which of these addresses places are kept for contests."""
+        if not addresses:
+            return set()
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=False)
+            for address in addresses:
+                pipeline.sismember(keys.KEPT, address)
+            answers = pipeline.execute()
+        return {address for address, is_kept in zip(addresses, answers, strict=True) if is_kept}

@@ -14,9 +14,8 @@ import structlog
 from battlebot.arena.live.conduct import asked_of
 from battlebot.arena.live.ids import new_match_id
 from battlebot.arena.live.making import beginning, new_match
-from battlebot.arena.live.queue import Queues, Ticket
+from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.places import is_stateless
 from battlebot.config import Settings
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
@@ -24,6 +23,7 @@ from battlebot.contests.formats.record import Pairing, Waiter
 from battlebot.contests.formats.situation import Due, Met, Situation
 from battlebot.contests.kind import kind_of
 from battlebot.contests.service.acquaintance import acquaintance
+from battlebot.contests.service.present import Present
 from battlebot.contests.service.resting import resting
 from battlebot.matchmaking.missing import Missing
 from battlebot.redisio import keys
@@ -127,10 +127,13 @@ class Pairer:
             situation = replace(situation, gone=self._gone(contest, {waiter.bot for waiter in waiting}))
         now = datetime.fromtimestamp(self.now_s(), UTC)
         situation = replace(situation, resting=frozenset(resting(self.storage, *contest.where, now)))
-        pairings = [pairing for pairing in kind.pair(situation, waiting) if 1 <= pairing.n <= situation.meetings]
+        there = Present.of(tickets, self.storage, self.store, self.settings.bot_matches)
+        # whoever cannot play now must not keep others from playing one another
+        pairings = kind.pair(situation, [waiter for waiter in waiting if there.may_play(waiter)])
+        pairings = [one for one in pairings if 1 <= one.n <= situation.meetings and there.take(one)]
         if not (pairings or kind.CLOSED or situation.resting):
             self._note_in_vain(queue, sight)
-        return self._begin(contest, queue, tickets, pairings)
+        return self._begin(contest, queue, there, pairings)
 
     def situation(self, contest: Contest, waiting: Sequence[str]) -> Situation:
         """The contest as its format needs it for pairing: for an open one, only what concerns the waiting bots.
@@ -185,21 +188,17 @@ class Pairer:
             self._in_vain.clear()
         self._in_vain[queue] = (self.now_s(), sight)
 
-    def _begin(
-        self, contest: Contest, queue: str, tickets: dict[str, Ticket], pairings: Sequence[Pairing]
-    ) -> tuple[int, bool]:
+    def _begin(self, contest: Contest, queue: str, there: Present, pairings: Sequence[Pairing]) -> tuple[int, bool]:
         """Begins them in batches: the first need not wait for the last, and none begins long after its reservation."""
         begun = 0
         for at in range(0, len(pairings), AT_ONCE):
-            some = self._begin_some(contest, queue, tickets, pairings[at : at + AT_ONCE])
+            some = self._begin_some(contest, queue, there, pairings[at : at + AT_ONCE])
             if some is None:
                 return begun, True
             begun += some
         return begun, False
 
-    def _begin_some(
-        self, contest: Contest, queue: str, tickets: dict[str, Ticket], pairings: Sequence[Pairing]
-    ) -> int | None:
+    def _begin_some(self, contest: Contest, queue: str, there: Present, pairings: Sequence[Pairing]) -> int | None:
         """Returns how many began; None, with none begun, if the contest has changed since it was read."""
         together = kind_of(contest).TOGETHER
         planned = {new_match_id(self.now_s()): pairing for pairing in pairings}
@@ -219,13 +218,13 @@ class Pairer:
         if reserved is None:
             return None
         ids = [match_id for match_id in planned if match_id in reserved]
-        there = [(waiter.bot, tickets[waiter.ticket].place) for one in ids for waiter in planned[one].waiters]
-        addresses = self.storage.bots.addresses([bot for bot, place in there if is_stateless(place)])
-        matches = [self._made(contest, tickets, one, planned[one], before_s, addresses) for one in ids]
+        matches = [self._made(contest, there, one, planned[one], before_s) for one in ids]
         game = self.registry[contest.game]
-        begun = self.store.begin_all([beginning(game, match) for match in matches], queue, not_after_ms)
+        most = dict.fromkeys(there.addresses.values(), self.settings.bot_matches)
+        begun = self.store.begin_all([beginning(game, match, most) for match in matches], queue, not_after_ms)
         unbegun = [match_id for match_id, done in zip(ids, begun, strict=True) if not done]
         if unbegun:
+            # somebody left, or other matches took the places at an address: the next sweep pairs those who still wait
             self.storage.meetings.release(unbegun)
         for match, done in zip(matches, begun, strict=True):
             if done:
@@ -237,20 +236,12 @@ class Pairer:
                     self.ask_bots(match.id)
         return len(ids) - len(unbegun)
 
-    def _made(
-        self,
-        contest: Contest,
-        tickets: dict[str, Ticket],
-        match_id: str,
-        pairing: Pairing,
-        started_s: float,
-        addresses: Mapping[str, str],
-    ) -> Match:
-        seats = [(waiter.bot, tickets[waiter.ticket].place) for waiter in pairing.waiters]
+    def _made(self, contest: Contest, there: Present, match_id: str, pairing: Pairing, started_s: float) -> Match:
+        seats = [(waiter.bot, there.tickets[waiter.ticket].place) for waiter in pairing.waiters]
         timeout_ms = contest.turn_timeout_ms or self.settings.turn_timeout_ms
         settings = replace(self.settings, turn_timeout_ms=timeout_ms)
         game = self.registry[contest.game]
         about = (contest.name, contest.options, match_id)
-        made = new_match(game, seats, settings, self.now_s(), *about, addresses=addresses)
+        made = new_match(game, seats, settings, self.now_s(), *about, addresses=there.addresses)
         # a match that was reserved before a pause or an end counts as begun before it
         return msgspec.structs.replace(made, started_s=started_s)
