@@ -9,15 +9,18 @@ from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 
-from battlebot.cli.rest import Rest, plain
+from battlebot.cli.rest import RefusedByServer, Rest, plain
 from battlebot.client.address import Address, parse_address
 from battlebot.client.errors import BadAddress
 from battlebot.errors import SettingError
 
 DEFAULT_SERVER = "http://127.0.0.1:3000"
+THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
+NO_TOKEN = "no-token"  # noqa: S105 - the code of the server's refusal
 TOKEN_VARIABLE = "BATTLEBOT_TOKEN"  # noqa: S105 - the variable's name
 TOKEN_FILE = "organiser_token"  # noqa: S105 - the file's name; the embedded server writes it at its first start
 
@@ -27,7 +30,12 @@ def on_server(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def made(*args: Any, server: str, data: Path | None, **kwargs: Any) -> Any:
-        return command(*args, rest=connect(server, data), **kwargs)
+        try:
+            return command(*args, rest=connect(server, data), **kwargs)
+        except RefusedByServer as error:
+            if error.code == NO_TOKEN:
+                raise RefusedByServer(error.status, error.code, _where_a_token_belongs(server)) from None
+            raise
 
     for option in (
         click.option(
@@ -56,6 +64,13 @@ def connect(server: str, data: Path | None) -> Rest:
     if token and not (address.secure or address.local):
         click.echo(f"battlebot: The token goes to {address.netloc} unencrypted; prefer https://.", err=True)
     return Rest(address, token)
+
+
+def _where_a_token_belongs(server: str) -> str:
+    entry = f'token = "..." under [servers."{server}"] in {config_path()}'
+    folder = ", or name its data folder by --data" if parse_address(server).local else ""
+    found_none = f"This is for organisers, and no token for {server} was found"
+    return plain(f"{found_none}: set {TOKEN_VARIABLE}, or {entry}{folder}.")
 
 
 def token_for(address: Address, data: Path | None) -> str | None:
@@ -94,9 +109,16 @@ def _from_config(address: Address) -> str | None:
 
 def _same(url: str, address: Address) -> bool:
     try:
-        return parse_address(url).rest_url().lower() == address.rest_url().lower()
+        return _place(parse_address(url)) == _place(address)
     except BadAddress as error:
         raise SettingError(f"{config_path()}: {error}") from None
+
+
+def _place(address: Address) -> tuple[str, str, int | None, str]:
+    """What tells a server from others; the names that every machine has for itself are one."""
+    url = urlsplit(address.rest_url().lower())
+    host = url.hostname or ""
+    return url.scheme, "localhost" if host in THIS_MACHINE else host, url.port, url.path
 
 
 def _from_data_folder(data: Path | None) -> str | None:

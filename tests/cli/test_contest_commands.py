@@ -164,6 +164,18 @@ def test_without_a_token_nothing_is_changed(contest: Run) -> None:
         assert "sneaked" not in said(contest("list", GAME, BATTLEBOT_TOKEN=wrong))
 
 
+def test_who_has_no_token_is_told_where_one_belongs(contest: Run, house: tuple[Cluster, Web], tmp_path: Path) -> None:
+    """In one line: the variable, and the file with the server's address; once it is there, it is used."""
+    url = house[1].url
+    line = complaint(contest("create", GAME, "mine", BATTLEBOT_TOKEN=""), 1)
+    assert "BATTLEBOT_TOKEN" in line
+    config = tmp_path / ".config" / "battlebot" / "config.toml"
+    assert f'[servers."{url}"] in {config}' in line
+    assert line.endswith("(no-token)")
+    # what the original says of HTTP's headers helps nobody at a command line
+    assert "Authorization" not in line
+
+
 def test_a_server_that_is_not_there_is_told(battlebot: Run) -> None:
     """Status 2."""
     with socket.socket() as taken:

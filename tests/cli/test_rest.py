@@ -200,10 +200,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("https://other.example.org", None),
         ("http://127.0.0.1:3000", "ours"),
         ("http://127.0.0.1:3001", "embedded"),
+        ("http://localhost:3000", "ours"),
+        ("[::1]:3000", "ours"),
+        ("http://bots.localhost:3000", "embedded"),
+        ("https://localhost:3000", "embedded"),
     ],
 )
 def test_each_server_gets_its_own_token(server: str, expected: str | None, home: Path) -> None:
-    """By scheme, host and port; the data folder's is for this machine only."""
+    """By scheme, host and port; this machine's names are one host, and the data folder's is for it only."""
     assert token_for(parse_address(server), None) == expected
 
 
