@@ -17,6 +17,7 @@ class Question(msgspec.Struct, frozen=True):
     """One question to one bot. `content` is JSON, as the game makes it; the bot has `limit_s` seconds to answer.
 
     `is_turn(value)`: whether an answer (JSON) would be a valid turn, for kinds that must choose among several answers.
+    `rated`: whether the match is; others, which anybody may begin, must not hold it up.
     """
 
     address: str
@@ -26,6 +27,7 @@ class Question(msgspec.Struct, frozen=True):
     content: Any
     limit_s: float
     is_turn: Callable[[Any], bool] = lambda value: True
+    rated: bool = True
 
 
 class Failure(msgspec.Struct, frozen=True):

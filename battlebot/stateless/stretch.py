@@ -211,7 +211,7 @@ def _question(game: Game, match: Match, seat: Seat) -> Question:
     assert seat.address is not None
     content = content_of(game, match, seat)
     valid = partial(is_turn, game, match, seat)
-    return Question(seat.address, match.game, match.id, seat.bot, content, seat.remaining_s, valid)
+    return Question(seat.address, match.game, match.id, seat.bot, content, seat.remaining_s, valid, match.rated)
 
 
 def _event(game: Game, match: Match, seat: Seat, reply: Reply) -> Event | None:

@@ -33,6 +33,7 @@ from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
 from battlebot.stateless import make_askers, stretch
 from battlebot.stateless.health import PAUSED_AFTER, Health
+from battlebot.stateless.http import connections
 from battlebot.stateless.nats import link
 
 
@@ -134,6 +135,25 @@ def test_what_a_bot_does_in_a_battle_that_anybody_may_ask_for_says_nothing_of_it
     assert stretches(ground, health, []).conduct(match.id) == PAUSED_AFTER
     assert health.flush() == ([url] if rated else [])
     assert health.report(url, "any")["failuresInARow"] == (PAUSED_AFTER if rated else 0)
+
+
+def test_a_battle_of_slow_bots_holds_up_no_rated_match_at_their_host(
+    ground: Field, bots: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though it is asked there as often at a time as battles may be."""
+    monkeypatch.setattr(connections, "MOST_AT_ONCE", 1)
+    battle, match = ground.begin([bots.url("hanging")]), ground.begin([bots.url("good")] * 2, maxNumOfTicks=3)
+    rated = encode_match(msgspec.structs.replace(match, rated=True))
+    ground.client.hset(keys.match(match.id), "doc", rated)
+    asking = stretches(ground, Health(Scripts(ground.client)), [])
+    with ThreadPoolExecutor() as worker:
+        slow = worker.submit(asking.conduct, battle.id)
+        wait_for(lambda: bots.asked["hanging"] == 1, "the question")
+        try:
+            assert worker.submit(asking.conduct, match.id).result(LIMIT_S) == 6
+            assert not slow.done()
+        finally:
+            bots.hanging.set()
 
 
 def failing(*arguments: Any) -> Any:

@@ -69,7 +69,7 @@ class HttpBots:
         except BadAddress as error:
             return Reply(failure=Failure(error.code, str(error)))
         body = question.content if isinstance(question.content, bytes) else orjson.dumps(question.content)
-        self.connections.enter(location)
+        self.connections.enter(location, question.rated)
         try:
             return self._asked(question, location, _request(location, body, self._keeps))
         except NotConnected as error:
@@ -79,7 +79,7 @@ class HttpBots:
             sentence = f"The server failed while it asked ({type(error).__name__})."
             return Reply(failure=Failure("server", sentence, ours=True))
         finally:
-            self.connections.leave(location)
+            self.connections.leave(location, question.rated)
 
     def start(self) -> None:
         """Does nothing: connections are made for questions."""

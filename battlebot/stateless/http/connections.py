@@ -28,11 +28,11 @@ LEAST_CONNECT_S = 1.0  # for each address that is tried, while that much is left
 KEPT_S = 0.75
 UNKEPT_S = 600.0  # how long no connection is kept to a bot that has sent more than it was asked for
 MOST_IDLE = 1000
-MOST_AT_ONCE = 64  # to one host and port, from one process
+MOST_AT_ONCE = 64  # to one host and port, from one process, in rated matches; and as many in others
 # errors of this machine, not of the bot
 OURS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL, errno.ENETDOWN)
 
-Host = tuple[bool, str, int]
+Slots = tuple[bool, str, int, bool]
 
 
 class Kept(NamedTuple):
@@ -68,13 +68,16 @@ class Connections:
         self._since_s: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
         self._unkept: OrderedDict[Location, float] = OrderedDict()
         self._waiting: dict[Peer, dict[Waiting, None]] = {}  # questions for which one more connection must be closed
-        self._busy: dict[Host, int] = {}
+        self._busy: dict[Slots, int] = {}
         self._left = threading.Condition()
         self._lock = threading.Lock()
 
-    def enter(self, location: Location) -> None:
-        """Takes one of a host's `MOST_AT_ONCE` slots, waiting until one is free; `leave` must follow."""
-        key = _host(location)
+    def enter(self, location: Location, rated: bool) -> None:
+        """Takes one of a host's `MOST_AT_ONCE` slots, waiting until one is free; `leave` must follow.
+
+        Unrated matches have slots of their own: they would hold up rated ones for as long as slow bots take.
+        """
+        key = _slots(location, rated)
         if self._busy.get(key, 0) >= MOST_AT_ONCE:
             with self._left:
                 while self._busy.get(key, 0) >= MOST_AT_ONCE:
@@ -83,9 +86,9 @@ class Connections:
             return
         self._busy[key] = self._busy.get(key, 0) + 1
 
-    def leave(self, location: Location) -> None:
+    def leave(self, location: Location, rated: bool) -> None:
         """Gives the slot back."""
-        key = _host(location)
+        key = _slots(location, rated)
         busy = self._busy[key] - 1
         if busy:
             self._busy[key] = busy
@@ -259,8 +262,8 @@ class Connections:
         return self._context
 
 
-def _host(location: Location) -> Host:
-    return location.tls, location.host, location.port
+def _slots(location: Location, rated: bool) -> Slots:
+    return location.tls, location.host, location.port, rated
 
 
 def _peer(connection: Connection) -> Peer | None:
