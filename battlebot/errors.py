@@ -23,7 +23,6 @@
     │   ├── BadToken            an organiser's token is unknown, expired or revoked
     │   ├── ContestClosed       the contest takes no (more) bots, or may not be opened
     │   ├── WrongState          the contest's state does not allow the request
-    │   ├── TooFewEntrants      the contest's list has too few bots for it to start
     │   ├── FormatMissing       the contest's format is not installed here (any more)
     │   ├── TooLate             the contest has gone on too far for the match to be taken back
     │   ├── WrongOrigin         a browser sends the request for a page of another origin
@@ -199,13 +198,6 @@ class WrongState(Refused):
     """The contest's state does not allow the request."""
 
     code = "wrong-state"
-    http_status = 409
-
-
-class TooFewEntrants(Refused):
-    """Fewer than two bots are on the contest's list and have not been withdrawn: it would be over as it begins."""
-
-    code = "too-few-entrants"
     http_status = 409
 
 

@@ -220,29 +220,6 @@ def test_a_contest_goes_through_its_states(home: House) -> None:
     assert all(row["by"].startswith("organiser ") for row in audit)
 
 
-def test_a_contest_with_fewer_than_two_entrants_is_not_started(home: House) -> None:
-    """409, with a code of its own; it stays scheduled, and starts with two."""
-    home.register("a", "b")
-    contest(home, format="round-robin", entrants=["a"])
-    answer = home.organise("POST", "/cup/start")
-    assert (answer.status_code, answer.json["code"], answer.json["field"]) == (409, "too-few-entrants", "entrants")
-    assert home.client.get(f"{CONTESTS}/cup").json["state"] == "scheduled"
-    assert home.organise("POST", "/cup/entrants", {"bot": "b"}).status_code == 200
-    assert home.organise("POST", "/cup/start").json["state"] == "running"
-
-
-def test_a_contest_that_the_clock_cannot_start_says_so_in_its_audit(home: House) -> None:
-    """Its organiser is to start it then: it has no time any more."""
-    home.register("a")
-    contest(home, format="round-robin", entrants=["a"], startsAt="2020-01-01T10:00:00Z")
-    for _ in range(2):
-        home.context.organiser.tick()
-    shown = home.client.get(f"{CONTESTS}/cup").json
-    assert (shown["state"], shown["startsAt"]) == ("scheduled", None)
-    audit = [(row["by"], row["action"], row["details"]) for row in home.client.get(f"{CONTESTS}/cup/audit").json]
-    assert audit[:-1] == [("clock", "not-started", {"startsAt": "2020-01-01T10:00:00.000Z", "entrants": 1})]
-
-
 def test_cancelling_keeps_the_record(home: House) -> None:
     """It is still to be seen, and its name stays taken."""
     contest(home)

@@ -11,7 +11,7 @@ from cup import cup
 
 from battlebot.contests.contest import Contest
 from battlebot.contests.service.changes import changed, entered, moved, on_time, taken_back, withdrawn
-from battlebot.errors import Refused, TooFewEntrants, WrongState
+from battlebot.errors import Refused, WrongState
 from battlebot.storage.contests import Change
 from battlebot.storage.voids import Why
 
@@ -57,28 +57,6 @@ def test_what_the_clock_does(
     if does == ["start", "finish"]:
         assert change is not None
         assert (change.contest.started_at, change.contest.ended_at) == (NOW, NOW)
-
-
-@pytest.mark.parametrize("fields", [{"entrants": []}, {"entrants": ["a"]}, {"withdrawn": ["a", "c"]}])
-def test_a_contest_is_not_started_with_fewer_than_two_bots(fields: dict[str, Any]) -> None:
-    """It would be over at once, its name lost. The clock leaves it to its organiser, and writes that down once."""
-    early = contest(**fields, starts_at=BEFORE)
-    with pytest.raises(TooFewEntrants) as caught:
-        moved(early, "start", "ann", NOW)
-    assert caught.value.details == {"field": "entrants"}
-    left = on_time(early, NOW)
-    assert left is not None
-    assert (actions(left), left.contest) == (["not-started"], replace(early, starts_at=None))
-    staying = len(set(early.listed) - set(early.withdrawn))
-    assert (left.notes[0].by, left.notes[0].details) == ("clock", {"startsAt": BEFORE, "entrants": staying})
-    assert on_time(left.contest, NOW) is None
-    assert actions(on_time(replace(early, ends_at=NOW), NOW)) == ["cancel"]
-
-
-def test_an_open_contest_starts_without_anybody() -> None:
-    """Whoever comes is in it then."""
-    assert moved(contest(entrants="open"), "start", "ann", NOW).contest.state == "running"
-    assert actions(on_time(contest(entrants="open", starts_at=BEFORE), NOW)) == ["start"]
 
 
 def test_a_contest_that_goes_on_again_has_not_ended() -> None:

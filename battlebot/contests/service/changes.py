@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from battlebot.contests.contest import OPEN_STATES, OVER, Contest
-from battlebot.errors import Refused, TooFewEntrants, WrongState
+from battlebot.errors import Refused, WrongState
 from battlebot.storage.audit import Note
 from battlebot.storage.contests import Change, Stop
 from battlebot.storage.voids import Why
@@ -27,22 +27,16 @@ TRANSITIONS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "cancel": (OPEN_STATES, "cancelled"),
     "reopen": (("finished",), "running"),
 }
-LEAST_ENTRANTS = 2  # in every format
 CHANGEABLE_BEFORE_THE_START = frozenset(
     {"format", "config", "meetings", "entrants", "options", "turnTimeoutMs", "points", "startsAt"}
 )
 
 
 def moved(contest: Contest, action: str, by: str, now: datetime) -> Change:
-    """Takes an action of `TRANSITIONS`. Raises WrongState if the contest's state does not allow it, TooFewEntrants."""
+    """Takes an action of `TRANSITIONS`. Raises WrongState if the contest's state does not allow it."""
     states, after = TRANSITIONS[action]
     if contest.state not in states:
         raise WrongState(f"One cannot {action} a contest that is {contest.state}.", state=contest.state)
-    if action == "start" and _has_too_few(contest):
-        raise TooFewEntrants(
-            f"The contest {contest.name!r} needs {LEAST_ENTRANTS} entrants, and has {len(_staying(contest))}.",
-            field="entrants",
-        )
     contest = replace(contest, state=after)
     if action == "start":
         contest = replace(contest, started_at=now)
@@ -58,33 +52,17 @@ def on_time(contest: Contest, now: datetime) -> Change | None:
     """Starts or ends a contest whose time has come; None if it has not.
 
     If both its start and its end have passed, the contest is started and finished. A contest that its organiser was to
-    start and has not by its end is cancelled. One with too few entrants is left for its organiser to start.
+    start and has not by its end is cancelled.
     """
     state, starts, ends = contest.state, contest.starts_at, contest.ends_at
     begins = state == "scheduled" and starts is not None and starts <= now
     if state not in OPEN_STATES or ends is None or ends > now:
-        if begins and _has_too_few(contest):
-            return _left(contest)
         return moved(contest, "start", CLOCK, now) if begins else None
-    if not begins or _has_too_few(contest):
+    if not begins:
         return moved(contest, "cancel" if state == "scheduled" else "finish", CLOCK, now)
     start = moved(contest, "start", CLOCK, now)
     finish = moved(start.contest, "finish", CLOCK, now)
     return Change(finish.contest, [*start.notes, *finish.notes])
-
-
-def _left(contest: Contest) -> Change:
-    # started by the clock as soon as there are two, it would take no more
-    details = {"startsAt": contest.starts_at, "entrants": len(_staying(contest))}
-    return Change(replace(contest, starts_at=None), [Note(CLOCK, "not-started", details)])
-
-
-def _staying(contest: Contest) -> list[str]:
-    return [bot for bot in contest.listed if bot not in contest.withdrawn]
-
-
-def _has_too_few(contest: Contest) -> bool:
-    return not contest.is_open and len(_staying(contest)) < LEAST_ENTRANTS
 
 
 def changed(contest: Contest, changes: Mapping[str, Any], by: str) -> Change:
