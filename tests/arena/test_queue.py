@@ -179,7 +179,7 @@ def test_tickets_that_are_held_for_a_match_at_a_full_address_are_freed(
     asked, connected, newcomer, url = ticket("a", node=STATELESS), ticket("b"), ticket("c"), "http://bots.example/"
     queues.wait(GAME, asked, BY_A_TASK)
     queues.wait(GAME, connected, BY_A_TASK)
-    assert queues.wait(GAME, newcomer, 2).taken
+    assert isinstance(queues.wait(GAME, newcomer, 2), Taken)
     client.sadd(keys.asked_at(url), "another match")
     seats = [(one.bot, one.place) for one in (asked, connected, newcomer)]
     match = new_match(game, seats[:2], settings, 1000.0, addresses={"a": url})

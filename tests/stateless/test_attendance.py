@@ -16,7 +16,7 @@ from httpbots import Bots
 
 from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.heartbeats import Heartbeats
-from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
+from battlebot.arena.live.queue import BY_A_TASK, Queues, Taken, Ticket
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.places import STATELESS
 from battlebot.config import Settings
@@ -152,7 +152,7 @@ def test_matches_outside_contests_take_none_of_the_kept_places_by_many_tickets(a
 
     def begins(newcomer: Ticket) -> bool:
         found = attendance.queues.wait(GAME, newcomer, 1)
-        assert found.taken
+        assert isinstance(found, Taken)
         seats = [(one.bot, one.place) for one in (newcomer, *found.others)]
         before = len(attendance.store.live_ids())
         attendance.casual.begin(attendance.registry[GAME], seats, GAME, newcomer.text)
