@@ -224,7 +224,9 @@ def _context(house: House, readiness: Readiness) -> Context:
         presence=Presence(house.client),
         bus=house.bus,
         organiser=organiser,
-        lookout=Lookout(house.storage, house.store, house.queues, Missing(house.client)),
+        lookout=Lookout(
+            house.storage, house.store, house.queues, Missing(house.client), bot_matches=house.settings.bot_matches
+        ),
         health=readiness,
         away=readiness.away,
         redis=house.client,

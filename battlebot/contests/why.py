@@ -26,7 +26,8 @@ class Look:
 
     `left`: the bots it is due to meet now, any one of them or, if `together`, all at once. `later`: whether the format
     will have more meetings for it. `waiting`, `playing`: the bots that wait and that play in this contest.
-    `resting`: bots that it may meet again only after a pause, and until when, as text.
+    `resting`: bots that it may meet again only after a pause, and until when, as text. `full`: it is stateless, and
+    asked at its address in as many matches as it may be.
     """
 
     bot: str
@@ -43,6 +44,7 @@ class Look:
     since: str | None = None
     together: bool = False
     resting: Mapping[str, str] = field(default_factory=dict)
+    full: bool = False
 
 
 def why(look: Look) -> Reason:
@@ -76,6 +78,8 @@ def _of_the_others(look: Look) -> Reason:
         return Reason("waiting-for-round", f"{bot} has played what there is of its round; others have not.")
     if not left:
         return Reason("nobody-left", f"{bot} has nobody left to meet.")
+    if bot not in look.waiting and look.full:
+        return Reason("address-full", f"{bot} is asked in as many other matches at its URL as it may be at a time.")
     if bot not in look.waiting:
         since = f" since {look.since}" if look.since else ""
         return Reason("not-connected", f"{bot} has not been there{since}; it has yet to meet {_named(left)}.")

@@ -62,7 +62,7 @@ class Attendance:
         bots = self.storage.bots.stateless()
         if not bots:
             return 0
-        busy = self.store.busy(sorted({bot["url"] for bot in bots}))
+        busy = self.store.addresses.busy(bot["url"] for bot in bots)
         ready = self._ready(bots, busy)
         contests = self._contests()
         added = sum(self._attend_contest(contest, ready) for contest in contests)
@@ -113,7 +113,7 @@ class Attendance:
         """
         entrants = {bot for contest in contests for bot in contest.listed if bot not in contest.withdrawn}
         kept = {bot["url"] for bot in bots if bot["available"] and bot["_id"] in entrants}
-        self.store.keep_places(kept)
+        self.store.addresses.keep(kept)
         most = self.casual.most(busy, kept)
         return [bot for bot in ready.values() if busy[bot["url"]] < most[bot["url"]]]
 

@@ -59,9 +59,9 @@ def test_a_match_that_is_not_rated_keeps_no_stateless_bot_from_others(
     seats = [(bot, STATELESS_PLACE) for bot in "ab"]
     match = new_match(game, seats, settings, 1000.0, addresses=dict.fromkeys("ab", url), rated=rated)
     assert begin(store, game, match, game.name)
-    assert store.busy([url]) == {url: int(rated)}
+    assert store.addresses.busy([url]) == {url: int(rated)}
     store.commit(store.draft(match, step(game, match, Failed("over"), 1001.0).match, [], []))
-    assert store.busy([url]) == {url: 0}
+    assert store.addresses.busy([url]) == {url: 0}
 
 
 def test_at_an_address_as_many_matches_begin_as_bots_may_be_asked_in_there(
@@ -80,7 +80,7 @@ def test_at_an_address_as_many_matches_begin_as_bots_may_be_asked_in_there(
     matches = [made() for _ in range(12)]
     with ThreadPoolExecutor(8) as pool:
         begun = list(pool.map(begins, matches))
-    assert begun.count(True) == store.busy([url])[url] == 3
+    assert begun.count(True) == store.addresses.busy([url])[url] == 3
     assert begins(made(rated=False))
     first, other = matches[begun.index(True)], matches[begun.index(False)]
     assert begins(first)

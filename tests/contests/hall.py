@@ -18,6 +18,7 @@ from battlebot.arena.live.sweep import Sweeper
 from battlebot.config import Settings
 from battlebot.contests.contest import Contest
 from battlebot.contests.service.absences import Absences
+from battlebot.contests.service.lookout import Lookout
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
 from battlebot.matchmaking.missing import Missing
@@ -89,6 +90,10 @@ class Hall:
     def void(self, match: str, reason: str = "a cable") -> None:
         """Takes a match back, as an organiser."""
         self.organiser.void(GAME, "cup", match, reason, "ann")
+
+    def lookout(self) -> Lookout:
+        """Returns what looks at contests."""
+        return Lookout(self.storage, self.store, self.queues, self.missing, self.settings.bot_matches)
 
     def contest(self) -> Contest:
         """Returns the contest."""

@@ -52,7 +52,7 @@ class House:
         self.heartbeats = Heartbeats(client)
         looks = (self.store, self.queues, self.missing, self.pairer, self.organiser, self.heartbeats, CutOff(client))
         self.absences = Absences(*looks, grace_s=15.0, bot_matches=10, most_s=100.0)
-        self.lookout = Lookout(storage, self.store, self.queues, self.missing)
+        self.lookout = Lookout(storage, self.store, self.queues, self.missing, bot_matches=10)
         self.waited = 0
         given = {"name": "cup", "format": "champion", "config": {"battles": 10}, "meetings": 5, "entrants": BOTS}
         self.organiser.create(GAME, {**given, "absentAfterS": 60, **fields}, "ann")

@@ -65,6 +65,17 @@ def test_a_bot_without_a_place_keeps_nobody_from_playing_others(hall: Hall) -> N
     assert {seat.bot for seat in match.seats} == {"a", "d"}
 
 
+def test_why_says_that_the_address_of_a_bot_is_full(hall: Hall) -> None:
+    """It is there, but for others; with a place, it is only not there yet."""
+    hall.begin("ab", stateless="a")
+    hall.client.sadd(keys.asked_at(URL), *range(MOST))
+    lookout = hall.lookout()
+    assert lookout.why(hall.contest(), "a")["code"] == "address-full"
+    assert lookout.why(hall.contest(), "b")["code"] == "not-connected"
+    hall.client.srem(keys.asked_at(URL), 0)
+    assert lookout.why(hall.contest(), "a")["code"] == "not-connected"
+
+
 def test_a_meeting_for_which_another_match_took_the_place_is_released_and_begins_later(
     hall: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hall import GAME, Hall
 
-from battlebot.contests.service.lookout import Lookout
 from battlebot.contests.service.pairer import Pairer
 from battlebot.contests.service.resting import FIRST_S, LONGEST_S, pause_s
 from battlebot.referee.events import Failed
@@ -101,7 +100,7 @@ def test_a_bot_is_told_that_it_rests_and_until_when(hall: Hall) -> None:
     hall.begin("ab", meetings=5)
     hall.wait("ab")
     spoilt(hall, 3)
-    lookout = Lookout(hall.storage, hall.store, hall.queues, hall.missing)
+    lookout = hall.lookout()
     lookout.now_s = after_the_last(hall, 0.0)
     told = lookout.why(hall.contest(), "a")
     until = datetime.fromtimestamp(after_the_last(hall, FIRST_S)(), UTC)

@@ -27,6 +27,16 @@ REASONS = [
     ({"left": ["a"], "later": True}, "not-connected", "me has not been there; it has yet to meet a."),
     ({"left": ["a"], "since": "noon"}, "not-connected", "me has not been there since noon; it has yet to meet a."),
     (
+        {"left": ["a"], "full": True, "since": "noon"},
+        "address-full",
+        "me is asked in as many other matches at its URL as it may be at a time.",
+    ),
+    (
+        {"left": ["a"], "full": True, "waiting": {"me", "a"}},
+        "pairing-soon",
+        "me and a wait; they are paired in a moment.",
+    ),
+    (
         {"left": ["a", "b"], "waiting": {"me", "b"}, "resting": {"b": "noon"}},
         "resting",
         "me and b wait, but their last matches ended by the server's fault: the next one begins after noon.",

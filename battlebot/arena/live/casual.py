@@ -42,7 +42,7 @@ class CasualMatches:
         series = series_of(seats, self.store.next_number)
         addresses = self.addresses([bot for bot, place in seats if is_stateless(place)])
         match = new_match(game, seats, self.settings, self.now_s(), series=series, addresses=addresses)
-        most = self.most(addresses.values(), self.store.kept(addresses.values()))
+        most = self.most(addresses.values(), self.store.addresses.kept(addresses.values()))
         if not begin(self.store, game, match, queue, holder, most=most):
             log.warning("match.not_begun", match=match.id, game=game.name)
             return

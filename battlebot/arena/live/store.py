@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -12,6 +12,7 @@ import msgspec
 import orjson
 import redis
 
+from battlebot.arena.live.addresses import Addresses
 from battlebot.arena.live.calls import Beginning, Call, Publication, begin_call, commit_call, commits_call, decode_match
 from battlebot.errors import Conflict, UnknownMatch, UnreadableMatch
 from battlebot.redisio import keys
@@ -24,7 +25,6 @@ COMMIT = Script("battlebot.arena.live", "commit.lua")
 BEGIN = Script("battlebot.arena.live", "begin.lua")
 NUMBER = Script("battlebot.arena.live", "number.lua")
 
-KEPT_S = 60  # how long `keep_places` holds unless it is called again
 TOGETHER = 50  # most matches begun in one round trip; Redis serves nobody else meanwhile
 
 
@@ -57,6 +57,7 @@ class MatchStore:
 
     def __init__(self, client: redis.Redis, scripts: Scripts | None = None, hold_s: float = 30.0) -> None:
         self.client = client
+        self.addresses = Addresses(client)
         self._scripts = scripts or Scripts(client)
         self._hold_s = hold_s
         # no two commits have the same token, whatever process makes them
@@ -201,32 +202,3 @@ class MatchStore:
         """Returns the ids of the matches whose asking lease has ended, on Redis's clock, because the worker died."""
         with redis_errors():
             return texts(self.client.zrangebyscore(keys.ASKING, "-inf", now_ms))
-
-    def busy(self, addresses: Sequence[str]) -> dict[str, int]:
-        """Returns address -> in how many live rated matches a stateless bot is asked there."""
-        with redis_errors():
-            pipeline = self.client.pipeline(transaction=False)
-            for address in addresses:
-                pipeline.scard(keys.asked_at(address))
-            return dict(zip(addresses, pipeline.execute() if addresses else [], strict=True))
-
-    def keep_places(self, addresses: Collection[str]) -> None:
-        """Notes at which addresses places are kept for contests, at no others, for `KEPT_S`."""
-        with redis_errors():
-            pipeline = self.client.pipeline(transaction=True)
-            pipeline.delete(keys.KEPT)
-            if addresses:
-                pipeline.sadd(keys.KEPT, *addresses)
-                pipeline.expire(keys.KEPT, KEPT_S)
-            pipeline.execute()
-
-    def kept(self, addresses: Collection[str]) -> set[str]:
-        """Returns at which of these addresses places are kept for contests."""
-        if not addresses:
-            return set()
-        with redis_errors():
-            pipeline = self.client.pipeline(transaction=False)
-            for address in addresses:
-                pipeline.sismember(keys.KEPT, address)
-            answers = pipeline.execute()
-        return {address for address, is_kept in zip(addresses, answers, strict=True) if is_kept}

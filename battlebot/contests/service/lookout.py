@@ -30,12 +30,16 @@ MOST_REMEMBERED = 100
 
 @dataclass
 class Lookout:
-    """Every method raises Unavailable when a store does not answer."""
+    """Every method raises Unavailable when a store does not answer.
+
+    `bot_matches`: in how many matches stateless bots may be asked at one address.
+    """
 
     storage: Storage
     store: MatchStore
     queues: Queues
     missing: Missing
+    bot_matches: int
     now_s: Callable[[], float] = time.time
     _remembered: dict[Any, tuple[float, Any, dict[str, Any]]] = field(default_factory=dict)
 
@@ -121,6 +125,7 @@ class Lookout:
             since=None if missed is None else _text(datetime.fromtimestamp(missed.since_s, UTC)),
             together=kind_of(contest).TOGETHER,
             resting=self._resting(contest, bot),
+            full=self._is_full(bot),
         )
         reason = why(look)
         since = look.since if reason.code == "not-connected" else None
@@ -130,6 +135,10 @@ class Lookout:
         """The bots that it may meet again only after a pause, and until when."""
         found = resting(self.storage, *contest.where, datetime.fromtimestamp(self.now_s(), UTC))
         return {other: str(_text(until)) for bots, until in found.items() if bot in bots for other in bots - {bot}}
+
+    def _is_full(self, bot: str) -> bool:
+        busy = self.store.addresses.busy(self.storage.bots.addresses([bot]).values())
+        return any(matches >= self.bot_matches for matches in busy.values())
 
     def _left(self, contest: Contest, bot: str, entered: set[str]) -> tuple[list[str], bool]:
         """The bots that it may meet now, and whether there will be others later."""

@@ -27,7 +27,7 @@ class Present:
     def of(cls, tickets: Mapping[str, Ticket], storage: Storage, store: MatchStore, most: int) -> Present:
         """Reads where the bots of these tickets are asked, in at most `most` matches. Raises Unavailable."""
         addresses = storage.bots.addresses([one.bot for one in tickets.values() if is_stateless(one.place)])
-        busy = store.busy(sorted(set(addresses.values())))
+        busy = store.addresses.busy(addresses.values())
         return cls(tickets, addresses, {address: most - matches for address, matches in busy.items()})
 
     def may_play(self, waiter: Waiter) -> bool:
