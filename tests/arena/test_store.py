@@ -21,7 +21,7 @@ from battlebot.arena.places import STATELESS_PLACE
 from battlebot.config import Settings
 from battlebot.errors import Conflict, UnknownMatch
 from battlebot.redisio import keys
-from battlebot.referee.events import Failed, Left, Turned
+from battlebot.referee.events import Failed, Joined, Left, Turned
 from battlebot.referee.match import Match
 from battlebot.referee.step import step
 from battlebot.rules.registry import Registry
@@ -61,6 +61,24 @@ def test_a_match_that_is_not_rated_keeps_no_stateless_bot_from_others(
     assert begin(store, game, match, game.name)
     assert store.addresses.busy([url]) == {url: int(rated)}
     store.commit(store.draft(match, step(game, match, Failed("over"), 1001.0).match, [], []))
+    assert store.addresses.busy([url]) == {url: 0}
+
+
+def test_a_match_occupies_an_address_as_long_as_one_of_its_bots_is_asked_there(
+    store: MatchStore, registry: Registry, settings: Settings
+) -> None:
+    """Stateless bots may come to their seats themselves; the end then finds no address in the match."""
+    game, url = registry["noughtsandcrosses"], "http://bots.example/"
+    match = new_match(
+        game, [(bot, STATELESS_PLACE) for bot in "ab"], settings, 1000.0, addresses=dict.fromkeys("ab", url)
+    )
+    assert begin(store, game, match, game.name)
+    for bot, left in (("a", 1), ("b", 0)):
+        joined = step(game, match, Joined(bot, f"web-1/{bot}/1"), 1001.0).match
+        store.commit(store.draft(match, joined, [], []))
+        match = joined
+        assert store.addresses.busy([url]) == {url: left}
+    store.commit(store.draft(match, step(game, match, Failed("over"), 1002.0).match, [], []))
     assert store.addresses.busy([url]) == {url: 0}
 
 

@@ -126,14 +126,18 @@ def _match_keys(match_id: str) -> tuple[str, str]:
 def _changes(before: Match, after: Match, follows: Match | None) -> list[tuple[str, str]]:
     """Returns (set, change) for each set of live matches that the commit changes: of empty seats, names, addresses."""
     over = after.verdict is not None
+    unfound = over
     changes = []
     for old, new in zip(before.seats, after.seats, strict=True):
+        if old.address != new.address:
+            unfound = True  # the bot has come to its seat itself
         if old.place is None and (new.place is not None or over):
             changes.append((keys.empty_seats(new.bot), "remove"))
         elif new.place is None and old.place is not None and not over:
             changes.append((keys.empty_seats(new.bot), "add"))
-    if over:
-        changes += [(key, "remove") for key in _found_by(after)]
+    if unfound:
+        found = () if over else _found_by(after)
+        changes += [(key, "remove") for key in _found_by(before) if key not in found]
     if follows is not None and follows.verdict is None:
         changes += [(key, "follow") for key in _found_by(follows)]
         changes += [(keys.empty_seats(seat.bot), "follow") for seat in follows.seats if seat.place is None]
