@@ -117,17 +117,18 @@ class Lobby:
         late, self._late = self._late, []
         for waiter in late:
             self._take_out(waiter)
-        places = self._waiters.in_turn(self._doubts.places())
-        waiters = self._waiters.at(places)
-        if self._close_the_lonely(waiters):
-            waiters = self._waiters.at(places)
-        # a ticket made for a player still in `enter`, which may get a seat or be held back, would win it another match
-        waiters = [waiter for waiter in waiters if not self._waiters.is_coming(waiter)]
         overlooked = self._waiters.overlooked()
-        self._doubts.forget_all_but(self._waiters)
+        places = self._waiters.in_turn({*self._doubts.places(), *overlooked})
+        waiters = self._waiters.at(places)
         try:
+            if self._close_the_lonely(waiters):
+                waiters = self._waiters.at(places)
+            # a ticket made for a player still in `enter`, which may get a seat or be held back, would win it another
+            # match
+            waiters = [waiter for waiter in waiters if not self._waiters.is_coming(waiter)]
+            self._doubts.forget_all_but(self._waiters)
             self._ask_for(waiters, overlooked)
-        except Unavailable:
+        except Exception:
             # the lost answer may have said whose ticket was put back; in a contest the sweep asks for pairing
             self._waiters.overlook(one.place for one in waiters if one.player.login.contest is None)
             raise

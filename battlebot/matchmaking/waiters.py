@@ -100,7 +100,7 @@ class Waiters:
             places = list(self._waiting)
         first = self._looked_at if self._looked_at < len(places) else 0
         self._looked_at = first + MOST
-        return list(dict.fromkeys([*places[first : first + MOST], *urgent, *self._overlooked]))
+        return list(dict.fromkeys([*places[first : first + MOST], *urgent]))
 
     def overlook(self, places: Iterable[str]) -> None:
         """Notes players who may have overlooked others: the next tick has them look again, out of their turn."""

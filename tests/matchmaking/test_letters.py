@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 import redis
 from cluster import wait_for
-from lobbies import bot_of, comes, lobby_of, played_by_ada
+from lobbies import begun_for_ada, bot_of, comes, lobby_of, played_by_ada
 from peer import new_name
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.finished import Finished
+from battlebot.arena.live.queue import Ticket
 from battlebot.config import Settings
 from battlebot.logs import configure_logs
 from battlebot.matchmaking.lobby import Lobby
@@ -22,6 +23,7 @@ from battlebot.redisio import keys
 from battlebot.redisio.bus import Mailbox
 from battlebot.referee.events import Turned
 from battlebot.rules.registry import Registry
+from battlebot.wire import closing
 
 
 @pytest.fixture
@@ -120,3 +122,22 @@ def test_a_game_that_fails_to_begin_ends_its_match_and_no_other_waits_for_it(
     assert row.match.id not in lobby.store.live_ids()
     [failed] = [line for line in capsys.readouterr().err.splitlines() if "match.failed" in line]
     assert "in no_beginning" in json.loads(failed)["exception"]
+
+
+def test_who_waits_for_a_match_that_cannot_be_read_is_sent_away_and_holds_nobody_up(
+    client: redis.Redis, settings: Settings
+) -> None:
+    """It may come back at a node of the version that wrote it; the tick goes on with the others."""
+    lobby = lobby_of(new_name("node"), client, settings)
+    ada, eve = comes(), comes("eve", "9")
+    lobby.enter(ada)
+    match = begun_for_ada(lobby, ada.place)
+    client.hset(keys.match(match.id), "doc", b'{"id": "m"}')
+    Mailbox(client, keys.mailbox(lobby.arena.node), lobby.arena.post().take, lambda: None).start()
+    lobby.enter(eve)
+    lobby.queues.leave("numberwang", Ticket(eve.place, "eve", eve.waiting_since_s))
+    lobby.tick()
+    wait_for(lambda: bot_of(ada).closed == [closing.UNAVAILABLE], "the close")
+    lobby.tick()
+    assert [ticket.bot for ticket in lobby.queues.tickets("numberwang")] == ["eve"]
+    assert bot_of(eve).closed == []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import redis
-from lobbies import Bot, beats, comes, others
+from lobbies import Bot, beats, bot_of, comes, others
 
 from battlebot.arena.live.queue import BY_A_TASK, Ticket
 from battlebot.arena.node.player import Player
@@ -107,6 +107,30 @@ def test_who_was_left_out_while_its_node_was_late_is_taken_along_by_the_next_tic
     client.delete(keys.NODES)
     lobby.tick()
     assert len(lobby.store.live_ids()) == 1
+
+
+def test_who_is_found_to_have_overlooked_others_during_a_tick_looks_again_in_the_next(
+    lobby: Lobby, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Redis is waited for in the middle of the tick, and anything may happen meanwhile."""
+    monkeypatch.setattr("battlebot.matchmaking.waiters.MOST", 0)
+    lonely, other = comes(), comes("cat", "2", "connectfour")
+    lobby.enter(other)
+    now_s = 1001.0 + lobby.settings.waiting_timeout_s
+    other.waiting_since_s = now_s
+    lobby.enter(lonely)
+    lobby._waiters.overlook([lonely.place])
+    lobby.now_s = lambda: now_s
+    leave = lobby.queues.leave
+
+    def found_meanwhile(*arguments: Any) -> bool:
+        lobby._waiters.overlook([other.place])
+        return leave(*arguments)
+
+    monkeypatch.setattr(lobby.queues, "leave", found_meanwhile)
+    lobby.tick()
+    assert bot_of(lonely).closed == [closing.NOBODY_CAME]
+    assert lobby._waiters.overlooked() == {other.place}
 
 
 @pytest.mark.parametrize("somebody", [False, True], ids=["nobody came", "somebody came this moment"])

@@ -15,7 +15,7 @@ from battlebot.arena.live.conduct import Conductor, Draft
 from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.tables import Table, Tables
-from battlebot.errors import Unavailable, UnknownMatch
+from battlebot.errors import Unavailable, UnknownMatch, UnreadableMatch
 from battlebot.referee.advance import Step
 from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue
 from battlebot.referee.match import Fault, Match, Seat
@@ -64,6 +64,9 @@ class Host:
             answer = self.conductor.conduct(table.newest(), event, draft)
         except UnknownMatch:
             self.lost(table.match_id)
+            return
+        except UnreadableMatch as error:
+            self.send_away(table, error)
             return
         except Unavailable:
             # the answer may have been committed all the same, and nobody else would tell this node's players
@@ -183,7 +186,7 @@ class Host:
 
     def finish(self, table: Table, player: Player) -> None:
         """Unseats a player whose match is over: it waits at its place for the board that follows, or is released."""
-        match = table.known()
+        match = table.readable()
         self.tables.unseat(table, player)
         player.finished_matches += 1
         player.was_spoilt = match is None or match.verdict is None or match.verdict.fault is Fault.SERVER
@@ -200,7 +203,7 @@ class Host:
         try:
             self.conduct(table, event)
             seat = table.newest().seat_of(event.bot)
-        except (Unavailable, UnknownMatch) as error:
+        except (Unavailable, UnknownMatch, UnreadableMatch) as error:
             # the sweep finds the seat of a place that nobody holds
             log.warning("match.left_late", match=table.match_id, bot=event.bot, error=str(error))
             self.tables.drop_if_empty(table)
@@ -241,6 +244,8 @@ class Host:
                     self._look_at(match_id, time.monotonic() + AGAIN_S)
             except UnknownMatch:
                 self.lost(match_id)
+            except UnreadableMatch as error:
+                self.send_away(table, error)
             except Unavailable as error:
                 # the sweep finds it
                 log.warning("match.overdue_put_off", match=match_id, error=str(error))
@@ -251,7 +256,7 @@ class Host:
         if table is None:
             return
         with table.lock:
-            held = table.known()
+            held = table.readable()
             players = list(table.players.values())
             if held is not None:
                 log.error("match.lost", match=match_id, game=held.game, contest=held.contest)
@@ -265,6 +270,22 @@ class Host:
                     self.tables.unseat(table, player)
                     player.channel.close(closing.SERVER_ERROR)
             self.tables.drop_if_empty(table)
+
+    def send_away(self, table: Table, error: UnreadableMatch, waiting: Player | None = None) -> None:
+        """Closes the connections of this node's players of a match that it cannot read, as another version wrote it.
+
+        They may come back to their seats at a node that can. `waiting` is a player that waits for the match to begin.
+        """
+        players = list(table.players.values())
+        if waiting is not None and self.tables.expected(waiting.place) is waiting:
+            players.append(waiting)
+        log.error("match.unreadable", match=table.match_id, players=[one.bot for one in players], error=str(error))
+        table.forget()
+        for player in players:
+            if player.table is table:
+                self.tables.unseat(table, player)
+            player.channel.close(closing.UNAVAILABLE)
+        self.tables.drop_if_empty(table)
 
 
 def _as_seen(game: Game, update: Update, turn: dict[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,10 @@ import structlog
 
 from battlebot.arena.live.mail import MAIL, Mail
 from battlebot.arena.node.host import Host
+from battlebot.arena.node.player import Player
 from battlebot.arena.node.recovery import Recovery
-from battlebot.errors import Unavailable
+from battlebot.arena.node.tables import Table
+from battlebot.errors import Unavailable, UnreadableMatch
 from battlebot.runtime.background import in_background
 from battlebot.runtime.seldom import Seldom
 from battlebot.wire import closing
@@ -72,13 +74,19 @@ class Post:
                     self._host.leave(table, self._tables.departed(mail.bot, mail.place))
                 return
             table.take(mail.document, mail.revision)
-            self._host.seat(table, player, mail.version)
-            player.tell(mail)
-            if mail.final:
-                self._host.finish(table, player)
-            elif table.revision > mail.revision:
-                # the match went on before the letter was read, and this player was not seated to be told
-                self._recovery.catch_up(table, player)
+            try:
+                self._tell(table, player, mail)
+            except UnreadableMatch as error:
+                self._host.send_away(table, error)
+
+    def _tell(self, table: Table, player: Player, mail: Mail) -> None:
+        self._host.seat(table, player, mail.version)
+        player.tell(mail)
+        if mail.final:
+            self._host.finish(table, player)
+        elif table.revision > mail.revision:
+            # the match went on before the letter was read, and this player was not seated to be told
+            self._recovery.catch_up(table, player)
 
     def _nudge(self, match_id: str) -> None:
         in_background(self._recovery.nudged, match_id)

@@ -13,7 +13,7 @@ from battlebot.arena.node.host import Host
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.tables import Table
 from battlebot.arena.places import node_of
-from battlebot.errors import Unavailable, UnknownMatch
+from battlebot.errors import Unavailable, UnknownMatch, UnreadableMatch
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.telling import update_for
 from battlebot.runtime.background import in_background
@@ -68,6 +68,9 @@ class Recovery:
                 match = table.load()
             except UnknownMatch:
                 self._host.lost(match_id)
+                return
+            except UnreadableMatch as error:
+                self._host.send_away(table, error, waiting)
                 return
             for seat in match.seats:
                 player = table.players.get(seat.bot)

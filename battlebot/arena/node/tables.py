@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from battlebot.arena.live.calls import decode_match
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.player import Player
+from battlebot.errors import UnreadableMatch
 from battlebot.referee.events import Left, Orphaned
 from battlebot.referee.match import Match
 from battlebot.runtime.lock import Lock
@@ -35,17 +36,27 @@ class Table:
         self._on_clock = on_clock
 
     def newest(self) -> Match:
-        """Returns the match as this node knows it, or else as it stands in Redis. Raises UnknownMatch, Unavailable."""
+        """Returns the match as this node knows it, or else as it stands in Redis. Raises as `load`."""
         if self.known() is None:
             self.match = self._store.load(self.match_id)
         assert self.match is not None
         return self.match
 
     def known(self) -> Match | None:
-        """Returns the match as this node knows it, without asking Redis; None if it knows nothing."""
+        """Returns the match as this node knows it, without asking Redis; None if it knows nothing.
+
+        Raises UnreadableMatch if another version wrote what a letter brought.
+        """
         if self.document is not None:
             self.match, self.document = decode_match(self.document), None
         return self.match
+
+    def readable(self) -> Match | None:
+        """Like `known`, but returns None for a match that cannot be read."""
+        try:
+            return self.known()
+        except UnreadableMatch:
+            return None
 
     @property
     def revision(self) -> int:
@@ -59,10 +70,14 @@ class Table:
         if revision >= self.revision:
             self.document, self._document_revision = document, revision
 
+    def forget(self) -> None:
+        """Forgets what this node knows of the match."""
+        self.match = self.document = None
+
     def load(self) -> Match:
         """Loads the match from Redis; returns what this node knows if Redis has lost revisions that its bots were told.
 
-        The next commit finds that out and ends the match. Raises UnknownMatch, Unavailable.
+        The next commit finds that out and ends the match. Raises UnknownMatch, UnreadableMatch, Unavailable.
         """
         found, held = self._store.load(self.match_id), self.known()
         if held is None or found.revision >= held.revision:

@@ -56,7 +56,7 @@ class Turns:
         """
         if not table.lock.lend():
             return False
-        match = table.known()
+        match = table.readable()
         if match is None or not is_usual(match):
             table.lock.give_back()
             return False
