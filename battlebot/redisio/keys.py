@@ -36,6 +36,16 @@ def turns(match_id: str) -> str:
     return f"{TAG}:turns:{match_id}"
 
 
+def match_aside(match_id: str) -> str:
+    """Hash of a match that was set aside: what `match` was."""
+    return f"{TAG}:aside:match:{match_id}"
+
+
+def turns_aside(match_id: str) -> str:
+    """List of the entries of the record of a match that was set aside: what `turns` was."""
+    return f"{TAG}:aside:turns:{match_id}"
+
+
 def empty_seats(bot: str) -> str:
     """Set of the live matches in which this bot's seat stands empty."""
     return f"{TAG}:empty:{bot}"

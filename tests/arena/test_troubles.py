@@ -128,7 +128,7 @@ def test_it_is_set_aside_when_there_is_no_hope(hopeless: Night) -> None:
     assert Inspection(hopeless.client).set_aside() == [hopeless.gone.id]
     assert Inspection(hopeless.client).troubles() == {}
     assert hopeless.store.held([hopeless.gone.id, hopeless.other.id]) == {hopeless.other.id}
-    assert hopeless.client.exists(keys.match(hopeless.gone.id)), "somebody may want to look at it"
+    assert hopeless.client.exists(keys.match_aside(hopeless.gone.id)), "somebody may want to look at it"
 
 
 def test_its_bots_may_play_on_when_it_is_set_aside(night: Night) -> None:

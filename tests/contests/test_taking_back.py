@@ -285,8 +285,11 @@ def test_a_match_that_its_game_fails_to_begin_is_taken_back(hall: Hall) -> None:
     assert [hall.storage.meetings.find(GAME, "cup", match.id)["n"] for match in hall.pair()] == [1]  # type: ignore[index]
 
 
-def test_a_match_that_cannot_be_read_keeps_no_other_from_being_stopped(hall: Hall) -> None:
+def test_a_match_that_cannot_be_read_keeps_no_other_from_being_stopped(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is tried again until the sweep of matches sets it aside; its meeting is void at once."""
+    monkeypatch.setattr("battlebot.contests.service.organiser.MAY_BEGIN_S", 0.0)
     hall.begin("abcd", meetings=2)
     hall.wait("abcd")
     broken, other = hall.pair()

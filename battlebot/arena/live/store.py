@@ -170,17 +170,15 @@ class MatchStore:
         return matches
 
     def held(self, match_ids: Sequence[str]) -> set[str]:
-        """Returns those of the matches that Redis holds, live or ended, and that have not been set aside."""
+        """Returns those of the matches that Redis holds, live or ended; one that was set aside is not held."""
         if not match_ids:
             return set()
         with redis_errors():
             pipeline = self.client.pipeline(transaction=False)
             for match_id in match_ids:
                 pipeline.exists(keys.match(match_id))
-            pipeline.smismember(keys.SET_ASIDE, list(match_ids))
-            *there, aside = pipeline.execute()
-        rows = zip(match_ids, there, aside, strict=True)
-        return {match_id for match_id, is_there, is_aside in rows if is_there and not is_aside}
+            there = pipeline.execute()
+        return {match_id for match_id, is_there in zip(match_ids, there, strict=True) if is_there}
 
     def now_ms(self) -> int:
         """Returns the time on Redis's clock, in ms since the epoch."""

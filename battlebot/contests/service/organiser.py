@@ -247,9 +247,6 @@ class Organiser:
                 self.conductor.conduct(match, Voided(why))
         except UnknownMatch:
             return False
-        except (UnreadableMatch, UnknownGame):
-            if self.conductor.store.held([match_id]):
-                raise
         return True
 
     def _check_not_built_upon(self, contest: Contest, match_id: str) -> None:

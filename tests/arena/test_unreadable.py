@@ -1,0 +1,131 @@
+"""Matches that a node cannot read, as another version wrote them: its players go, and nothing else of it stops."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import gevent
+import pytest
+import redis
+from test_arena_turns import GAME, House
+
+from battlebot.arena.live.aside import set_aside
+from battlebot.arena.live.calls import decode_match, encode_match
+from battlebot.arena.live.mail import Mail
+from battlebot.arena.live.store import MatchStore
+from battlebot.arena.node.player import Player
+from battlebot.arena.node.post import Post
+from battlebot.config import Settings
+from battlebot.redisio import keys
+from battlebot.referee.events import Turned
+from battlebot.referee.match import Match
+from battlebot.referee.step import step
+from battlebot.referee.telling import update_for
+from battlebot.rules.registry import Registry
+from battlebot.wire import closing
+
+
+def of_another_version(match: Match) -> bytes:
+    """Returns the match as a version writes it that has changed what a field is."""
+    document = json.loads(encode_match(match))
+    document["limits"]["max_turns"] = "many"
+    return json.dumps(document).encode()
+
+
+@dataclass
+class Night:
+    """A match of `first` and `second` at one node, in which another node has committed the first one's turn."""
+
+    house: House
+    post: Post
+    first: Player
+    second: Player
+    letter: bytes
+    document: bytes
+
+    def within(self, *calls: Any) -> None:
+        """Makes calls `(function, *arguments)` in greenlets of their own, and fails if they do not end."""
+        greenlets = [gevent.spawn(*call) for call in calls]
+        gevent.joinall(greenlets, timeout=10, raise_error=True)
+        assert all(one.ready() for one in greenlets)
+
+    def is_over(self) -> None:
+        """Checks that nobody sits at the table, and that it is free."""
+        assert self.first.table is self.second.table is None
+        assert [list(one.channel.closed) for one in (self.first, self.second)] == [[closing.UNAVAILABLE]] * 2  # type: ignore[attr-defined]
+        assert self.house.arena._tables.all() == []
+
+
+@pytest.fixture
+def night(store: MatchStore, registry: Registry, settings: Settings) -> Night:
+    """A letter of another version is on its way."""
+    house = House(store, registry, settings)
+    first, second = house.seats(1)
+    match = house.match_of(first)
+    game = registry[GAME]
+    after = step(game, match, Turned(first.bot, {"n": 1}, 0.1), 1001.0).match
+    seat = after.seat_of(second.bot)
+    assert seat is not None
+    document = of_another_version(after)
+    letter = Mail.of(second.place, update_for(game, after, seat), document).encode()
+    return Night(house, house.arena.post(), first, second, letter, document)
+
+
+def test_a_turn_in_it_sends_its_players_away(night: Night) -> None:
+    """To where it can be read; the table is not kept locked, nor the letters that follow held up."""
+    night.within((night.post.take, night.letter))
+    night.within((night.house.offer, night.second))
+    night.within((night.house.arena.turned, night.second, {"n": 2}, 0.0))
+    night.is_over()
+    night.within((night.post.take, night.letter), (night.house.arena.left, night.second, True, "closed"))
+    assert night.house.arena._tables.all() == []
+
+
+def test_a_look_at_it_sends_its_players_away(night: Night, client: redis.Redis) -> None:
+    """Whatever the reason of the look."""
+    match = night.house.match_of(night.first)
+    client.hset(keys.match(match.id), "doc", night.document)
+    night.within((night.house.arena.look_after, match.id))
+    night.is_over()
+
+
+def test_the_end_of_it_is_told(night: Night, registry: Registry) -> None:
+    """An end needs no answer."""
+    game, match = registry[GAME], night.house.match_of(night.first)
+    over = step(game, match, Turned(night.first.bot, None, 0.1, unforgiving=True), 1001.0).match
+    assert over.verdict is not None
+    seat = over.seat_of(night.second.bot)
+    assert seat is not None
+    mail = Mail.of(night.second.place, update_for(game, over, seat), of_another_version(over))
+    night.within((night.post.take, mail.encode()))
+    assert night.second.channel.told[-1]["state"]["victor"] == night.second.bot  # type: ignore[attr-defined]
+    assert night.house.released == [night.second.bot]
+
+
+def test_who_leaves_it_holds_nothing_up(night: Night) -> None:
+    """The seat is left to nodes that can read who has it."""
+    night.within((night.post.take, night.letter))
+    night.within(
+        (night.house.arena.left, night.second, False, "broken"), (night.house.arena.left, night.first, True, "x")
+    )
+    assert night.house.arena._tables.all() == []
+
+
+def test_one_that_is_set_aside_is_over_for_those_who_could_have_gone_on_with_it(
+    night: Night, client: redis.Redis
+) -> None:
+    """Nobody stores it any more. Once is enough, and what is kept of it stays."""
+    night.within((night.house.arena.turned, night.first, {"n": 1}, time.monotonic()))
+    match = night.house.match_of(night.first)
+    for _ in range(2):
+        set_aside(night.house.store, match.id)
+    night.within((night.house.arena.turned, night.second, {"n": 2}, time.monotonic()))
+    for player in (night.first, night.second):
+        told = player.channel.told[-1]  # type: ignore[attr-defined]
+        assert (told["state"]["complete"], told["state"]["victor"], told["match"]["fault"]) == (True, None, "server")
+    assert night.house.store.live_ids() == []
+    assert decode_match(client.hget(keys.match_aside(match.id), "doc")) == match  # type: ignore[arg-type]
+    assert client.llen(keys.turns_aside(match.id)) == match.version == 1
