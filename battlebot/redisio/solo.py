@@ -28,7 +28,7 @@ RENEW = Script("battlebot.redisio", "solorenew.lua")
 RELEASE = Script("battlebot.redisio", "solo.lua")
 LOCK_MS = 6000  # how long a dead process keeps others from its work
 RENEW_EVERY_S = 1.5
-MAX_ROUNDS = 1000  # then the next sweep goes on, so that no task runs for ever
+ROUNDS_S = 20.0  # then no other round begins, and the next sweep goes on: a task that ran for long would be killed
 
 
 class Locks:
@@ -78,7 +78,8 @@ class Solo:
         self._keys = keys.lock(work), keys.asked(work)
 
     def run(self, work: Callable[[], int]) -> int:
-        """Calls `work()`, repeats it as long as it was requested meanwhile, and returns the sum of its results.
+        """Calls `work()`, repeats it as long as it was requested meanwhile, for `ROUNDS_S` at most, and returns the
+        sum of its results.
 
         If another process is at it, leaves a request, so that it does another round, and returns the sum so far (0 at
         first). Raises what `work` raises, if it was requested meanwhile after one more round. Raises Unavailable.
@@ -87,7 +88,8 @@ class Solo:
 
     def _rounds(self, work: Callable[[], int], repeats_failed: bool) -> int:
         done = 0
-        for _ in range(MAX_ROUNDS):
+        begun_s = time.monotonic()
+        while True:
             token = secrets.token_hex(8)
             if not self._scripts.run(TAKE, self._keys, [token, LOCK_MS]):
                 return done
@@ -106,6 +108,5 @@ class Solo:
                 if asked and repeats_failed:
                     self._rounds(work, repeats_failed=False)
                 raise
-            if not asked:
+            if not asked or time.monotonic() - begun_s > ROUNDS_S:
                 return done
-        return done

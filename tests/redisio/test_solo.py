@@ -44,6 +44,19 @@ def test_one_at_a_time_and_every_wish_is_seen_afterwards(client: redis.Redis) ->
     assert set(rounds[-1]) == {str(number) for number in range(40)}
 
 
+def test_work_that_is_always_asked_for_ends_all_the_same(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task that never ended would be killed in the middle; whoever asks next goes on."""
+    monkeypatch.setattr(solo, "ROUNDS_S", 0.2)
+
+    def work() -> int:
+        time.sleep(0.05)
+        assert Solo(Locks(client), "work").run(lambda: 100) == 0
+        return 1
+
+    assert 1 < Solo(Locks(client), "work").run(work) < 100
+    assert Solo(Locks(client), "work").run(lambda: 100) == 100
+
+
 def test_a_dead_workers_lock_lasts_only_so_long(client: redis.Redis) -> None:
     """It expires; until then a wish is left."""
     client.set(keys.lock("work"), "dead", px=50)
