@@ -26,7 +26,7 @@ from battlebot.runtime.timers import Timers
 log = structlog.get_logger()
 
 HEARTBEAT_S = 1.0  # between two heartbeats, and between two calls of a tick
-HANGS_S = 30.0  # a tick that has taken so long never ends: no store is waited for that long
+HANGS_S = 75.0  # a tick that has taken so long never ends: a commit and what follows a conflict are tried for 30 s each
 
 
 def new_node_name(door: str = WEB) -> str:
