@@ -108,7 +108,7 @@ class Cluster:
 
     def web(self, wsgi_module: str = "wsgi", **changes: Any) -> Web:
         """Starts another web node; `changes` are settings of its own. Ready when this returns."""
-        node = Web(replace(self.settings, port=free_port(), **changes), self._log("web"), wsgi_module)
+        node = Web(replace(self.settings, **{"port": free_port(), **changes}), self._log("web"), wsgi_module)
         self.children.append(node.child)
 
         def answers() -> bool:

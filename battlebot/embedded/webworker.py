@@ -17,6 +17,7 @@ from typing import Any
 
 import gevent
 from gunicorn import util
+from gunicorn.http.body import ChunkedReader, LengthReader
 from gunicorn.http.errors import (
     ConfigurationProblem,
     InvalidResponseHeader,
@@ -32,6 +33,8 @@ from battlebot.config import load_settings
 from battlebot.wire.addresses import household
 
 CHECK_S = 0.1
+REST_BYTES = 2_097_152  # of a body that nobody has read: more than a proxy takes from a client
+REST_S = 1.0  # the longest time in which it is still taken
 TOO_MANY = (HTTPStatus.TOO_MANY_REQUESTS, "too-many-connections", "Too many connections of your address; close one.")
 BAD = (HTTPStatus.BAD_REQUEST, "bad-request", "This is not a request that the server understands.")
 OURS = (ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeaderName)  # not the request's fault
@@ -49,6 +52,12 @@ class WebWorker(GeventWorker):
         self._settings = load_settings()
         self._held: Counter[str] = Counter()
         self._idle: set[Any] = set()
+        self._names: dict[Any, _Named] = {}
+
+    def patch(self) -> None:
+        """Make the listeners gevent's, and note their names."""
+        super().patch()
+        self._names = {listener: _Named(listener.getsockname()) for listener in self.sockets}
 
     def timeout_ctx(self) -> gevent.Timeout:
         """The limit for reading the next request's headers, including the wait for their first byte."""
@@ -68,7 +77,7 @@ class WebWorker(GeventWorker):
         self._idle.add(client)
         try:
             self._bound(client)
-            AsyncWorker.handle(self, listener, client, addr)
+            AsyncWorker.handle(self, self._names.get(listener, listener), client, addr)
         finally:
             self._idle.discard(client)
             if key is not None:
@@ -84,6 +93,10 @@ class WebWorker(GeventWorker):
         except TimeoutError:
             self.log.info("Answer not taken in time: %s", addr[0] if addr else "")
             raise StopIteration from None
+        except StopIteration:
+            if _has_rest(req):
+                _take_rest(sock)
+            raise
         finally:
             self._idle.add(sock)
 
@@ -130,6 +143,35 @@ def _refusal(status: HTTPStatus, code: str, sentence: str) -> bytes:
         *(("Retry-After: 2",) if status is HTTPStatus.TOO_MANY_REQUESTS else ()),
     )
     return "\r\n".join((*head, "", body)).encode()
+
+
+class _Named:
+    """Stands in for a listener, which is closed when the worker stops: whoever was let in before is still answered."""
+
+    def __init__(self, name: Any) -> None:
+        self._name = name
+
+    def getsockname(self) -> Any:
+        """Return the listener's address."""
+        return self._name
+
+
+def _has_rest(req: Any) -> bool:
+    """Whether the client may still send the body of an answered request: nobody has read it, or not all of it."""
+    reader = getattr(req.body, "reader", None)
+    return isinstance(reader, ChunkedReader) or (isinstance(reader, LengthReader) and reader.length > 0)
+
+
+def _take_rest(client: Any) -> None:
+    """End the answer, and take what the client sends meanwhile: it would get a reset instead of the answer."""
+    try:
+        client.shutdown(socket.SHUT_WR)
+        taken = 0
+        with gevent.Timeout(REST_S, False):
+            while taken < REST_BYTES and (data := client.recv(65_536)):
+                taken += len(data)
+    except OSError:
+        return
 
 
 def _say_end(client: Any) -> None:

@@ -130,11 +130,22 @@ def test_pages_name_the_host_that_was_asked_and_no_other(front: House) -> None:
 @pytest.mark.parametrize(("size", "reaches_a_node"), [(100_000, True), (2_000_000, False)])
 def test_a_large_body_is_refused_in_our_words(size: int, reaches_a_node: bool, front: House) -> None:
     """By the node where its own limit is meant; by nginx, long before the end, where it is beyond all measure."""
-    path = f"/bots/numberwang?size={size}"
-    answer = front[1].ask(path, b" " * size)
+    before = len(front[1].logged())
+    answer = front[1].ask("/bots/numberwang?secret", b" " * size)
     assert (answer.status, answer.json()["code"]) == (413, "too-large")
-    logged = wait_for(lambda: [event for event in front[1].logged() if path in event["request"]])
-    assert [bool(event["node"]) for event in logged] == [reaches_a_node]
+    logged = wait_for(lambda: [event for event in front[1].logged()[before:] if event["status"] == 413])
+    assert [(event["request"], bool(event["node"])) for event in logged] == [("POST /bots/numberwang", reaches_a_node)]
+    assert "secret" not in front[1].access_log.read_text()
+
+
+def test_what_one_client_provokes_leaves_no_node_out_for_others(front: House) -> None:
+    """A node may hang up on who sends too much: that says nothing about the node."""
+    statuses = set()
+    for _ in range(20):
+        large = front[1].ask("/bots/numberwang", b"[" * 900_000)
+        assert (large.status, large.json()["code"]) == (413, "too-large")
+        statuses |= {front[1].ask("/healthz").status for _ in range(4)}
+    assert statuses == {200}
 
 
 @pytest.mark.parametrize(
@@ -171,6 +182,17 @@ def test_readiness_is_not_for_everyone_all_the_time(front: House) -> None:
     assert {answer.status for answer in answers} == {503, 429}
     assert {answer.json()["code"] for answer in answers if answer.status == 429} == {"too-many"}
     assert [front[1].ask("/healthz").status for _ in range(20)] == [200] * 20
+
+
+def test_a_node_that_is_back_lets_all_bots_in_at_once(own_front: House) -> None:
+    """It was asked in vain while it was gone, and a bot stays for long: nginx would learn late that it is back."""
+    parts, proxy, (first, second) = own_front
+    first.child.kill()
+    assert {proxy.ask("/healthz").status for _ in range(8)} == {200}
+    parts.web(port=first.settings.port, trusted_proxies=first.settings.trusted_proxies)
+    second.child.kill()
+    bots = [proxy.connect() for _ in range(12)]
+    assert {len(json.loads(bot.recv())["salt"]) for bot in bots} == {64}
 
 
 def test_the_log_is_json_and_says_which_node_answered(front: House) -> None:

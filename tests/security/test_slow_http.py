@@ -100,6 +100,17 @@ def test_what_is_too_large_is_refused_before_it_has_come(web: Web, kind: str) ->
         raw.ended()
 
 
+@pytest.mark.parametrize("path", ["/bots/numberwang", "/bots/chess"])
+def test_who_sends_all_of_it_first_reads_the_answer_all_the_same(web: Web, path: str) -> None:
+    """As proxies do: what is not read would reset the connection, and a proxy would take the node for broken."""
+    for _ in range(10):
+        with Raw(web.address) as raw:
+            raw.send(f"POST {path} HTTP/1.1", "Host: here", "Connection: close", "Content-Length: 900000")
+            raw.sock.sendall(b"[" * 900_000)
+            assert raw.answer().status == (404 if "chess" in path else 413)
+            assert raw.sock.recv(1) == b""
+
+
 def test_a_body_in_chunks_that_grows_too_long_is_413(web: Web) -> None:
     """It announces no length; it is refused where it crosses the limit."""
     with Raw(web.address) as raw:
