@@ -24,6 +24,7 @@
     │   ├── ContestClosed       the contest takes no (more) bots, or may not be opened
     │   ├── WrongState          the contest's state does not allow the request
     │   ├── FormatMissing       the contest's format is not installed here (any more)
+    │   ├── AlreadyVoid         the match that is to be taken back has been taken back already
     │   ├── TooLate             the contest has gone on too far for the match to be taken back
     │   ├── WrongOrigin         a browser sends the request for a page of another origin
     │   └── TooMany             a limit of rate or number is exceeded
@@ -205,6 +206,13 @@ class FormatMissing(Refused):
     """The stored contest has a format that is not installed here; what does not need the format works."""
 
     code = "format-missing"
+    http_status = 409
+
+
+class AlreadyVoid(Refused):
+    """The match that is to be taken back counts for nobody already: the same request was made before, for example."""
+
+    code = "already-void"
     http_status = 409
 
 

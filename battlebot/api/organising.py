@@ -125,7 +125,8 @@ def void_match(body: dict[str, Any], game: str, name: str, match_id: str) -> dic
     """Take a match back
 
     The match becomes void and its meeting is played again; a finished contest goes on, unless its time is over. In a
-    knockout this must be done before either of its bots begins its next round (409, `too-late`).
+    knockout this must be done before either of its bots begins its next round (409, `too-late`). Once it is void,
+    to ask again changes nothing (409, `already-void`).
     """
     current_context().organiser.void(game, name, match_id, body["reason"], organiser_name())
     return {"match": match_id, "reason": body["reason"], "contest": contest_document(stored_contest(game, name))}

@@ -127,7 +127,7 @@ class Organiser(Protocol):
     def void(self, game: str, name: str, match_id: str, reason: str, by: str) -> None:
         """Takes back a match, played or live: its meeting is played again and the standings are corrected.
 
-        Raises UnknownMatch if the contest has no such match or it is void already; TooLate if the format has built on
+        Raises UnknownMatch if the contest has no such match, AlreadyVoid; TooLate if the format has built on
         its result, so that it would not be played again.
         """
 

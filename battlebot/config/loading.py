@@ -20,6 +20,7 @@ from battlebot.errors import SettingError
 
 # an origin as browsers send it (RFC 6454, section 6.2): no path, no slash at the end
 ORIGIN = re.compile(r"https?://[^/\s@,?#]+")
+NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 PREFIX = "BATTLEBOT_"
 # read by the commands for organisers, and by the Compose file
 OF_OTHERS = frozenset({"BATTLEBOT_TOKEN", "BATTLEBOT_PUBLISH", "BATTLEBOT_TCP_PUBLISH", "BATTLEBOT_IMAGE"})
@@ -93,6 +94,9 @@ def _parse(env: str, raw: str, kind: Any) -> Any:
     if name == "bool":
         return _parse_bool(env, raw)
     try:
+        # Python would also take underscores, names such as inf, and digits of other scripts
+        if not NUMBER.fullmatch(raw):
+            raise ValueError
         return int(raw) if name == "int" else float(raw)
     except ValueError:
         raise SettingError(f"{env}={raw!r} is not {'a whole number' if name == 'int' else 'a number'}.") from None

@@ -16,7 +16,7 @@ from battlebot.contests.contest import Contest
 from battlebot.storage.audit import Note
 from battlebot.storage.contests import Change, Changed, Contests
 from battlebot.storage.meetings import pair_key, reservations
-from battlebot.storage.mongo import transaction
+from battlebot.storage.mongo import mongo_errors, transaction
 from battlebot.storage.moves import COUNTS, SCORED, counted, counted_by_pair, pair_moves, standing_moves
 from battlebot.storage.voids import Voids, Why
 
@@ -106,6 +106,13 @@ class Ledger:
             return Voided(changed, True)
 
         return transaction(self._client, in_transaction)
+
+    def is_void(self, game: str, contest: str, match_id: str) -> bool:
+        """Whether a match of the contest counts for nobody, stored or not. Raises Unavailable."""
+        where = {"_id": match_id, "game": game, "contest": contest}
+        with mongo_errors():
+            stored = self._games.find_one({**where, "match.void": True}, {"_id": 1})
+        return stored is not None or self._voids.has(game, contest, match_id)
 
     def absent(self, contest: Contest, meeting: Mapping[str, Any], victor: str | None) -> bool:
         """Closes a meeting `{match, bots, n, round, together?}` that did not take place.

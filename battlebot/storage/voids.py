@@ -64,6 +64,11 @@ class Voids:
         with mongo_errors():
             return list(self._voids.find(query, {"n": 1, "round": 1, "bots": 1}).sort("at", 1))
 
+    def has(self, game: str, contest: str, match_id: str) -> bool:
+        """Whether the meeting of that match was taken back. Raises Unavailable."""
+        with mongo_errors():
+            return self._voids.find_one({"_id": match_id, "game": game, "contest": contest}, {"_id": 1}) is not None
+
     def spoilt(self, game: str, contest: str, since: datetime) -> list[dict[str, Any]]:
         """`[{"pair", "bots", "at"}]` of meetings that the server took back, oldest first.
 

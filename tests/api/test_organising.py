@@ -246,7 +246,7 @@ def test_entrants_come_and_go(home: House) -> None:
 
 
 def test_a_void_match_counts_for_nobody(home: House) -> None:
-    """The standings follow, the reason is kept, twice is 404, and the contest goes on."""
+    """The standings follow, the reason is kept, twice is 409, and the contest goes on."""
     home.contest("cup", bots=("a", "b"))
     match_id = home.play("a", "b", "a", "cup")
     home.organise("POST", "/cup/finish")
@@ -260,7 +260,8 @@ def test_a_void_match_counts_for_nobody(home: House) -> None:
     assert void["reason"] == "the server's clock"
     entry = home.client.get(f"{CONTESTS}/cup/audit").json[1]
     assert (entry["action"], entry["details"]) == ("void", {"match": match_id, "reason": "the server's clock"})
-    assert home.organise("POST", f"/cup/games/{match_id}/void", {"reason": "again"}).json["code"] == "unknown-match"
+    assert home.organise("POST", f"/cup/games/{match_id}/void", {"reason": "again"}).json["code"] == "already-void"
+    assert home.organise("POST", "/cup/games/nothing/void", {"reason": "again"}).json["code"] == "unknown-match"
 
 
 def test_contests_are_listed_the_latest_first(home: House) -> None:

@@ -18,7 +18,7 @@ from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.store import MatchStore
 from battlebot.contests.contest import Contest
 from battlebot.contests.service.organiser import Organiser
-from battlebot.errors import Refused, TooLate, UnknownMatch, WrongState
+from battlebot.errors import AlreadyVoid, Refused, TooLate, WrongState
 from battlebot.redisio.bus import Bus
 from battlebot.rules.registry import Registry, discover
 from battlebot.storage import Storage
@@ -180,7 +180,7 @@ def test_a_knockouts_match_is_taken_back_before_the_next_round_only(organiser: O
         assert (refused.value.code, refused.value.http_status) == ("too-late", 409)
         assert refused.value.details == {"match": match, "round": 1}
     assert storage.standings.of_contest(GAME, "cup") == before
-    with pytest.raises(UnknownMatch):
+    with pytest.raises(AlreadyVoid):
         organiser.void(GAME, "cup", "second", "once more", "ann")
     organiser.void(GAME, "cup", "final", "a cable", "ann")
     organiser.void(GAME, "cup", "again", "a cable", "ann")

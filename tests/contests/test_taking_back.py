@@ -11,7 +11,7 @@ from hall import GAME, Hall
 
 from battlebot.arena.live.aside import set_aside
 from battlebot.arena.live.finished import Finished
-from battlebot.errors import TooLate, Unavailable, UnknownMatch
+from battlebot.errors import AlreadyVoid, TooLate, Unavailable
 from battlebot.redisio import keys
 from battlebot.referee.match import Match, Reason
 from battlebot.rules.registry import Registry
@@ -34,7 +34,7 @@ def check_taken_back(hall: Hall, match: Match) -> None:
     assert (stored["match"]["voided"]["by"], stored["match"]["voided"]["reason"]) == ("ann", "a cable")
     assert (hall.played(), hall.meetings()) == ({}, [])
     assert hall.audit().count("void") == 1
-    with pytest.raises(UnknownMatch):
+    with pytest.raises(AlreadyVoid):
         hall.void(match.id)
     assert hall.audit().count("void") == 1
 

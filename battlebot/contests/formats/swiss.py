@@ -38,7 +38,7 @@ class Swiss(Format):
         if rounds is None:
             return {"rounds": max(1, min(_default_rounds(size), most))}
         if type(rounds) is not int or rounds < 1:
-            raise Refused("rounds must be a whole number from 1.", field="rounds")
+            raise Refused(f"rounds must be a whole number from 1 to {max(1, most)}.", field="rounds")
         if size > 1 and rounds > most:
             what = f"{size} bots with {meetings} meetings a pair can play {most} rounds at most."
             raise Refused(what, field="rounds")

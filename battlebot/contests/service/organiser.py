@@ -21,6 +21,7 @@ from battlebot.contests.service import changes as decided
 from battlebot.contests.service.pairer import met_of, situation_of
 from battlebot.contests.service.requirements import Requirements, check_can_run, check_format
 from battlebot.errors import (
+    AlreadyVoid,
     FormatMissing,
     TooLate,
     Unavailable,
@@ -143,8 +144,8 @@ class Organiser:
     def void(self, game: str, name: str, match_id: str, reason: str, by: str) -> None:
         """Takes back a match, played or live: its meeting is played again and the standings are corrected.
 
-        Raises UnknownMatch if the contest has no such match or it is void already; TooLate if the format has built on
-        its result, so that it would not be played again.
+        Raises UnknownMatch if the contest has no such match, AlreadyVoid; TooLate if the format has built on its
+        result, so that it would not be played again.
         """
         why = Why(by, reason)
 
@@ -155,6 +156,8 @@ class Organiser:
         done = self.storage.ledger.void(game, name, match_id, why, decide)
         if done is None:
             self.contest(game, name)
+            if self.storage.ledger.is_void(game, name, match_id):
+                raise AlreadyVoid(f"The match {match_id!r} is void already.", match=match_id)
             raise UnknownMatch(f"The contest {name!r} has no match {match_id!r} that counts.", field="match")
         if done.stored:
             self.ask_rating(game)
