@@ -38,6 +38,14 @@ class Lag:
         stalls = [*self._stalls, (self._wakes_s, self._clock())]
         return sum(max(0.0, min(end_s, until_s) - max(began_s, since_s)) for began_s, end_s in stalls)
 
+    def deadline(self, wait_s: float) -> Callable[[], float]:
+        """Returns a function that returns how many seconds are left of `wait_s` from now.
+
+        Time in which the process stands still does not count: what was sent to it meanwhile lies unread.
+        """
+        ends_s, before_s = self._clock() + wait_s, self.total_s()
+        return lambda: ends_s + self.total_s() - before_s - self._clock()
+
     def wake(self) -> None:
         """Notes that the thread is awake."""
         now_s = self._clock()

@@ -131,7 +131,9 @@ class Pump:
         """
         salt = new_secret()
         connection.send(encode({"salt": salt}))
-        frame = connection.receive(self._settings.login_timeout_s)
+        frame, left_s = None, self._lag.deadline(self._settings.login_timeout_s)
+        while frame is None and (wait_s := left_s()) > 0:
+            frame = connection.receive(wait_s)
         came_s = time.monotonic() if frame is None else frame.received_s
         try:
             knock, proves = self._look_up(frame, salt, connection.address)

@@ -63,7 +63,7 @@ class TcpDoor:
         self._numbers = itertools.count(1)
         self._per_address = Places(settings.max_connections_per_address, "address")
         self._stays = Stays(settings, lobby, arena)
-        self._logins = Logins(settings, directory, self._stays)
+        self._logins = Logins(settings, directory, self._stays, lag)
         self._guests: dict[Player, Guest] = {}
         self._given_up: list[Holder] = []
         self._noted_s = time.monotonic()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
 import structlog
@@ -12,6 +11,7 @@ from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.lookalikes import forms
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, BadName, LoginFailed
+from battlebot.runtime.lag import Lag
 from battlebot.transports.stays import Stays
 from battlebot.transports.tcp_frames import TcpConnection
 from battlebot.wire.duel import GAME, Error, Salt, decode_username
@@ -34,18 +34,22 @@ class Caller:
 class Logins:
     """`of` runs the first messages of a connection."""
 
-    def __init__(self, settings: Settings, directory: Directory, stays: Stays) -> None:
+    def __init__(self, settings: Settings, directory: Directory, stays: Stays, lag: Lag) -> None:
         self._settings = settings
         self._directory = directory
         self._stays = stays
+        self._lag = lag
 
     def of(self, connection: TcpConnection) -> Caller | None:
         """Returns who is there; None if the connection was closed. Raises Gone, Unavailable."""
-        until_s = time.monotonic() + self._settings.login_timeout_s
+        left_s = self._lag.deadline(self._settings.login_timeout_s)
         salt, names = None, 0
         if self._settings.tcp_require_login:
             salt = self._ask(connection)
-        while (packet := connection.receive(until_s - time.monotonic())) is not None:
+        while (wait_s := left_s()) > 0:
+            packet = connection.receive(wait_s)
+            if packet is None:
+                continue
             try:
                 said = decode_username(packet.payload)
                 login, address = Login(GAME, said.username, "", protocol=2, keep=True), connection.address

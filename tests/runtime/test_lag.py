@@ -59,3 +59,20 @@ def test_only_the_latest_stalls_are_remembered(clock: Clock) -> None:
     late_s = 1.0 - BEAT_S
     assert lag.between_s(0.0, clock.now_s) == pytest.approx(MOST_STALLS * late_s)
     assert lag.total_s() == pytest.approx((MOST_STALLS + 100) * late_s)
+
+
+def test_a_deadline_is_put_off_by_what_the_process_stands_still(clock: Clock) -> None:
+    """Also by what lasts; what was before does not count."""
+    lag = Lag(clock)
+    clock.now_s += 50.0
+    left_s = lag.deadline(10.0)
+    assert left_s() == 10.0
+    clock.now_s += 11.0
+    assert left_s() == pytest.approx(10.0, abs=2 * BEAT_S)
+    lag.wake()
+    clock.now_s += BEAT_S
+    assert left_s() == pytest.approx(10.0, abs=2 * BEAT_S)
+    for _ in range(round(11 / BEAT_S)):
+        lag.wake()
+        clock.now_s += BEAT_S
+    assert left_s() < 0
