@@ -54,6 +54,7 @@ def applied(
     answered = replace(
         seat,
         answered=(answer.version, answer.text),
+        answered_ms=offered["time"],
         recorded_bytes=answer.recorded_bytes,
         asked_s=None,
         since_s=None,

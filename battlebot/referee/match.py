@@ -55,7 +55,8 @@ class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
     it is asked), in which outages of the server up to `resumed_s` are allowed for; `emptied_by` says whose doing that
     is, and `how` how the connection ended at the place `left_place`. If the server emptied it, or was away meanwhile,
     the clock is `stopped` until the bot is back.
-    `question` is the version at which it was last asked; `answered` the version and the text of its last valid turn;
+    `question` is the version at which it was last asked; `answered` the version and the text of its last valid turn,
+    `answered_ms` (epoch) its time in the record;
     `recorded_bytes` the total length of the texts of its valid turns.
     `address` is where its bot is asked, if the bot is stateless: then only questions are sent to it.
     """
@@ -67,6 +68,7 @@ class Seat(msgspec.Struct, frozen=True, omit_defaults=True):
     back_by_s: float | None = None
     emptied_by: Fault = Fault.NONE
     answered: tuple[int, str] | None = None
+    answered_ms: int = 0
     asked_s: float | None = None
     since_s: float | None = None
     left_s: float | None = None

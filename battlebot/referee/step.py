@@ -171,7 +171,7 @@ def _repeated(
         return None
     echo = {**turn, "player": seat.bot, "time": int(now_s * 1000)}
     if seat.answered == (version, answer.text):
-        return Step(match, (told(game, match, seat, {**echo, "valid": True}),))
+        return Step(match, (told(game, match, seat, {**echo, "time": seat.answered_ms, "valid": True}),))
     echo["valid"] = False
     sentence = f"This turn is for version {version}; the match is at {match.version}."
     if too_late:

@@ -20,9 +20,11 @@ def test_a_turn_sent_twice_is_acknowledged_twice_and_applied_once() -> None:
     play = Play()
     play.turn("a", n=1, version=0)
     assert told(play) == [("a", True, None), ("b", True, None)]
-    before = play.match
+    before, echo = play.match, play.messages()[0][1]["turn"]
+    play.now_s += 0.5
     play.turn("a", n=1, version=0)
     assert told(play) == [("a", True, None)]
+    assert play.messages()[0][1]["turn"] == echo, "as it is in the record"
     assert play.match is before
     assert play.match.state["board"] == {"n": 1}
 
