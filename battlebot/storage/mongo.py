@@ -32,6 +32,12 @@ REFUSALS = {
     8000: REFUSES,  # Atlas
 }
 
+# of a server that was not found, in the driver's words only -> what its operator has to put right
+UNFOUND = {
+    "server_type: RSGhost": "MongoDB is in no replica set yet: run rs.initiate() on it once.",
+    "available for replica set name": "The replicaSet of MONGODB_URI is not the name of MongoDB's replica set.",
+}
+
 WITHIN_S = 10.0  # long enough for conflicts with others' transactions on a busy machine
 
 Answer = TypeVar("Answer")
@@ -39,7 +45,7 @@ Answer = TypeVar("Answer")
 
 @contextmanager
 def mongo_errors() -> Iterator[None]:
-    """Turns driver errors about a MongoDB that is absent, overloaded or does not admit us into Unavailable.
+    """Turns driver errors about a MongoDB that is absent, overloaded, not set up or does not admit us into Unavailable.
 
     Others, our own bugs, propagate.
     """
@@ -55,12 +61,15 @@ def mongo_errors() -> Iterator[None]:
 
 
 def _refusal(error: PyMongoError) -> str | None:
+    """What an operator has to put right before MongoDB answers; None: it may answer by itself."""
     if isinstance(error, OperationFailure):
         return REFUSALS.get(error.code or 0)
     if isinstance(error, ServerSelectionTimeoutError):
         # a server that has refused our user is not tried again for some seconds; why, is in the words only
         found = re.search(r"'code': (\d+)", str(error))
-        return REFUSALS.get(int(found[1])) if found else None
+        if found:
+            return REFUSALS.get(int(found[1]))
+        return next((sentence for words, sentence in UNFOUND.items() if words in str(error)), None)
     return None
 
 

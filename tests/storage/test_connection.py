@@ -64,3 +64,30 @@ def test_a_mongod_in_no_replica_set_is_of_no_use(tmp_path: Path) -> None:
         storage.close()
         child.stop()
         folder.close()
+
+
+def test_a_replica_set_that_is_not_set_up_says_what_to_do(tmp_path: Path) -> None:
+    """One that nobody has initiated, and one of another name than the URI's."""
+    folder = DataFolder(tmp_path)
+    child = Child(mongod_program(folder))
+    uri = mongod_uri(folder).replace("directConnection=true", "replicaSet={}")
+    assert "replicaSet" in uri
+    try:
+        wait_for(lambda: _answers(mongod_uri(folder)), "the mongod")
+        assert _complaint(uri.format("rs0")) == "MongoDB is in no replica set yet: run rs.initiate() on it once."
+        wait_for_primary(child, folder)
+        wrong = "The replicaSet of MONGODB_URI is not the name of MongoDB's replica set."
+        assert _complaint(uri.format("others")) == wrong
+    finally:
+        child.stop()
+        folder.close()
+
+
+def _complaint(uri: str) -> str:
+    storage = Storage(replace(load_settings({}, None), mongodb_uri=uri))
+    try:
+        with pytest.raises(Unavailable) as told:
+            storage.ping()
+        return str(told.value)
+    finally:
+        storage.close()
