@@ -105,8 +105,8 @@ class House:
     def _make_directory(self) -> Directory:
         # with a connection of its own: a Redis that hangs must not delay registrations for long
         presence = Presence(connect(self.settings.redis_url, timeout_s=1.0))
-        online = partial(presence.online, self.settings.node_timeout_s)
-        return Directory(self.storage, Vault(self.settings.secret_key), online, Copies(self.client))
+        used_names = partial(presence.used_names, self.settings.node_timeout_s)
+        return Directory(self.storage, Vault(self.settings.secret_key), used_names, Copies(self.client))
 
     def _make_arena(self, node: str) -> Arena:
         opening = Opening(self.mongodb)

@@ -150,8 +150,8 @@ def house(settings: Settings, answer_within_s: float = 2.0) -> Iterator[House]:
     storage = Storage(settings, answer_within_s)
     store = MatchStore(client)
     parts = {"redis": "ok", "mongodb": "ok", "worker": "ok"}
-    online = partial(Presence(client).online, settings.node_timeout_s)
-    directory = Directory(storage, Vault("0123456789abcdef"), online, Copies(client))
+    used_names = partial(Presence(client).used_names, settings.node_timeout_s)
+    directory = Directory(storage, Vault("0123456789abcdef"), used_names, Copies(client))
     trial = Trial(REGISTRY, settings, make_askers(replace(settings, bot_loopback=True)))
     context = Context(
         settings=settings,

@@ -30,7 +30,7 @@ def node(settings: Settings, client: redis.Redis) -> Iterator[Callable[..., Dire
         def made(away: bool = False, key: str = KEY, hold_s: float = 0.1) -> Directory:
             used = replace(settings, mongodb_uri="mongodb://127.0.0.1:1/") if away else settings
             storage = stack.enter_context(closing(Storage(used, answer_within_s=0.2)))
-            return Directory(storage, Vault(key), dict, Copies(client), hold_s)
+            return Directory(storage, Vault(key), lambda bot_id: (), Copies(client), hold_s)
 
         yield made
 

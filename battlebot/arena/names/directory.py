@@ -12,7 +12,6 @@ import structlog
 
 from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.lookalikes import forms, likeness
-from battlebot.arena.names.presence import Holder
 from battlebot.errors import LoginFailed, NameTaken, SettingError, Unavailable
 from battlebot.redisio.connection import held
 from battlebot.runtime.together import Together
@@ -32,13 +31,16 @@ class Directory:
         self,
         storage: Storage,
         vault: Vault,
-        online: Callable[[], Mapping[str, Holder]],
+        used_names: Callable[[str], Collection[str]],
         copies: Copies,
         hold_s: float = 8.0,
     ) -> None:
-        """`online()`: who holds which name at the TCP door. `hold_s`: how long a login waits for an absent MongoDB."""
+        """`used_names(bot_id)`: names at the TCP door that nobody else may register now, as `Presence` returns them.
+
+        `hold_s`: how long a login waits for an absent MongoDB.
+        """
         self._bots = storage.bots
-        self._online = online
+        self._used_names = used_names
         self._vault = vault
         self._hold_s = hold_s
         self._copies = copies
@@ -51,7 +53,7 @@ class Directory:
         """Stores the bot and returns its new pass_hash: 64 hex digits. With a `url` it is stateless.
 
         Raises NameTaken, also for a name that looks like a registered one or like that of a passwordless player who is
-        online; Unavailable.
+        online, and for that of one whose match is live; Unavailable.
         """
         self._check_unused(bot_id)
         pass_hash = new_secret()
@@ -61,13 +63,12 @@ class Directory:
 
     def _check_unused(self, bot_id: str) -> None:
         try:
-            holders = self._online().values()
+            used = self._used_names(bot_id)
         except Unavailable as error:
             # if the name is in use, its player has to log in before its next match
             log.warning("name.not_compared", bot=bot_id, error=str(error))
             return
-        names = {form for holder in holders if holder.passwordless for form in forms(holder.name)}
-        if likeness(bot_id) in map(likeness, names):
+        if likeness(bot_id) in (likeness(form) for name in used for form in forms(name)):
             raise NameTaken(
                 f"The name {bot_id!r}, or one that looks like it, is in use at the TCP door until its player leaves.",
                 field="bot_id",

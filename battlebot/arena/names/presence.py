@@ -88,3 +88,14 @@ class Presence:
             nodes = set(texts(self._client.zrangebyscore(keys.NODES, since_ms, "+inf")))
         holders = [Holder.decode(document) for document in documents]
         return {holder.name: holder for holder in holders if node_of(holder.connection) in nodes}
+
+    def used_names(self, node_timeout_s: float, name: str) -> set[str]:
+        """Returns the names of those who are online without a password; and `name`, if it has a seat in a live match.
+
+        Its player may be back in a moment. `node_timeout_s` as for `online`.
+        """
+        used = {holder.name for holder in self.online(node_timeout_s).values() if holder.passwordless}
+        with redis_errors():
+            matches = texts(self._client.smembers(keys.playing(name)))
+            scores: Any = self._client.zmscore(keys.DEADLINES, matches) if matches else []
+        return used if all(score is None for score in scores) else {*used, name}

@@ -1,0 +1,33 @@
+"""Names at the door that needs no registration: which of them nobody else may register."""
+
+from __future__ import annotations
+
+import time
+
+import redis
+
+from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.names.presence import Holder, Presence
+from battlebot.redisio import keys
+
+TIMEOUT_S = 5.0
+
+
+def test_a_name_is_in_use_by_who_is_online_without_a_password(client: redis.Redis) -> None:
+    """At a node that lives; a registered bot's name is its own anyway."""
+    presence, now_s = Presence(client), time.time()
+    Heartbeats(client).send("n", now_s, first=True)
+    presence.claim(Holder("ada", "n/1", 1, True))
+    presence.claim(Holder("bob", "n/2", 1, False))
+    presence.claim(Holder("cat", "dead/1", 1, True))
+    assert presence.used_names(TIMEOUT_S, "dan") == {"ada"}
+
+
+def test_a_name_is_in_use_as_long_as_a_match_waits_for_its_player(client: redis.Redis) -> None:
+    """It may be back in a moment, and anybody else's registration would keep it out."""
+    presence = Presence(client)
+    client.sadd(keys.playing("ada"), "over", "live")
+    assert presence.used_names(TIMEOUT_S, "ada") == set()
+    client.zadd(keys.DEADLINES, {"live": 1.0})
+    assert presence.used_names(TIMEOUT_S, "ada") == {"ada"}
+    assert presence.used_names(TIMEOUT_S, "bob") == set()
