@@ -77,14 +77,19 @@ class Lobby:
             log.info("contest.entered_by_seat", game=login.game, contest=login.contest, bot=login.bot_id)
 
     def enter(self, player: Player, may_take: bool = True) -> None:
-        """Gives the player an empty seat of its own back or a match, or has it wait. Raises Unavailable.
+        """Gives the player an empty seat of its own back or a match, or has it wait.
 
+        Raises Unavailable; then the player waits until `leave`, and is given what there is for it when Redis is back.
         Without `may_take` it waits to be taken along by others, until `look_again`.
         """
         place = player.new_place(self.arena.node, self.now_s())
         self._waiters.add(player)
         try:
             self._come(player, may_take)
+        except Unavailable:
+            # Redis may have its ticket, or may have begun a match for it
+            self._waiters.overlook([place])
+            raise
         finally:
             self._waiters.has_come(place)
 

@@ -18,8 +18,9 @@ class WaitingRoom(Protocol):
         """
 
     def enter(self, player: Player, may_take: bool = True) -> None:
-        """Gives the player an empty seat of its own back or a match, or has it wait. Raises Unavailable.
+        """Gives the player an empty seat of its own back or a match, or has it wait.
 
+        Raises Unavailable; then the player waits until `leave`, and is given what there is for it when Redis is back.
         Without `may_take` it waits to be taken along by others, until `look_again`.
         """
 

@@ -81,7 +81,7 @@ class Pump:
         if not player.login.keep:
             player.channel.close(closing.MATCH_OVER)
             return
-        self._stays.again(player, self._enter_again)
+        self._stays.again(player, self._stays.wait)
 
     def _send_away(self, player: Player) -> None:
         # empty the seat first: the bot may be back before this connection is closed
@@ -90,12 +90,6 @@ class Pump:
         if player.login.protocol >= 2:
             player.channel.send(notice("This node restarts; connect again at once.", "restart"))
         player.channel.close(closing.RESTARTING)
-
-    def _enter_again(self, player: Player) -> None:
-        try:
-            self._lobby.enter(player)
-        except Unavailable:
-            player.channel.close(closing.UNAVAILABLE)
 
     def _converse(self, connection: Connection) -> None:
         logged_in = self._log_in(connection)

@@ -26,6 +26,8 @@ log = structlog.get_logger()
 # after a login's arrival: a cached bot is looked up faster than an unknown one, and a refusal must not show which
 REFUSED_AFTER_S = 0.1
 
+AGAIN_S = 0.5  # between two attempts to have a player wait
+
 # closes for the server's own reasons
 OURS = frozenset({closing.RESTARTING, closing.UNAVAILABLE, closing.SERVER_ERROR})
 
@@ -127,7 +129,7 @@ class Stays:
         self._lobby.leave(player)
 
     def again(self, player: Player, enter: Callable[[Player], None]) -> None:
-        """Has a player whose match is over wait for the next one: calls `enter(player)`, which must not raise.
+        """Has a player whose match is over wait for the next one, as `entering` does.
 
         If the server has spoilt one match after the other, the player rests before, as if it had logged in anew.
         """
@@ -135,8 +137,25 @@ class Stays:
         if player.was_spoilt:
             self._patience.fruitless(player.bot)
             rest_s = self._patience.delay_s(player.bot)
-        # in a greenlet of its own: the caller may be the greenlet that reads a bot's turns
+        self.entering(player, enter, rest_s)
+
+    def entering(self, player: Player, enter: Callable[[Player], None], rest_s: float = 0.0) -> None:
+        """Calls `enter(player)` after `rest_s`, and as long as it raises Unavailable and the player is here, again.
+
+        If it raises anything else, closes the player's connection. Returns at once, as the caller may be the greenlet
+        that reads the bot's messages.
+        """
         self._entering[player] = gevent.spawn(_enter_after, rest_s, player, enter)
+
+    def wait(self, player: Player, may_take: bool = True) -> None:
+        """Has a player that keeps its connection wait for a match, as `WaitingRoom.enter` does; never raises.
+
+        If Redis does not answer, the player waits all the same: the lobby's ticks tell Redis when it is back.
+        """
+        try:
+            self._lobby.enter(player, may_take)
+        except Unavailable as error:
+            log.warning("waiting.put_off", bot=player.bot, error=str(error))
 
     def drain(self, send_away: Callable[[Player], None]) -> list[gevent.Greenlet]:
         """Lets nobody in any more, and starts a greenlet per player that calls `send_away(player)`; returns these."""
@@ -149,8 +168,20 @@ class Stays:
 def _enter_after(rest_s: float, player: Player, enter: Callable[[Player], None]) -> None:
     if rest_s:
         gevent.sleep(rest_s)
-    if not player.gone:
-        enter(player)
+    is_put_off = False
+    while not player.gone:
+        try:
+            enter(player)
+            return
+        except Unavailable as error:
+            if not is_put_off:
+                log.warning("waiting.put_off", bot=player.bot, error=str(error))
+            is_put_off = True
+        except Exception:
+            log.exception("waiting.failed", bot=player.bot)
+            player.channel.close(closing.SERVER_ERROR)
+            return
+        gevent.sleep(AGAIN_S)
 
 
 def _wanted(login: Login) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import gevent
 import structlog
@@ -27,7 +28,7 @@ from battlebot.transports.tcp_frames import TcpConnection
 from battlebot.transports.tcp_guest import Guest
 from battlebot.transports.tcp_login import Logins
 from battlebot.wire.addresses import household
-from battlebot.wire.closing import RESTARTING, TAKEN_OVER, UNAVAILABLE
+from battlebot.wire.closing import RESTARTING, TAKEN_OVER
 from battlebot.wire.duel import GAME, Error, FindOpponent, MakeMove, Ok, decode_request
 
 log = structlog.get_logger()
@@ -130,9 +131,11 @@ class TcpDoor:
                     self._converse(connection)
         except TooMany as error:
             connection.close(Error("too-many-connections", str(error)))
-        except (Gone, Unavailable):
-            # no `error` is sent: a client that behaves would not know the event
+        except Gone:
             pass
+        except Unavailable as error:
+            # no `error` is sent: a client that behaves would not know the event
+            log.warning("tcp.turned_away", address=connection.address, error=str(error))
         except Exception:
             log.exception("tcp.failed", address=connection.address)
         finally:
@@ -202,29 +205,32 @@ class TcpDoor:
                 self._move(player, guest, request, packet.received_s)
 
     def _find(self, player: Player, guest: Guest) -> None:
+        if guest.busy:
+            return
         with guest.seating:
-            if not guest.busy:
-                guest.busy = guest.waits = True
-                self._look_for_opponent(player, guest)
+            if guest.busy:
+                # meanwhile it was given a seat
+                return
+            guest.busy = guest.waits = True
+        self._stays.entering(player, partial(self._look_for_opponent, guest))
 
-    def _look_for_opponent(self, player: Player, guest: Guest) -> None:
+    def _look_for_opponent(self, guest: Guest, player: Player) -> None:
+        """Has the player wait, unless its name is not its own any more. Raises Unavailable if that is not known."""
         if guest.holder.passwordless and self._logins.is_reserved(guest.name):
             # somebody has registered the name meanwhile
-            guest.connection.close(Error("name-taken", "This name is registered by now; it needs its login."))
-            raise Gone(clean=True, how="name-taken")
-        [(own, _)] = self._names.confirm([guest.holder])
-        if not own:
-            raise Gone(clean=True, how=TAKEN_OVER.slug)
-        self._enter(player, guest)
-
-    def _enter(self, player: Player, guest: Guest) -> None:
-        delay_s = self._settings.tcp_pairing_delay_s
-        try:
-            with guest.seating:
-                self._lobby.enter(player, may_take=not delay_s)
-        except Unavailable:
-            guest.close(UNAVAILABLE)
+            sentence = "This name is registered by now; it needs its login."
+            guest.connection.close(Error("name-taken", sentence), "name-taken")
             return
+        with guest.seating:
+            [(own, _)] = self._names.confirm([guest.holder])
+            if not own:
+                guest.close(TAKEN_OVER)
+            elif not player.gone:
+                self._enter(player)
+
+    def _enter(self, player: Player) -> None:
+        delay_s = self._settings.tcp_pairing_delay_s
+        self._stays.wait(player, may_take=not delay_s)
         if delay_s:
             gevent.spawn_later(delay_s, self._look_again, player)
 

@@ -7,7 +7,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from cluster import Web, wait_for
+from cluster import Tcp, Web, wait_for
 from frail import Frail, play_out, ready
 from peer import new_name
 from switchboard import Switchboard
@@ -185,6 +185,34 @@ def test_who_comes_back_to_the_tcp_door_while_redis_hangs_is_not_charged_for_it(
     for peer in (back, other):
         peer.leave()
     wait_for(lambda: ready(web), "a ready server")
+
+
+@pytest.mark.parametrize("how", ["paused", "killed"])
+def test_who_asks_for_an_opponent_while_redis_is_away_stays_connected_and_gets_one(frail: Frail, how: str) -> None:
+    """A client of the original would not come back. Who comes meanwhile is turned away, and the log says so."""
+    node = frail.parts.tcp()
+    one, two, leaver = (TcpPeer(node.address).enter() for _ in range(3))
+    with getattr(frail, how)("valkey"):
+        for peer in (leaver, one, two):
+            peer.find()
+        for peer in (leaver, one, two):
+            put_off(node, peer)
+        leaver.reset()
+        late = TcpPeer(node.address)
+        late.send({"username": new_name()})
+        assert late.ended()
+    wait_for(lambda: "tcp.turned_away" in node.log.read_text())
+    assert one.event("starting_game")["against"] == two.name
+    assert two.event("starting_game")["against"] == one.name
+    for peer in (one, two):
+        peer.leave()
+    node.child.stop()
+
+
+def put_off(node: Tcp, peer: TcpPeer) -> None:
+    """Waits until the node has noticed that it cannot have the player wait."""
+    line = f'"bot":"{peer.name}"'
+    wait_for(lambda: any("waiting.put_off" in text and line in text for text in node.log.read_text().splitlines()))
 
 
 def frail_contest(frail: Frail, game: str, name: str) -> None:

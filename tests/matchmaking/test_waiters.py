@@ -109,6 +109,27 @@ def test_who_was_left_out_while_its_node_was_late_is_taken_along_by_the_next_tic
     assert len(lobby.store.live_ids()) == 1
 
 
+def test_who_comes_while_redis_falls_silent_looks_again_with_the_next_tick(
+    lobby: Lobby, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its door keeps it. It has a ticket already, and the lost answer said that somebody was left out."""
+    lobby.queues.wait("numberwang", Ticket("n2/9.1", "bob", 1000.0), BY_A_TASK)
+    beats(client, 1000.0)
+    wait = lobby.queues.wait
+
+    def lost(*rest: Any, **how: bool) -> Any:
+        wait(*rest, **how)
+        monkeypatch.setattr(lobby.queues, "wait", wait)
+        raise Unavailable("the answer was lost")
+
+    monkeypatch.setattr(lobby.queues, "wait", lost)
+    with pytest.raises(Unavailable):
+        lobby.enter(comes())
+    client.delete(keys.NODES)
+    lobby.tick()
+    assert len(lobby.store.live_ids()) == 1
+
+
 def test_who_is_found_to_have_overlooked_others_during_a_tick_looks_again_in_the_next(
     lobby: Lobby, monkeypatch: pytest.MonkeyPatch
 ) -> None:

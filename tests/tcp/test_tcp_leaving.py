@@ -309,6 +309,7 @@ def test_who_leaves_while_a_board_is_made_for_it_has_left_by_itself(
     with slow_line(servers.settings.redis_url, pass_on=gate.pass_on) as address:
         far = servers.tcp(**TCP_SETTINGS, redis_url=address)
         leaver = join(node=far).find()
+        wait_for(lambda: _waits(leaver, module_settings), "the ticket")
         leaver.sock.shutdown(socket.SHUT_WR)
         assert gate.reached.wait(LIMIT_S)
         comer = join().find()

@@ -9,8 +9,11 @@ import pytest
 
 from battlebot.arena.node.player import Player
 from battlebot.config import Settings
+from battlebot.errors import Unavailable
 from battlebot.runtime.lag import Lag
+from battlebot.transports import stays as module
 from battlebot.transports.stays import Stays
+from battlebot.wire.closing import SERVER_ERROR, Closing
 from battlebot.wire.login import Login
 
 NOWHERE: Any = None
@@ -41,6 +44,62 @@ def test_who_stays_rests_when_the_server_spoils_one_match_after_the_other(spoilt
     player.gone = True
     gevent.joinall(list(stays._entering.values()))
     assert entered == (["ada", "bob"] if rests else ["ada"] * 9 + ["bob"])
+
+
+@pytest.mark.parametrize("leaves", [False, True], ids=["stays", "leaves meanwhile"])
+def test_who_cannot_be_let_wait_waits_as_soon_as_that_is_possible(
+    monkeypatch: pytest.MonkeyPatch, leaves: bool
+) -> None:
+    """However often it fails; unless it has left: it is tried no more, and its ticket cannot come afterwards."""
+    monkeypatch.setattr(module, "AGAIN_S", 0.01)
+    stays = Stays(Settings(), NOWHERE, NOWHERE)
+    player = Player(_login("ada"), NOWHERE, "1", Lag(), lambda player: None)
+    tries: list[bool] = []
+    away = [True]
+
+    def enter(who: Player) -> None:
+        assert not who.gone
+        tries.append(away[0])
+        if away[0]:
+            raise Unavailable("MongoDB does not answer now.")
+
+    stays.entering(player, enter)
+    while len(tries) < 5:
+        gevent.sleep(0.01)
+    player.gone, away[0] = leaves, False
+    stays._entering[player].join()
+    assert tries[-1] is leaves
+    assert tries.count(False) == (0 if leaves else 1)
+
+
+def test_who_waits_while_redis_is_away_is_kept() -> None:
+    """The lobby knows it, and its ticks go on."""
+    asked: list[tuple[str, bool]] = []
+
+    class Lobby:
+        def enter(self, who: Player, may_take: bool = True) -> None:
+            asked.append((who.bot, may_take))
+            raise Unavailable("Redis does not answer now.")
+
+    lobby: Any = Lobby()
+    Stays(Settings(), lobby, NOWHERE).wait(Player(_login("ada"), NOWHERE, "1", Lag(), lambda player: None), False)
+    assert asked == [("ada", False)], "and its channel, which is not there, was not used"
+
+
+def test_a_mistake_of_the_server_s_own_closes_the_connection() -> None:
+    """Otherwise the player would wait for ever."""
+    closed: list[Closing] = []
+
+    class Channel:
+        def close(self, reason: Closing) -> None:
+            closed.append(reason)
+
+    channel: Any = Channel()
+    stays = Stays(Settings(), NOWHERE, NOWHERE)
+    player = Player(_login("ada"), channel, "1", Lag(), lambda player: None)
+    stays.entering(player, lambda who: closed[0])  # type: ignore[arg-type, return-value]
+    stays._entering[player].join()
+    assert closed == [SERVER_ERROR]
 
 
 def _login(name: str) -> Login:

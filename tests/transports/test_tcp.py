@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, cast
 
+import gevent
+import pytest
 import redis
 
 from battlebot.arena.names.presence import Holder, Presence
@@ -12,9 +14,11 @@ from battlebot.arena.node.player import Player
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
 from battlebot.runtime.lag import Lag
+from battlebot.transports import stays
 from battlebot.transports.limits import Rate
 from battlebot.transports.tcp import NOTE_ONLINE_S, TcpDoor
 from battlebot.transports.tcp_guest import Guest
+from battlebot.wire.closing import TAKEN_OVER
 from battlebot.wire.login import Login
 
 NOWHERE: Any = None
@@ -41,3 +45,62 @@ def test_who_is_online_is_noted_by_one_write_for_all(client: redis.Redis, settin
     [[stays]] = noted
     assert [(name, since) for name, since, _ in stays] == [(name, since_ms) for name in ("ada", "bob", "cat")]
     assert all(60.0 <= seconds < 90.0 for _, _, seconds in stays)
+
+
+class Lobby:
+    """Where players would wait; notes who does."""
+
+    def __init__(self) -> None:
+        self.waiting: list[str] = []
+
+    def enter(self, player: Player, may_take: bool = True) -> None:
+        self.waiting.append(player.bot)
+
+
+class Connection:
+    """Of a client; notes how it is closed."""
+
+    def __init__(self) -> None:
+        self.closed: list[str] = []
+
+    def close(self, last: Any = None, how: str = "") -> None:
+        self.closed.append(how if last is None else last.code)
+
+
+class Names:
+    """The registered ones, in a MongoDB that is away at first."""
+
+    def __init__(self) -> None:
+        self.away, self.asked, self.taken = True, 0, False
+
+    def registered(self, names: Any) -> bool:
+        self.asked += 1
+        if self.away:
+            raise Unavailable("MongoDB does not answer now.")
+        return self.taken
+
+
+@pytest.mark.parametrize("meanwhile", ["nothing", "a second connection", "a registration"])
+def test_who_asks_for_an_opponent_while_mongodb_is_away_waits_if_the_name_is_still_its_own(
+    client: redis.Redis, settings: Settings, monkeypatch: pytest.MonkeyPatch, meanwhile: str
+) -> None:
+    """Asking again changes nothing. If another has the name by then, only that one may wait with it."""
+    monkeypatch.setattr(stays, "AGAIN_S", 0.01)
+    names, lobby, connection = Names(), Lobby(), Connection()
+    presence, somewhere, room, directory = Presence(client), *(cast(Any, one) for one in (connection, lobby, names))
+    door = TcpDoor(settings, directory, presence, room, NOWHERE, Lag(), NOWHERE)
+    guest = Guest(somewhere, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0))
+    player = Player(Login("gomoku", "ada", ""), guest, "1", Lag(), lambda player: None)
+    presence.claim(guest.holder)
+    door._find(player, guest)
+    door._find(player, guest)
+    while names.asked < 3:
+        gevent.sleep(0.01)
+    assert (lobby.waiting, connection.closed) == ([], [])
+    if meanwhile == "a second connection":
+        presence.claim(Holder("ada", "n2.tcp/1", 2, True))
+    names.away, names.taken = False, meanwhile == "a registration"
+    gevent.joinall(list(door._stays._entering.values()))
+    assert lobby.waiting == (["ada"] if meanwhile == "nothing" else [])
+    reasons = {"nothing": [], "a second connection": [TAKEN_OVER.slug], "a registration": ["name-taken"]}
+    assert connection.closed == reasons[meanwhile]
