@@ -13,6 +13,10 @@ from battlebot.errors import WrongOrigin
 from battlebot.wire import cubed
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})  # RFC 9110, section 9.2.1
+OPENS_NOTHING = frozenset({"OPTIONS"})
+# values of Sec-Fetch-Site for a page of another origin: browsers send no Origin with what such a page only has loaded
+ELSEWHERE = ("cross-site", "same-site")
+UNKNOWN = "null"  # an origin that a browser does not tell (RFC 6454, section 7.3)
 SCHEMES = ("http", "https")
 STANDARD_PORT = re.compile(r":(?:80|443)\Z")
 
@@ -24,15 +28,18 @@ def refuse_other_origins(app: Flask, settings: Settings, otherwise: Allows = is_
     """Refuse upgrades and state-changing requests that a browser sends for a page of another origin.
 
     That is every origin whose host or port differs from the request's, except those that `otherwise` allows (viewers of
-    socket.io have a rule of their own).
+    socket.io have a rule of their own). At socket.io's path a GET changes something, too: it opens a session.
     """
 
     def check() -> None:
+        is_viewer = request.path.rstrip("/") == cubed.PATH.rstrip("/")
+        allows, harmless = (is_allowed_viewer, OPENS_NOTHING) if is_viewer else (otherwise, SAFE)
         origin = request.headers.get("Origin")
-        allows = is_allowed_viewer if request.path.rstrip("/") == cubed.PATH.rstrip("/") else otherwise
+        if origin is None and is_viewer and request.headers.get("Sec-Fetch-Site") in ELSEWHERE:
+            origin = UNKNOWN
         if origin is None or allows(settings, origin):
             return
-        if request.method in SAFE and "Upgrade" not in request.headers:
+        if request.method in harmless and "Upgrade" not in request.headers:
             return
         if not same_host(origin, request.host):
             raise WrongOrigin("This came from a page of another origin; the operator may allow it (BATTLEBOT_ORIGINS).")
