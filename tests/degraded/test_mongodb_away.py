@@ -157,7 +157,6 @@ def test_a_player_of_the_tcp_door_waits_for_its_next_opponent_until_it_is_back(f
     table.begin()
     for peer in (table.one, table.two):
         peer.leave()
-    node.child.stop()
     assert frail.errors() == []
 
 

@@ -206,7 +206,6 @@ def test_who_asks_for_an_opponent_while_redis_is_away_stays_connected_and_gets_o
     assert two.event("starting_game")["against"] == one.name
     for peer in (one, two):
         peer.leave()
-    node.child.stop()
 
 
 def put_off(node: Tcp, peer: TcpPeer) -> None:
