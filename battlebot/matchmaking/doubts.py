@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.store import MatchStore
@@ -14,23 +16,38 @@ from battlebot.errors import UnknownMatch, UnreadableMatch
 HOLD_S = 1.0  # within which a live node notices that a connection is broken
 
 
+class Finding(Enum):
+    """What a look at a doubt shows."""
+
+    IN_DOUBT = auto()  # the other connection may be broken
+    UNTOLD = auto()  # it is, and the match has ended: the bot does not know how
+    NO_DOUBT = auto()  # its node lives, or whether it does no longer matters
+
+
 @dataclass(frozen=True, slots=True)
 class Doubt:
     """A bot that came while it plays `match`: its other connection may be broken, and nobody has noticed it yet.
 
     `beat_s` (epoch) is the first heartbeat, at least `HOLD_S` after the bot came, of the other connection's node.
+    At `ended_s` (epoch) the match was first seen to have ended; infinite if it goes on.
     """
 
     match: str
     beat_s: float | None = None
+    ended_s: float = math.inf
 
 
 class Doubts:
-    """Those about the waiting players of one node, by their places."""
+    """Those about the waiting players of one node, by their places.
 
-    def __init__(self, store: MatchStore, heartbeats: Heartbeats) -> None:
+    `patience_s`: for how long after its match's end a player is held back at most. It may be that nobody finds the node
+    dead: no worker runs, or the node's door is shut.
+    """
+
+    def __init__(self, store: MatchStore, heartbeats: Heartbeats, patience_s: float) -> None:
         self._store = store
         self._heartbeats = heartbeats
+        self._patience_s = patience_s
         self._doubts: dict[str, Doubt] = {}
 
     def __contains__(self, place: object) -> bool:
@@ -40,6 +57,10 @@ class Doubts:
     def places(self) -> list[str]:
         """Returns the places of all who are held back."""
         return list(self._doubts)
+
+    def match_of(self, place: str) -> str:
+        """Returns the match for which the player at the place is held back. Raises KeyError if it is not."""
+        return self._doubts[place].match
 
     def note(self, place: str, match_id: str) -> None:
         """Holds back the player at a place, whose bot plays this match; what is known of that match is kept."""
@@ -55,20 +76,44 @@ class Doubts:
         """Forgets players who wait no more."""
         self._doubts = {place: doubt for place, doubt in self._doubts.items() if place in places}
 
-    def may_be_broken(self, player: Player) -> bool:
+    def judge(self, player: Player, now_s: float) -> Finding:
         """Returns whether the bot's other connection may have ended unnoticed, because its node is dead.
 
-        Two heartbeats show that the node lives: after the first, a node that had stalled may be about to notice.
-        The player must be one that is held back. Raises Unavailable.
+        The match's end does not settle it: if the node lives, it tells the bot; if it is dead, nobody did. The player
+        must be one that is held back. Raises Unavailable.
+        """
+        try:
+            match = self._store.load(self._doubts[player.place].match)
+        except (UnknownMatch, UnreadableMatch):
+            return Finding.NO_DOUBT
+        seat = match.seat_of(player.bot)
+        if seat is None or (seat.place is not None and is_stateless(seat.place)):
+            return Finding.NO_DOUBT
+        if match.verdict is None:
+            silent = seat.place is not None and self._is_silent(player, self._heartbeats.last_s(node_of(seat.place)))
+            return Finding.IN_DOUBT if silent else Finding.NO_DOUBT
+        if match.goes_on or (match.game, match.contest) != (player.login.game, player.login.contest):
+            # what it comes for is not this end, but its seat at the next board, or another match
+            return Finding.NO_DOUBT
+        return self._after_the_end(player, seat.place, now_s)
+
+    def _after_the_end(self, player: Player, place: str | None, now_s: float) -> Finding:
+        beat_s = 0.0 if place is None else self._heartbeats.last_s(node_of(place))
+        if not beat_s:
+            return Finding.UNTOLD
+        doubt = self._doubts[player.place]
+        ended_s = min(doubt.ended_s, now_s)
+        self._doubts[player.place] = replace(doubt, ended_s=ended_s)
+        waits_on = self._is_silent(player, beat_s) and now_s - ended_s < self._patience_s
+        return Finding.IN_DOUBT if waits_on else Finding.NO_DOUBT
+
+    def _is_silent(self, player: Player, beat_s: float) -> bool:
+        """Returns whether a node that last sent a heartbeat at `beat_s` (0: it was found dead) may be dead.
+
+        Two heartbeats show that it lives: after the first, a node that had stalled may be about to notice that a
+        connection is broken.
         """
         doubt = self._doubts[player.place]
-        try:
-            seat = self._store.load(doubt.match).seat_of(player.bot)
-        except (UnknownMatch, UnreadableMatch):
-            return False
-        if seat is None or seat.place is None or is_stateless(seat.place):
-            return False
-        beat_s = self._heartbeats.last_s(node_of(seat.place))
         if doubt.beat_s is None and beat_s >= player.waiting_since_s + HOLD_S:
             self._doubts[player.place] = replace(doubt, beat_s=beat_s)
         return doubt.beat_s is None or beat_s <= doubt.beat_s

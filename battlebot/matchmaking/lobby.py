@@ -20,7 +20,7 @@ from battlebot.arena.node.service import Arena
 from battlebot.arena.places import node_of
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
-from battlebot.matchmaking.doubts import Doubts
+from battlebot.matchmaking.doubts import Doubts, Finding
 from battlebot.matchmaking.waiters import Waiter, Waiters
 from battlebot.rules.contract import Game
 from battlebot.runtime.background import in_background
@@ -58,7 +58,7 @@ class Lobby:
 
     def __post_init__(self) -> None:
         """Begins without doubts."""
-        self._doubts = Doubts(self.store, self.heartbeats)
+        self._doubts = Doubts(self.store, self.heartbeats, 3 * self.settings.node_timeout_s)
 
     def admit(self, player: Player, address: str) -> None:
         """Checks that the bot, connected from `address`, may wait where it wants to.
@@ -145,7 +145,7 @@ class Lobby:
             if waiter.has_moved_on:
                 continue
             if place in self._doubts:
-                self._wait(player, look_for_seats=True, hold=self._doubts.may_be_broken(player))
+                self._look_at_doubt(player)
             elif place in overlooked:
                 self._wait(player, look_for_seats=True)
             else:
@@ -154,7 +154,33 @@ class Lobby:
             for at in range(0, len(waiting), CHUNK):
                 self._say_again(name, waiting[at : at + CHUNK])
 
-    def _wait(self, player: Player, *, look_for_seats: bool, may_take: bool = True, hold: bool = False) -> None:
+    def _look_at_doubt(self, player: Player) -> None:
+        match_id = self._doubts.match_of(player.place)
+        finding = self._doubts.judge(player, self.now_s())
+        if finding is Finding.UNTOLD and self._is_told_the_end(player, match_id):
+            return
+        self._wait(player, look_for_seats=True, hold_for=match_id if finding is Finding.IN_DOUBT else "")
+
+    def _is_told_the_end(self, player: Player, match_id: str) -> bool:
+        """Tells the player how the match ended, and releases it; returns False if another connection of its bot does.
+
+        The claim comes first: of several that have come back for one seat, the others wait for matches of their own.
+        """
+        claimed = self.store.claim_end(match_id, player.bot, player.place)
+        if not claimed or not self.arena.join(player, match_id):
+            return False
+        self._sits(player)
+        return True
+
+    def _wait(
+        self,
+        player: Player,
+        *,
+        look_for_seats: bool,
+        may_take: bool = True,
+        hold: bool = False,
+        hold_for: str = "",
+    ) -> None:
         login, waiter = player.login, Waiter.of(player)
         by_task = login.contest is not None or not may_take
         found = self.queues.wait(
@@ -164,15 +190,17 @@ class Lobby:
             look_for_seats=look_for_seats,
             strangers_first=bool(player.traits.boards),
             hold_if_playing=hold,
+            hold_for=hold_for,
         )
-        if not isinstance(found, Plays):
+        # a seat that is found may be none for this player, who is then held back on
+        if not isinstance(found, Plays | Seats):
             self._doubts.dispel(waiter.place)
         match found:
             case Plays(match_id):
                 self._doubts.note(waiter.place, match_id)
             case Seats(match_ids):
                 if not self._sits_down(player, match_ids):
-                    self._wait(player, look_for_seats=False, may_take=may_take, hold=hold)
+                    self._wait(player, look_for_seats=False, may_take=may_take, hold=hold, hold_for=hold_for)
             case _ if player.table is not None or player.gone:
                 self._needs_no_match(waiter, found)
             case Begun(match_id):

@@ -56,6 +56,11 @@ def newest(bot: str) -> str:
     return f"{TAG}:newest:{bot}"
 
 
+def end_claimed(match_id: str, bot: str) -> str:
+    """String, short-lived: the place of the connection that tells this bot how the match ended, which no other did."""
+    return f"{TAG}:claimed:{match_id}/{bot}"
+
+
 def kept_out(bot: str, address: str) -> str:
     """List, short-lived: logins of this bot from an address ("": any) that the server turned away, and when."""
     return f"{TAG}:keptout:{address}/{bot}"

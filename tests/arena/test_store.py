@@ -272,3 +272,11 @@ def test_the_numbers_of_boards_grow_whoever_asks_and_whatever_is_lost(store: Mat
     while store.now_ms() <= numbers[-1]:
         pass
     assert store.next_number() > numbers[-1]
+
+
+def test_one_connection_of_a_bot_claims_to_tell_it_the_end(store: MatchStore, client: redis.Redis) -> None:
+    """It may claim it again, as the answer may be lost; another match's end is claimed by itself."""
+    assert [store.claim_end("m1", "ada", place) for place in ("n1/1.1", "n1/2.1", "n1/1.1")] == [True, False, True]
+    assert store.claim_end("m1", "bob", "n1/2.1")
+    assert store.claim_end("m2", "ada", "n1/2.1")
+    assert 0 < client.ttl(keys.end_claimed("m1", "ada")) <= 300

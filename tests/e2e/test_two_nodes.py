@@ -141,6 +141,25 @@ def test_when_a_node_is_killed_the_other_bot_goes_on_meanwhile(web: Web, mortal:
     assert (state["complete"], state["reason"]) == (True, "complete")
 
 
+def test_when_a_node_is_killed_its_bot_learns_the_end_that_comes_before_its_seat_is_empty(
+    web: Web, mortal: Web, meet: Switchboard
+) -> None:
+    """It is back by a login alone, as original clients are, when the other bot ends the match."""
+    mover, other = sit_with_the_mover_at(web, mortal, meet)
+    mortal.child.kill()
+    dead(other)
+    back = meet.login(other.auth, web=web)
+    for _ in range(2):
+        # meanwhile the login has been followed by a look for a match
+        mover.send({"n": "no number"})
+        assert mover.update()["turn"]["valid"] is False
+    mover.send({"n": 10})
+    end = mover.final()
+    told = back.final()
+    assert (told["state"], told["match"]["id"]) == (end["state"], end["match"]["id"])
+    assert back.closed().code == 1000
+
+
 def test_when_the_node_of_both_is_killed_both_come_back_to_the_other(web: Web, mortal: Web, meet: Switchboard) -> None:
     """The match goes on where it was."""
     mover, other = meet.sit(nodes=(mortal, mortal))

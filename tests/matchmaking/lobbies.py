@@ -20,8 +20,8 @@ from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
 from battlebot.matchmaking.lobby import Lobby
 from battlebot.redisio import keys
-from battlebot.referee.events import Left
-from battlebot.referee.match import Match
+from battlebot.referee.events import Left, Turned
+from battlebot.referee.match import Match, Series
 from battlebot.rules.registry import discover
 from battlebot.runtime.lag import Lag
 from battlebot.runtime.timers import Timers
@@ -65,9 +65,10 @@ def lobby_of(node: str, client: redis.Redis, settings: Settings) -> Lobby:
     )
 
 
-def comes(bot: str = "ada", connection: str = "1", game: str = "numberwang") -> Player:
+def comes(bot: str = "ada", connection: str = "1", game: str = "numberwang", contest: str = "") -> Player:
     """A connection of the bot that has logged in."""
-    login = Login.decode(f'{{"game": "{game}", "bot_id": "{bot}", "login_hash": "{"0" * 64}"}}', 8)
+    where = f'"game": "{game}", "contest": "{contest}"'
+    login = Login.decode(f'{{{where}, "bot_id": "{bot}", "login_hash": "{"0" * 64}"}}', 8)
     return Player(login, Bot(), connection, Lag(), lambda player: None)
 
 
@@ -96,14 +97,20 @@ def left_by_ada(lobby: Lobby, number: int = 1) -> str:
     return match.id
 
 
-def played_by_ada(lobby: Lobby) -> Match:
-    """A live match in which `ada` has a seat that nobody has left yet."""
-    seats = [("ada", "n2/8.1"), ("bob", "n2/9.1")]
-    match = new_match(lobby.registry["numberwang"], seats, lobby.settings, time.time())
+def played_by_ada(lobby: Lobby, contest: str = "", node: str = "n2", series: Series | None = None) -> Match:
+    """A live match in which `ada` has a seat that nobody has left yet, and `bob` is on turn."""
+    seats, queue = [("bob", f"{node}/9.1"), ("ada", f"{node}/8.1")], keys.queue_name("numberwang", contest or None)
+    game = lobby.registry["numberwang"]
+    match = new_match(game, seats, lobby.settings, time.time(), contest or None, series=series)
     for bot, place in seats:
-        lobby.queues.wait("numberwang", Ticket(place, bot, 1000.0), BY_A_TASK)
-    assert begin(lobby.store, lobby.registry["numberwang"], match, "numberwang")
+        lobby.queues.wait(queue, Ticket(place, bot, 1000.0), BY_A_TASK)
+    assert begin(lobby.store, game, match, queue)
     return match
+
+
+def ends(lobby: Lobby, match: Match, at_node: str = "") -> None:
+    """The turn of `bob` that wins the match, as it stands in Redis; those at `at_node` are told by that node itself."""
+    Conductor(lobby.registry, lobby.store, at_node).conduct(lobby.store.load(match.id), Turned("bob", {"n": 10}, 0.1))
 
 
 def beats(client: redis.Redis, at_s: float) -> None:

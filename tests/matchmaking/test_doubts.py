@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
+import orjson
 import pytest
 import redis
-from lobbies import beats, comes, played_by_ada, tick_before_the_next_answer
+from lobbies import beats, bot_of, comes, ends, lobby_of, played_by_ada, tick_before_the_next_answer
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Ticket
+from battlebot.arena.node.player import Player
+from battlebot.config import Settings
 from battlebot.matchmaking.doubts import HOLD_S
 from battlebot.matchmaking.lobby import Lobby
 from battlebot.redisio import keys
-from battlebot.referee.events import Left, Orphaned, Turned
+from battlebot.referee.events import Left, Orphaned
+from battlebot.referee.match import Series
 
 
 def test_who_comes_back_before_its_broken_connection_was_noticed_plays_on(lobby: Lobby) -> None:
@@ -77,11 +82,7 @@ def test_a_node_that_stood_still_may_notice_that_a_bot_is_gone_after_its_first_h
 
 def test_who_has_just_played_is_not_held_back(lobby: Lobby) -> None:
     """Clients of protocol 1 come back by a new connection for each match of a contest."""
-    match = played_by_ada(lobby)
-    turn = Turned(
-        match.state["nextPlayer"], {"n": 10 if match.state["nextPlayer"] == match.state["players"][0] else -10}, 0.1
-    )
-    Conductor(lobby.registry, lobby.store, "n2").conduct(match, turn)
+    ends(lobby, played_by_ada(lobby), "n2")
     assert lobby.store.live_ids() == []
     lobby.enter(comes())
     assert [ticket.bot for ticket in lobby.queues.tickets("numberwang")] == ["ada"]
@@ -113,3 +114,164 @@ def test_who_has_an_empty_seat_in_a_contest_is_held_back_from_others_outside_of_
     lobby.tick()
     assert player.table is not None
     assert player.table.match_id == match.id
+
+
+def told_ends(player: Player) -> list[str]:
+    """The ids of the matches whose ends the player was told; it was told nothing else."""
+    told = [orjson.loads(text) for text in bot_of(player).told]
+    assert all(one["state"]["complete"] and "victor" in one["state"] for one in told)
+    return [one["match"]["id"] for one in told]
+
+
+def waiting(lobby: Lobby, queue: str = "numberwang") -> list[str]:
+    """The bots that wait for a match."""
+    return [ticket.bot for ticket in lobby.queues.tickets(queue)]
+
+
+def is_found_dead(client: redis.Redis) -> None:
+    """What the sweep does with the node at which `ada` had its seat, when all its seats are empty."""
+    client.zrem(keys.NODES, "n2")
+
+
+@pytest.mark.parametrize("contest", ["", "autumn"])
+def test_who_is_held_back_is_told_the_end_that_a_dead_node_could_not_tell(
+    lobby: Lobby, client: redis.Redis, contest: str
+) -> None:
+    """It learns it once, when its match's node is found dead, and goes on as after any end."""
+    match, player = played_by_ada(lobby, contest), comes(contest=contest)
+    beats(client, 999.5)
+    lobby.enter(player)
+    ends(lobby, match)
+    for after_s in (1.0, 5.0, 7.0):
+        lobby.now_s = lambda after_s=after_s: 1000.0 + after_s
+        lobby.tick()
+        assert (told_ends(player), waiting(lobby, keys.queue_name("numberwang", contest or None))) == ([], [])
+    is_found_dead(client)
+    for _ in range(2):
+        lobby.tick()
+        assert told_ends(player) == [match.id]
+    assert (player.finished_matches, waiting(lobby, keys.queue_name("numberwang", contest or None))) == (1, [])
+
+
+@pytest.mark.parametrize("beats_s", [(1000.0 + HOLD_S, 1001.0 + HOLD_S), (1006.0, 1007.0)])
+def test_an_end_that_a_living_node_told_is_not_told_at_another_connection(
+    lobby: Lobby, client: redis.Redis, beats_s: Sequence[float]
+) -> None:
+    """Also if it stood still: it reads the letter before anybody finds it dead."""
+    match, player = played_by_ada(lobby), comes()
+    beats(client, 999.5)
+    lobby.enter(player)
+    ends(lobby, match)
+    for beat_s in beats_s:
+        lobby.tick()
+        assert waiting(lobby) == []
+        beats(client, beat_s)
+    lobby.tick()
+    assert waiting(lobby) == ["ada"]
+    is_found_dead(client)
+    lobby.tick()
+    assert told_ends(player) == []
+
+
+def test_who_has_left_before_the_end_and_is_back_is_told_it(lobby: Lobby, client: redis.Redis) -> None:
+    """Its seat was empty for a moment only, in which nobody looked."""
+    match, player = played_by_ada(lobby), comes()
+    beats(client, 999.5)
+    lobby.enter(player)
+    Conductor(lobby.registry, lobby.store, "n2").conduct(match, Left("ada", "n2/8.1", False))
+    ends(lobby, match)
+    lobby.tick()
+    assert (told_ends(player), waiting(lobby)) == ([match.id], [])
+
+
+def test_of_several_connections_one_is_told_the_end_and_the_others_wait(
+    lobby: Lobby, client: redis.Redis, settings: Settings
+) -> None:
+    """Wherever they are: one seat was lost."""
+    elsewhere = lobby_of("n3", client, settings)
+    match, players = played_by_ada(lobby), [comes(), comes(connection="2"), comes(connection="3")]
+    for player, where in zip(players, (lobby, lobby, elsewhere), strict=True):
+        where.enter(player)
+    ends(lobby, match)
+    is_found_dead(client)
+    for where in (lobby, elsewhere, lobby):
+        where.tick()
+    assert [told_ends(player) for player in players] == [[match.id], [], []]
+    assert waiting(lobby) == ["ada", "ada"]
+
+
+def test_who_is_held_back_is_told_the_end_though_its_bot_plays_another_match_since(
+    lobby: Lobby, client: redis.Redis
+) -> None:
+    """A third connection, which waited already, was given it."""
+    match, player = played_by_ada(lobby), comes()
+    beats(client, 999.5)
+    lobby.enter(player)
+    played_by_ada(lobby, node="n4")
+    lobby.tick()
+    ends(lobby, match)
+    lobby.tick()
+    assert (told_ends(player), waiting(lobby)) == ([], [])
+    is_found_dead(client)
+    lobby.tick()
+    assert told_ends(player) == [match.id]
+
+
+def test_a_node_that_nobody_finds_dead_holds_nobody_back_for_ever_once_the_match_is_over(
+    lobby: Lobby, client: redis.Redis
+) -> None:
+    """No worker runs, or its door is shut."""
+    match, player = played_by_ada(lobby), comes()
+    beats(client, 999.5)
+    lobby.enter(player)
+    ends(lobby, match)
+    lobby.tick()
+    lobby.now_s = lambda: 999.9 + 3 * lobby.settings.node_timeout_s
+    lobby.tick()
+    assert waiting(lobby) == []
+    lobby.now_s = lambda: 1000.0 + 3 * lobby.settings.node_timeout_s
+    lobby.tick()
+    assert (told_ends(player), waiting(lobby)) == ([], ["ada"])
+
+
+def test_the_end_of_a_match_of_a_contest_is_not_told_outside_of_it(lobby: Lobby, client: redis.Redis) -> None:
+    """Nor by a connection to another contest: that match is no business of its process."""
+    match, player = played_by_ada(lobby, "autumn"), comes()
+    beats(client, 999.5)
+    lobby.enter(player)
+    ends(lobby, match)
+    lobby.tick()
+    assert (told_ends(player), waiting(lobby)) == ([], ["ada"])
+
+
+def test_who_has_a_seat_at_the_next_board_is_not_released_by_the_end_of_this_one(
+    lobby: Lobby, client: redis.Redis
+) -> None:
+    """Its seat at the next board is empty as soon as the node is found dead."""
+    match, player = played_by_ada(lobby, series=Series("s", 1, 2, 7)), comes()
+    beats(client, 999.5)
+    lobby.enter(player)
+    ends(lobby, match)
+    [following] = lobby.store.live_ids()
+    Conductor(lobby.registry, lobby.store, "").conduct(
+        lobby.store.load(following), Orphaned("ada", "n2/8.1", "node-dead")
+    )
+    is_found_dead(client)
+    lobby.tick()
+    assert player.table is not None
+    assert player.table.match_id == following
+
+
+def test_a_seat_that_is_none_for_the_one_who_comes_does_not_hold_it_back_for_longer(
+    lobby: Lobby, client: redis.Redis
+) -> None:
+    """What is known of its match's node is not forgotten with each look at that seat."""
+    elsewhere = played_by_ada(lobby, "autumn", node="n5")
+    played_by_ada(lobby)
+    Conductor(lobby.registry, lobby.store, "n5").conduct(elsewhere, Left("ada", "n5/8.1", False))
+    lobby.enter(comes())
+    for beat_s in (1000.0 + HOLD_S, 1001.0 + HOLD_S):
+        assert waiting(lobby) == []
+        beats(client, beat_s)
+        lobby.tick()
+    assert waiting(lobby) == ["ada"]

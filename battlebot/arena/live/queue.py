@@ -56,7 +56,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Plays:
-    """The bot plays this match on another connection, and does not wait yet."""
+    """The bot plays this match on another connection, or is held back for it, and does not wait yet."""
 
     match: str
 
@@ -98,6 +98,7 @@ class Queues:
         look_for_seats: bool = True,
         strangers_first: bool = False,
         hold_if_playing: bool = False,
+        hold_for: str = "",
     ) -> Found:
         """Takes the tickets of `others` other bots, longest waiting first; if fewer wait, adds the ticket to the queue.
 
@@ -106,7 +107,8 @@ class Queues:
         `look_for_seats`: if the bot has empty seats, returns these instead. `strangers_first`: takes the one that the
         bot has met least recently, and notes it; and with `look_for_seats`, a live match of the bot's name is a seat
         for it, empty or held by an earlier connection. `hold_if_playing`: makes no ticket while the bot's newest match
-        is not over. For a stateless bot after `switch_off`, no ticket is made and nobody taken.
+        is not over. `hold_for`: makes none for the sake of this match, even if it is over. For a stateless bot after
+        `switch_off`, no ticket is made and nobody taken.
         """
         script_keys = [
             keys.queue(name),
@@ -125,7 +127,7 @@ class Queues:
             script_keys.append(keys.switched_off(ticket.bot))
         arguments: list[Argument] = [ticket.text, int(ticket.since_s * 1000), ticket.bot, name, others, HELD_MS]
         arguments += [int(look_for_seats), int(strangers_first), int(hold_if_playing)]
-        arguments += [keys.ticket(""), keys.met(name, ""), keys.mailbox("")]
+        arguments += [keys.ticket(""), keys.met(name, ""), keys.mailbox(""), hold_for]
         kind, *rest = self._scripts.run(WAIT, script_keys, arguments)
         if kind == b"seat":
             return Seats(tuple(match_id.decode() for match_id in rest))

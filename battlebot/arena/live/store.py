@@ -25,6 +25,7 @@ COMMIT = Script("battlebot.arena.live", "commit.lua")
 BEGIN = Script("battlebot.arena.live", "begin.lua")
 NUMBER = Script("battlebot.arena.live", "number.lua")
 
+CLAIMED_S = 300  # longer than anybody is held back for a match that has ended
 TOGETHER = 50  # most matches begun in one round trip; Redis serves nobody else meanwhile
 
 
@@ -135,6 +136,13 @@ class MatchStore:
     def reload(self, match_id: str) -> Match:
         """Like `load`, retried for as long as a commit is: for a commit that is made again after a Conflict."""
         return held(lambda: self.load(match_id), self._hold_s)
+
+    def claim_end(self, match_id: str, bot: str, place: str) -> bool:
+        """Returns whether the connection at `place` is the one, of all that wait, to tell its bot the match's end."""
+        key = keys.end_claimed(match_id, bot)
+        with redis_errors():
+            claimed = self.client.set(key, place, nx=True, ex=CLAIMED_S)
+            return bool(claimed) or self.client.get(key) == place.encode()
 
     def turns(self, match_id: str, first: int, end: int) -> list[dict[str, Any]] | None:
         """Returns the valid turns that answered a match's versions from `first` to before `end`, as bots are told them.

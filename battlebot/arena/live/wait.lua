@@ -12,6 +12,8 @@ local ticket, since_ms, bot, queue_name, wanted, held_ms = ARGV[1], ARGV[2], ARG
 local looks_for_seats, by_name, holds_back_if_playing = ARGV[7] == '1', ARGV[8] == '1', ARGV[9] == '1'
 -- what the keys of marks, of whom a bot has met, and the names of mailboxes begin with
 local mark_of, met_of, mailbox_of = ARGV[10], ARGV[11], ARGV[12]
+-- a match for which the bot is held back, even if it has ended, or ''
+local hold_for = ARGV[13]
 
 local function bot_of(other) return string.match(other, '^[^/]*/[^/]*/(.*)$') end
 
@@ -43,6 +45,7 @@ if looks_for_seats and by_name then
   local seats = redis.call('SMEMBERS', matches_of_name)
   if #seats > 0 then return {'seat', unpack(seats)} end
 end
+if hold_for ~= '' then return {'hold', hold_for} end
 if holds_back_if_playing then
   local match = redis.call('GET', newest)
   if match and redis.call('ZSCORE', deadlines, match) then return {'hold', match} end
