@@ -145,7 +145,8 @@ def test_a_stream_of_nothing_is_a_json_404(home: House, path: str) -> None:
     """Before anything is streamed; a script reads it, so it is no page. Nobody stays subscribed."""
     answer = home.client.get(path)
     assert (answer.status_code, answer.mimetype) == (404, "application/json")
-    assert home.context.redis.pubsub_channels("bb:events:*none*") == []
+    # Redis hears of it when it reads that the connection has ended
+    wait_for(lambda: not home.context.redis.pubsub_channels("bb:events:*none*"), "the end of the subscription")
 
 
 def test_who_goes_away_is_unsubscribed(home: House) -> None:
@@ -155,7 +156,6 @@ def test_who_goes_away_is_unsubscribed(home: House) -> None:
     answer = home.client.get(f"{WEB}/contests/winter/events", buffered=False)
     assert home.context.redis.pubsub_numsub(channel)[0][1] == 1
     answer.close()
-    # Redis hears of it when it reads that the connection has ended
     wait_for(lambda: home.context.redis.pubsub_numsub(channel)[0][1] == 0, "the end of the subscription")
 
 
