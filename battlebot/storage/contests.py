@@ -19,6 +19,8 @@ from battlebot.storage.mongo import mongo_errors, transaction
 from battlebot.storage.room import Room
 from battlebot.storage.voids import Voids, Why
 
+HOLD = {"$inc": {"held": 1}}  # only a document that is written to is locked against other transactions
+
 
 @dataclass(frozen=True, slots=True)
 class Stop:
@@ -69,11 +71,17 @@ class Contests:
     def find(self, game: str, name: str) -> Contest | None:
         """The contest, or None. Raises Unavailable."""
         with mongo_errors():
-            return self.find_in(None, game, name)
+            found = self._contests.find_one({"game": game, "name": name})
+        return None if found is None else Contest.from_document(found)
 
-    def find_in(self, session: ClientSession | None, game: str, name: str) -> Contest | None:
-        """Like `find`, as part of a transaction; the caller handles the driver's errors."""
-        found = self._contests.find_one({"game": game, "name": name}, session=session)
+    def find_to_change(self, session: ClientSession, game: str, name: str) -> Contest | None:
+        """The contest, or None, as part of a transaction, which nobody can change until that transaction is over.
+
+        Best as its first step: another transaction's write after its first read would have it begin again. The caller
+        handles the driver's errors.
+        """
+        named = {"game": game, "name": name}
+        found = self._contests.find_one_and_update(named, HOLD, return_document=ReturnDocument.AFTER, session=session)
         return None if found is None else Contest.from_document(found)
 
     def open(self, game: str, name: str, meetings: int) -> Contest:
@@ -126,7 +134,7 @@ class Contests:
         """
 
         def in_transaction(session: ClientSession) -> Changed | None:
-            contest = self.find_in(session, game, name)
+            contest = self.find_to_change(session, game, name)
             if contest is None:
                 return None
             change = decide(contest)
@@ -152,8 +160,7 @@ class Contests:
     def hold(self, session: ClientSession, contest: Contest) -> bool:
         """Whether the contest is running and unchanged since it was read; so it stays until the transaction commits."""
         query = {**_unchanged(contest), "state": "running"}
-        # only a document that is written to is locked against other transactions
-        return bool(self._contests.update_one(query, {"$inc": {"held": 1}}, session=session).matched_count)
+        return bool(self._contests.update_one(query, HOLD, session=session).matched_count)
 
     def _take_back(self, session: ClientSession, contest: Contest, stop: Stop) -> dict[str, str]:
         query = {"game": contest.game, "contest": contest.name, "state": "open"}

@@ -85,10 +85,10 @@ class Ledger:
         """
 
         def in_transaction(session: ClientSession) -> Voided | None:
+            found = self._contests.find_to_change(session, game, contest)
             query = {"_id": match_id, "game": game, "contest": contest}
             stored = self._games.find_one({**query, "match.void": False}, RESULT, session=session)
             meeting = {**query, "state": "open" if stored is None else "played"}
-            found = self._contests.find_in(session, game, contest)
             if found is None or (stored is None and self._meetings.find_one(meeting, session=session) is None):
                 return None
             change = decide(found)
@@ -172,7 +172,7 @@ class Ledger:
                 *_differences(self._kept(self._pairs, game, contest, session), counted_by_pair(results)),
             ]
             if mend_by is not None and rows:
-                found = self._contests.find_in(session, game, contest)
+                found = self._contests.find_to_change(session, game, contest)
                 if found is not None:
                     note = Note(mend_by, "recompute", {"differences": rows[:MOST_NOTED], "of": len(rows)})
                     self._contests.change_in(session, found, Change(found, [note]))

@@ -41,7 +41,10 @@ def test_what_an_organiser_sends_is_fields_of_a_contest() -> None:
 
 
 def test_a_change_writes_what_it_changes_and_nothing_else(storage: Storage) -> None:
-    """Other versions' documents keep what they have and lack; a value of another type is another value."""
+    """Other versions' documents keep what they have and lack; a value of another type is another value.
+
+    `held` only counts transactions that relied on the contest.
+    """
     storage.contests.create(cup(options={"fast": 1}))
     documents = storage.database["contests"]
     documents.update_one({}, {"$unset": {"absentAfterS": 1}, "$set": {"prize": "a cup"}})
@@ -51,7 +54,7 @@ def test_a_change_writes_what_it_changes_and_nothing_else(storage: Storage) -> N
     )
     after = documents.find_one({})
     assert before is not None
-    assert after == {**before, "title": "The Cup", "options": {"fast": True}, "revision": 1}
+    assert after == {**before, "title": "The Cup", "options": {"fast": True}, "revision": 1, "held": 1}
     assert after["options"]["fast"] is True
     assert done is not None
     assert (done.contest.title, done.contest.absent_after_s, done.contest.revision) == ("The Cup", 60, 1)

@@ -8,13 +8,17 @@ from typing import Any
 
 import pytest
 from hall import GAME, Hall
+from pymongo.errors import OperationFailure
 
 from battlebot.arena.live.aside import set_aside
 from battlebot.arena.live.finished import Finished
+from battlebot.contests.contest import Contest
 from battlebot.errors import AlreadyVoid, TooLate, Unavailable
 from battlebot.redisio import keys
 from battlebot.referee.match import Match, Reason
 from battlebot.rules.registry import Registry
+from battlebot.storage.contests import Change
+from battlebot.storage.voids import Why
 
 
 def begun(hall: Hall, bots: str = "ab", **fields: Any) -> Match:
@@ -302,3 +306,27 @@ def test_a_match_that_cannot_be_read_keeps_no_other_from_being_stopped(
     set_aside(hall.store, broken.id)
     hall.organiser.stop_void()
     assert hall.storage.voids.playing() == []
+
+
+@pytest.mark.parametrize("taking_back", [True, False], ids=["void", "change"])
+def test_pairing_does_not_come_between_an_organisers_look_and_the_decision(hall: Hall, taking_back: bool) -> None:
+    """It is what tries again: under load an organiser would have to for seconds."""
+    match = begun(hall)
+    decided = []
+
+    def decide(contest: Contest) -> Change:
+        decided.append(contest)
+        with (
+            pytest.raises(OperationFailure, match="conflict"),
+            hall.storage.client.start_session() as session,
+            session.start_transaction(),
+        ):
+            hall.storage.contests.hold(session, contest)
+        return Change(replace(contest, title="The Cup"), [])
+
+    if taking_back:
+        hall.storage.ledger.void(*hall.contest().where, match.id, Why("ann", "a cable"), decide)
+    else:
+        hall.storage.contests.change(*hall.contest().where, decide)
+    assert len(decided) == 1
+    assert hall.contest().title == "The Cup"
