@@ -7,11 +7,13 @@ from collections.abc import Container
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from battlebot.arena.live.cutoff import CutOff
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.player import Player
 from battlebot.arena.places import is_stateless, node_of
 from battlebot.errors import UnknownMatch, UnreadableMatch
+from battlebot.redisio import keys
 
 HOLD_S = 1.0  # within which a live node notices that a connection is broken
 
@@ -44,9 +46,10 @@ class Doubts:
     dead: no worker runs, or the node's door is shut.
     """
 
-    def __init__(self, store: MatchStore, heartbeats: Heartbeats, patience_s: float) -> None:
+    def __init__(self, store: MatchStore, heartbeats: Heartbeats, cut_off: CutOff, patience_s: float) -> None:
         self._store = store
         self._heartbeats = heartbeats
+        self._cut_off = cut_off
         self._patience_s = patience_s
         self._doubts: dict[str, Doubt] = {}
 
@@ -79,8 +82,8 @@ class Doubts:
     def judge(self, player: Player, now_s: float) -> Finding:
         """Returns whether the bot's other connection may have ended unnoticed, because its node is dead.
 
-        The match's end does not settle it: if the node lives, it tells the bot; if it is dead, nobody did. The player
-        must be one that is held back. Raises Unavailable.
+        The match's end does not settle it: if the node lives, it tells the bot; if it is dead, nobody did. A contest
+        does not miss the bot meanwhile. The player must be one that is held back. Raises Unavailable.
         """
         try:
             match = self._store.load(self._doubts[player.place].match)
@@ -99,12 +102,15 @@ class Doubts:
 
     def _after_the_end(self, player: Player, place: str | None, now_s: float) -> Finding:
         beat_s = 0.0 if place is None else self._heartbeats.last_s(node_of(place))
-        if not beat_s:
+        if place is None or not beat_s:
             return Finding.UNTOLD
         doubt = self._doubts[player.place]
-        ended_s = min(doubt.ended_s, now_s)
-        self._doubts[player.place] = replace(doubt, ended_s=ended_s)
-        waits_on = self._is_silent(player, beat_s) and now_s - ended_s < self._patience_s
+        if math.isinf(doubt.ended_s):
+            # from now on it has neither a seat nor a ticket
+            queue = keys.queue_name(player.login.game, player.login.contest)
+            self._cut_off.note(node_of(place), {queue: [player.bot]}, now_s)
+            doubt = self._doubts[player.place] = replace(doubt, ended_s=now_s)
+        waits_on = self._is_silent(player, beat_s) and now_s - doubt.ended_s < self._patience_s
         return Finding.IN_DOUBT if waits_on else Finding.NO_DOUBT
 
     def _is_silent(self, player: Player, beat_s: float) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import structlog
 
 from battlebot.arena.live.casual import CasualMatches
+from battlebot.arena.live.cutoff import CutOff
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import freed
 from battlebot.arena.live.queue import BY_A_TASK, Begun, Plays, Queues, Seats, Taken, Ticket, Waits
@@ -58,7 +60,8 @@ class Lobby:
 
     def __post_init__(self) -> None:
         """Begins without doubts."""
-        self._doubts = Doubts(self.store, self.heartbeats, 3 * self.settings.node_timeout_s)
+        cut_off = CutOff(self.store.client)
+        self._doubts = Doubts(self.store, self.heartbeats, cut_off, 3 * self.settings.node_timeout_s)
 
     def admit(self, player: Player, address: str) -> None:
         """Checks that the bot, connected from `address`, may wait where it wants to.
@@ -96,12 +99,24 @@ class Lobby:
     def _come(self, player: Player, may_take: bool) -> None:
         self.arena.expect(player)
         login = player.login
-        if login.resume is not None and not player.finished_matches and self.arena.join(player, login.resume):
+        if login.resume is not None and not player.finished_matches and self._resumes(player, login.resume):
             self._sits(player)
         else:
             # a door that knows its players' connections takes the seat over; and a kept connection is not broken
             in_doubt = not player.traits.boards and not player.finished_matches
             self._wait(player, look_for_seats=True, may_take=may_take, hold=in_doubt)
+
+    def _resumes(self, player: Player, match_id: str) -> bool:
+        """Gives the player its seat in the match that it asks for; returns False if it has none."""
+        place = player.place
+        if not self.arena.join(player, match_id):
+            return False
+        if player.finished_matches:
+            # so that no other connection of its bot, held back for this match, is told the end as well; without Redis
+            # one may be, which is better than to send this one away
+            with suppress(Unavailable):
+                self.store.claim_end(match_id, player.bot, place)
+        return True
 
     def look_again(self, player: Player) -> None:
         """Lets a player that still waits take an opponent along, if there is one. Raises Unavailable."""

@@ -57,7 +57,7 @@ def newest(bot: str) -> str:
 
 
 def end_claimed(match_id: str, bot: str) -> str:
-    """String, short-lived: the place of the connection that tells this bot how the match ended, which no other did."""
+    """String, short-lived: the place of the connection that told this bot the end of the match, as its node did not."""
     return f"{TAG}:claimed:{match_id}/{bot}"
 
 

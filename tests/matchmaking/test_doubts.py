@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import orjson
 import pytest
@@ -11,10 +12,12 @@ import redis
 from lobbies import beats, bot_of, comes, ends, lobby_of, played_by_ada, tick_before_the_next_answer
 
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.cutoff import LONGEST_S, CutOff
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Ticket
 from battlebot.arena.node.player import Player
 from battlebot.config import Settings
+from battlebot.errors import Unavailable
 from battlebot.matchmaking.doubts import HOLD_S
 from battlebot.matchmaking.lobby import Lobby
 from battlebot.redisio import keys
@@ -244,6 +247,21 @@ def test_the_end_of_a_match_of_a_contest_is_not_told_outside_of_it(lobby: Lobby,
     assert (told_ends(player), waiting(lobby)) == ([], ["ada"])
 
 
+def test_who_is_held_back_for_one_match_is_given_its_empty_seat_in_another(lobby: Lobby, client: redis.Redis) -> None:
+    """Its bot plays several; the newest is not always the one whose connection was lost."""
+    earlier = played_by_ada(lobby, node="n4")
+    played_by_ada(lobby)
+    player = comes()
+    beats(client, 999.5)
+    lobby.enter(player)
+    lobby.tick()
+    assert (player.table, waiting(lobby)) == (None, [])
+    Conductor(lobby.registry, lobby.store, "n4").conduct(earlier, Left("ada", "n4/8.1", False))
+    lobby.tick()
+    assert player.table is not None
+    assert player.table.match_id == earlier.id
+
+
 def test_who_has_a_seat_at_the_next_board_is_not_released_by_the_end_of_this_one(
     lobby: Lobby, client: redis.Redis
 ) -> None:
@@ -275,3 +293,61 @@ def test_a_seat_that_is_none_for_the_one_who_comes_does_not_hold_it_back_for_lon
         beats(client, beat_s)
         lobby.tick()
     assert waiting(lobby) == ["ada"]
+
+
+def test_who_is_told_the_end_by_resuming_its_match_is_told_at_no_other_connection(
+    lobby: Lobby, client: redis.Redis
+) -> None:
+    """The one that is held back may be another process, which knows nothing of that match."""
+    match, player, resumed = played_by_ada(lobby), comes(), comes(connection="2")
+    beats(client, 999.5)
+    lobby.enter(player)
+    ends(lobby, match)
+    resumed.login = replace(resumed.login, resume=match.id)
+    lobby.enter(resumed)
+    is_found_dead(client)
+    lobby.tick()
+    assert (told_ends(resumed), told_ends(player), waiting(lobby)) == ([match.id], [], ["ada"])
+
+
+def test_a_contest_does_not_miss_who_is_held_back_after_the_end_of_its_match(lobby: Lobby, client: redis.Redis) -> None:
+    """It has neither seat nor ticket, and is there all the same: it would lose its next meetings."""
+    queue, cut_off = keys.queue_name("numberwang", "autumn"), CutOff(client)
+    match = played_by_ada(lobby, "autumn")
+    beats(client, 999.5)
+    lobby.enter(comes(contest="autumn"))
+    ends(lobby, match)
+    for after_s in (0.0, 1.0):
+        lobby.now_s = lambda after_s=after_s: 1000.0 + after_s
+        lobby.tick()
+        assert cut_off.times(queue, [], 1000.0 + after_s, 15.0) == {"ada": (1000.0, 1000.0 + LONGEST_S)}
+    is_found_dead(client)
+    lobby.tick()
+    assert "ada" in cut_off.times(queue, [], 1002.0, 15.0)
+    assert cut_off.times(queue, [("ada", "n1/1.2")], 1003.0, 15.0) == {}
+
+
+def test_who_resumes_a_match_that_goes_on_leaves_its_end_to_be_told(lobby: Lobby, client: redis.Redis) -> None:
+    """The node that it came back to may die, too."""
+    match, resumed = played_by_ada(lobby), comes()
+    resumed.login = replace(resumed.login, resume=match.id)
+    lobby.enter(resumed)
+    assert resumed.table is not None
+    assert lobby.store.claim_end(match.id, "ada", "n3/1.1")
+
+
+def test_who_has_been_told_the_end_by_resuming_is_not_sent_away_if_redis_fails_then(
+    lobby: Lobby, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has what it came for."""
+    match, resumed = played_by_ada(lobby), comes()
+    ends(lobby, match)
+    resumed.login = replace(resumed.login, resume=match.id)
+    monkeypatch.setattr(lobby.store, "claim_end", fails)
+    lobby.enter(resumed)
+    assert told_ends(resumed) == [match.id]
+
+
+def fails(*_: str) -> bool:
+    """Redis is away."""
+    raise Unavailable("away")

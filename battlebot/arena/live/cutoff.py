@@ -26,14 +26,17 @@ class Cut(NamedTuple):
 
 
 class CutOff:
-    """The sweep notes them while a node is silent; contests do not miss them then. Every method raises Unavailable."""
+    """The sweep notes them while a node is silent; a lobby, one that it holds back since its match there has ended.
+
+    Contests do not miss them then. Every method raises Unavailable.
+    """
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
         self._heartbeats = Heartbeats(client)
 
     def note(self, node: str, bots: Mapping[str, Collection[str]], now_s: float) -> None:
-        """Notes `bots` (queue -> those with a ticket or seat at the node); call before these are taken from them.
+        """Notes `bots` (queue -> those with a ticket or seat at the node); call before, or as, they lose these.
 
         Only those of contests are noted.
         """

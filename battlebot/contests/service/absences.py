@@ -33,8 +33,8 @@ class Absences:
     Time counts only while the contest runs, bots can come in and somebody looks, at most `most_s` seconds from one look
     to the next, so that no bot is charged for a server that was down: its door was shut, or, of a stateless bot, nobody
     took attendance. After an outage bots have `grace_s` to come back before it goes on. Nor is a bot charged while it
-    is cut off at a node that was taken for dead, or, if it is stateless, while its address is asked in `bot_matches`
-    matches. It restarts when the contest is resumed or reopened.
+    is cut off at a node that was taken for dead, or held back because its node may be dead, or, if it is stateless,
+    while its address is asked in `bot_matches` matches. It restarts when the contest is resumed or reopened.
     """
 
     store: MatchStore
