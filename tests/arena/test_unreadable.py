@@ -10,21 +10,28 @@ from typing import Any
 import gevent
 import pytest
 import redis
+from cluster import wait_for
 from test_arena_turns import GAME, House
 
 from battlebot.arena.live.aside import set_aside
 from battlebot.arena.live.calls import decode_match, encode_match
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import Mail
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.post import Post
+from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
+from battlebot.errors import UnreadableMatch
 from battlebot.redisio import keys
+from battlebot.redisio.bus import Mailbox
 from battlebot.referee.events import Turned
-from battlebot.referee.match import Match
+from battlebot.referee.match import Fault, Match
 from battlebot.referee.step import step
 from battlebot.referee.telling import update_for
 from battlebot.rules.registry import Registry
+from battlebot.runtime.timers import Timers
 from battlebot.wire import closing
 
 
@@ -112,6 +119,37 @@ def test_who_leaves_it_holds_nothing_up(night: Night) -> None:
         (night.house.arena.left, night.second, False, "broken"), (night.house.arena.left, night.first, True, "x")
     )
     assert night.house.arena._tables.all() == []
+
+
+@pytest.mark.parametrize("how", ["a turn", "a look", "leaves"])
+def test_a_node_that_can_read_it_empties_the_seats_of_those_who_are_sent_away(
+    night: Night, client: redis.Redis, registry: Registry, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Their own node lives, so that no sweep would: they could not come back. Nobody's clock runs meanwhile."""
+
+    def unreadable(match_id: str) -> Match:
+        raise UnreadableMatch("Another version wrote it.")
+
+    arena, match = night.house.arena, night.house.match_of(night.first)
+    other = Arena(Conductor(registry, MatchStore(client, hold_s=2.0), "n2", now_s=lambda: 1001.0), Timers())
+    Mailbox(client, keys.mailbox("n2"), other.post().take, lambda: None).start()
+    for node in ("n1", "n2"):
+        Heartbeats(client).send(node, time.time(), first=False)
+    monkeypatch.setattr(night.house.store, "load", unreadable)
+    night.within((night.post.take, night.letter))
+    match how:
+        case "a turn":
+            night.within((arena.turned, night.second, {"n": 2}, 0.0))
+        case "a look":
+            night.within((arena.look_after, match.id))
+        case "leaves":
+            night.within((arena.left, night.first, False, "broken"))
+    assert list(night.second.channel.closed) == [closing.UNAVAILABLE]  # type: ignore[attr-defined]
+    others = MatchStore(client)
+    wait_for(lambda: all(seat.place is None for seat in others.load(match.id).seats), "empty seats")
+    seats = others.load(match.id).seats
+    assert [(seat.emptied_by, seat.how, seat.stopped) for seat in seats] == [(Fault.SERVER, "unavailable", True)] * 2
+    assert client.smembers(keys.empty_seats(night.second.bot)) == {match.id.encode()}
 
 
 def test_one_that_is_set_aside_is_over_for_those_who_could_have_gone_on_with_it(

@@ -80,6 +80,11 @@ def onward(match_id: str, node: str, letter: Mail) -> bytes:
     return orjson.dumps({"do": "onward", "match_id": match_id, "node": node, "letter": letter.encode().decode()})
 
 
+def abandoned(match_id: str, bot: str, place: str) -> bytes:
+    """The letter by which a node that cannot read a match asks others to empty a seat that was at one of its places."""
+    return orjson.dumps({"do": "abandoned", "match_id": match_id, "bot": bot, "place": place})
+
+
 def rejoin() -> bytes:
     """The letter by which a node asks itself to look after all its seats once it has read the letters before it."""
     return orjson.dumps({"do": "rejoin"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,8 @@ import structlog
 from msgspec.structs import replace
 
 from battlebot.arena.live.conduct import Conductor, Draft
+from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.live.mail import abandoned
 from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.tables import Table, Tables
@@ -206,6 +208,8 @@ class Host:
         except (Unavailable, UnknownMatch, UnreadableMatch) as error:
             # the sweep finds the seat of a place that nobody holds
             log.warning("match.left_late", match=table.match_id, bot=event.bot, error=str(error))
+            if isinstance(error, UnreadableMatch):
+                self._abandon(table.match_id, [(event.bot, event.place)])
             self.tables.drop_if_empty(table)
             return
         if seat is not None:
@@ -281,11 +285,38 @@ class Host:
             players.append(waiting)
         log.error("match.unreadable", match=table.match_id, players=[one.bot for one in players], error=str(error))
         table.forget()
+        # first: the bots may be back before their connections are closed
+        self._abandon(table.match_id, [(one.bot, one.place) for one in players])
         for player in players:
             if player.table is table:
                 self.tables.unseat(table, player)
             player.channel.close(closing.UNAVAILABLE)
         self.tables.drop_if_empty(table)
+
+    def _abandon(self, match_id: str, places: Sequence[tuple[str, str]]) -> None:
+        """Asks all other nodes to empty the seats of these `(bot, place)`: while this one lives, no sweep would."""
+        store = self.conductor.store
+        try:
+            for node in Heartbeats(store.client).all() if places else ():
+                if node != self.conductor.node:
+                    for bot, place in places:
+                        store.post(node, abandoned(match_id, bot, place))
+        except Unavailable as error:
+            # in the end the match is void, as one in which nothing happens
+            log.warning("letter.not_sent", match=match_id, error=str(error))
+
+    def empty(self, match_id: str, bot: str, place: str) -> None:
+        """Empties a seat that another node has abandoned, if the bot is not back and this node can read the match."""
+        with self.tables.at(match_id) as table:
+            try:
+                match = table.load()
+                seat = match.seat_of(bot)
+                if seat is not None and seat.place == place and match.verdict is None:
+                    self.leave(table, Orphaned(bot, place, closing.UNAVAILABLE.slug))
+            except UnreadableMatch as error:
+                self.send_away(table, error)
+            except (Unavailable, UnknownMatch) as error:
+                log.warning("match.left_late", match=match_id, bot=bot, error=str(error))
 
 
 def _as_seen(game: Game, update: Update, turn: dict[str, Any]) -> dict[str, Any]:

@@ -36,6 +36,7 @@ class Post:
             "evict": self._evict,
             "nudge": self._nudge,
             "begun": self._begun,
+            "abandoned": self._abandoned,
             "onward": self._onward,
             "rejoin": self._rejoin,
             **letters,
@@ -95,6 +96,9 @@ class Post:
         player = self._tables.expected(place)
         if player is not None:
             in_background(self._recovery.nudged, match_id, player)
+
+    def _abandoned(self, match_id: str, bot: str, place: str) -> None:
+        in_background(self._host.empty, match_id, bot, place)
 
     def _onward(self, match_id: str, node: str, letter: str) -> None:
         in_background(self._pass_on, match_id, node, letter.encode())
