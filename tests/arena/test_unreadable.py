@@ -6,6 +6,7 @@ import json
 import time
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 import gevent
 import pytest
@@ -131,9 +132,10 @@ def test_a_node_that_can_read_it_empties_the_seats_of_those_who_are_sent_away(
         raise UnreadableMatch("Another version wrote it.")
 
     arena, match = night.house.arena, night.house.match_of(night.first)
-    other = Arena(Conductor(registry, MatchStore(client, hold_s=2.0), "n2", now_s=lambda: 1001.0), Timers())
-    Mailbox(client, keys.mailbox("n2"), other.post().take, lambda: None).start()
-    for node in ("n1", "n2"):
+    name = f"n{uuid4().hex}"  # of this test alone: its mailbox is read on
+    other = Arena(Conductor(registry, MatchStore(client, hold_s=2.0), name, now_s=lambda: 1001.0), Timers())
+    Mailbox(client, keys.mailbox(name), other.post().take, lambda: None).start()
+    for node in ("n1", name):
         Heartbeats(client).send(node, time.time(), first=False)
     monkeypatch.setattr(night.house.store, "load", unreadable)
     night.within((night.post.take, night.letter))
