@@ -100,17 +100,18 @@ class Lobby:
         self.arena.expect(player)
         login = player.login
         if login.resume is not None and not player.finished_matches and self._resumes(player, login.resume):
-            self._sits(player)
-        else:
-            # a door that knows its players' connections takes the seat over; and a kept connection is not broken
-            in_doubt = not player.traits.boards and not player.finished_matches
-            self._wait(player, look_for_seats=True, may_take=may_take, hold=in_doubt)
+            return
+        # a door that knows its players' connections takes the seat over; and a kept connection is not broken
+        in_doubt = not player.traits.boards and not player.finished_matches
+        self._wait(player, look_for_seats=True, may_take=may_take, hold=in_doubt)
 
     def _resumes(self, player: Player, match_id: str) -> bool:
         """Gives the player its seat in the match that it asks for; returns False if it has none."""
         place = player.place
         if not self.arena.join(player, match_id):
             return False
+        # first: a kept session that was told the end comes back while Redis is asked for anything
+        self._sits(player)
         if player.finished_matches:
             # so that no other connection of its bot, held back for this match, is told the end as well; without Redis
             # one may be, which is better than to send this one away

@@ -348,6 +348,24 @@ def test_who_has_been_told_the_end_by_resuming_is_not_sent_away_if_redis_fails_t
     assert told_ends(resumed) == [match.id]
 
 
+def test_a_kept_session_that_resumes_a_match_that_is_over_waits_on_for_its_next(
+    lobby: Lobby, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is released at once, and comes back while Redis answers that the end is told."""
+    match, resumed, claim_end = played_by_ada(lobby), comes(), lobby.store.claim_end
+    ends(lobby, match)
+
+    def comes_back(*claim: str) -> bool:
+        lobby.enter(resumed)
+        return claim_end(*claim)
+
+    resumed.login = replace(resumed.login, resume=match.id)
+    monkeypatch.setattr(lobby.store, "claim_end", comes_back)
+    lobby.enter(resumed)
+    lobby.tick()
+    assert (told_ends(resumed), waiting(lobby)) == ([match.id], ["ada"])
+
+
 def fails(*_: str) -> bool:
     """Redis is away."""
     raise Unavailable("away")

@@ -176,7 +176,7 @@ def test_what_nats_was_silent_is_left_to_the_bot(lines: Lines) -> None:
         bot.plan = plan
         reply = bots.ask(question(bot.address, 3.0))
         assert reply.value == PASS
-        assert 0.3 <= reply.thinking_s < 3
+        assert 0.2 < reply.thinking_s < 3  # the pauses are measured from outside, and not to the millisecond
         bot.plan = lambda history: plan(history) and None
         reply = bots.ask(question(bot.address, 3.0))
         assert reply.failure is not None
@@ -192,7 +192,7 @@ def test_the_bots_time_is_its_own_and_ends(lines: Lines) -> None:
         bot.plan = lambda history: time.sleep(0.3) or PASS
         reply = bots.ask(question(bot.address))
         assert reply.value == {"type": "PASS"}
-        assert 0.3 <= reply.thinking_s < 3
+        assert 0.2 < reply.thinking_s < 3  # the pauses are measured from outside, and not to the millisecond
         bot.plan = lambda history: None
         reply = bots.ask(question(bot.address, 0.5))
         assert reply.failure is not None
