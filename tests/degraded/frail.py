@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import redis
 from cluster import Cluster, Web, cluster, wait_for
 from peer import Peer
 from pymongo import MongoClient
+from standstill import resume, standing_still
 
 from battlebot.config import load_settings
 from battlebot.embedded.mongod import wait_for_primary
@@ -41,17 +40,12 @@ class Frail:
     @contextmanager
     def paused(self, name: str) -> Iterator[None]:
         """Pauses the store within the `with` block: connections stay open, nothing is answered."""
-        pid = self.child(name).pid
-        os.kill(pid, signal.SIGSTOP)
-        try:
+        with standing_still(self.child(name).pid):
             yield
-        finally:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGCONT)
 
     def resume(self, name: str) -> None:
         """Resumes a paused store early, within `paused`."""
-        os.kill(self.child(name).pid, signal.SIGCONT)
+        resume(self.child(name).pid)
 
     @contextmanager
     def killed(self, name: str) -> Iterator[None]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +15,7 @@ from frail import Frail, play_out, ready
 from original_client import OriginalClient
 from peer import Peer, new_name
 from slow_line import slow_line
+from standstill import standing_still
 from switchboard import Switchboard
 
 LIMIT_MS = 1000
@@ -103,11 +102,8 @@ def nobody_lost_by_time(clients: list[OriginalClient], web: Web, shares: bool = 
 
 def stopped(web: Web) -> None:
     """The node stands still for a while, with everything in it."""
-    os.killpg(web.child.pid, signal.SIGSTOP)
-    try:
+    with standing_still(web.child.pid):
         hold(STANDS_S)
-    finally:
-        os.killpg(web.child.pid, signal.SIGCONT)
 
 
 def test_a_redis_that_hangs_costs_nobody_time(frail: Frail, web: Web) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +9,7 @@ from contextlib import contextmanager
 import pytest
 from cluster import Cluster, wait_for
 from peer import Peer, login_for
+from standstill import standing_still
 from tcp_peer import TcpPeer
 
 from battlebot.embedded.process import Child
@@ -23,13 +22,10 @@ SENT = pytest.mark.parametrize("sent", ["meanwhile", "afterwards"])
 @contextmanager
 def standing(child: Child) -> Iterator[None]:
     """The node stands still from the beginning of the `with` block on, and for so long after its end."""
-    os.killpg(child.pid, signal.SIGSTOP)
-    try:
+    with standing_still(child.pid):
         yield
         until_s = time.monotonic() + STANDS_S
         wait_for(lambda: time.monotonic() > until_s)
-    finally:
-        os.killpg(child.pid, signal.SIGCONT)
 
 
 @SENT

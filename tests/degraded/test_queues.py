@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 
 import pytest
 from cluster import Cluster, wait_for
+from standstill import standing_still
 
 from battlebot.config import Settings
 from battlebot.redisio.connection import connect
@@ -62,13 +61,12 @@ def test_ticks_do_not_pile_up_while_the_workers_are_away(parts: Cluster, setting
     worker = parts.worker(sweep_interval_s=0.2)
     parts.beat(sweep_interval_s=0.2)
     wait_for(lambda: connect(settings.redis_url).exists("bb:{0}:swept"), "a first sweep")
-    os.killpg(worker.pid, signal.SIGSTOP)
-    wait_for(lambda: lists.lengths()[0] == 10, "as many ticks as may wait")
-    sent_s = lists.oldest_s()
-    wait_for(lambda: (lists.lengths()[9]) == 2, "some thirty ticks later")
-    assert lists.lengths()[0] == 10
-    assert lists.oldest_s() == sent_s
-    os.killpg(worker.pid, signal.SIGCONT)
+    with standing_still(worker.pid):
+        wait_for(lambda: lists.lengths()[0] == 10, "as many ticks as may wait")
+        sent_s = lists.oldest_s()
+        wait_for(lambda: (lists.lengths()[9]) == 2, "some thirty ticks later")
+        assert lists.lengths()[0] == 10
+        assert lists.oldest_s() == sent_s
     wait_for(lambda: not any(lists.lengths().values()), "an empty queue")
     assert worker.alive
 

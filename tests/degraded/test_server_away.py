@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 from cluster import Web, wait_for
 from frail import SETTINGS, Frail, frail_house, play_out, ready
 from peer import Peer
+from standstill import standing_still
 from switchboard import Switchboard
 
 from battlebot.redisio import keys
@@ -51,16 +49,6 @@ def hold(seconds: float) -> None:
     """Lets so much time pass: the disturbance is what is tested."""
     began_s = time.monotonic()
     wait_for(lambda: time.monotonic() - began_s > seconds)
-
-
-@contextmanager
-def stopped(node: Web) -> Iterator[None]:
-    """The node stands still within the `with` block."""
-    os.killpg(node.child.pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.killpg(node.child.pid, signal.SIGCONT)
 
 
 def both(one: Peer, two: Peer) -> None:
@@ -157,7 +145,7 @@ def test_nobody_is_missed_while_a_node_that_has_started_knows_no_bots(
 def test_the_only_node_stands_still_for_long(frail: Frail, web: Web, meet: Switchboard) -> None:
     """Its bots are connected all the time: while no node lives none is missed."""
     mover, other = meet.sit()
-    with stopped(web):
+    with standing_still(web.child.pid):
         hold(PLAY["node_timeout_s"] + PLAY["node_grace_s"] + 3.0)
     mover.send({"n": 1})
     both(mover, other)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import signal
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ import redis
 from cluster import Cluster, free_port, wait_for
 from cup import cup
 from records import reserve
+from standstill import standing_still
 
 from battlebot.arena.places import TCP, node_name
 from battlebot.config import Settings, as_environment
@@ -285,10 +285,10 @@ def test_an_embedded_server_is_found_by_its_data_folder(tmp_path: Path) -> None:
         told = wait_for(lambda: (one := command(settings)).returncode == 0 and one, "a healthy server")
         assert "primary of battlebot" in told.stdout
         worker = server.child("worker")
-        os.killpg(worker.pid, signal.SIGSTOP)
-        told = wait_for(lambda: (one := command(settings)).returncode == 1 and one, "the worker's absence to be found")
-        assert "wrong\tworkers\tNo worker answers" in told.stdout
-        os.killpg(worker.pid, signal.SIGCONT)
+        with standing_still(worker.pid):
+            absent = "the worker's absence to be found"
+            told = wait_for(lambda: (one := command(settings)).returncode == 1 and one, absent)
+            assert "wrong\tworkers\tNo worker answers" in told.stdout
 
 
 def command(settings: Settings, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 from collections.abc import Iterator
 
 import pytest
 from cluster import Cluster, Web, wait_for
 from peer import Closed, Peer, login_for
+from standstill import standing_still
 from switchboard import Seats, Switchboard
 
 SETTINGS = {"node_timeout_s": 2.0, "node_grace_s": 2.0, "sweep_interval_s": 0.3, "turn_timeout_ms": 1500}
@@ -295,12 +294,9 @@ def test_a_node_that_was_taken_for_dead_takes_its_seats_again(
 ) -> None:
     """It stood still for longer than a node may: its bots are connected still, and play on; nobody hangs for ever."""
     mover, other = sit_with_the_mover_at(mortal, web, meet)
-    os.killpg(mortal.child.pid, signal.SIGSTOP)
-    try:
+    with standing_still(mortal.child.pid):
         orphaned = f'"match":"{mover.first["match"]["id"]}","bot":"{mover.bot}","event":"match.orphaned"'
         wait_for(lambda: orphaned in servers.logs(), "the sweep to notice")
-    finally:
-        os.killpg(mortal.child.pid, signal.SIGCONT)
     # it knows what it is asked, and is not asked twice
     mover.send({"n": 10})
     assert both(mover, other)["state"]["reason"] == "complete"
@@ -311,13 +307,10 @@ def test_a_turn_that_lay_unread_while_its_node_stood_still_is_acknowledged(
 ) -> None:
     """Its seat was emptied meanwhile; it is applied all the same, echoed first of all, and the bot sits there again."""
     mover, other = sit_with_the_mover_at(mortal, web, meet)
-    os.killpg(mortal.child.pid, signal.SIGSTOP)
-    try:
+    with standing_still(mortal.child.pid):
         orphaned = f'"match":"{mover.first["match"]["id"]}","bot":"{mover.bot}","event":"match.orphaned"'
         wait_for(lambda: orphaned in servers.logs(), "the sweep to notice")
         mover.send({"n": 1})
-    finally:
-        os.killpg(mortal.child.pid, signal.SIGCONT)
     assert mover.update()["turn"]["n"] == 1
     assert other.update()["turn"]["n"] == 1
     other.send({"n": 10})
@@ -329,11 +322,8 @@ def test_a_seat_taken_elsewhere_while_its_node_stood_still_stays_where_it_is(
 ) -> None:
     """The bot has come back to another node: when the first runs again it closes the old connection, and no more."""
     mover, other = sit_with_the_mover_at(mortal, web, meet)
-    os.killpg(mortal.child.pid, signal.SIGSTOP)
-    try:
+    with standing_still(mortal.child.pid):
         back = come_back(mover, web, meet)
-    finally:
-        os.killpg(mortal.child.pid, signal.SIGCONT)
     closed = mover.closed()
     assert (closed.code, closed.slug) == (1008, "taken-over")
     back.send({"n": 10})
@@ -345,11 +335,8 @@ def test_a_match_that_ended_while_its_node_stood_still_is_told_when_it_runs_agai
 ) -> None:
     """The grace is over, the match void: the bot that was there all the time is told so too, and closed."""
     mover, other = sit_with_the_mover_at(mortal, web, meet)
-    os.killpg(mortal.child.pid, signal.SIGSTOP)
-    try:
+    with standing_still(mortal.child.pid):
         assert other.final()["state"]["reason"] == "error"
-    finally:
-        os.killpg(mortal.child.pid, signal.SIGCONT)
     state = mover.final()["state"]
     assert (state["complete"], state["victor"]) == (True, None)
     mover.closed()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -17,6 +16,7 @@ from typing import Any
 import nats
 from cluster import free_port, wait_for
 from google.protobuf.json_format import ParseDict
+from standstill import standing_still
 
 from battlebot.wire.macondo import macondo_pb2
 
@@ -34,11 +34,8 @@ class Nats:
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Pauses the server within the `with` block; its sockets stay open."""
-        self._process.send_signal(signal.SIGSTOP)
-        try:
+        with standing_still(self._process.pid):
             yield
-        finally:
-            self._process.send_signal(signal.SIGCONT)
 
 
 @contextmanager

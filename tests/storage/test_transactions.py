@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from pymongo.client_session import ClientSession
+from standstill import resume, stop
 
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
@@ -23,8 +22,8 @@ ANSWER_S = 2.0
 def hang(storage: Storage) -> Iterator[Callable[[], None]]:
     """Yields what has MongoDB answer nothing any more, until the test is over; what it began then is undone."""
     pid = storage.database.command("serverStatus")["pid"]
-    yield lambda: os.kill(pid, signal.SIGSTOP)
-    os.kill(pid, signal.SIGCONT)
+    yield lambda: stop(pid)
+    resume(pid)
     storage.client.admin.command("killAllSessions", [])
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
-import signal
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +13,7 @@ import pytest
 from cluster import Cluster, Web, wait_for
 from original_client import OriginalClient
 from records import reserve
+from standstill import standing_still
 
 from battlebot.config import Settings
 from battlebot.contests.standings import ranking
@@ -145,15 +144,12 @@ def test_with_mongodb_stopped_matches_go_on_and_are_archived_afterwards(
         clients = [_client(web, name) for name in ("a", "b")]
         _play(clients)
         wait_for(lambda: len(web.request("/games/noughtsandcrosses/contest/cup")[1]["games"]) == 1, "the first match")
-        os.kill(mongod, signal.SIGSTOP)
-        try:
+        with standing_still(mongod):
             # no more meeting can be reserved; but bots outside contests need no MongoDB
             others = [OriginalClient(client.url, client.auth, client.choose, limit_s=30) for client in clients]
             for _ in range(3):
                 _play(others)
             assert [len(other.finished) for other in others] == [3, 3]
-        finally:
-            os.kill(mongod, signal.SIGCONT)
         wait_for(lambda: len(web.request("/games/noughtsandcrosses")[1]) == 4, "all four matches", 60)
         games = web.request("/games/noughtsandcrosses")[1]
         assert max(Counter(row["_id"] for row in games).values()) == 1
