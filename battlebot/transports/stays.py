@@ -15,6 +15,7 @@ from battlebot.arena.node.player import Channel, Player
 from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
+from battlebot.runtime.background import in_background
 from battlebot.transports.connection import Gone
 from battlebot.transports.limits import Patience, TurnedAway
 from battlebot.transports.ports import WaitingRoom
@@ -126,7 +127,8 @@ class Stays:
             self._arena.orphaned(player, how)
         else:
             self._arena.left(player, clean, how)
-        self._lobby.leave(player)
+        # a player that is turned away, as Redis hangs, learns it without waiting for Redis again
+        in_background(self._lobby.leave, player)
 
     def again(self, player: Player, enter: Callable[[Player], None]) -> None:
         """Has a player whose match is over wait for the next one, as `entering` does.

@@ -19,6 +19,7 @@ from battlebot.arena.node.service import Arena
 from battlebot.arena.places import connection_at
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, TooMany, Unavailable
+from battlebot.runtime.background import in_background
 from battlebot.runtime.lag import Lag
 from battlebot.transports.connection import Gone
 from battlebot.transports.limits import Places, Rate
@@ -171,7 +172,8 @@ class TcpDoor:
                 self._take_part(player, guest)
         finally:
             del self._guests[player]
-            self._give_up(guest.holder)
+            # a player that is turned away, as Redis hangs, learns it without waiting for Redis again
+            in_background(self._give_up, guest.holder)
             self._note(guest)
             self._stays.count(player)
 

@@ -8,11 +8,13 @@ from dataclasses import replace
 
 import pytest
 import redis
+from cluster import wait_for
 
 from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.directory import Directory
 from battlebot.config import Settings
 from battlebot.errors import LoginFailed, Unavailable
+from battlebot.redisio import keys
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 from battlebot.wire.login import Login, login_hash
@@ -40,7 +42,9 @@ def login(bot: str, pass_hash: str, game: str = GAME) -> Login:
     return Login(game=game, bot_id=bot, login_hash=login_hash(pass_hash, SALT))
 
 
-def test_a_node_without_mongodb_lets_in_whom_another_node_has_looked_up(node: Callable[..., Directory]) -> None:
+def test_a_node_without_mongodb_lets_in_whom_another_node_has_looked_up(
+    node: Callable[..., Directory], client: redis.Redis
+) -> None:
     """With its own password, for its own game, and nobody else."""
     known, away = node(), node(away=True)
     pass_hash = known.register(GAME, "known", "me")
@@ -48,6 +52,7 @@ def test_a_node_without_mongodb_lets_in_whom_another_node_has_looked_up(node: Ca
     with pytest.raises(Unavailable):
         away.check(login("known", pass_hash), SALT)
     known.check(login("known", pass_hash), SALT)
+    wait_for(lambda: client.exists(keys.registration("known")), "the copy")
     away.check(login("known", pass_hash), SALT)
     for wrong in (login("known", other_hash), login("known", pass_hash, "connectfour")):
         with pytest.raises(LoginFailed):
@@ -61,6 +66,7 @@ def test_what_redis_keeps_is_sealed(node: Callable[..., Directory], client: redi
     known = node()
     pass_hash = known.register(GAME, "known", "me")
     known.check(login("known", pass_hash), SALT)
+    wait_for(lambda: client.exists(keys.registration("known")), "the copy")
     kept = b"".join(client.get(key) for key in client.scan_iter() if client.type(key) == b"string")
     assert b"numberwang" in kept
     assert pass_hash.encode() not in kept

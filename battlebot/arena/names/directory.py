@@ -14,6 +14,7 @@ from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.lookalikes import forms, likeness
 from battlebot.errors import LoginFailed, NameTaken, SettingError, Unavailable
 from battlebot.redisio.connection import held
+from battlebot.runtime.background import in_background
 from battlebot.runtime.together import Together
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
@@ -131,11 +132,15 @@ class Directory:
             found = self._bots.find_all(bot_ids)
         except Unavailable as error:
             return [copy or error for copy in self._copies.of(bot_ids)]
+        # a login does not wait for it: if Redis hangs, it is turned away, and that soon
+        in_background(self._copy, [row for row in found if row is not None])
+        return found
+
+    def _copy(self, documents: Sequence[Mapping[str, Any]]) -> None:
         try:
-            self._copies.keep(row for row in found if row is not None)
+            self._copies.keep(documents)
         except Unavailable as error:
             log.warning("registrations.not_copied", error=str(error))
-        return found
 
     def _opened(self, bot_id: str, sealed: bytes) -> str:
         try:
