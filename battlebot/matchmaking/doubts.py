@@ -30,8 +30,9 @@ class Finding(Enum):
 class Doubt:
     """A bot that came while it plays `match`: its other connection may be broken, and nobody has noticed it yet.
 
-    `beat_s` (epoch) is the first heartbeat, at least `HOLD_S` after the bot came, of the other connection's node.
-    At `ended_s` (epoch) the match was first seen to have ended; infinite if it goes on.
+    At `ended_s` (epoch) the match was first seen to have ended; infinite if it goes on. `beat_s` (epoch) is the first
+    heartbeat, at least `HOLD_S` after the bot came, of the other connection's node; or, if none was seen by then, its
+    last one at `ended_s`. Another one shows that the node lives.
     """
 
     match: str
@@ -109,7 +110,8 @@ class Doubts:
             # from now on it has neither a seat nor a ticket
             queue = keys.queue_name(player.login.game, player.login.contest)
             self._cut_off.note(node_of(place), {queue: [player.bot]}, now_s)
-            doubt = self._doubts[player.place] = replace(doubt, ended_s=now_s)
+            # whether it notices that a connection is broken does not matter any more: if it lives, it tells the end
+            doubt = self._doubts[player.place] = replace(doubt, ended_s=now_s, beat_s=doubt.beat_s or beat_s)
         waits_on = self._is_silent(player, beat_s) and now_s - doubt.ended_s < self._patience_s
         return Finding.IN_DOUBT if waits_on else Finding.NO_DOUBT
 

@@ -156,19 +156,19 @@ def test_who_is_held_back_is_told_the_end_that_a_dead_node_could_not_tell(
     assert (player.finished_matches, waiting(lobby, keys.queue_name("numberwang", contest or None))) == (1, [])
 
 
-@pytest.mark.parametrize("beats_s", [(1000.0 + HOLD_S, 1001.0 + HOLD_S), (1006.0, 1007.0)])
+@pytest.mark.parametrize("beat_s", [1000.1, 1006.0])
 def test_an_end_that_a_living_node_told_is_not_told_at_another_connection(
-    lobby: Lobby, client: redis.Redis, beats_s: Sequence[float]
+    lobby: Lobby, client: redis.Redis, beat_s: float
 ) -> None:
-    """Also if it stood still: it reads the letter before anybody finds it dead."""
+    """One heartbeat after the end shows that it lives. Also if it stood still: it reads the letter that lies there."""
     match, player = played_by_ada(lobby), comes()
     beats(client, 999.5)
     lobby.enter(player)
     ends(lobby, match)
-    for beat_s in beats_s:
+    for _ in range(2):
         lobby.tick()
         assert waiting(lobby) == []
-        beats(client, beat_s)
+    beats(client, beat_s)
     lobby.tick()
     assert waiting(lobby) == ["ada"]
     is_found_dead(client)
