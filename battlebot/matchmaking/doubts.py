@@ -21,7 +21,7 @@ HOLD_S = 1.0  # within which a live node notices that a connection is broken
 class Finding(Enum):
     """What a look at a doubt shows."""
 
-    IN_DOUBT = auto()  # the other connection may be broken
+    IN_DOUBT = auto()  # the other connection may be broken, or this node cannot read the match
     UNTOLD = auto()  # it is, and the match has ended: the bot does not know how
     NO_DOUBT = auto()  # its node lives, or whether it does no longer matters
 
@@ -32,26 +32,32 @@ class Doubt:
 
     At `ended_s` (epoch) the match was first seen to have ended; infinite if it goes on. `beat_s` (epoch) is the first
     heartbeat, at least `HOLD_S` after the bot came, of the other connection's node; or, if none was seen by then, its
-    last one at `ended_s`. Another one shows that the node lives.
+    last one at `ended_s`. Another one shows that the node lives. At `unread_s` (epoch) it was first found that this
+    node cannot read the match.
     """
 
     match: str
     beat_s: float | None = None
     ended_s: float = math.inf
+    unread_s: float | None = None
 
 
 class Doubts:
     """Those about the waiting players of one node, by their places.
 
     `patience_s`: for how long after its match's end a player is held back at most. It may be that nobody finds the node
-    dead: no worker runs, or the node's door is shut.
+    dead: no worker runs, or the node's door is shut. `grace_s`: for how long one is whose match this node cannot read;
+    longer than its seat is kept for it elsewhere.
     """
 
-    def __init__(self, store: MatchStore, heartbeats: Heartbeats, cut_off: CutOff, patience_s: float) -> None:
+    def __init__(
+        self, store: MatchStore, heartbeats: Heartbeats, cut_off: CutOff, patience_s: float, grace_s: float
+    ) -> None:
         self._store = store
         self._heartbeats = heartbeats
         self._cut_off = cut_off
         self._patience_s = patience_s
+        self._grace_s = grace_s
         self._doubts: dict[str, Doubt] = {}
 
     def __contains__(self, place: object) -> bool:
@@ -88,8 +94,10 @@ class Doubts:
         """
         try:
             match = self._store.load(self._doubts[player.place].match)
-        except (UnknownMatch, UnreadableMatch):
+        except UnknownMatch:
             return Finding.NO_DOUBT
+        except UnreadableMatch:
+            return self._unread(player, now_s)
         seat = match.seat_of(player.bot)
         if seat is None or (seat.place is not None and is_stateless(seat.place)):
             return Finding.NO_DOUBT
@@ -100,6 +108,14 @@ class Doubts:
             # what it comes for is not this end, but its seat at the next board, or another match
             return Finding.NO_DOUBT
         return self._after_the_end(player, seat.place, now_s)
+
+    def _unread(self, player: Player, now_s: float) -> Finding:
+        # whoever plays elsewhere has left its match, and loses; and that it came to this node is no fault of its own
+        doubt = self._doubts[player.place]
+        if doubt.unread_s is None:
+            doubt = self._doubts[player.place] = replace(doubt, unread_s=now_s)
+        assert doubt.unread_s is not None
+        return Finding.IN_DOUBT if now_s - doubt.unread_s < self._grace_s else Finding.NO_DOUBT
 
     def _after_the_end(self, player: Player, place: str | None, now_s: float) -> Finding:
         beat_s = 0.0 if place is None else self._heartbeats.last_s(node_of(place))

@@ -60,8 +60,10 @@ class Lobby:
 
     def __post_init__(self) -> None:
         """Begins without doubts."""
-        cut_off = CutOff(self.store.client)
-        self._doubts = Doubts(self.store, self.heartbeats, cut_off, 3 * self.settings.node_timeout_s)
+        patience_s = 3 * self.settings.node_timeout_s
+        # by then its absence has been judged, where its match can be read
+        grace_s = self.settings.node_grace_s + self.settings.node_timeout_s
+        self._doubts = Doubts(self.store, self.heartbeats, CutOff(self.store.client), patience_s, grace_s)
 
     def admit(self, player: Player, address: str) -> None:
         """Checks that the bot, connected from `address`, may wait where it wants to.
@@ -101,9 +103,8 @@ class Lobby:
         login = player.login
         if login.resume is not None and not player.finished_matches and self._resumes(player, login.resume):
             return
-        # a door that knows its players' connections takes the seat over; and a kept connection is not broken
-        in_doubt = not player.traits.boards and not player.finished_matches
-        self._wait(player, look_for_seats=True, may_take=may_take, hold=in_doubt)
+        # a kept connection is not broken
+        self._wait(player, look_for_seats=True, may_take=may_take, hold=not player.finished_matches)
 
     def _resumes(self, player: Player, match_id: str) -> bool:
         """Gives the player its seat in the match that it asks for; returns False if it has none."""
@@ -121,7 +122,7 @@ class Lobby:
 
     def look_again(self, player: Player) -> None:
         """Lets a player that still waits take an opponent along, if there is one. Raises Unavailable."""
-        if self._waiters.at([player.place]):
+        if player.place not in self._doubts and self._waiters.at([player.place]):
             self._wait(player, look_for_seats=False)
 
     def leave(self, player: Player) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 
 import orjson
@@ -16,13 +15,14 @@ from battlebot.arena.live.cutoff import LONGEST_S, CutOff
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Ticket
 from battlebot.arena.node.player import Player
+from battlebot.arena.places import Traits
 from battlebot.config import Settings
-from battlebot.errors import Unavailable
+from battlebot.errors import Unavailable, UnreadableMatch
 from battlebot.matchmaking.doubts import HOLD_S
 from battlebot.matchmaking.lobby import Lobby
 from battlebot.redisio import keys
 from battlebot.referee.events import Left, Orphaned
-from battlebot.referee.match import Series
+from battlebot.referee.match import Match, Series
 
 
 def test_who_comes_back_before_its_broken_connection_was_noticed_plays_on(lobby: Lobby) -> None:
@@ -364,6 +364,31 @@ def test_a_kept_session_that_resumes_a_match_that_is_over_waits_on_for_its_next(
     lobby.enter(resumed)
     lobby.tick()
     assert (told_ends(resumed), waiting(lobby)) == ([match.id], ["ada"])
+
+
+@pytest.mark.parametrize("traits", [Traits(), Traits(stays=True, boards=2)], ids=["WebSocket", "TCP"])
+def test_who_comes_to_a_node_that_cannot_read_its_match_is_not_paired_while_its_seat_is_kept(
+    lobby: Lobby, client: redis.Redis, monkeypatch: pytest.MonkeyPatch, traits: Traits
+) -> None:
+    """Another version wrote it. Whoever plays elsewhere has left its match, and loses it."""
+
+    def unreadable(match_id: str) -> Match:
+        raise UnreadableMatch("Another version wrote it.")
+
+    match, player = played_by_ada(lobby), comes()
+    player.traits = traits
+    Conductor(lobby.registry, lobby.store, "n2").conduct(match, Orphaned("ada", "n2/8.1", "unavailable"))
+    monkeypatch.setattr(lobby.store, "load", unreadable)
+    lobby.enter(player)
+    lobby.look_again(player)
+    kept_s = lobby.settings.node_grace_s + lobby.settings.node_timeout_s
+    for after_s in (0.0, kept_s - 0.1):
+        lobby.now_s = lambda after_s=after_s: 1000.0 + after_s
+        lobby.tick()
+        assert (player.table, waiting(lobby)) == (None, [])
+    lobby.now_s = lambda: 1000.0 + kept_s
+    lobby.tick()
+    assert waiting(lobby) == ["ada"]
 
 
 def fails(*_: str) -> bool:

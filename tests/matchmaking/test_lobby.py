@@ -115,13 +115,18 @@ def test_who_found_its_seat_taken_waits_for_any_match(
 
 
 def test_who_left_a_match_that_nobody_can_read_any_more_waits_for_another(lobby: Lobby) -> None:
-    """A node of another version has written it; the sweep will set it aside."""
+    """A node of another version has written it; the sweep will set it aside. No node has given it its seat in time."""
     lobby.store.client.hset(keys.match(left_by_ada(lobby)), "doc", b'{"id": "m"}')
     player = comes()
     lobby.enter(player)
-    lobby.tick()
-    assert player.table is None
-    assert [ticket.bot for ticket in lobby.queues.tickets("numberwang")] == ["ada"]
+    for now_s, waiting in (
+        (1000.0, []),
+        (1000.0 + lobby.settings.node_grace_s + lobby.settings.node_timeout_s, ["ada"]),
+    ):
+        lobby.now_s = lambda now_s=now_s: now_s
+        lobby.tick()
+        assert player.table is None
+        assert [ticket.bot for ticket in lobby.queues.tickets("numberwang")] == waiting
 
 
 def test_who_resumes_a_match_takes_over_the_seat_that_another_connection_holds(lobby: Lobby) -> None:
