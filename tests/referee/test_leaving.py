@@ -86,6 +86,26 @@ def test_off_turn_there_is_the_games_turn_timeout_to_come_back() -> None:
     assert play.verdict() == ("a", "disconnect", "network")
 
 
+def test_a_clock_that_an_invalid_turn_shortened_shortens_no_absence_off_turn() -> None:
+    """The next question brings a whole clock."""
+    play = Play()
+    play.turn("a", 2.0, n="none")
+    play.turn("a", n=1)
+    play.event(Left("a", "a/1", clean=False))
+    assert play.match.due_s == play.now_s + 3.0
+
+
+def test_a_seat_given_to_who_finds_it_empty_is_taken_from_nobody() -> None:
+    """Two connections of the bot may both have found it so."""
+    play = Play()
+    play.event(Left("a", "a/1", clean=False))
+    play.event(Joined("a", "a/2", if_empty=True))
+    before = play.match
+    assert play.event(Joined("a", "a/3", if_empty=True)).updates == ()
+    assert play.match is before
+    assert play.seat("a").place == "a/2"
+
+
 def test_who_comes_back_gets_the_current_state_and_the_match_goes_on() -> None:
     """Only that bot is told; the seat is no longer due."""
     play = Play()
