@@ -22,6 +22,22 @@ def test_who_leaves_and_stays_away_loses(leaver: str, other: str, clean: bool, f
     assert all("turn" not in message for _, message in play.messages())
 
 
+def test_the_times_of_an_absence_prove_the_verdict() -> None:
+    """Of all who are gone; who emptied a seat is said of those alone whose time is over."""
+    play = Play()
+    play.event(Left("b", "b/1", clean=True, how="closed"), 0.5)
+    play.event(Left("a", "a/1", clean=False, thinking_s=0.25), 2.0)
+    play.event(Overdue(), 1.25)
+    assert play.match.verdict is not None
+    assert play.match.verdict.evidence == {
+        "absent": ["a", "b"],
+        "emptiedBy": {"b": "bot"},
+        "how": {"a": None, "b": "closed"},
+        "awayMs": {"a": 1250, "b": 3250},
+        "allowedMs": {"a": 2750, "b": 3000},
+    }
+
+
 def test_on_turn_there_is_only_the_rest_of_the_clock_to_come_back() -> None:
     """The bot's own turn clock goes on."""
     play = Play()

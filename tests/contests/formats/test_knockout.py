@@ -111,6 +111,12 @@ def test_one_that_went_on_stays_on() -> None:
     assert FORM.winner(four("bc+", "ab-")) == "b"
 
 
+def test_what_a_later_round_rests_on_is_what_its_bots_have_won() -> None:
+    """Of eight, one quarter has met in the second round: neither the other quarter's first nor that one itself is."""
+    now = replace(contest(FORM, 8, 1), met=(*results("ah+ de- bg+ cf+", 1), *results("ae?", 2)))
+    assert [met.first + met.second for met in now.met if FORM.built_upon(now, met)] == ["ah", "de"]
+
+
 def test_a_void_meeting_before_the_next_pair_has_begun_is_played_again() -> None:
     """And decides."""
     assert words(FORM.due(four("bc+"))) == ["11ad"]
