@@ -78,6 +78,12 @@ def test_who_goes_on(met: str, gone: str, expected: str) -> None:
         assert knocked_out(now) == {}
 
 
+def test_a_meeting_that_can_decide_nothing_any_more_is_waited_for() -> None:
+    """It began before an earlier one was found to count."""
+    now = replace(contest(FORM, 2, 3), met=results("ab+ ba- ab?", 1))
+    assert (FORM.winner(now), FORM.due(now), FORM.complete(now), FORM.planned(now)) == ("a", [], False, None)
+
+
 def four(first_round: str, last_round: str = "", gone: str = "") -> Situation:
     """Of four bots, best of one: a-d and b-c, then the winners."""
     met = (*results(first_round, 1), *results(last_round, 2))
