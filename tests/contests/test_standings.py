@@ -72,3 +72,10 @@ def test_a_ranking_by_merit_asks_nothing_else() -> None:
     found = ranking_by(lambda row: (row["wins"], row["scored"]), ["c", "d"], rows)
     expected = [(1, "a", 2, 41), (2, "b", 2, 40), (2, "d", 2, 40), (4, "c", 0, 0)]
     assert [(row["rank"], row["bot_id"], row["score"], row["scored"]) for row in found] == expected
+
+
+@pytest.mark.parametrize("entrants", [[], ["a"], ["b", "a"]])
+def test_before_anybody_has_won_all_are_first(entrants: Sequence[str]) -> None:
+    """By their names."""
+    found = ranking_by(lambda row: row["wins"], entrants, [])
+    assert [(row["rank"], row["bot_id"]) for row in found] == [(1, bot) for bot in sorted(entrants)]

@@ -15,7 +15,7 @@ from battlebot.arena.live.cutoff import LONGEST_S, CutOff
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Ticket
 from battlebot.arena.node.player import Player
-from battlebot.arena.places import Traits
+from battlebot.arena.places import Traits, stateless_place
 from battlebot.config import Settings
 from battlebot.errors import Unavailable, UnreadableMatch
 from battlebot.matchmaking.doubts import HOLD_S
@@ -237,14 +237,33 @@ def test_a_node_that_nobody_finds_dead_holds_nobody_back_for_ever_once_the_match
     assert (told_ends(player), waiting(lobby)) == ([], ["ada"])
 
 
-def test_the_end_of_a_match_of_a_contest_is_not_told_outside_of_it(lobby: Lobby, client: redis.Redis) -> None:
-    """Nor by a connection to another contest: that match is no business of its process."""
-    match, player = played_by_ada(lobby, "autumn"), comes()
+@pytest.mark.parametrize(
+    ("game", "contest"), [("numberwang", "autumn"), ("noughtsandcrosses", "")], ids=["of a contest", "of another game"]
+)
+def test_the_end_of_a_match_is_told_only_to_who_comes_for_one_like_it(
+    lobby: Lobby, client: redis.Redis, game: str, contest: str
+) -> None:
+    """That match is no business of a process that plays elsewhere, or another game."""
+    match, player = played_by_ada(lobby, contest), comes(game=game)
     beats(client, 999.5)
     lobby.enter(player)
     ends(lobby, match)
+    assert waiting(lobby, game) == []
     lobby.tick()
-    assert (told_ends(player), waiting(lobby)) == ([], ["ada"])
+    assert (told_ends(player), waiting(lobby, game)) == ([], ["ada"])
+
+
+def test_a_bot_that_is_asked_at_its_address_in_a_match_is_not_held_back_for_it(lobby: Lobby) -> None:
+    """No connection of it can be broken, and no node's heartbeats would show that."""
+    game, seats = lobby.registry["numberwang"], [("bob", "n2/9.1"), ("ada", stateless_place("1"))]
+    addresses = {"ada": "http://bots.example/"}
+    match = new_match(game, seats, lobby.settings, time.time(), addresses=addresses)
+    for bot, place in seats:
+        lobby.queues.wait("numberwang", Ticket(place, bot, 1000.0), BY_A_TASK)
+    assert begin(lobby.store, game, match, "numberwang")
+    lobby.enter(comes())
+    lobby.tick()
+    assert waiting(lobby) == ["ada"]
 
 
 def test_who_is_held_back_for_one_match_is_given_its_empty_seat_in_another(lobby: Lobby, client: redis.Redis) -> None:

@@ -48,7 +48,7 @@ def test_both_sides_by_their_ratings_before_the_board() -> None:
     [
         (stored(1), (1, 0), (0, 0)),
         (stored(1, victor=None), (0, 0), (0, 0)),
-        ({**stored(1, strikes={"b": 1}), "reason": "invalid"}, (1, 0), (0, 1)),
+        ({**stored(1, strikes={"b": 1}, evidence={"bot": "b"}), "reason": "invalid"}, (1, 0), (0, 1)),
         ({**stored(1, evidence={"bot": "b"}), "reason": "timeout"}, (1, 0), (0, 1)),
         ({**stored(1, evidence={"absent": ["b"]}), "reason": "disconnect"}, (1, 0), (0, 0)),
         (stored(1, strikes={"a": 2, "b": 1}), (1, 0), (2, 1)),

@@ -52,6 +52,8 @@ def checked_step(game: Game, match: Match, event: Event, now_s: float) -> Step:
     after = answer.match
     if match.verdict is not None:
         assert after is match, "a match changed after its verdict"
+    else:
+        assert answer.reply == (after is match), "only what is not committed is a reply"
     if after is match:
         assert answer.recorded is None
     else:

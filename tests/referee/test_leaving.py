@@ -22,6 +22,22 @@ def test_who_leaves_and_stays_away_loses(leaver: str, other: str, clean: bool, f
     assert all("turn" not in message for _, message in play.messages())
 
 
+def test_the_times_of_an_absence_prove_the_verdict() -> None:
+    """Of all who are gone; who emptied a seat is said of those alone whose time is over."""
+    play = Play()
+    play.event(Left("b", "b/1", clean=True, how="closed"), 0.5)
+    play.event(Left("a", "a/1", clean=False, thinking_s=0.25), 2.0)
+    play.event(Overdue(), 1.25)
+    assert play.match.verdict is not None
+    assert play.match.verdict.evidence == {
+        "absent": ["a", "b"],
+        "emptiedBy": {"b": "bot"},
+        "how": {"a": None, "b": "closed"},
+        "awayMs": {"a": 1250, "b": 3250},
+        "allowedMs": {"a": 2750, "b": 3000},
+    }
+
+
 def test_on_turn_there_is_only_the_rest_of_the_clock_to_come_back() -> None:
     """The bot's own turn clock goes on."""
     play = Play()
@@ -84,6 +100,26 @@ def test_off_turn_there_is_the_games_turn_timeout_to_come_back() -> None:
     assert play.match.due_s == START_S + 3.0
     play.event(Overdue(), 2.0)
     assert play.verdict() == ("a", "disconnect", "network")
+
+
+def test_a_clock_that_an_invalid_turn_shortened_shortens_no_absence_off_turn() -> None:
+    """The next question brings a whole clock."""
+    play = Play()
+    play.turn("a", 2.0, n="none")
+    play.turn("a", n=1)
+    play.event(Left("a", "a/1", clean=False))
+    assert play.match.due_s == play.now_s + 3.0
+
+
+def test_a_seat_given_to_who_finds_it_empty_is_taken_from_nobody() -> None:
+    """Two connections of the bot may both have found it so."""
+    play = Play()
+    play.event(Left("a", "a/1", clean=False))
+    play.event(Joined("a", "a/2", if_empty=True))
+    before = play.match
+    assert play.event(Joined("a", "a/3", if_empty=True)).updates == ()
+    assert play.match is before
+    assert play.seat("a").place == "a/2"
 
 
 def test_who_comes_back_gets_the_current_state_and_the_match_goes_on() -> None:

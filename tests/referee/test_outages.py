@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from matches import GAMES, START_S, Play
+from matches import GAMES, START_S, Play, a_game_that_goes_on
 
 from battlebot.referee.events import Joined, Left, Orphaned, Outage, Overdue, Turned
 
@@ -79,6 +79,16 @@ def test_who_is_asked_after_it_while_still_absent_has_a_full_clock() -> None:
     play.event(Joined("b", "b/2"), 13.0)
     assert play.seat("b").remaining_s == CLOCK_S
     assert not play.seat("b").stopped
+
+
+def test_who_is_not_waited_for_needs_no_allowance() -> None:
+    """The others play on without it until it is asked."""
+    play = Play(a_game_that_goes_on(), ("a", "b", "c"), turn_timeout_s=90.0)
+    play.turn("a", n=1)
+    play.event(Left("a", "a/1", clean=False))
+    before = play.match
+    play.event(Outage(play.now_s, play.now_s + AWAY_S), AWAY_S)
+    assert play.match is before
 
 
 def test_who_was_missed_before_it_gains_nothing() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import gevent
 import pytest
+from gevent.event import Event
 
 from battlebot.arena.node.player import Player
 from battlebot.config import Settings
@@ -55,21 +56,56 @@ def test_who_cannot_be_let_wait_waits_as_soon_as_that_is_possible(
     stays = Stays(Settings(), NOWHERE, NOWHERE)
     player = Player(_login("ada"), NOWHERE, "1", Lag(), lambda player: None)
     tries: list[bool] = []
-    away = [True]
+    away, often = [True], Event()
 
     def enter(who: Player) -> None:
         assert not who.gone
         tries.append(away[0])
+        if len(tries) == 5:
+            often.set()
         if away[0]:
             raise Unavailable("MongoDB does not answer now.")
 
     stays.entering(player, enter)
-    while len(tries) < 5:
-        gevent.sleep(0.01)
+    assert often.wait(5.0)
     player.gone, away[0] = leaves, False
     stays._entering[player].join()
     assert tries[-1] is leaves
     assert tries.count(False) == (0 if leaves else 1)
+
+
+def test_who_leaves_while_it_is_let_wait_leaves_no_ticket_behind() -> None:
+    """Redis may be slow to make the ticket: it is taken away afterwards."""
+    tickets: set[str] = set()
+    answers = Event()
+
+    class Lobby:
+        def leave(self, who: Player) -> None:
+            tickets.discard(who.bot)
+
+    class Arena:
+        def left(self, who: Player, clean: bool, how: str) -> None:
+            pass
+
+    class Channel:
+        dismissed = False
+
+    def enter(who: Player) -> None:
+        answers.wait()
+        tickets.add(who.bot)
+
+    lobby: Any = Lobby()
+    arena: Any = Arena()
+    channel: Any = Channel()
+    stays = Stays(Settings(), lobby, arena)
+    player = Player(_login("ada"), channel, "1", Lag(), lambda player: None)
+    with stays.of(player, channel):
+        stays.entering(player, enter)
+        entering = stays._entering[player]
+        gevent.sleep(0)
+        gevent.spawn(answers.set)
+    entering.join()
+    assert tickets == set()
 
 
 def test_who_waits_while_redis_is_away_is_kept() -> None:

@@ -34,6 +34,22 @@ def test_what_is_due(met: str, gone: str, expected: list[str]) -> None:
     assert FORM.complete(now) == (not expected)
 
 
+PLANS = [
+    ("at first all", "", "", 6),
+    ("what is played is a part of it", "ab+ ca- ba?", "", 6),
+    ("who withdrew leaves the rest unplayed", "ab+ ca-", "b", 5),
+    ("who withdrew before it played leaves all", "ca-", "b", 4),
+    ("without the champion nothing follows", "ab+ ca-", "a", 2),
+]
+
+
+@pytest.mark.parametrize(("met", "gone", "expected"), [plan[1:] for plan in PLANS], ids=[plan[0] for plan in PLANS])
+def test_what_is_planned(met: str, gone: str, expected: int) -> None:
+    """Each row: the meetings so far, who withdrew, how many there will have been in the end."""
+    now = replace(contest(FORM, 4, 2), met=results(met), withdrawn=frozenset(gone))
+    assert FORM.planned(now) == expected
+
+
 def test_challengers_may_not_meet() -> None:
     """Only the champion and one of them."""
     now = contest(FORM, 3, 2, {"champion": "b"})

@@ -78,6 +78,12 @@ def test_who_goes_on(met: str, gone: str, expected: str) -> None:
         assert knocked_out(now) == {}
 
 
+def test_a_meeting_that_can_decide_nothing_any_more_is_waited_for() -> None:
+    """It began before an earlier one was found to count."""
+    now = replace(contest(FORM, 2, 3), met=results("ab+ ba- ab?", 1))
+    assert (FORM.winner(now), FORM.due(now), FORM.complete(now), FORM.planned(now)) == ("a", [], False, None)
+
+
 def four(first_round: str, last_round: str = "", gone: str = "") -> Situation:
     """Of four bots, best of one: a-d and b-c, then the winners."""
     met = (*results(first_round, 1), *results(last_round, 2))
@@ -109,6 +115,12 @@ def test_one_that_went_on_stays_on() -> None:
     void_since = four("bc+", "ab?")
     assert (FORM.due(void_since), FORM.winner(void_since)) == ([], None)
     assert FORM.winner(four("bc+", "ab-")) == "b"
+
+
+def test_what_a_later_round_rests_on_is_what_its_bots_have_won() -> None:
+    """Of eight, one quarter has met in the second round: neither the other quarter's first nor that one itself is."""
+    now = replace(contest(FORM, 8, 1), met=(*results("ah+ de- bg+ cf+", 1), *results("ae?", 2)))
+    assert [met.first + met.second for met in now.met if FORM.built_upon(now, met)] == ["ah", "de"]
 
 
 def test_a_void_meeting_before_the_next_pair_has_begun_is_played_again() -> None:

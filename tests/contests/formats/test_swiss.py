@@ -69,6 +69,11 @@ def test_what_counts_for_nobody_scores_nothing_in_the_pairing() -> None:
     assert words(FORM.due(void)) == ["2ef", "2ac", "2db"]
 
 
+def test_a_meeting_to_which_neither_came_is_no_draw_in_the_pairing() -> None:
+    """a and d have lost it, like those who were beaten."""
+    assert words(FORM.due(after(6, "ad0 be- cf-"))) == ["2ef", "2ac", "2db"]
+
+
 def test_pairs_may_meet_as_long_as_there_are_rounds() -> None:
     """In the last round only those that are due."""
     first = after(4, "ac+ bd?", number=2)
