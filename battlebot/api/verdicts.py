@@ -109,7 +109,9 @@ def _proof(reason: str, evidence: Mapping[str, Any]) -> str:
         return f"{evidence.get('bot')} took {took:,} ms{unread} and had {left:,} ms left for this turn"
     if reason == "invalid" and "strikes" in evidence:
         last = str(evidence.get("sentence", "")).rstrip(".")
-        return f"{evidence.get('bot')} sent {evidence['strikes']} invalid turns; of the last: {last}"
+        strikes = evidence["strikes"]
+        sent = "an invalid turn" if strikes == 1 else f"{strikes} invalid turns; of the last"
+        return f"{evidence.get('bot')} sent {sent}: {last}"
     if reason == "unanswered" and evidence.get("code") == "invalid-turn":
         why = str(evidence.get("sentence", "")).rstrip(".")
         return f"{evidence.get('bot')} answered with what is not a valid turn: {why}"

@@ -164,7 +164,7 @@ def with_fields(new: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         option("--entrants-file", "File with the bots, one per line; - is stdin.", type=entrants_file),
         option(
             "--starts",
-            "2026-12-01T10:00Z, or +10m; none: by the command start.",
+            "2026-12-01T10:00Z, +10m, or now; none: by the command start.",
             "none",
             type=_MOMENT,
             metavar="MOMENT",

@@ -193,7 +193,9 @@ class Settings:
         4094, "BATTLEBOT_MAX_REQUEST_LINE", "Maximum bytes of an HTTP request's first line.", 256, 8190
     )
     max_headers: int = _setting(64, "BATTLEBOT_MAX_HEADERS", "Maximum headers of an HTTP request.", 16, 1000)
-    max_header_bytes: int = _setting(8190, "BATTLEBOT_MAX_HEADER", "Maximum bytes of one header.", 256, 65_536)
+    max_header_bytes: int = _setting(
+        8190, "BATTLEBOT_MAX_HEADER", "Maximum bytes of one header, with its CR LF.", 256, 65_536
+    )
     header_timeout_s: float = _setting(
         5.0,
         "BATTLEBOT_HEADER_TIMEOUT",

@@ -81,8 +81,8 @@ def _of_the_others(look: Look) -> Reason:
     if bot not in look.waiting and look.full:
         return Reason("address-full", f"{bot} is asked in as many other matches at its URL as it may be at a time.")
     if bot not in look.waiting:
-        since = f" since {look.since}" if look.since else ""
-        return Reason("not-connected", f"{bot} has not been there{since}; it has yet to meet {_named(left)}.")
+        absence = f"has not been there since {look.since}" if look.since else "is not connected"
+        return Reason("not-connected", f"{bot} {absence}; it has yet to meet {_named(left)}.")
     there = [other for other in left if other in look.waiting]
     if look.together and len(there) < len(left):
         missing = [other for other in left if other not in look.waiting]

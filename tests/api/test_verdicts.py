@@ -74,6 +74,12 @@ PROOFS: list[tuple[str, str, dict[str, Any], str]] = [
     (
         "invalid",
         "bot",
+        {"bot": "b", "strikes": 1, "code": "invalid-turn", "sentence": "The space is taken."},
+        "The fault lies with the bot: b sent an invalid turn: The space is taken.",
+    ),
+    (
+        "invalid",
+        "bot",
         {"bot": "b", "thinkingMs": 9, "limitMs": 3000, "code": "invalid-turn", "sentence": "The rack is another."},
         "The fault lies with the bot: b answered with what is not a valid turn: The rack is another.",
     ),

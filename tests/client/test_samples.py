@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import runpy
 import signal
 import subprocess
 import sys
@@ -30,6 +31,12 @@ MODULES = {
     "noughtsandcrosses": noughtsandcrosses,
     "numberwang": numberwang,
 }
+
+
+COMMANDS = (
+    *("first_free", "illegal", "perfect", "random_player", "slow", "threats"),
+    *("crossword.challenger", "crossword.greedy", "battlecube.connected", "battlecube.http_bot"),
+)
 
 
 def match(game: str, *bots: Bot) -> dict[str, Any]:
@@ -148,3 +155,16 @@ def test_a_signal_makes_a_sample_say_goodbye(
     processes.append(subprocess.Popen(command(server, auth), stderr=subprocess.PIPE, text=True))
     _, errors = processes[0].communicate(timeout=30)
     assert (processes[0].returncode, errors) == (0, "")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_samples_help_names_the_command_that_it_is(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So do its errors: what is copied from them must be a module."""
+    monkeypatch.setattr(sys, "argv", ["any", "--help"])
+    monkeypatch.delitem(sys.modules, f"battlebot.client.samples.{name}", raising=False)
+    with pytest.raises(SystemExit):
+        runpy.run_module(f"battlebot.client.samples.{name}", run_name="__main__", alter_sys=True)
+    words = capsys.readouterr().out.split()
+    assert words[:4] == ["usage:", "python", "-m", f"battlebot.client.samples.{name}"]

@@ -14,12 +14,13 @@ from battlebot.client.samples.turns import GAMES
 
 
 def arguments(name: str, games: Iterable[str] = GAMES, game: str = "noughtsandcrosses") -> argparse.ArgumentParser:
-    """A parser with the options that all samples share; a sample adds its own."""
+    """A parser with the options that all samples share; a sample adds its own. `name`: its module, in this package."""
     parser = argparse.ArgumentParser(prog=f"python -m battlebot.client.samples.{name}")
     parser.add_argument("--host", default="localhost:3000", help="localhost:3000, or a URL (default: %(default)s)")
     parser.add_argument("--game", default=game, choices=sorted(games))
     parser.add_argument("--contest", help="play in this contest")
-    parser.add_argument("--name", default=name, help="the bot's name, unique on the server (default: %(default)s)")
+    own_name = name.split(".")[-1]
+    parser.add_argument("--name", default=own_name, help="the bot's name, unique on the server (default: %(default)s)")
     parser.add_argument("--owner", help="whose bot it is")
     parser.add_argument("--auth", help="the auth file, made when absent (default: NAME.auth.json)")
     parser.add_argument("--matches", type=int, help="stop after so many")

@@ -65,7 +65,7 @@ def _bot(options: argparse.Namespace) -> Challenger:
 
 
 if __name__ == "__main__":
-    parser = arguments("challenger", games=["crossword"])
+    parser = arguments("crossword.challenger", games=["crossword"])
     parser.set_defaults(game="crossword")
     parser.add_argument("--phonies", type=float, default=0.3, help="chance of a play that is no word")
     parser.add_argument("--challenges", type=float, default=0.2, help="chance of a challenge without a cause")

@@ -85,6 +85,6 @@ class Greedy(Bot):
 
 
 if __name__ == "__main__":
-    parser = arguments("greedy", games=["crossword"])
+    parser = arguments("crossword.greedy", games=["crossword"])
     parser.set_defaults(game="crossword")
     main(Greedy, parser)
