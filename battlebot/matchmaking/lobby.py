@@ -103,8 +103,9 @@ class Lobby:
         login = player.login
         if login.resume is not None and not player.finished_matches and self._resumes(player, login.resume):
             return
-        # a kept connection is not broken
-        self._wait(player, look_for_seats=True, may_take=may_take, hold=not player.finished_matches)
+        # a door that knows its players' connections takes the seat over; and a kept connection is not broken
+        in_doubt = not player.traits.boards and not player.finished_matches
+        self._wait(player, look_for_seats=True, may_take=may_take, hold=in_doubt)
 
     def _resumes(self, player: Player, match_id: str) -> bool:
         """Gives the player its seat in the match that it asks for; returns False if it has none."""
@@ -217,6 +218,8 @@ class Lobby:
                 self._doubts.note(waiter.place, match_id)
             case Seats(match_ids):
                 if not self._sits_down(player, match_ids):
+                    # this node may be unable to read the match, which the player would lose by another one
+                    hold = hold or bool(player.traits.boards)
                     self._wait(player, look_for_seats=False, may_take=may_take, hold=hold, hold_for=hold_for)
             case _ if player.table is not None or player.gone:
                 self._needs_no_match(waiter, found)

@@ -125,10 +125,11 @@ class Stays:
         # the arena first: Redis may be slow to take the ticket away, and a match may begin with it meanwhile
         if channel.dismissed:
             self._arena.orphaned(player, how)
+            # who is turned away, as Redis hangs, learns it without waiting for Redis again
+            in_background(self._lobby.leave, player)
         else:
             self._arena.left(player, clean, how)
-        # a player that is turned away, as Redis hangs, learns it without waiting for Redis again
-        in_background(self._lobby.leave, player)
+            self._lobby.leave(player)
 
     def again(self, player: Player, enter: Callable[[Player], None]) -> None:
         """Has a player whose match is over wait for the next one, as `entering` does.

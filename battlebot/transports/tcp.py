@@ -167,13 +167,17 @@ class TcpDoor:
 
     def _stay(self, player: Player, guest: Guest) -> None:
         self._guests[player] = guest
+        give_up = self._give_up
         try:
             with self._stays.of(player, guest):
                 self._take_part(player, guest)
+        except Unavailable:
+            # who is turned away, as Redis hangs, learns it without waiting for Redis again
+            give_up = partial(in_background, self._give_up)
+            raise
         finally:
             del self._guests[player]
-            # a player that is turned away, as Redis hangs, learns it without waiting for Redis again
-            in_background(self._give_up, guest.holder)
+            give_up(guest.holder)
             self._note(guest)
             self._stays.count(player)
 
