@@ -100,6 +100,7 @@ def test_a_name_of_private_addresses_is_refused(resolve: Resolve, addresses: str
     with pytest.raises(BadAddress) as refused:
         Guard().addresses("bots.example", 80)
     assert not any(address in str(refused.value) for address in addresses.split())
+    assert refused.value.details["field"] == "url"
 
 
 def test_of_a_name_only_what_is_permitted_is_left(resolve: Resolve) -> None:
@@ -191,8 +192,9 @@ BAD = [
 @pytest.mark.parametrize("address", BAD)
 def test_what_two_readers_could_read_in_two_ways_is_no_address(address: str) -> None:
     """Refused with a sentence, before anything is resolved."""
-    with pytest.raises(BadAddress):
+    with pytest.raises(BadAddress) as refused:
         location_of(address)
+    assert refused.value.details["field"] == "url"
 
 
 GOOD = [
