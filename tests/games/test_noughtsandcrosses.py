@@ -174,3 +174,8 @@ def test_before_the_end_there_is_neither_victor_nor_reason() -> None:
 def test_a_board_as_text() -> None:
     """For logs."""
     assert game.render(at("XO. .X. ...")) == "X O .\n. X .\n. . ."
+
+
+def test_a_board_is_shown_row_by_row() -> None:
+    """A dot where it is empty."""
+    assert game.render(at("X.O .X. O..")) == "X . O\n. X .\nO . ."

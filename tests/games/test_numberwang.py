@@ -107,3 +107,8 @@ def test_a_complete_match_takes_no_turn() -> None:
     """Not even of the bot that would be next."""
     state = numberwang.reducer(at(9), {"n": 1, "player": ONE})
     assert not numberwang.validate(state, {"n": 1, "player": TWO})
+
+
+def test_the_number_is_shown_between_the_goals() -> None:
+    """Whoever's they are."""
+    assert numberwang.render(at(-3)) == "-10 <= -3 <= 10"
