@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from battlebot.errors import BadMessage
 from battlebot.rules.contract import Game, State
 from battlebot.rules.registry import discover
 from games.battlecube.ticks import MOST_BOMBS
@@ -333,6 +334,18 @@ OBJECTIONS: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "between cells": (["a"], {"playerStartPositions": [{"name": "a", "x": 1.5, "y": 0, "z": 0}]}, "coordinates of 0"),
     "outside": (["a"], {"playerStartPositions": [{"name": "a", "x": 8, "y": 0, "z": 0}]}, "coordinates of 0 to 7"),
     "no list": (["a"], {"playerStartPositions": "a"}, "must be a list"),
+    "no object": (["a"], {"playerStartPositions": ["a"]}, "must be a list of"),
+    "another key": (
+        ["a"],
+        {"playerStartPositions": [{"name": "a", "x": 0, "y": 0, "z": 0, "w": 0}]},
+        "must be a list of",
+    ),
+    "no name": (["a"], {"playerStartPositions": [{"name": 1, "x": 0, "y": 0, "z": 0}]}, "must be a list of"),
+    "the second outside": (
+        ["a", "b"],
+        {"playerStartPositions": [{"name": name, "x": 0, "y": y, "z": 0} for name, y in (("a", 0), ("b", 8))]},
+        "coordinates of 0 to 7",
+    ),
 }
 
 
@@ -372,3 +385,52 @@ def test_a_pause_is_as_long_as_the_ticks_that_passed() -> None:
         changed = game.reducer(changed, {"player": bot, "tasks": [{"task": "NOOP"}] * 3})
     assert (game.pause_ms(changed), changed["speed"]) == (60, 1000)
     assert game.pause_ms({**state, "complete": True}) == 0
+
+
+def test_a_bot_behind_http_is_asked_in_the_words_of_the_seed() -> None:
+    """And its answer is the tasks."""
+    state = play(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}, numOfTasksPerTick=2), a=[bomb(2, 2, 2), NOOP], b=None)
+    assert GAME.question(state, "a", {"address": "http://bots.example.org/a"}) == {
+        "currentPlayer": {"name": "a", "url": "http://bots.example.org/a"},
+        "gameInfo": {"edgeLength": 4, "currentTick": 2, "numOfTasksPerTick": 2, "numOfBotsInPlay": 2},
+        "players": [{"name": "a", "x": 0, "y": 0, "z": 0}, {"name": "far", "x": 3, "y": 3, "z": 3}],
+        "items": [{"type": "BOMB", "x": 2, "y": 2, "z": 2}],
+    }
+    assert GAME.turn_from([NOOP, NOOP]) == {"tasks": [NOOP, NOOP]}
+
+
+def test_a_grid_may_be_full() -> None:
+    """From the start, or by another setup."""
+    names = [f"p{n}" for n in range(8)]
+    assert len(set(where(GAME.initial_state(names, 1, {"edgeLength": 2})).values())) == 8
+    state = GAME.configure(GAME.initial_state(names, 1, {"edgeLength": 4}), {"edgeLength": 2}, False)
+    assert set(where(state).values()) == {(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)}
+
+
+LIMITS = {"maxNumOfTicks": (1, 10_000), "edgeLength": (1, 64), "numOfTasksPerTick": (1, 20), "speed": (0, 10_000)}
+
+
+@pytest.mark.parametrize("option", LIMITS)
+def test_a_number_has_its_limits(option: str) -> None:
+    """Both of them may be used."""
+    low, high = LIMITS[option]
+    for value in (low, high):
+        assert GAME.options_with_defaults({option: value})[option] == value
+    for value in (low - 1, high + 1):
+        with pytest.raises(BadMessage, match=option):
+            GAME.options_with_defaults({option: value})
+
+
+def test_what_is_not_given_is_as_the_page_has_it() -> None:
+    """With the time that a bot has for its answer."""
+    defaults = {"maxNumOfTicks": 200, "edgeLength": 8, "numOfTasksPerTick": 1, "speed": 0, "playerStartPositions": None}
+    assert (GAME.options_with_defaults({}), GAME.turn_timeout_ms) == (defaults, 5000)
+
+
+def test_a_state_is_shown_in_words() -> None:
+    """The tick, who and what is where, who has lost."""
+    state = play(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}, maxNumOfTicks=9), a=bomb(2, 2, 3), b=None)
+    assert GAME.render(state).splitlines() == [
+        *("tick 1 of 9, edge 4", "a at 0,0,0", "far at 3,3,3", "bomb at 2,2,3"),
+        "b lost on tick 0: no answer",
+    ]
