@@ -272,6 +272,13 @@ def test_another_setup_takes_effect_at_once_where_nobody_has_been_asked() -> Non
     assert len(state["items"]) == 1
 
 
+def test_each_new_size_places_all_anew() -> None:
+    """Also one that there was before."""
+    state = GAME.configure(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}), {"edgeLength": 9}, False)
+    again = GAME.configure(GAME.configure(state, {"edgeLength": 8}, False), {"edgeLength": 9}, False)
+    assert where(again) != where(state)
+
+
 BAD_TASKS: dict[str, tuple[Any, str]] = {
     "no array": ({"task": "NOOP"}, "an array of exactly 1 task"),
     "too many": ([NOOP, NOOP], "exactly 1 task"),
@@ -362,6 +369,7 @@ def test_nobody_sees_what_others_plan() -> None:
     assert GAME.view(state, "far")["answers"] == GAME.view(state, None)["answers"] == {}
     assert GAME.view(state, "a")["answers"] == {"a": {"tasks": [NOOP]}}
     assert "seed" not in GAME.view(state, None)
+    assert GAME.view(GAME.reducer(state, {"player": "far", "tasks": [NOOP]}), "a")["answers"] == {}
 
 
 def test_sixty_four_start_in_different_cells() -> None:
