@@ -209,6 +209,16 @@ def test_a_sequence_uses_the_stored_answers() -> None:
     assert after["waitingFor"] == ["a", "far"]
 
 
+def test_a_tick_is_told_as_it_was_before_its_tasks() -> None:
+    """A bomb placed in it is not there yet, nor has anybody moved."""
+    after = play(
+        start({"a": (0, 0, 0), **FAR}, numOfTasksPerTick=2), a=[move("+X"), bomb(2, 2, 2)], far=[NOOP, move("-X")]
+    )
+    ticks = [body for name, body in after["events"] if name == "NEXT_TICK"]
+    assert [len(body["items"]) for body in ticks] == [0, 1]
+    assert [body["players"][1]["x"] for body in ticks] == [3, 2]
+
+
 def test_a_bot_that_has_lost_is_not_asked_again() -> None:
     """The others play on, by themselves."""
     state = play(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}, numOfTasksPerTick=2), a=None)
@@ -238,6 +248,8 @@ def test_another_setup_takes_effect_at_the_next_sequence() -> None:
     changed = GAME.configure(changed, {"speed": 5}, True)
     assert changed["edgeLength"] == 4
     after = play(changed)
+    assert events(after) == [*["PLAYER_DID_NOTHING"] * 3, "NEXT_TICK"]
+    assert after["events"][-1][1]["players"] == after["positions"]
     assert (after["edgeLength"], after["numOfTasksPerTick"], after["speed"], after["items"]) == (9, 3, 5, [])
     assert set(where(after)) == {"a", "b", "far"}
     assert where(play(changed)) == where(after) != where(play(state))
