@@ -55,6 +55,7 @@ GOOD = [
     ("MONGODB_DATABASE", "ä" * 31, "mongodb_database", "ä" * 31),
     ("MONGODB_URI", "mongodb+srv://u:p@h/db", "mongodb_uri", "mongodb+srv://u:p@h/db"),
     ("NATS_URL", "nats://u:p@h:4222", "nats_url", "nats://u:p@h:4222"),
+    ("BATTLEBOT_ORIGINS", "*", "origins", "*"),
     ("SECRET_KEY", "newest-key-of-all,an-older-key-of-ours", "secret_key", "newest-key-of-all,an-older-key-of-ours"),
 ]
 
@@ -78,6 +79,9 @@ BAD = [
     ("BATTLEBOT_LOG_LEVEL", "trace", "not one of debug, info, warning, error"),
     ("REDIS_URL", "localhost:6379", "must begin with redis:// or rediss:// or unix://"),
     ("REDIS_URL", "http://h", "must begin with"),
+    ("BATTLEBOT_ORIGINS", "pages.example.org", "is not an origin"),
+    ("BATTLEBOT_ORIGINS", "*,https://pages.example.org/", "is not an origin"),
+    ("BATTLEBOT_BOT_NETWORKS", "10.1.0.0/16,10.1.0.0/33", "is no network"),
     ("SECRET_KEY", "fifteen-letters", "keys of at least 16 characters"),
     ("SECRET_KEY", "newest-key-of-all,fifteen-letters ", "keys of at least 16 characters"),
     ("SECRET_KEY", "newest-key-of-all,", "keys of at least 16 characters"),
@@ -262,6 +266,8 @@ def test_what_looks_like_ours_and_is_not_is_found_with_its_nearest(tmp_path: Pat
     environ = {
         "BATTLEBOT_PROT": "1",
         "BATTLEBOT_TOKEN": "t",
+        "BATTLEBOT_TCP_PUBLISH": "1",
+        "BATTLEBOT_IMAGE": "i",
         "BATTLEBOT_XYZZY": "",
         "PROT": "1",
         **as_environment(Settings()),
