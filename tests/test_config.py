@@ -12,6 +12,7 @@ from battlebot.config import (
     Settings,
     as_environment,
     is_allowed,
+    is_allowed_bot,
     is_allowed_viewer,
     load_settings,
     nats_login,
@@ -54,6 +55,7 @@ GOOD = [
     ("MONGODB_DATABASE", "ä" * 31, "mongodb_database", "ä" * 31),
     ("MONGODB_URI", "mongodb+srv://u:p@h/db", "mongodb_uri", "mongodb+srv://u:p@h/db"),
     ("NATS_URL", "nats://u:p@h:4222", "nats_url", "nats://u:p@h:4222"),
+    ("BATTLEBOT_ORIGINS", "*", "origins", "*"),
     ("SECRET_KEY", "newest-key-of-all,an-older-key-of-ours", "secret_key", "newest-key-of-all,an-older-key-of-ours"),
 ]
 
@@ -77,6 +79,12 @@ BAD = [
     ("BATTLEBOT_LOG_LEVEL", "trace", "not one of debug, info, warning, error"),
     ("REDIS_URL", "localhost:6379", "must begin with redis:// or rediss:// or unix://"),
     ("REDIS_URL", "http://h", "must begin with"),
+    ("BATTLEBOT_ORIGINS", "pages.example.org", "is not an origin"),
+    ("BATTLEBOT_ORIGINS", "*,https://pages.example.org/", "is not an origin"),
+    ("BATTLEBOT_BOT_NETWORKS", "10.1.0.0/16,10.1.0.0/33", "is no network"),
+    ("SECRET_KEY", "fifteen-letters", "keys of at least 16 characters"),
+    ("SECRET_KEY", "newest-key-of-all,fifteen-letters ", "keys of at least 16 characters"),
+    ("SECRET_KEY", "newest-key-of-all,", "keys of at least 16 characters"),
     ("MONGODB_URI", "redis://h", "must begin with mongodb:// or mongodb+srv://"),
     ("NATS_URL", "ws://h", "must name one server"),
     ("NATS_URL", "nats://", "must name one server"),
@@ -117,6 +125,7 @@ BAD = [
     ("NATS_URL", "nats://h:65536", "must name one server"),
     ("NATS_URL", "nats://h,nats://g", "must name one server"),
     ("NATS_URL", "nats://u:p@h,nats://u:p@g", "must name one server"),
+    ("NATS_URL", "nats://h,nats://u:p@g", "must name one server"),
     ("NATS_URL", "nats://u:p@h,u:p@g", "must name one server"),
     ("NATS_URL", "nats://u:%ff@h", "must be UTF-8"),
 ]
@@ -169,6 +178,8 @@ LOGINS = [
     ("tls://[::1]:1/", "tls://[::1]:1", {}),
     ("nats://t0k@h", "nats://h:4222", {"token": "t0k"}),
     ("nats://u:@h", "nats://h:4222", {"user": "u", "password": ""}),
+    ("nats://u:p,q@h", "nats://h:4222", {"user": "u", "password": "p,q"}),
+    ("nats://h:65535", "nats://h:65535", {}),
     ("nats://u%3A:p%40%2f%C3%A4@h", "nats://h:4222", {"user": "u:", "password": "p@/ä"}),
     ("nats://u:p@/#?:ä%@h", "nats://h:4222", {"user": "u", "password": "p@/#?:ä%"}),
 ]
@@ -255,6 +266,8 @@ def test_what_looks_like_ours_and_is_not_is_found_with_its_nearest(tmp_path: Pat
     environ = {
         "BATTLEBOT_PROT": "1",
         "BATTLEBOT_TOKEN": "t",
+        "BATTLEBOT_TCP_PUBLISH": "1",
+        "BATTLEBOT_IMAGE": "i",
         "BATTLEBOT_XYZZY": "",
         "PROT": "1",
         **as_environment(Settings()),
@@ -354,3 +367,16 @@ def test_pages_of_this_machine_are_viewers_of_a_server_that_only_it_can_reach(or
 def test_no_other_pages_are_viewers_by_themselves(origin: str) -> None:
     """Whatever their hosts resemble."""
     assert not is_allowed_viewer(Settings(), origin)
+
+
+def test_an_origin_is_allowed_that_is_named_or_where_all_are() -> None:
+    """Letters of any size, as browsers send it; a bot's own machine is named by itself, for bots alone."""
+    named = Settings(host="0.0.0.0", origins="https://Pages.example.org, http://b.example:8000")
+    page, other, own = "https://pages.EXAMPLE.org", "https://pages.example.org:8000", "http://localhost:8080"
+    for allowed in (is_allowed, is_allowed_bot, is_allowed_viewer):
+        assert allowed(named, page)
+        assert allowed(named, "http://b.example:8000")
+        assert not allowed(named, other)
+        assert allowed(Settings(origins="*"), other)
+        assert not allowed(Settings(), other)
+        assert allowed(named, own) is (allowed is is_allowed_bot)

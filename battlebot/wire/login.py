@@ -83,7 +83,7 @@ def _contest(value: object) -> str | None:
 
 
 def _second_protocol(message: dict[str, Any]) -> dict[str, Any]:
-    if message.get("protocol") != 2 or isinstance(message["protocol"], bool):
+    if message.get("protocol") != 2:
         return {}
     resume = message.get("resume")
     if resume is not None and not (isinstance(resume, str) and MATCH_ID.fullmatch(resume)):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from battlebot.errors import BadMessage
 from battlebot.rules.contract import Game, State
 from battlebot.rules.registry import discover
 from games.battlecube.ticks import MOST_BOMBS
@@ -208,6 +209,16 @@ def test_a_sequence_uses_the_stored_answers() -> None:
     assert after["waitingFor"] == ["a", "far"]
 
 
+def test_a_tick_is_told_as_it_was_before_its_tasks() -> None:
+    """A bomb placed in it is not there yet, nor has anybody moved."""
+    after = play(
+        start({"a": (0, 0, 0), **FAR}, numOfTasksPerTick=2), a=[move("+X"), bomb(2, 2, 2)], far=[NOOP, move("-X")]
+    )
+    ticks = [body for name, body in after["events"] if name == "NEXT_TICK"]
+    assert [len(body["items"]) for body in ticks] == [0, 1]
+    assert [body["players"][1]["x"] for body in ticks] == [3, 2]
+
+
 def test_a_bot_that_has_lost_is_not_asked_again() -> None:
     """The others play on, by themselves."""
     state = play(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}, numOfTasksPerTick=2), a=None)
@@ -237,6 +248,8 @@ def test_another_setup_takes_effect_at_the_next_sequence() -> None:
     changed = GAME.configure(changed, {"speed": 5}, True)
     assert changed["edgeLength"] == 4
     after = play(changed)
+    assert events(after) == [*["PLAYER_DID_NOTHING"] * 3, "NEXT_TICK"]
+    assert after["events"][-1][1]["players"] == after["positions"]
     assert (after["edgeLength"], after["numOfTasksPerTick"], after["speed"], after["items"]) == (9, 3, 5, [])
     assert set(where(after)) == {"a", "b", "far"}
     assert where(play(changed)) == where(after) != where(play(state))
@@ -269,6 +282,13 @@ def test_another_setup_takes_effect_at_once_where_nobody_has_been_asked() -> Non
     assert GAME.pause_ms(changed) == GAME.pause_ms(state) == 10
     assert changed["waitingFor"] == ["a", "b", "far"]
     assert len(state["items"]) == 1
+
+
+def test_each_new_size_places_all_anew() -> None:
+    """Also one that there was before."""
+    state = GAME.configure(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}), {"edgeLength": 9}, False)
+    again = GAME.configure(GAME.configure(state, {"edgeLength": 8}, False), {"edgeLength": 9}, False)
+    assert where(again) != where(state)
 
 
 BAD_TASKS: dict[str, tuple[Any, str]] = {
@@ -333,6 +353,18 @@ OBJECTIONS: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "between cells": (["a"], {"playerStartPositions": [{"name": "a", "x": 1.5, "y": 0, "z": 0}]}, "coordinates of 0"),
     "outside": (["a"], {"playerStartPositions": [{"name": "a", "x": 8, "y": 0, "z": 0}]}, "coordinates of 0 to 7"),
     "no list": (["a"], {"playerStartPositions": "a"}, "must be a list"),
+    "no object": (["a"], {"playerStartPositions": ["a"]}, "must be a list of"),
+    "another key": (
+        ["a"],
+        {"playerStartPositions": [{"name": "a", "x": 0, "y": 0, "z": 0, "w": 0}]},
+        "must be a list of",
+    ),
+    "no name": (["a"], {"playerStartPositions": [{"name": 1, "x": 0, "y": 0, "z": 0}]}, "must be a list of"),
+    "the second outside": (
+        ["a", "b"],
+        {"playerStartPositions": [{"name": name, "x": 0, "y": y, "z": 0} for name, y in (("a", 0), ("b", 8))]},
+        "coordinates of 0 to 7",
+    ),
 }
 
 
@@ -349,6 +381,7 @@ def test_nobody_sees_what_others_plan() -> None:
     assert GAME.view(state, "far")["answers"] == GAME.view(state, None)["answers"] == {}
     assert GAME.view(state, "a")["answers"] == {"a": {"tasks": [NOOP]}}
     assert "seed" not in GAME.view(state, None)
+    assert GAME.view(GAME.reducer(state, {"player": "far", "tasks": [NOOP]}), "a")["answers"] == {}
 
 
 def test_sixty_four_start_in_different_cells() -> None:
@@ -372,3 +405,52 @@ def test_a_pause_is_as_long_as_the_ticks_that_passed() -> None:
         changed = game.reducer(changed, {"player": bot, "tasks": [{"task": "NOOP"}] * 3})
     assert (game.pause_ms(changed), changed["speed"]) == (60, 1000)
     assert game.pause_ms({**state, "complete": True}) == 0
+
+
+def test_a_bot_behind_http_is_asked_in_the_words_of_the_seed() -> None:
+    """And its answer is the tasks."""
+    state = play(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}, numOfTasksPerTick=2), a=[bomb(2, 2, 2), NOOP], b=None)
+    assert GAME.question(state, "a", {"address": "http://bots.example.org/a"}) == {
+        "currentPlayer": {"name": "a", "url": "http://bots.example.org/a"},
+        "gameInfo": {"edgeLength": 4, "currentTick": 2, "numOfTasksPerTick": 2, "numOfBotsInPlay": 2},
+        "players": [{"name": "a", "x": 0, "y": 0, "z": 0}, {"name": "far", "x": 3, "y": 3, "z": 3}],
+        "items": [{"type": "BOMB", "x": 2, "y": 2, "z": 2}],
+    }
+    assert GAME.turn_from([NOOP, NOOP]) == {"tasks": [NOOP, NOOP]}
+
+
+def test_a_grid_may_be_full() -> None:
+    """From the start, or by another setup."""
+    names = [f"p{n}" for n in range(8)]
+    assert len(set(where(GAME.initial_state(names, 1, {"edgeLength": 2})).values())) == 8
+    state = GAME.configure(GAME.initial_state(names, 1, {"edgeLength": 4}), {"edgeLength": 2}, False)
+    assert set(where(state).values()) == {(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)}
+
+
+LIMITS = {"maxNumOfTicks": (1, 10_000), "edgeLength": (1, 64), "numOfTasksPerTick": (1, 20), "speed": (0, 10_000)}
+
+
+@pytest.mark.parametrize("option", LIMITS)
+def test_a_number_has_its_limits(option: str) -> None:
+    """Both of them may be used."""
+    low, high = LIMITS[option]
+    for value in (low, high):
+        assert GAME.options_with_defaults({option: value})[option] == value
+    for value in (low - 1, high + 1):
+        with pytest.raises(BadMessage, match=option):
+            GAME.options_with_defaults({option: value})
+
+
+def test_what_is_not_given_is_as_the_page_has_it() -> None:
+    """With the time that a bot has for its answer."""
+    defaults = {"maxNumOfTicks": 200, "edgeLength": 8, "numOfTasksPerTick": 1, "speed": 0, "playerStartPositions": None}
+    assert (GAME.options_with_defaults({}), GAME.turn_timeout_ms) == (defaults, 5000)
+
+
+def test_a_state_is_shown_in_words() -> None:
+    """The tick, who and what is where, who has lost."""
+    state = play(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}, maxNumOfTicks=9), a=bomb(2, 2, 3), b=None)
+    assert GAME.render(state).splitlines() == [
+        *("tick 1 of 9, edge 4", "a at 0,0,0", "far at 3,3,3", "bomb at 2,2,3"),
+        "b lost on tick 0: no answer",
+    ]

@@ -122,3 +122,9 @@ def test_a_full_board_is_a_draw() -> None:
         assert not state["complete"]
         state = drop(state, int(column))
     assert (state["complete"], state["victor"], state["reason"]) == (True, None, "complete")
+
+
+def test_a_board_is_shown_from_the_top() -> None:
+    """The columns' numbers below it."""
+    empty = ". . . . . . .\n"
+    assert game.render(at("...O... X..X...")) == empty * 4 + ". . . O . . .\nX . . X . . .\n0 1 2 3 4 5 6"

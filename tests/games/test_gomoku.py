@@ -139,7 +139,9 @@ def test_options_change_the_board_and_the_line() -> None:
     assert (len(state["board"]), state["victor"]) == (5, X)
 
 
-@pytest.mark.parametrize("options", [{"size": 4}, {"size": 26}, {"winLength": 2}, {"size": 5, "winLength": 6}])
+@pytest.mark.parametrize(
+    "options", [{"size": 4}, {"size": 4, "winLength": 4}, {"size": 26}, {"winLength": 2}, {"size": 5, "winLength": 6}]
+)
 def test_options_that_make_no_game_are_refused(options: dict[str, int]) -> None:
     """Also a line that is longer than the board."""
     with pytest.raises(BadMessage):
@@ -199,3 +201,9 @@ def test_a_board_is_shown_with_its_coordinates() -> None:
 def test_bots_are_told_less_time_than_they_have() -> None:
     """5.0 s are shown, 5.5 s granted, as in the original arena."""
     assert (GOMOKU.turn_timeout_ms, GOMOKU.leeway_ms) == (5000, 500)
+
+
+def test_a_complete_match_takes_no_turn() -> None:
+    """Not even of the bot that would be next, in a free space."""
+    state = place(at("XXXX"), 4, 0)
+    assert not game.validate(state, {"x": 9, "y": 9, "player": O})

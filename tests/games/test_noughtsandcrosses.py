@@ -89,6 +89,19 @@ def test_an_invalid_turn_is_told_why(mark: Any, space: Any, word: str) -> None:
     assert word in game.explain(state, turn(mark, space))
 
 
+@pytest.mark.parametrize(("mover", "mark"), [(X, "X"), (O, "O")])
+def test_one_is_told_ones_own_mark(mover: str, mark: str) -> None:
+    """Whoever moves with the other's."""
+    state, wrong = at("... ... ...", mover), "O" if mark == "X" else "X"
+    assert f'"{mark}"' in game.explain(state, turn(wrong, [0, 0], mover))
+
+
+def test_nobody_moves_out_of_turn() -> None:
+    """Nor with its own mark in an empty space."""
+    assert not game.validate(at("X.. ... ...", O), turn("X", [1, 1], X))
+    assert not game.validate(at("... ... ...", X), turn("O", [1, 1], O))
+
+
 def test_every_empty_space_is_valid() -> None:
     """And no other."""
     state = at("X.O .X. O..", O)
@@ -116,6 +129,23 @@ def test_each_line_wins(before: str, space: list[int]) -> None:
     assert (state["complete"], state["victor"], state["reason"]) == (True, X, "complete")
 
 
+LINES = ["abc", "def", "ghi", "adg", "beh", "cfi", "aei", "ceg"]  # of the spaces a to i, row by row
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_wins_with_whichever_of_its_spaces_comes_last(line: str) -> None:
+    """Two of it do not, with a third mark elsewhere or with the other's."""
+    for last in line:
+        others = [space for space in line if space != last]
+        marks = "".join("X" if space in others else "." for space in "abcdefghi")
+        for space in "abcdefghi":
+            number = "abcdefghi".index(space)
+            if marks[number] == ".":
+                rows = f"{marks[:3]} {marks[3:6]} {marks[6:]}"
+                assert game.reducer(at(rows), turn("X", [*divmod(number, 3)]))["complete"] is (space == last)
+                assert not game.reducer(at(rows, O), turn("O", [*divmod(number, 3)], O))["complete"]
+
+
 def test_a_complete_match_takes_no_turn() -> None:
     """Not even of the bot that would be next, in an empty space."""
     state = game.reducer(at("XX. OO. ..."), turn("X", [0, 2]))
@@ -135,10 +165,17 @@ def test_a_full_board_is_a_draw() -> None:
 
 
 def test_before_the_end_there_is_neither_victor_nor_reason() -> None:
-    """The turn passes to the other bot."""
+    """The turn passes to the other bot, also where a row, or all but one space, is full."""
     assert game.reducer(at("... ... ..."), turn("X", [1, 1])) == at("... .X. ...", O)
+    assert game.reducer(at("XO. ... ..."), turn("X", [0, 2])) == at("XOX ... ...", O)
+    assert game.reducer(at("XOX XO. OX.", O), turn("O", [1, 2], O)) == at("XOX XOO OX.", X)
 
 
 def test_a_board_as_text() -> None:
     """For logs."""
     assert game.render(at("XO. .X. ...")) == "X O .\n. X .\n. . ."
+
+
+def test_a_board_is_shown_row_by_row() -> None:
+    """A dot where it is empty."""
+    assert game.render(at("X.O .X. O..")) == "X . O\n. X .\nO . ."

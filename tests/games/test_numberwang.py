@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from typing import Any
 
 import pytest
@@ -21,9 +23,14 @@ def test_the_board_begins_at_zero() -> None:
     assert numberwang.initial_state([ONE, TWO], 5, {}) == at(0)
 
 
-@pytest.mark.parametrize("n", [0, 1, -1, 9, 0.5, -2.25, -0.0, 1_000_000, 2**53, -(2**63), 1e15, -1.7e308], ids=repr)
+LARGEST = sys.float_info.max
+
+
+@pytest.mark.parametrize(
+    "n", [0, 1, -1, 9, 0.5, -2.25, -0.0, 1_000_000, 2**53, -(2**63), 1e15, -1.7e308, LARGEST, -LARGEST], ids=repr
+)
 def test_a_number_is_valid(n: Any) -> None:
-    """Whole or not, zero too."""
+    """Whole or not, zero too, up to the largest that a double holds."""
     assert numberwang.validate(at(0), {"n": n, "player": ONE})
 
 
@@ -75,6 +82,21 @@ def test_ten_decides(before: float, mover: str, n: float, after: float, victor: 
     assert state == {**at(after, other), "complete": True, "victor": victor, "reason": "complete"}
 
 
+@pytest.mark.parametrize(
+    ("before", "n", "after"),
+    [
+        (0, 3, "3"),
+        (0, 3.0, "3.0"),
+        (1, 2**53 - 1, "9007199254740992"),
+        (1, 2**53, "9007199254740992.0"),
+        (-1, -(2**53), "-9007199254740992.0"),
+    ],
+)
+def test_whole_numbers_stay_whole_up_to_two_to_the_53rd(before: float, n: float, after: str) -> None:
+    """As JSON shows them; beyond, a sum is a float."""
+    assert json.dumps(numberwang.reducer(at(before), {"n": n, "player": ONE})["board"]["n"]) == after
+
+
 @pytest.mark.parametrize(("before", "n", "after"), [(0, 0, 0), (8, 1, 9), (-9, -0.5, -9.5), (9, -19 + 1, -9)])
 def test_short_of_ten_the_other_bot_is_next(before: float, n: float, after: float) -> None:
     """Neither victor nor reason is there yet."""
@@ -85,3 +107,8 @@ def test_a_complete_match_takes_no_turn() -> None:
     """Not even of the bot that would be next."""
     state = numberwang.reducer(at(9), {"n": 1, "player": ONE})
     assert not numberwang.validate(state, {"n": 1, "player": TWO})
+
+
+def test_the_number_is_shown_between_the_goals() -> None:
+    """Whoever's they are."""
+    assert numberwang.render(at(-3)) == "-10 <= -3 <= 10"

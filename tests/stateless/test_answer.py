@@ -139,3 +139,106 @@ def test_chunks_may_be_as_small_as_they_like(size: int) -> None:
     body = b"[" + b" " * 65_534 + b"]"
     answer = read(CHUNKED + b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\nX-Note: x\r\n\r\n", size)
     assert (answer.done, answer.problem, answer.body) == (True, None, body)
+
+
+@pytest.mark.parametrize("size", [1, AT_ONCE])
+def test_an_answer_may_end_with_its_connection(size: int) -> None:
+    """Where nothing says how long its body is; such a connection cannot be kept."""
+    answer = read(STATUS + b"\r\n[]", size)
+    assert (answer.done, answer.problem) == (False, None)
+    answer.feed(b"")
+    assert (answer.done, answer.problem, answer.status, answer.body) == (True, None, 200, b"[]")
+    assert not answer.reusable
+
+
+CUT = {
+    "nothing": b"",
+    "headers": STATUS + b"X-Note: x",
+    "a body with a length": STATUS + LENGTH + b"\r\n[",
+    "a chunk": CHUNKED + b"2\r\n[",
+    "chunks without their end": CHUNKED + b"2\r\n[]\r\n",
+    "an interim answer": b"HTTP/1.1 100 Continue\r\n\r\n",
+    "an interim answer with a length": b"HTTP/1.1 103 Early Hints\r\n" + LENGTH + b"\r\n",
+}
+
+
+@pytest.mark.parametrize("part", CUT)
+def test_an_answer_that_says_how_long_it_is_does_not_end_before(part: str) -> None:
+    """Nor one whose headers have not come."""
+    answer = Answer(65_536)
+    assert not answer.began
+    if CUT[part]:
+        answer.feed(CUT[part])
+        assert answer.began
+    assert (answer.done, answer.problem) == (False, None)
+    answer.feed(b"")
+    assert answer.problem is not None
+    assert (answer.done, answer.problem[0], answer.reusable) == (False, "cut-off", False)
+
+
+def test_a_length_of_an_interim_answer_is_not_that_of_the_answer() -> None:
+    """Which ends with its connection here."""
+    answer = read(b"HTTP/1.1 103 Early Hints\r\nContent-Length: 0\r\n\r\n" + STATUS + b"\r\n[]")
+    answer.feed(b"")
+    assert (answer.done, answer.problem, answer.body) == (True, None, b"[]")
+
+
+@pytest.mark.parametrize("data", [STATUS + b"\r\n[]", STATUS + LENGTH + b"\r\n["])
+def test_a_connection_that_breaks_completes_nothing(data: bytes) -> None:
+    """Not even an answer that its end would have completed; and what is wrong stays so."""
+    answer = read(data)
+    answer.broke("it was reset")
+    assert answer.problem == ("cut-off", "The connection broke: it was reset.")
+    answer.feed(b"")
+    assert (answer.done, answer.problem[0]) == (False, "cut-off")
+
+
+@pytest.mark.parametrize(
+    ("data", "kept"),
+    [
+        (STATUS + LENGTH + b"\r\n[]", True),
+        (CHUNKED + b"2\r\n[]\r\n0\r\n\r\n", True),
+        (STATUS + b"Connection: close\r\n" + LENGTH + b"\r\n[]", False),
+        (b"HTTP/1.0 200 OK\r\n" + LENGTH + b"\r\n[]", False),
+        (b"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n" + LENGTH + b"\r\n[]", True),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", True),
+        (b"HTTP/1.1 304 Not Modified\r\n\r\n", True),
+    ],
+)
+def test_a_connection_is_kept_where_both_sides_know_the_answers_end(data: bytes, kept: bool) -> None:
+    """And the bot does not say otherwise."""
+    answer = read(data)
+    assert (answer.done, answer.reusable) == (True, kept)
+
+
+@pytest.mark.parametrize(("count", "problem"), [(5, None), (6, "bad-http")])
+def test_few_interim_answers_may_come_before_the_answer(count: int, problem: str | None) -> None:
+    """Five."""
+    answer = read(count * b"HTTP/1.1 103 Early Hints\r\n\r\n" + STATUS + LENGTH + b"\r\n[]")
+    assert (answer.problem or (None,))[0] == problem
+    assert answer.done is (problem is None)
+
+
+@pytest.mark.parametrize("form", [STATUS + b"Content-Length: %d\r\n\r\n%s", STATUS + b"X-%d: x\r\n\r\n%s"])
+def test_a_body_is_as_large_as_may_be_and_no_larger(form: bytes) -> None:
+    """However its end is told; the first byte too many is enough."""
+    for size, problem in ((65_536, None), (65_537, "too-big")):
+        answer = read(form % (size, b" " * size), 10_007)
+        answer.feed(b"")
+        assert (answer.problem or (None,))[0] == problem
+        assert answer.done is (problem is None)
+
+
+@pytest.mark.parametrize("encoding", [b"identity", b"Identity", b""])
+def test_an_encoding_that_changes_nothing_is_none(encoding: bytes) -> None:
+    """Whoever says so."""
+    answer = read(STATUS + b"Content-Encoding: " + encoding + b"\r\n" + LENGTH + b"\r\n[]")
+    assert (answer.done, answer.problem) == (True, None)
+
+
+@pytest.mark.parametrize(("size", "problem"), [(2_048, None), (2_047, "too-big")])
+def test_each_part_after_the_first_holds_2048_bytes_of_the_body(size: int, problem: str | None) -> None:
+    """Of its 16,384; the rest may be what stands beside the size of a chunk."""
+    head, body = CHUNKED + b"ffff;", b"\r\n" + b" " * size
+    answer = read(head + b"x" * (2 * 16_384 - len(head) - len(body)) + body)
+    assert (answer.problem or (None,))[0] == problem

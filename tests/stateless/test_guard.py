@@ -59,6 +59,14 @@ def test_an_operator_may_allow_networks() -> None:
     assert [address for address in permitted + refused if guard.permits(ipaddress.ip_address(address))] == permitted
 
 
+def test_the_address_within_an_address_is_the_one_that_is_looked_at() -> None:
+    """All 32 bits of it."""
+    guard = Guard(networks=["10.1.0.1/32"])
+    for prefix in ("64:ff9b::", "::ffff:"):
+        assert guard.permits(ipaddress.ip_address(f"{prefix}10.1.0.1"))
+        assert not guard.permits(ipaddress.ip_address(f"{prefix}10.1.0.0"))
+
+
 @pytest.fixture
 def resolve(monkeypatch: pytest.MonkeyPatch) -> Resolve:
     """Makes names resolve as a table says: name -> addresses, an error, or a list of those for one call each.
@@ -100,6 +108,7 @@ def test_a_name_of_private_addresses_is_refused(resolve: Resolve, addresses: str
     with pytest.raises(BadAddress) as refused:
         Guard().addresses("bots.example", 80)
     assert not any(address in str(refused.value) for address in addresses.split())
+    assert refused.value.details["field"] == "url"
 
 
 def test_of_a_name_only_what_is_permitted_is_left(resolve: Resolve) -> None:
@@ -154,7 +163,9 @@ BAD = [
     "http://bots.example:0/",
     "http://bots.example:99999/",
     "http://bots.example:x/",
+    "http://bots.example:65536/",
     "http://bots.example:22/",
+    "http://bots.example:1023/",
     "http://bots.example:25/",
     "http://bots.example:6379/",
     "http://bots.example:27017/",
@@ -182,8 +193,10 @@ BAD = [
     "http://bots..example/",
     "http://-bots.example/",
     "http://" + "a" * 64 + ".example/",
-    "http://" + "a." * 130 + "example/",
-    "http://bots.example/" + "a" * 2048,
+    "http://" + "a." * 123 + "examples/",
+    "http://bots.example/" + "a" * 2029,
+    "http://bots-.example/",
+    "http://bots.example:8080:80/",
     "http://1.2.3.4.example.5/",
 ]
 
@@ -191,8 +204,9 @@ BAD = [
 @pytest.mark.parametrize("address", BAD)
 def test_what_two_readers_could_read_in_two_ways_is_no_address(address: str) -> None:
     """Refused with a sentence, before anything is resolved."""
-    with pytest.raises(BadAddress):
+    with pytest.raises(BadAddress) as refused:
         location_of(address)
+    assert refused.value.details["field"] == "url"
 
 
 GOOD = [
@@ -203,6 +217,9 @@ GOOD = [
     ("http://xn--bts-sna.example/", (False, "xn--bts-sna.example", 80, "xn--bts-sna.example", "/")),
     ("http://bots.example:80/", (False, "bots.example", 80, "bots.example", "/")),
     ("http://8.8.8.8./", (False, "8.8.8.8", 80, "8.8.8.8", "/")),
+    ("http://bots.example:1024/", (False, "bots.example", 1024, "bots.example:1024", "/")),
+    ("http://bots.example:65535/", (False, "bots.example", 65535, "bots.example:65535", "/")),
+    ("https://a.B-c.example?d", (True, "a.b-c.example", 443, "a.b-c.example", "/?d")),
     ("http://my_bot.example:443/", (False, "my_bot.example", 443, "my_bot.example:443", "/")),
 ]
 
@@ -213,6 +230,20 @@ def test_an_address_is_taken_apart(address: str, location: tuple[Any, ...]) -> N
     assert location_of(address) == location
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://bots.example/" + "a" * 2028,
+        "http://" + "a" * 63 + ".example/",
+        "http://" + "a." * 123 + "example/",
+    ],
+    ids=["address", "label", "name"],
+)
+def test_an_address_may_be_as_long_as_this(address: str) -> None:
+    """2048 characters; 63 of a label and 253 of a name, as DNS has it."""
+    assert location_of(address).name in address
+
+
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8000/", "http://[::1]:8000/", "http://[::ffff:10.0.0.1]/"])
 def test_an_address_of_digits_is_refused_before_anybody_is_asked(url: str) -> None:
     """Names only when they are resolved."""
@@ -221,9 +252,10 @@ def test_an_address_of_digits_is_refused_before_anybody_is_asked(url: str) -> No
 
 
 def test_a_name_that_is_none_is_the_bots_own_failure(resolve: Resolve) -> None:
-    """As is one whose own name server fails, while others are found."""
-    for code in (socket.EAI_NONAME, socket.EAI_AGAIN):
-        resolve({"bots.example": socket.gaierror(code, "no"), CONTROL_NAME: "198.41.0.4"})
+    """As is one whose own name server fails, while others are found; whether they are matters to this alone."""
+    found, down = "198.41.0.4", socket.gaierror(socket.EAI_AGAIN, "no")
+    for code, control in ((socket.EAI_NONAME, found), (socket.EAI_NONAME, down), (socket.EAI_AGAIN, found)):
+        resolve({"bots.example": socket.gaierror(code, "no"), CONTROL_NAME: control})
         with pytest.raises(Unresolved) as failed:
             Guard().addresses("bots.example", 80)
         assert not failed.value.ours

@@ -6,8 +6,18 @@ from typing import Any
 
 import pytest
 
-from battlebot.errors import BadMessage, Unavailable
-from battlebot.wire.cubed import ended, failed, read_new_game, read_setup, read_watched, refusal, told
+from battlebot.errors import BadAddress, BadMessage, Unavailable
+from battlebot.wire.cubed import (
+    bad_url,
+    ended,
+    failed,
+    read_new_game,
+    read_setup,
+    read_watched,
+    refusal,
+    started,
+    told,
+)
 
 SETUP = {"maxNumOfTicks": 50, "edgeLength": 8}
 BOT = {"name": "teebot", "url": "https://bots.example.org/teebot"}
@@ -23,6 +33,16 @@ def test_a_game_is_read_with_what_was_given() -> None:
     assert wanted.players == (("teebot", "https://bots.example.org/teebot"),)
 
 
+def test_a_game_is_as_large_as_may_be() -> None:
+    """All four numbers, of up to nine digits in quotes; 64 players; also capital letters in a url's scheme."""
+    setup = {"maxNumOfTicks": "9" * 9, "edgeLength": 999_999_999.0, "speed": "0", "numOfTasksPerTick": "2"}
+    players = [{"name": f"bot {number}", "url": "HTTP://bots.example.org"} for number in range(64)]
+    wanted = read_new_game({"setup": setup, "players": players})
+    assert wanted.setup == {"maxNumOfTicks": 10**9 - 1, "edgeLength": 10**9 - 1, "speed": 0, "numOfTasksPerTick": 2}
+    assert all(type(value) is int for value in wanted.setup.values())
+    assert [name for name, _ in wanted.players] == [f"bot {number}" for number in range(64)]
+
+
 WRONG: list[tuple[str, Any, list[tuple[list[Any], str]]]] = [
     ("null", None, [(["setup"], "any.required"), (["players"], "any.required")]),
     ("a text", "x", [([], "object.base")]),
@@ -33,6 +53,14 @@ WRONG: list[tuple[str, Any, list[tuple[list[Any], str]]]] = [
     ("true", {"setup": {**SETUP, "speed": True}, "players": [BOT]}, [(["setup", "speed"], "number.base")]),
     ("half", {"setup": {**SETUP, "speed": 0.5}, "players": [BOT]}, [(["setup", "speed"], "number.base")]),
     ("digits", {"setup": {**SETUP, "speed": "9" * 10}, "players": [BOT]}, [(["setup", "speed"], "number.base")]),
+    (
+        "a float of ten digits",
+        {"setup": {**SETUP, "speed": 1e9}, "players": [BOT]},
+        [(["setup", "speed"], "number.base")],
+    ),
+    ("others' digits", {"setup": {**SETUP, "speed": "٣"}, "players": [BOT]}, [(["setup", "speed"], "number.base")]),
+    ("an empty url", {"setup": SETUP, "players": [{**BOT, "url": ""}]}, [(["players", 0, "url"], "string.base")]),
+    ("a number as url", {"setup": SETUP, "players": [{**BOT, "url": 4001}]}, [(["players", 0, "url"], "string.base")]),
     ("infinite", {"setup": {**SETUP, "speed": 1e300}, "players": [BOT]}, [(["setup", "speed"], "number.base")]),
     ("an object as players", {"setup": SETUP, "players": {}}, [(["players"], "array.base")]),
     ("nobody", {"setup": SETUP, "players": []}, [(["players"], "array.length")]),
@@ -77,33 +105,50 @@ def test_an_error_without_problems_is_told_as_a_sentence() -> None:
     assert body == {"error": "UNAVAILABLE", "details": "Redis does not answer now.", "code": "unavailable"}
 
 
-SETUPS: list[tuple[Any, dict[str, int] | None]] = [
-    ({"edgeLength": 9}, {"edgeLength": 9}),
-    ({**SETUP, "speed": 3}, {"edgeLength": 8, "speed": 3}),
-    ({"maxNumOfTicks": 9}, None),
-    ({}, None),
-    (None, None),
-    ([], None),
-    ({"speed": "soon"}, None),
-]
+def test_a_url_that_may_not_be_asked_is_told_at_its_player() -> None:
+    """Like one that is none."""
+    name, body = refusal(bad_url(BadAddress("Only public addresses."), 3))
+    problem = {"message": "Only public addresses.", "path": ["players", 3, "url"], "type": "string.uri"}
+    assert (name, body["error"], body["details"]) == ("ERROR", "INVALID_GAME_CONFIGURATION", [problem])
 
 
-@pytest.mark.parametrize(("payload", "setup"), SETUPS)
-def test_a_setup_changes_what_may_change(payload: Any, setup: dict[str, int] | None) -> None:
-    """Size, speed and number of tasks; something of it must be there."""
-    if setup is not None:
-        assert read_setup(payload) == setup
-        return
-    with pytest.raises(BadMessage):
+@pytest.mark.parametrize(
+    ("payload", "setup"),
+    [
+        ({"edgeLength": 9}, {"edgeLength": 9}),
+        ({**SETUP, "speed": 3}, {"edgeLength": 8, "speed": 3}),
+        ({"numOfTasksPerTick": "2", "speed": None}, {"numOfTasksPerTick": 2}),
+    ],
+)
+def test_a_setup_changes_what_may_change(payload: Any, setup: dict[str, int]) -> None:
+    """Size, speed and number of tasks."""
+    assert read_setup(payload) == setup
+
+
+@pytest.mark.parametrize(
+    ("payload", "problem"),
+    [
+        ({"maxNumOfTicks": 9}, ([], "object.missing")),
+        ({}, ([], "object.missing")),
+        (None, ([], "object.base")),
+        ([], ([], "object.base")),
+        ({"speed": "soon"}, (["speed"], "number.base")),
+    ],
+)
+def test_something_of_it_must_be_there(payload: Any, problem: tuple[list[Any], str]) -> None:
+    """What is wrong is told with its place within the setup, which is the whole body here."""
+    with pytest.raises(BadMessage) as raised:
         read_setup(payload)
+    assert [(row["path"], row["type"]) for row in raised.value.details["problems"]] == [problem]
 
 
 def test_a_watched_game_is_named() -> None:
     """By itself or in an object."""
     assert read_watched({"id": "x"}) == read_watched("x") == "x"
     for payload in (None, {}, {"id": 1}, [], 3):
-        with pytest.raises(BadMessage):
+        with pytest.raises(BadMessage) as raised:
             read_watched(payload)
+        assert [(row["path"], row["type"]) for row in raised.value.details["problems"]] == [(["id"], "string.base")]
 
 
 def test_the_events_of_a_state_name_the_match() -> None:
@@ -116,6 +161,11 @@ def test_the_events_of_a_state_name_the_match() -> None:
     ]
     assert tick[1] == {"gameInfo": {"currentTick": 1}, "players": [], "items": []}
     assert told({}, "m") == []
+
+
+def test_a_game_that_has_started_is_named() -> None:
+    """So that others can watch it."""
+    assert started("m") == ("GAME_STARTED", {"id": "m"})
 
 
 def test_the_end_has_both_names_of_a_score() -> None:
@@ -131,4 +181,6 @@ def test_the_end_has_both_names_of_a_score() -> None:
     cut_short = ended({"victor": None, **known}, "m", {})[1]
     assert cut_short["result"] == "TIE"
     assert [(row["name"], row["score"], row["highScore"]) for row in cut_short["scores"]] == [("a", 3, 3), ("b", 8, 8)]
-    assert failed("error")[1]["error"] == "GAME_FAILED"
+    name, body = failed("error")
+    assert (name, body["error"], body["code"]) == ("ERROR", "GAME_FAILED", "error")
+    assert body["details"].endswith(".")

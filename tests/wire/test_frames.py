@@ -66,6 +66,11 @@ def test_what_no_client_sends_is_irregular(begin: bytes) -> None:
         payload_at(begin + MASK, 0)
 
 
+def test_a_length_has_63_bits() -> None:
+    """Whoever takes so much."""
+    assert payload_at(struct.pack("!BBQ", TEXT, 0xFF, 2**63 - 1), 0) == (14, 14 + 2**63 - 1)
+
+
 @pytest.mark.parametrize("length", LENGTHS)
 def test_a_servers_text_has_the_shortest_header_and_no_mask(length: int) -> None:
     """As the RFC's section 5.2 wants the length."""
@@ -90,6 +95,12 @@ def test_a_servers_text_is_counted_in_bytes() -> None:
         (head(1, first=0x01) + masked(b"1"), None),  # a part of a message
         (head(1, first=0x82) + masked(b"1"), None),  # binary
         (b"\x81\x02{}" + MASK, None),  # no mask
+        (
+            (head(200) + masked(b"x" * 200))[:132],
+            None,
+        ),  # a part, as long as a frame would be of which 126 were the length
+        ((head(70_000) + masked(b"x" * 200))[:133], None),  # or 127
+        (b"\x81\x7e\x00\x7e", None),  # or one less than none
         (b"\x81", None),
         (b"", None),
     ],

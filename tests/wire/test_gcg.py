@@ -112,3 +112,60 @@ def test_names_become_nicknames() -> None:
     """The format ends a name at white space or a colon; no two are alike."""
     assert nicknames(["a b", "a:b"]) == ["a_b", "a_b_"]
     assert nicknames([" ", "日本"]) == ["_", "日本"]
+
+
+def test_a_file_begins_with_what_is_known_of_the_match() -> None:
+    """In the lines of the format, each in one line; what it has no line for is a note."""
+    known = {
+        "players": [{"nickname": "a b", "real_name": "A\nB"}, {"nickname": "a:b"}],
+        "title": "Final\n#rack1 Z",
+        "description": "Board 1",
+        "id_auth": "battlebot",
+        "uid": "65a1",
+        "lexicon": "enable1",
+        "challenge_rule": "DOUBLE",
+        "events": [
+            {
+                "type": "UNSUCCESSFUL_CHALLENGE_TURN_LOSS",
+                "player_index": 1,
+                "rack": "ABC",
+                "cumulative": 7,
+                "note": "no\nword",
+            }
+        ],
+    }
+    assert to_gcg(known).splitlines() == [
+        "#character-encoding UTF-8",
+        "#player1 a_b A B",
+        "#player2 a_b_ a_b_",
+        "#title Final #rack1 Z",
+        "#description Board 1",
+        "#id battlebot 65a1",
+        "#lexicon enable1",
+        "#incomplete",
+        "#note challenge rule: DOUBLE",
+        ">a_b_: ABC - +0 7",
+        "#note challenged in vain",
+        "#note no word",
+    ]
+
+
+def test_what_is_not_known_has_no_line() -> None:
+    """The rule is that of a history without one; who gave the id may be unknown."""
+    players = [{"nickname": "one"}, {"nickname": "two"}]
+    head = ["#character-encoding UTF-8", "#player1 one one", "#player2 two two"]
+    rule = "#note challenge rule: VOID"
+    assert to_gcg({"players": players}).splitlines() == [*head, "#incomplete", rule]
+    assert to_gcg({"players": players, "uid": "m", "play_state": "GAME_OVER", "winner": -1}).splitlines() == [
+        *(*head, "#id unknown m", rule, "#note result: a draw"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "over"), [("PASS", False), ("END_RACK_PTS", True), ("END_RACK_PENALTY", True), ("TIME_PENALTY", False)]
+)
+def test_a_result_is_noted_where_no_event_shows_it(kind: str, over: bool) -> None:
+    """The racks that are left show it."""
+    players = [{"nickname": "one"}, {"nickname": "two"}]
+    known = {"players": players, "events": [{"type": kind}], "play_state": "GAME_OVER", "winner": 1}
+    assert ("#note result: player2 won" in to_gcg(known).splitlines()) is not over

@@ -35,6 +35,7 @@ GOOD: list[tuple[str | bytes, dict[str, Any]]] = [
     (f'{{"a": {INT64_LOW - 1}, "b": {INT64_LOW}}}', {"a": -(2.0**63), "b": INT64_LOW}),
     (f'{{"a": [{{"b": {2**64 - 1}}}, true, 7]}}', {"a": [{"b": 2.0**64}, True, 7]}),
     (f'{{"a": [1e30, -{2**64}], "b": {"9" * 300}}}', {"a": [1e30, -(2.0**64)], "b": 1e300}),
+    (f'{{"a": {2**63}, "b": "x", "c": null, "d": 0.5}}', {"a": 2.0**63, "b": "x", "c": None, "d": 0.5}),
     ('{"a": "\\u0000", "b": "18446744073709551616"}', {"a": "\0", "b": str(2**64)}),
     ('{"a": "\\ud83e\\udd16", "\\u00e9": "é"}', {"a": "🤖", "é": "é"}),
     ('{"": true, "a.b": null, "$set": false}', {"": True, "a.b": None, "$set": False}),
@@ -112,6 +113,10 @@ def test_how_deep_a_value_is_that_others_have_decoded_is_told_as_exactly(levels:
     assert not is_deeper(json.loads(nested(levels)), levels)
     assert is_deeper(json.loads(nested(levels + 1)), levels)
     assert not is_deeper("[[[", 0)
+    for wide in ({"a": 1, "b": [[]]}, [[], [1, {"a": []}], 2]):
+        assert is_deeper(wide, 2)
+        assert not is_deeper(wide, 4)
+    assert not is_deeper([], 1)
 
 
 values = st.recursive(

@@ -53,6 +53,7 @@ def test_an_original_login_is_read() -> None:
         ({**SECOND, "session": None, "resume": None}, {"keep": False, "resume": None}),
         ({**SECOND, "resume": MATCH_ID}, {"resume": MATCH_ID, "version": None}),
         ({**SECOND, "resume": MATCH_ID, "version": 7}, {"resume": MATCH_ID, "version": 7}),
+        ({**SECOND, "resume": MATCH_ID, "version": 0}, {"resume": MATCH_ID, "version": 0}),
         ({"protocol": 1, "version": "x"}, {"version": None}),
     ],
     ids=repr,
@@ -97,6 +98,19 @@ def test_the_second_protocols_fields_are_checked_too(field: str, value: Any) -> 
     with pytest.raises(BadMessage) as caught:
         decoded(protocol=2, **{field: value})
     assert caught.value.details["field"] == field
+
+
+@pytest.mark.parametrize(
+    ("hashed", "good"), [("", True), (HASH, True), (HASH.upper(), True), (HASH[:-1], False), ("é" * 64, False)]
+)
+def test_a_hash_of_a_door_that_asks_for_none_is_looked_at_where_there_is_one(hashed: str, good: bool) -> None:
+    """At the TCP door most players have none; what is not 64 hex digits fits no salt."""
+    assert Login("gomoku", "my.name", hashed).is_well_formed is good
+
+
+def test_a_hash_does_not_get_into_logs() -> None:
+    """Whatever writes a login down."""
+    assert HASH not in repr(decoded())
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", '{"game": NaN}', b"\xff", '{"game":' * 20 + "1" + "}" * 20])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from battlebot.errors import BadName
-from battlebot.wire.names import MAX_NAME_LENGTH, checked_name
+from battlebot.wire.names import MAX_NAME_LENGTH, checked_label, checked_name
 
 GOOD = [
     "a",
@@ -126,3 +126,34 @@ def test_any_text_is_a_safe_name_or_refused(text: str) -> None:
     assert name == name.strip() == unicodedata.normalize("NFC", name) == unicodedata.normalize("NFKC", name) == text
     assert not {"/", "\\"} & set(name)
     assert name not in {".", ".."}
+
+
+@pytest.mark.parametrize(
+    "name", ["a", "x" * 64, " my.name ", "a b/c", "..", "e\u0301\u0302", "\uff46\uff55\uff4c\uff4c", "Zоё"]
+)
+def test_a_player_of_an_original_client_may_be_called_otherwise(name: str) -> None:
+    """Up to 64 characters, slashes, blanks, other forms and mixtures of letters as well."""
+    assert checked_label(name, "username") == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "x" * 65, " ", "\u3000", "a\n", "\0", "a\u200bb", "\u202ex", "\u3164", "a\ufe0f", None, 3, True, ["x"]],
+    ids=ascii,
+)
+def test_a_player_of_an_original_client_is_seen_all_the_same(name: Any) -> None:
+    """In one line; the field is named."""
+    with pytest.raises(BadName, match="username") as refused:
+        checked_label(name, "username")
+    assert refused.value.details["field"] == "username"
+
+
+@pytest.mark.parametrize("mark", ["\u0301", "\u0489"], ids=["above", "around"])
+def test_a_letter_may_bear_four_different_accents(mark: str) -> None:
+    """As UTS 39 has it, and no fifth; no accent twice, whether it stands above a letter or around it."""
+    accents = "\u0316\u0317\u0318" + mark
+    name = unicodedata.normalize("NFKC", "x" + accents)
+    assert checked_name(name, "bot_id") == name
+    for many in (accents + "\u0319", mark * 2):
+        with pytest.raises(BadName, match="accents"):
+            checked_name(unicodedata.normalize("NFKC", "x" + many), "bot_id")

@@ -46,6 +46,10 @@ def an_update(**changes: Any) -> Update:
             {"remaining_s": 1.235, "leeway_s": 0.5},
             {"state": STATE, "match": {**ABOUT, "turnTimeoutMs": ABOUT["turnTimeoutMs"] - 500, "remainingMs": 735}},
         ),
+        (
+            {"remaining_s": 1.235, "series": {"id": "s", "number": 7}},
+            {"state": STATE, "match": {**ABOUT, "series": {"id": "s", "number": 7}}},
+        ),
         ({"remaining_s": 1.235, "final": True, "fault": "bot"}, {"state": STATE, "match": {**ABOUT, "fault": "bot"}}),
         ({"remaining_s": 1.235, "missed": ()}, {"state": STATE, "match": ABOUT, "missed": []}),
         ({"remaining_s": 1.235, "missed": ({"n": 1},)}, {"state": STATE, "match": ABOUT, "missed": [{"n": 1}]}),
@@ -60,7 +64,13 @@ def test_the_message_is_exactly_this(changes: dict[str, Any], expected: dict[str
     """`state` always; `turn` only where there is one; times are whole milliseconds, never below 0."""
     message = json.loads(an_update(**changes).text)
     assert message == expected
-    assert type(message["match"]["remainingMs"]) is int
+    assert type(message["match"]["remainingMs"]) is type(message["match"]["turnTimeoutMs"]) is int
+
+
+@pytest.mark.parametrize("more", [{}, {"turn": {"n": 1}}, {"code": "stale", "error": "Too late."}, {"missed": ()}])
+def test_what_tells_only_the_state_repeats_it(more: dict[str, Any]) -> None:
+    """All else is told to a bot that knows the version as well."""
+    assert an_update(**more).repeats is (not more)
 
 
 def test_what_is_not_about_a_match_has_no_state() -> None:
