@@ -103,9 +103,8 @@ class Lobby:
         login = player.login
         if login.resume is not None and not player.finished_matches and self._resumes(player, login.resume):
             return
-        # a door that knows its players' connections takes the seat over; and a kept connection is not broken
-        in_doubt = not player.traits.boards and not player.finished_matches
-        self._wait(player, look_for_seats=True, may_take=may_take, hold=in_doubt)
+        # a kept connection is not broken
+        self._wait(player, look_for_seats=True, may_take=may_take, hold=not player.finished_matches)
 
     def _resumes(self, player: Player, match_id: str) -> bool:
         """Gives the player its seat in the match that it asks for; returns False if it has none."""
@@ -201,13 +200,16 @@ class Lobby:
     ) -> None:
         login, waiter = player.login, Waiter.of(player)
         by_task = login.contest is not None or not may_take
+        # a door that knows its players' connections takes seats over; only one that it cannot take is in doubt, such
+        # as one in a match that this node cannot read
+        in_doubt = hold and not (look_for_seats and player.traits.boards)
         found = self.queues.wait(
             waiter.queue,
             waiter.ticket,
             BY_A_TASK if by_task else self.registry[login.game].usual_players - 1,
             look_for_seats=look_for_seats,
             strangers_first=bool(player.traits.boards),
-            hold_if_playing=hold,
+            hold_if_playing=in_doubt,
             hold_for=hold_for,
         )
         # a seat that is found may be none for this player, who is then held back on
@@ -218,8 +220,6 @@ class Lobby:
                 self._doubts.note(waiter.place, match_id)
             case Seats(match_ids):
                 if not self._sits_down(player, match_ids):
-                    # this node may be unable to read the match, which the player would lose by another one
-                    hold = hold or bool(player.traits.boards)
                     self._wait(player, look_for_seats=False, may_take=may_take, hold=hold, hold_for=hold_for)
             case _ if player.table is not None or player.gone:
                 self._needs_no_match(waiter, found)
