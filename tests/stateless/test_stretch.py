@@ -35,15 +35,26 @@ from battlebot.stateless import make_askers, stretch
 from battlebot.stateless.health import PAUSED_AFTER, Health
 from battlebot.stateless.http import connections
 from battlebot.stateless.nats import link
+from battlebot.stateless.nats.line import NatsLine
 
 
 @pytest.fixture
-def ground(settings: Settings, tmp_path: Path) -> Iterator[Field]:
-    """Where battles are begun that no worker asks for."""
+def ground(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Field]:
+    """Where battles are begun that no worker asks for. Connections to NATS end with the test, and try no longer."""
+    lines: list[NatsLine] = []
+
+    class Line(NatsLine):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            lines.append(self)
+
+    monkeypatch.setattr("battlebot.stateless.NatsLine", Line)
     with cluster(replace(settings, bot_loopback=True), tmp_path) as parts:
         field = Field(parts)
         field.battles.ask_bots = lambda match_id: None
         yield field
+    for line in lines:
+        line.close()
 
 
 def stretches(field: Field, health: Health, again: list[str]) -> stretch.Stretches:
