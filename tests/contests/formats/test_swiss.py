@@ -47,6 +47,13 @@ CASES = [
     ("who withdrew is not paired", 5, ["ac+ bd+"], "e", ["2ab", "2cd"]),
     ("the opponent of who withdrew meets who had the bye", 5, ["ac+"], "b", ["1de"]),
     ("or it sits out", 4, ["ac+"], "b", ["2ad"]),
+    (
+        "who met in the next round meanwhile meet others in this one",
+        6,
+        ["cf+", "ad+"],
+        "",
+        ["1ae", "1bd", "2bc", "2ef"],
+    ),
 ]
 
 
