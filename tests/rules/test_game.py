@@ -18,6 +18,7 @@ OPTIONS = {
     "walls": {"default": ["n"], "choices": ["n", "s"], "high": 2, "doc": "A list."},
     "level": {"default": "easy", "choices": ("easy", "hard"), "doc": "One of two."},
     "cap": {"default": None, "low": 1, "doc": "May be unset."},
+    "mood": {"default": None, "choices": ["calm"], "doc": "May be unset, or one of one."},
 }
 
 
@@ -38,7 +39,7 @@ def a_game(**changes: Any) -> Game:
     return game_from_module(module)
 
 
-DEFAULTS = {"size": 3, "word": "ab", "fast": False, "walls": ["n"], "level": "easy", "cap": None}
+DEFAULTS = {"size": 3, "word": "ab", "fast": False, "walls": ["n"], "level": "easy", "cap": None, "mood": None}
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,8 @@ DEFAULTS = {"size": 3, "word": "ab", "fast": False, "walls": ["n"], "level": "ea
         {"level": "hard"},
         {"cap": None},
         {"cap": 7},
+        {"mood": None},
+        {"mood": "calm"},
     ],
     ids=repr,
 )
@@ -81,6 +84,7 @@ def test_options_given_stand_beside_defaults(given: dict[str, Any]) -> None:
         ({"walls": ["n", "n", "n"]}, "must be at most 2 long"),
         ({"level": "Easy"}, 'must be one of "easy", "hard"'),
         ({"cap": 0}, "must be at least 1"),
+        ({"mood": "wild"}, 'must be one of "calm"'),
     ],
     ids=lambda value: repr(value)[:30],
 )
