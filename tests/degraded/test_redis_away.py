@@ -144,7 +144,8 @@ def test_a_redis_that_cannot_be_written_to_is_a_line_of_each_part(
     assert log.read_text().count("worker.deaf_to_pings") <= 1
     wait_for(answers_pings, "the worker that asks bots")
     wait_for(lambda: ready(web), "a ready server")
-    child.stop()
+    child.ask_to_stop()
+    wait_for(lambda: not child.alive, "the worker's end")
     assert child.status() == "exit status 0"
     assert frail.errors() == []
 
