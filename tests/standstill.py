@@ -51,10 +51,12 @@ def _signal(pid: int, number: int) -> None:
 def _stands(pid: int) -> bool:
     """Returns whether all threads of the process stand still, and those of its group if it leads one."""
     states = set()
-    for about in Path("/proc").glob("[0-9]*/task/[0-9]*/stat"):
-        # a thread that ends meanwhile does nothing any more
-        with suppress(FileNotFoundError, ProcessLookupError):
+    try:
+        for about in Path("/proc").glob("[0-9]*/task/[0-9]*/stat"):
             state, _, group = about.read_text().rpartition(") ")[2].split()[:3]
             if pid in (int(about.parts[2]), int(group)):
                 states.add(state)
+    except (FileNotFoundError, ProcessLookupError):
+        # some process has ended while it was looked at: the caller looks again
+        return False
     return states <= set(STILL)
