@@ -12,7 +12,7 @@ import structlog
 
 from bench.recorded import lost, record
 from bench.report import show
-from bench.runner import Bench, Row, run, scenario_names
+from bench.runner import Bench, LoadFailed, Row, run, scenario_names
 
 
 @click.command()
@@ -59,7 +59,10 @@ def main(
     bench = Bench(quick, seconds, size, keep, profile, journal)
     rows: list[Row] = []
     for name in names or scenario_names():
-        rows.append(run(name, bench, repeat))
+        try:
+            rows.append(run(name, bench, repeat))
+        except LoadFailed as error:
+            raise click.ClickException(f"{error} It needs what requirements-dev.txt lists.") from error
         print(json.dumps(rows[-1]), flush=True)
     show(rows)
     fallen = lost(rows) if check else []

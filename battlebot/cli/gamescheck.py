@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 
 from battlebot.errors import BadFormat, BadGame, EmbeddedError
@@ -26,19 +25,12 @@ def check_games(limit_s: float = LIMIT_S) -> None:
     """Raises BadFormat like `check_formats`, and BadGame as `discover` does.
 
     Also if a function of a game does not return within so many seconds.
-
-    Looks where the parts look: they are started by `python -m`, which looks in the present folder first.
     """
     from battlebot.rules.registry import discover
 
     check_formats()
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
-    try:
-        with _interrupted_after(limit_s):
-            discover()
-    finally:
-        sys.path.remove(here)
+    with _interrupted_after(limit_s):
+        discover()
 
 
 @contextmanager

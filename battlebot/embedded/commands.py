@@ -17,14 +17,7 @@ BOTS = "bots"  # the queue of the tasks that ask stateless bots
 
 def web_command(wsgi_module: str = "wsgi") -> list[str]:
     """gunicorn with one gevent worker; `gunicorn_conf` reads its options from the same environment."""
-    return [
-        sys.executable,
-        "-m",
-        "gunicorn",
-        "-c",
-        "python:battlebot.embedded.gunicorn_conf",
-        f"{wsgi_module}:application",
-    ]
+    return [*_module("gunicorn"), "-c", "python:battlebot.embedded.gunicorn_conf", f"{wsgi_module}:application"]
 
 
 def worker_command(settings: Settings, wsgi_module: str = "wsgi", queues: str = "", name: str = "worker") -> list[str]:
@@ -57,7 +50,7 @@ def asking_parts(settings: Settings) -> list[str]:
 
 def tcp_command() -> list[str]:
     """A node with the TCP door; gevent patches the standard library before anything else is imported."""
-    return [sys.executable, "-m", "gevent.monkey", "--module", "battlebot.cli.tcp_node"]
+    return [sys.executable, "-P", "-m", "gevent.monkey", "--module", "battlebot.cli.tcp_node"]
 
 
 def beat_command(schedule: Path, wsgi_module: str = "wsgi") -> list[str]:
@@ -71,4 +64,9 @@ def environment(settings: Settings) -> dict[str, str]:
 
 
 def _celery(wsgi_module: str) -> list[str]:
-    return [sys.executable, "-m", "celery", "--quiet", "-A", f"{wsgi_module}:celery"]
+    return [*_module("celery"), "--quiet", "-A", f"{wsgi_module}:celery"]
+
+
+def _module(name: str) -> list[str]:
+    """Like `python -m name`, but modules in the working directory do not hide those of the server and its libraries."""
+    return [sys.executable, "-P", "-m", "battlebot.embedded.runmodule", name]

@@ -37,6 +37,8 @@ class _Logger(glogging.Logger):
             log.propagate = True
 
 
+# As `runmodule` has it on the module path; by itself gunicorn takes the name that the shell has for the folder
+chdir = str(Path.cwd())
 bind = bind_address(_settings.host, _settings.port)
 worker_class = "battlebot.embedded.webworker.WebWorker"
 workers = 1

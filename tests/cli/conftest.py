@@ -23,7 +23,7 @@ def battlebot(tmp_path: Path) -> Run:
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         inherited = {name: value for name, value in os.environ.items() if name not in names}
         return subprocess.run(
-            [sys.executable, "-m", "battlebot", *arguments],
+            [sys.executable, "-P", "-m", "battlebot", *arguments],
             cwd=tmp_path,
             env={**inherited, **environment},
             capture_output=True,

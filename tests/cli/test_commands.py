@@ -167,7 +167,7 @@ def test_a_worker_serves_one_queue_that_there_is(queue: str, battlebot: Run) -> 
 
 
 def with_game(folder: Path, text: str) -> None:
-    """Writes games/tiny.py, the only game that is found from this folder."""
+    """Writes games/tiny.py, the only game that is found with this folder on the module path."""
     (folder / "games").mkdir()
     (folder / "games" / "__init__.py").touch()
     (folder / "games" / "tiny.py").write_text(text)
@@ -189,7 +189,8 @@ def test_a_broken_game_is_one_clear_line(
     with_game(tmp_path, text)
     ports = {"BATTLEBOT_PORT": str(free_port()), "BATTLEBOT_TCP_PORT": str(free_port()), "BATTLEBOT_NATS_PORT": "0"}
     parts = {} if command in ("serve", "demo") else PARTS
-    line = complaint(battlebot(command, BATTLEBOT_DATA=str(tmp_path / "data"), **ports, **parts))
+    folders = {"PYTHONPATH": str(tmp_path), "BATTLEBOT_DATA": str(tmp_path / "data")}
+    line = complaint(battlebot(command, **folders, **ports, **parts))
     assert line.startswith(f"games/tiny.py: {sentence}")
     assert not (tmp_path / "data").exists()
 

@@ -45,6 +45,12 @@ def answers(url: str) -> bool:
         return False
 
 
+def logged(settings: Settings, name: str) -> str:
+    """The events that a part has logged as JSON, one a line."""
+    rows = (settings.data / "logs" / f"{name}.log").read_text().splitlines()
+    return "\n".join(json.loads(row)["event"] for row in rows if row.startswith("{"))
+
+
 def test_a_server_runs_heals_and_ends_without_a_trace(make_settings: Make) -> None:
     """Each part is killed once; all of them are there again; none is at the end. Two workers ask stateless bots."""
     others = set(descendants(os.getpid()))
@@ -236,11 +242,20 @@ def test_a_web_node_that_cannot_start_is_one_clear_line(make_settings: Make, mon
 def test_the_parts_lines_are_json_of_ours(name: str, line: str, make_settings: Make) -> None:
     """gunicorn's and Celery's own loggers go through our formatter."""
     settings = make_settings()
-    log = settings.data / "logs" / f"{name}.log"
-
-    def logged() -> bool:
-        rows = [json.loads(row) for row in log.read_text().splitlines() if row.startswith("{")]
-        return any(line in row["event"] for row in rows)
-
     with running(settings, wsgi_module="standin", logs_in_files=True):
-        eventually(logged)
+        eventually(lambda: line in logged(settings, name))
+
+
+def test_a_server_can_be_started_in_a_folder_of_python_files(
+    make_settings: Make, free_port: Callable[[], int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its owner's `app.py` is not taken for ours, nor any of them for a library's."""
+    for name in ("app", "battlebot", "celery", "games", "gevent", "gunicorn", "limits", "tasks", "wsgi"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('This one is not meant.')")
+    monkeypatch.chdir(tmp_path)
+    settings = make_settings(tcp_port=free_port())
+    with running(settings, logs_in_files=True) as server:
+        assert answers(f"{server.url}/healthz")
+        for name, line in (("worker", "ready"), ("bots", "ready"), ("tcp", "tcp.open")):
+            eventually(lambda: line in logged(settings, name))  # noqa: B023
+        eventually(lambda: list(settings.data.glob("celerybeat-schedule*")))
