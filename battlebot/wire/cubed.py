@@ -18,6 +18,7 @@ NUMBERS = ("maxNumOfTicks", "edgeLength", "speed", "numOfTasksPerTick")
 REQUIRED = ("maxNumOfTicks", "edgeLength")
 CHANGEABLE = ("edgeLength", "speed", "numOfTasksPerTick")
 POSITIONS = "playerStartPositions"
+AXES = ("x", "y", "z")
 LONGEST_NUMBER = 9  # digits of a number sent as a string or float
 
 INVALID = "INVALID_GAME_CONFIGURATION"
@@ -147,12 +148,25 @@ def _setup(given: Any, required: tuple[str, ...], known: tuple[str, ...], path: 
         value = given.get(key)
         if value is None:
             continue
-        setup[key] = value if key == POSITIONS else _number(value)
+        setup[key] = _positions(value) if key == POSITIONS else _number(value)
         if setup[key] is None:
             problems.append(_problem(f'"{key}" must be an integer', (*path, key), "number.base"))
     if problems:
         raise _bad(*problems)
     return setup
+
+
+def _positions(given: Any) -> Any:
+    """Start positions, with numbers read like the setup's and without other keys; the game refuses what is wrong."""
+    if not isinstance(given, list):
+        return given
+    return [_position(row) if isinstance(row, dict) else row for row in given]
+
+
+def _position(row: dict[str, Any]) -> dict[str, Any]:
+    known = {key: row[key] for key in ("name", *AXES) if key in row}
+    read = {axis: _number(known[axis]) for axis in AXES if axis in known}
+    return {**known, **{axis: number for axis, number in read.items() if number is not None}}
 
 
 def _number(value: Any) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -31,6 +32,24 @@ def test_a_game_is_read_with_what_was_given() -> None:
     )
     assert wanted.setup == {"maxNumOfTicks": 50, "edgeLength": 8, "speed": 5, "playerStartPositions": []}
     assert wanted.players == (("teebot", "https://bots.example.org/teebot"),)
+
+
+POSITIONS: list[tuple[str, Any, Any]] = [
+    ("as the seed has them", [{"name": "a", "x": 0, "y": 1, "z": 2}], [{"name": "a", "x": 0, "y": 1, "z": 2}]),
+    ("in quotes", [{"name": "a", "x": "0", "y": "1", "z": 2.0}], [{"name": "a", "x": 0, "y": 1, "z": 2}]),
+    ("with other keys", [{"name": "a", "x": 0, "y": 1, "z": 2, "hue": 9}], [{"name": "a", "x": 0, "y": 1, "z": 2}]),
+    ("no numbers", [{"name": 1, "x": "", "y": None, "z": True}], [{"name": 1, "x": "", "y": None, "z": True}]),
+    ("a coordinate missing", [{"name": "a", "x": "0"}], [{"name": "a", "x": 0}]),
+    ("no objects", ["a", None, []], ["a", None, []]),
+    ("no list", {"a": [0, 0, 0]}, {"a": [0, 0, 0]}),
+]
+
+
+@pytest.mark.parametrize(("given", "read"), [row[1:] for row in POSITIONS], ids=[row[0] for row in POSITIONS])
+def test_start_positions_are_read_like_the_rest_of_the_setup(given: Any, read: Any) -> None:
+    """Numbers may be in quotes, and other keys are left out; anything else is kept for the game to refuse."""
+    setup = read_new_game({"setup": {**SETUP, "playerStartPositions": given}, "players": [BOT]}).setup
+    assert json.dumps(setup["playerStartPositions"]) == json.dumps(read), "2.0 is not 2 here"
 
 
 def test_a_game_is_as_large_as_may_be() -> None:
