@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -78,7 +79,11 @@ def refuse_body() -> None:
 
 
 def json_object(body: bytes) -> dict[str, Any]:
-    """The JSON object that a body is. Raises BadMessage as `decode_object` and `check_keys` do."""
+    """The JSON object that a body is. Raises BadMessage as `decode_object` and `check_keys` do.
+
+    A byte order mark before it is ignored, as the original server did (RFC 8259, 8.1).
+    """
+    body = body.removeprefix(codecs.BOM_UTF8)
     try:
         value = decode_object(body, current_context().settings.max_nesting)
     except BadMessage as error:

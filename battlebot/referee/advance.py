@@ -34,7 +34,7 @@ class Step(msgspec.Struct, frozen=True):
     recorded: dict[str, Any] | None = None
     reply: bool = False
     then: Step | None = None
-    failure: Exception | None = None
+    failure: BaseException | None = None
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -144,7 +144,7 @@ def _advanced(game: Game, match: Match, mover: Seat, state: State, now_s: float,
         seats.append(seat)
     match = replace(match, state=state, seats=tuple(seats), version=version, nudges=0)
     if state["complete"]:
-        return replace(match, verdict=ending.complete(game, match))
+        return ending.complete(game, match)
     # where all move at once, a round counts as one turn
     if version >= match.limits.max_turns * (len(seats) if game.simultaneous else 1):
         return ending.with_verdict(match, Verdict(None, Reason.LENGTH, Fault.NONE, {"turns": version}))

@@ -29,9 +29,12 @@ def storable(state: State) -> State:
     return {key: state[key] for key in ("players", "nextPlayer", "complete")}
 
 
-def complete(game: Game, match: Match) -> Verdict:
-    """Returns the verdict for the game's own end: nobody's fault."""
-    return Verdict(game.victor(match.state), Reason.COMPLETE, Fault.NONE, {"turns": match.version})
+def complete(game: Game, match: Match) -> Match:
+    """Returns the match with the verdict for the game's own end, nobody's fault; bots are always told a `reason`."""
+    verdict = Verdict(game.victor(match.state), Reason.COMPLETE, Fault.NONE, {"turns": match.version})
+    if isinstance(match.state.get("reason"), str):
+        return replace(match, verdict=verdict)
+    return with_verdict(match, verdict)
 
 
 def timeout(match: Match, seat: Seat, thinking_s: float, unread: bool = False) -> Verdict:
@@ -125,7 +128,7 @@ def server_fault(evidence: dict[str, Any]) -> Verdict:
     return Verdict(None, Reason.ERROR, Fault.SERVER, evidence)
 
 
-def failure(error: Exception, event: Event) -> Verdict:
+def failure(error: BaseException, event: Event) -> Verdict:
     """Returns the verdict for an exception at an event; names the event only if the game's code raised it."""
     name = type(error).__name__
     if _came_through(Game.__module__, error):
@@ -133,7 +136,7 @@ def failure(error: Exception, event: Event) -> Verdict:
     return server_fault({"error": f"an error of the server's own ({name})"})
 
 
-def _came_through(module: str, error: Exception) -> bool:
+def _came_through(module: str, error: BaseException) -> bool:
     """Returns whether an error was raised in a module or in what it called. Reads the traceback: turns cost nothing."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_globals.get("__name__") != module:

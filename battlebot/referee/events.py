@@ -130,7 +130,7 @@ class Failed(msgspec.Struct, frozen=True):
     """
 
     sentence: str
-    cause: Exception | None = None
+    cause: BaseException | None = None
 
 
 class Voided(msgspec.Struct, frozen=True):

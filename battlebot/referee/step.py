@@ -30,7 +30,7 @@ from battlebot.referee.events import (
 from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
 from battlebot.referee.seating import charged, joined, left, orphaned, outage, with_seat
 from battlebot.referee.telling import told, update_for
-from battlebot.rules.contract import SERVERS_KEYS, Game
+from battlebot.rules.contract import RAISED, SERVERS_KEYS, Game
 from battlebot.storable import problem_of_storing
 from battlebot.wire.jsontext import encode
 
@@ -49,7 +49,7 @@ def start(game: Game, match: Match, now_s: float) -> Step:
         state = game.initial_state(bots, match.seed, match.options)
         encode(state)
         return Step(with_first_due(game, replace(match, state=state), now_s))
-    except Exception as error:
+    except RAISED as error:
         series = match.series and replace(match.series, boards=match.series.board)
         state = {"players": bots, "nextPlayer": None, "complete": False}
         verdict = ending.server_fault({"error": type(error).__name__, "event": ending.BEGINNING})
@@ -72,7 +72,7 @@ def step(game: Game, match: Match, event: Event, now_s: float) -> Step:
             updates = tuple(replace(update, revision=match.revision) for update in answer.updates)
             return Step(match, updates, reply=True)
         answer = replace(answer, match=replace(answer.match, due_s=_due(game, answer.match, now_s)))
-    except Exception as error:
+    except RAISED as error:
         answer = _ended(game, next_match, ending.failure(error, event))
         answer = replace(answer, match=replace(answer.match, due_s=None), failure=error)
     return answer if answer.match.verdict is None else _storable(game, next_match, answer)

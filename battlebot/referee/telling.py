@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from battlebot.referee.match import Match, Seat, Series
-from battlebot.rules.contract import Game
+from battlebot.rules.contract import RAISED, Game
 from battlebot.wire.updates import Update
 
 END = ("complete", "victor", "reason")  # the keys of the state that say how a match ended
@@ -122,7 +122,7 @@ def seen_by(game: Game, match: Match, bot: str | None) -> dict[str, Any]:
     try:
         seen = game.view(match.state, bot)
         return seen if match.verdict is None else {**seen, **_only(match.state, END)}
-    except Exception:
+    except RAISED:
         return _only(match.state, ("players", "nextPlayer", "waitingFor", *END))
 
 

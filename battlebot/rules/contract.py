@@ -18,10 +18,13 @@ from battlebot.errors import BadMessage
 from battlebot.rules.option import Option, bad_game, listed, options_from_table
 from battlebot.wire.jsontext import encode
 
-__all__ = ["Game", "Option", "Rules", "State", "Turn", "game_from_module"]
+__all__ = ["RAISED", "Game", "Option", "Rules", "State", "Turn", "game_from_module"]
 
 State = dict[str, Any]
 Turn = dict[str, Any]
+
+# what a game's code may raise: one game's `sys.exit()` must not end the process, and the matches of all others with it
+RAISED = (Exception, SystemExit)
 
 DEFAULT_TURN_TIMEOUT_MS = 3000
 MAX_TURN_TIMEOUT_MS = 3_600_000
@@ -211,8 +214,13 @@ class Game:
         return tuple(state["waitingFor"]) if self.simultaneous else (state["nextPlayer"],)
 
     def victor(self, state: State) -> str | None:
-        """Returns the winner of a complete match, or None for a draw."""
+        """Returns the winner of a complete match, or None for a draw.
+
+        Raises ValueError if it is none of the players.
+        """
         victor: str | None = state["victor"]
+        if victor is not None and victor not in state["players"]:
+            raise ValueError("the victor is none of the players")
         return victor
 
     def options_with_defaults(self, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.advance import asked_from_s
 from battlebot.referee.events import Event, GaveUp
 from battlebot.referee.match import Match, Seat
-from battlebot.rules.contract import Game
+from battlebot.rules.contract import RAISED, Game
 from battlebot.stateless.asking import Askers, Failure, Question, Reply
 from battlebot.stateless.health import Health
 
@@ -179,7 +179,7 @@ class Stretches:
         """
         try:
             questions = [_question(game, match, seat) for seat in seats]
-        except Exception as error:
+        except RAISED as error:
             return [failed(error)], []
         asked = [gevent.spawn(self._askers.ask, question) for question in questions]
         self._asked.update(asked)

@@ -47,6 +47,18 @@ def test_a_body_is_json_whatever_it_is_called(client: FlaskClient, content_type:
     assert answer.status_code == 201
 
 
+def test_a_byte_order_mark_before_a_body_is_ignored(client: FlaskClient) -> None:
+    """Some clients on Windows send one, and the original server ignored it. One further in is none."""
+    mark = b"\xef\xbb\xbf"
+    assert client.post("/bots/numberwang", data=mark + b'{"bot_id": "x"}').status_code == 201
+    refused = {"nothing else": mark, "two marks": mark + mark + b'{"bot_id": "y"}', "behind": b'{"bot_id": "y"}' + mark}
+    for name, body in refused.items():
+        answer = client.post("/bots/numberwang", data=body)
+        assert (answer.status_code, answer.json["code"]) == (400, "bad-message"), name
+    twice = client.post("/bots/numberwang", data=mark + b'{"bot_id": "y", "bot_id": "z"}')
+    assert (twice.status_code, twice.json["rule"]) == (400, "unique")
+
+
 def test_the_list_of_bots_holds_no_secret(client: FlaskClient) -> None:
     """Oldest first, three keys a row."""
     secrets = [client.post("/bots/numberwang", json={"bot_id": name}).json["pass_hash"] for name in "ba"]

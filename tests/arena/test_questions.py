@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from battlebot.arena.live.making import new_match
 from battlebot.arena.live.questions import content_of, turned
 from battlebot.arena.places import STATELESS_PLACE
 from battlebot.config import Settings
-from battlebot.referee.events import GaveUp, Turned
+from battlebot.referee.events import Failed, GaveUp, Turned
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
 
@@ -77,3 +78,13 @@ def test_an_answer_is_a_turn_or_the_bot_has_given_up(registry: Registry, game: s
     else:
         assert isinstance(event, GaveUp)
         assert (event.reason, event.cause["error"]) == ("invalid", "VALIDATION_ERROR")
+
+
+def test_a_game_that_exits_at_an_answer_has_failed(registry: Registry) -> None:
+    """The worker that asks has other matches too."""
+    plain = registry["noughtsandcrosses"]
+    game = replace(plain, rules=replace(plain.rules, turn_from=lambda answer: sys.exit(3)))
+    match = match_of(registry, "noughtsandcrosses")
+    event = turned(game, match, match.seats[0], {}, 0.1)
+    assert isinstance(event, Failed)
+    assert isinstance(event.cause, SystemExit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -10,11 +11,16 @@ from matches import NOUGHTS, NUMBERWANG, START_S, Play, a_match, raising, with_r
 
 from battlebot.referee.events import Joined, Left, Overdue, Turned
 from battlebot.referee.match import Fault
-from battlebot.referee.step import step
+from battlebot.referee.step import start, step
 from battlebot.referee.telling import seen_by, update_for
 
 LEGAL = {"mark": "X", "space": [1, 1]}
 SECRETS = {"bag": ["Q", "Z"], "racks": {"a": "ABC", "b": "XYZ"}}
+
+
+def exiting(*_: Any) -> Any:
+    """Stands in for a game's function that calls what it should not, maybe deep in a library."""
+    sys.exit(3)
 
 
 def hidden_game(view: Any) -> Play:
@@ -60,6 +66,45 @@ def test_a_game_that_raises_ends_the_match_as_a_draw(function: str, turn: dict[s
     assert "42" not in json.dumps(play.messages())
     assert play.recorded == []
     assert play.match.version == 0
+
+
+@pytest.mark.parametrize(
+    ("function", "turn"),
+    [("validate", LEGAL), ("reducer", LEGAL), ("explain", {"mark": "X", "space": "?"}), ("view", LEGAL)],
+)
+def test_a_game_that_exits_ends_its_match_and_not_the_process(function: str, turn: dict[str, Any]) -> None:
+    """All other matches of the node would end with it, and again as soon as the bot repeats its turn."""
+    play = Play(with_rules(NOUGHTS, **{function: exiting}))
+    play.turn("a", **turn)
+    assert play.verdict() == (None, "error", "server")
+    assert play.match.verdict is not None
+    assert play.match.verdict.evidence == {"error": "SystemExit", "event": "Turned"}
+    assert [bot for bot, _ in play.messages()] == ["a", "b"]
+
+
+def test_a_game_that_exits_before_the_first_turn_ends_its_match_too() -> None:
+    """Like any error there."""
+    answer = start(with_rules(NOUGHTS, initial_state=exiting), a_match(), START_S)
+    assert answer.match.verdict is not None
+    assert answer.match.verdict.evidence == {"error": "SystemExit", "event": "Begun"}
+
+
+@pytest.mark.parametrize("victor", ["nobody we know", "", 1, ["a"]], ids=repr)
+def test_a_victor_who_is_no_player_is_an_error_too(victor: Any) -> None:
+    """Protocol page: a bot's id or null. By such a victor both would have lost."""
+    end = {"complete": True, "victor": victor, "reason": "complete"}
+    play = Play(with_rules(NOUGHTS, reducer=lambda state, turn: {**state, **end}))
+    play.turn("a", **LEGAL)
+    assert play.verdict() == (None, "error", "server")
+    assert [message["state"]["victor"] for _, message in play.messages()] == [None, None]
+
+
+def test_an_end_without_a_reason_is_given_the_records() -> None:
+    """Protocol page: the last update has a reason; clients of the original print it."""
+    play = Play(with_rules(NOUGHTS, reducer=lambda state, turn: {**state, "complete": True, "victor": "a"}))
+    play.turn("a", **LEGAL)
+    assert play.verdict() == ("a", "complete", "none")
+    assert [message["state"]["reason"] for _, message in play.messages()] == ["complete", "complete"]
 
 
 @pytest.mark.parametrize("function", ["view", "view_turn"])

@@ -7,7 +7,7 @@ from typing import Any
 from battlebot.referee.events import Event, Failed, GaveUp, Turned
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.telling import seen_by, update_for
-from battlebot.rules.contract import SERVERS_KEYS, Game
+from battlebot.rules.contract import RAISED, SERVERS_KEYS, Game
 
 DROPPED = SERVERS_KEYS | {"version"}  # from a turn: the question says which version it answers
 
@@ -40,7 +40,7 @@ def turned(game: Game, match: Match, seat: Seat, value: Any, thinking_s: float) 
         offered = {**turn, "player": seat.bot}
         if not game.validate(match.state, offered):
             return _invalid(seat, game.explain(match.state, offered), thinking_s)
-    except Exception as error:
+    except RAISED as error:
         return failed(error)
     return Turned(seat.bot, turn, thinking_s, question=seat.question, unforgiving=True)
 
@@ -50,7 +50,7 @@ def is_turn(game: Game, match: Match, seat: Seat, value: Any) -> bool:
     return not isinstance(turned(game, match, seat, value, 0.0), GaveUp)
 
 
-def failed(error: Exception) -> Failed:
+def failed(error: BaseException) -> Failed:
     """Returns the event of an exception that the game's code raised at a question or an answer."""
     return Failed("the game's own code failed", error)
 

@@ -28,7 +28,7 @@ from battlebot.contests.service.resting import resting
 from battlebot.matchmaking.missing import Missing
 from battlebot.redisio import keys
 from battlebot.referee.match import Match
-from battlebot.rules.contract import Game
+from battlebot.rules.contract import RAISED, Game
 from battlebot.storage import Storage
 
 log = structlog.get_logger()
@@ -171,7 +171,7 @@ class Pairer:
         game = self.registry[contest.game]
         try:
             return bool(game.objection(bots, game.options_with_defaults(contest.options)))
-        except Exception:
+        except RAISED:
             log.exception("game.failed", game=game.name, function="objection")
             return True
 
