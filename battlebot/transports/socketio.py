@@ -237,9 +237,7 @@ class SocketIoDoor:
             session.tell(cubed.refusal(error, str(error.details.get("kind", kind))))
         except Exception:
             log.exception("socketio.failed")
-            session.tell(
-                ("ERROR", {"error": "SERVER_ERROR", "details": "An error of the server's own.", "code": "error"})
-            )
+            session.tell(cubed.OURS)
 
     def _follow(self, session: Session, match: Match, urls: Mapping[str, str]) -> None:
         session.watches.add(match.id)
