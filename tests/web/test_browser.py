@@ -29,7 +29,9 @@ def page() -> Iterator[Page]:
     """A page of a headless browser."""
     flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        # as people's browsers do, it keeps pages that were left, and shows them again as they were
+        kept = ["--disable-back-forward-cache"]
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags, ignore_default_args=kept)
         yield browser.new_page(viewport={"width": 320, "height": 700})
         browser.close()
 
@@ -63,6 +65,19 @@ def test_a_contests_page_follows_the_contest(home: House, page: Page, address: s
     expect(page.locator("#crosstable")).to_contain_text("1\N{EN DASH}0\N{EN DASH}0")
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     assert complaints == []
+
+
+def test_a_page_that_one_comes_back_to_is_live_again(home: House, page: Page, address: str) -> None:
+    """Its stream ended as it was left, and the browser shows it as it was then."""
+    home.contest(bots=("a", "b", "c"))
+    page.goto(f"{address}/web/noughtsandcrosses/contests/autumn")
+    expect(page.locator("#live-status")).to_have_text("live")
+    page.goto(f"{address}/docs")
+    home.play("a", "b", "b", "autumn")
+    page.evaluate("history.back()")
+    expect(page.locator("progress")).to_have_attribute("value", "1", timeout=20_000)
+    expect(page.locator("#live-status")).to_have_text("live")
+    page.goto("about:blank")
 
 
 def test_a_board_is_replayed_without_leaving_its_page(home: House, page: Page, address: str) -> None:
