@@ -201,7 +201,7 @@ class SocketIoDoor:
 
     def _watch(self, server: Any, sid: str, payload: Any = None, *_: Any) -> None:
         def watch(session: Session) -> None:
-            match = self._battles.find(cubed.read_watched(payload))
+            match = self._battles.find(GAME, cubed.read_watched(payload))
             if match.id in session.watches:
                 raise WrongState("This socket is told of that game already.", kind="GAME_WATCHED")
             if len(session.watches) >= MOST_WATCHED:
