@@ -54,6 +54,7 @@ from battlebot.runtime.timers import Spaced, Timers
 from battlebot.stateless import make_askers
 from battlebot.stateless.battles import Battles
 from battlebot.stateless.health import Health
+from battlebot.stateless.lookups import make_room_for_lookups
 from battlebot.stateless.registering import StatelessBots
 from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage
@@ -149,6 +150,7 @@ class House:
 
 def create_app(settings: Settings) -> Flask:
     """The Flask application of one web node, with its background threads started. Raises SettingError, BadGame."""
+    make_room_for_lookups()
     app = Flask("battlebot", static_folder=None)
     house = House(settings)
     readiness = _readiness(house.client, house.storage, house.celery)

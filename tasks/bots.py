@@ -63,7 +63,8 @@ class Desk:
     def __init__(self) -> None:
         # these need greenlets, which workers of other queues do not have
         from battlebot.runtime.gate import Gate
-        from battlebot.stateless.stretch import Stretches, make_room_for_lookups
+        from battlebot.stateless.lookups import make_room_for_lookups
+        from battlebot.stateless.stretch import Stretches
 
         make_room_for_lookups()
         base = match_bench()

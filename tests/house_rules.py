@@ -304,6 +304,7 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
             "battlebot.api.bodies",
             "battlebot.runtime.gate",
             "battlebot.transports",
+            "battlebot.stateless.lookups",
             "battlebot.stateless.stretch",
             "battlebot.cli.tcp_node",
             "battlebot.embedded.gunicorn_conf",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 from unicodedata import normalize
 from urllib.parse import quote
@@ -75,7 +76,7 @@ def export_ndjson(asked: dict[str, Any], game: str, name: str) -> Response:
     stored_contest(game, name)
     kept, dumps = current_context().storage.games, current_app.json.dumps
     games = kept.each_of_contest(game, name, void=asked["void"] == "true", turns=True, fault=asked["fault"])
-    lines = (json_line(explained(match), lambda: kept.later_turns(match["_id"]), dumps) for match in games)  # noqa: B023
+    lines = (json_line(explained(match), partial(kept.later_turns, match["_id"]), dumps) for match in games)
     pieces = (piece for line in lines for piece in line)
     return _file(pieces, "application/x-ndjson", f"{name}.ndjson")
 

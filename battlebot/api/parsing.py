@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+from collections import Counter
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, NoReturn
@@ -102,7 +103,6 @@ def check_keys(body: bytes) -> None:
 def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
+        repeated = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
         raise BadMessage(f"The key {repeated[:64]!r} stands twice in one object.", field=repeated[:64], rule="unique")
     return found

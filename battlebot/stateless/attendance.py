@@ -160,7 +160,7 @@ class Attendance:
     def _tidied(self, name: str, wanted: Iterable[str]) -> list[str]:
         """Removes the tickets of stateless bots that are not wanted; returns the wanted bots without a ticket."""
         there = {ticket.bot: ticket for ticket in self.queues.tickets(name) if is_stateless(ticket.place)}
-        wanted = list(wanted)
+        wanted = dict.fromkeys(wanted)
         for bot, ticket in there.items():
             if bot not in wanted:
                 self.queues.leave(name, ticket)

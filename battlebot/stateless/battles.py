@@ -14,7 +14,7 @@ from battlebot.arena.live.following import Follower
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.places import STATELESS_PLACE
 from battlebot.config import Settings
-from battlebot.errors import BadAddress, BadMessage
+from battlebot.errors import BadAddress, BadMessage, UnknownMatch
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Bus
 from battlebot.referee.events import Reconfigured
@@ -74,9 +74,12 @@ class Battles:
         self.ask_bots(made.id)
         return made
 
-    def find(self, match_id: str) -> Match:
-        """Returns a match that is live or has just ended. Raises UnknownMatch, Unavailable."""
-        return self.conductor.store.load(match_id)
+    def find(self, game_name: str, match_id: str) -> Match:
+        """Returns a match of this game that is live or has just ended. Raises UnknownMatch, Unavailable."""
+        match = self.conductor.store.load(match_id)
+        if match.game != game_name:
+            raise UnknownMatch(f"There is no live match {match_id[:64]} of {game_name}.")
+        return match
 
     def reconfigure(self, match_id: str, options: Mapping[str, Any]) -> bool:
         """Changes the options of a running match; returns False if they cannot be changed.

@@ -5,7 +5,6 @@ Runs on greenlets in a worker. The commit decides which answer counts, so a ques
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -33,15 +32,6 @@ AGAIN_S = 0.5  # between two looks whether what a match waits for is still away
 TROUBLE_PAUSE_S = 1.0
 MOST_TROUBLES = 5  # consecutive failures of our own before the match is left to the sweep
 FINISHING_S = 1.0  # for answers under way when the worker is stopped
-LOOKUPS = 256  # names looked up at a time, by threads created on demand
-RESOLVER = "timeout:2 attempts:2"  # seconds and attempts per name server; resolv.conf(5)
-
-
-def make_room_for_lookups() -> None:
-    """Allows many lookups at a time; call once in a worker, before the first. Keeps an operator's own `RES_OPTIONS`."""
-    os.environ.setdefault("RES_OPTIONS", RESOLVER)
-    # gevent has ten, all of which one match could take with names that do not resolve
-    gevent.get_hub().threadpool.maxsize = LOOKUPS
 
 
 class Outcome(NamedTuple):

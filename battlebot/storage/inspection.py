@@ -79,7 +79,7 @@ class Inspection:
         with mongo_errors():
             for game in sorted(self._database["games"].distinct("game")):
                 cursor = self._database["rating_cursors"].find_one({"_id": game}) or {}
-                # a number that is the time in microseconds: see arena/commit.lua
+                # a number that is the time in microseconds: see arena/live/commit.lua
                 after = cursor["at"][0] if "at" in cursor and not cursor.get("stale") else -1
                 query = {"game": game, "match.seq": {"$gt": after}}
                 first = self._database["games"].find_one(query, {"match.seq": 1}, sort=[("match.seq", 1)])

@@ -49,8 +49,8 @@ class Battles(Protocol):
         in its details, Unavailable.
         """
 
-    def find(self, match_id: str) -> Match:
-        """Returns a match that is live or has just ended. Raises UnknownMatch, Unavailable."""
+    def find(self, game_name: str, match_id: str) -> Match:
+        """Returns a match of this game that is live or has just ended. Raises UnknownMatch, Unavailable."""
 
     def follow(self, match: Any, is_wanted: Callable[[], bool]) -> Iterator[tuple[dict[str, Any], int]]:
         """Yields each state of a match from its beginning, as viewers may see it, and its version; ends with the match.

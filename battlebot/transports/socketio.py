@@ -201,7 +201,7 @@ class SocketIoDoor:
 
     def _watch(self, server: Any, sid: str, payload: Any = None, *_: Any) -> None:
         def watch(session: Session) -> None:
-            match = self._battles.find(cubed.read_watched(payload))
+            match = self._battles.find(GAME, cubed.read_watched(payload))
             if match.id in session.watches:
                 raise WrongState("This socket is told of that game already.", kind="GAME_WATCHED")
             if len(session.watches) >= MOST_WATCHED:
@@ -237,9 +237,7 @@ class SocketIoDoor:
             session.tell(cubed.refusal(error, str(error.details.get("kind", kind))))
         except Exception:
             log.exception("socketio.failed")
-            session.tell(
-                ("ERROR", {"error": "SERVER_ERROR", "details": "An error of the server's own.", "code": "error"})
-            )
+            session.tell(cubed.OURS)
 
     def _follow(self, session: Session, match: Match, urls: Mapping[str, str]) -> None:
         session.watches.add(match.id)

@@ -45,6 +45,7 @@ class TcpConnection:
         self._empties = Rate(settings.max_messages_per_s)
         self._received_s = 0.0
         self._closing = False
+        self._finishing = False
         self._how = "broken"
         self._complaints = 0
         self._cutter: gevent.Greenlet | None = None
@@ -110,7 +111,7 @@ class TcpConnection:
         if last is not None:
             self._outbox.put_last(encode(last))
         self._cutter = gevent.spawn_later(self._settings.close_timeout_s, self._cut)
-        gevent.get_hub().loop.run_callback(self._inlet.interrupt, Gone(clean=True, how=how))
+        gevent.get_hub().loop.run_callback(self._wake)
 
     def finish(self) -> None:
         """Closes the socket once the last messages are written or have failed.
@@ -118,6 +119,7 @@ class TcpConnection:
         Then reads, for a moment, what the client still sends: closing a socket with unread data resets the connection,
         and the client may lose what it was sent.
         """
+        self._finishing = True
         self.close()
         until_s = time.monotonic() + self._settings.close_timeout_s
         self._outbox.drain(self._settings.close_timeout_s)
@@ -163,6 +165,11 @@ class TcpConnection:
         if self._closing or not goodbye:
             return Gone(clean=self._closing, how=self._how)
         return Gone(clean=True, how="goodbye")
+
+    def _wake(self) -> None:
+        """Interrupts the reader of a connection that has been closed; the hub calls this."""
+        if not self._finishing:
+            self._inlet.interrupt(Gone(clean=True, how=self._how))
 
     def _read_out(self, until_s: float) -> None:
         while (left_s := until_s - time.monotonic()) > 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 
 import pytest
@@ -113,6 +114,19 @@ def test_a_bad_body_is_400_and_says_why(client: FlaskClient, body: bytes, code: 
     assert (answer.status_code, answer.json["code"], answer.json.get("field")) == (400, code, field)
     assert answer.json["error"].endswith(".")
     assert client.get("/bots/numberwang").json == []
+
+
+def test_the_last_of_many_keys_twice_is_found_soon(settings: Settings) -> None:
+    """No bot's turn waits for it: the time grows with the body's length, not with its square."""
+    keys = [f'"{number:x}":1' for number in range(28_000)]
+    body = f"{{{','.join([*keys, keys[-1]])}}}"
+    with house(replace(settings, max_body_bytes=len(body))) as opened:
+        began_s = time.process_time()
+        answer = opened.client.post("/bots/numberwang", data=body)
+        took_s = time.process_time() - began_s
+    assert (answer.status_code, answer.json["code"], answer.json["rule"]) == (400, "bad-message", "unique")
+    assert answer.json["field"] == f"{len(keys) - 1:x}"
+    assert took_s < 1
 
 
 def test_too_large_a_body_is_413(home: House) -> None:

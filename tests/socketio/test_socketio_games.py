@@ -13,6 +13,9 @@ from cluster import LIMIT_S, Cluster, Web, wait_for
 from httpbots import Bots
 from viewers import NOOP_GAME, VIEWERS, Original, Today, Viewer, game
 
+from battlebot.arena.live.making import new_match
+from battlebot.arena.live.store import MatchStore
+from battlebot.redisio.connection import connect
 from battlebot.referee.replay import check_match
 from battlebot.rules.registry import discover
 from battlebot.storage import Storage
@@ -259,6 +262,19 @@ def test_who_leaves_ends_nothing_and_others_may_watch_at_any_node(parts: Cluster
     page = requests.get(f"{nodes[1].url}/web/battlecube/matches/{game_id}", timeout=10)
     assert page.status_code == 200
     assert bots.url("slow") not in page.text
+
+
+def test_a_match_of_another_game_cannot_be_watched(parts: Cluster, nodes: Nodes) -> None:
+    """Its events are none of a battle: to tell them would fail."""
+    seats = [("a", "nobody/1.1"), ("b", "nobody/2.1")]
+    match = new_match(discover()["crossword"], seats, parts.settings, time.time())
+    client = connect(parts.settings.redis_url)
+    assert MatchStore(client).begin(match, "crossword", [], [])
+    client.close()
+    with Original(nodes[0]) as viewer:
+        viewer.say("WATCH_GAME", match.id)
+        assert viewer.until("ERROR")["code"] == "unknown-match"
+        assert viewer.names() == ["ERROR"]
 
 
 def test_a_node_that_stops_sends_its_viewers_away_and_their_games_go_on(

@@ -1,15 +1,22 @@
-"""Lookups that nobody answers, in a process with greenlets of its own."""
+"""Lookups that nobody answers, in processes with greenlets of their own."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
+
+from cluster import cluster
+from httpbots import Bots
+
+from battlebot.config import Settings
 
 PROGRAM = """
 from gevent import monkey
 monkey.patch_all()
 import os, socket, gevent
-from battlebot.stateless.stretch import make_room_for_lookups
+from battlebot.stateless.lookups import make_room_for_lookups
 make_room_for_lookups()
 lock = monkey.get_original("_thread", "allocate_lock")()
 lock.acquire()
@@ -33,3 +40,14 @@ def test_a_match_of_names_that_nobody_answers_for_keeps_no_other_waiting() -> No
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "timeout:2 attempts:2"
+
+
+def test_urls_whose_names_nobody_answers_for_keep_nobody_from_registering(
+    settings: Settings, tmp_path: Path, bots: Bots
+) -> None:
+    """As many lookups hang in a web node as it makes at a time to test bots; the next is answered."""
+    with cluster(replace(settings, bot_loopback=True), tmp_path) as parts:
+        web = parts.web("tests.stateless.hanging_lookups_wsgi")
+        url = bots.url("good", "localhost")
+        status, answer = web.request("/bots/battlecube", {"bot_id": "asked", "url": url})
+    assert status == 201, answer

@@ -7,13 +7,13 @@ import time
 import gevent
 import pytest
 from gevent import socket
-from pairs import Pair, read
+from pairs import LIMIT_S, Pair, read
 
 from battlebot.config import load_settings
 from battlebot.transports.connection import Gone
 from battlebot.transports.tcp_frames import TcpConnection
-from battlebot.wire.duel import Ok, encode
-from battlebot.wire.framing import frame
+from battlebot.wire.duel import Error, Ok, encode
+from battlebot.wire.framing import HEAD_BYTES, MAX_PAYLOAD_BYTES, frame
 
 
 def answer_all(connection: TcpConnection) -> None:
@@ -44,3 +44,26 @@ def test_the_rest_of_a_message_is_not_delayed_by_an_acknowledgement(pair: Pair) 
     peer.close()
     answering.join()
     connection.finish()
+
+
+def test_who_is_told_what_is_wrong_with_its_message_may_send_the_rest_of_it(pair: Pair) -> None:
+    """The socket is closed only then: otherwise the system would reset the connection, and the answer might be lost."""
+    ours, peer = pair
+    connection = TcpConnection(ours, load_settings({}, None), "")
+
+    def serve() -> None:
+        answer_all(connection)
+        connection.finish()
+
+    serving = gevent.spawn(serve)
+    size = MAX_PAYLOAD_BYTES + 1
+    peer.sendall(size.to_bytes(HEAD_BYTES))
+    sentence = f"A message may have {MAX_PAYLOAD_BYTES} bytes; this one announces {size}."
+    answer = encode(Error("too-big", sentence))
+    assert read(peer, len(answer)) == answer
+    for _ in range(20):
+        peer.sendall(b"x" * 100)
+        gevent.sleep(0.005)
+    peer.shutdown(socket.SHUT_WR)
+    serving.join(LIMIT_S)
+    assert serving.ready()

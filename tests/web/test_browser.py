@@ -6,9 +6,10 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, Route, expect, sync_playwright
 from records import played
 from webhouse import House
 from werkzeug.serving import make_server
@@ -29,7 +30,9 @@ def page() -> Iterator[Page]:
     """A page of a headless browser."""
     flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        # as people's browsers do, it keeps pages that were left, and shows them again as they were
+        kept = ["--disable-back-forward-cache"]
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags, ignore_default_args=kept)
         yield browser.new_page(viewport={"width": 320, "height": 700})
         browser.close()
 
@@ -44,6 +47,12 @@ def address(home: House) -> Iterator[str]:
     server.shutdown()
     thread.join(5)
     server.server_close()
+
+
+def gomoku() -> dict[str, Any]:
+    """A finished match of nine moves, as it is stored."""
+    moves = [(0, 0), (7, 7), (1, 0), (8, 7), (2, 0), (9, 7), (3, 0), (10, 7), (4, 0)]
+    return played([Turned("ab"[n % 2], {"x": x, "y": y}, 0.01) for n, (x, y) in enumerate(moves)], "gomoku")
 
 
 def test_a_contests_page_follows_the_contest(home: House, page: Page, address: str) -> None:
@@ -65,10 +74,22 @@ def test_a_contests_page_follows_the_contest(home: House, page: Page, address: s
     assert complaints == []
 
 
+def test_a_page_that_one_comes_back_to_is_live_again(home: House, page: Page, address: str) -> None:
+    """Its stream ended as it was left, and the browser shows it as it was then."""
+    home.contest(bots=("a", "b", "c"))
+    page.goto(f"{address}/web/noughtsandcrosses/contests/autumn")
+    expect(page.locator("#live-status")).to_have_text("live")
+    page.goto(f"{address}/docs")
+    home.play("a", "b", "b", "autumn")
+    page.evaluate("history.back()")
+    expect(page.locator("progress")).to_have_attribute("value", "1", timeout=20_000)
+    expect(page.locator("#live-status")).to_have_text("live")
+    page.goto("about:blank")
+
+
 def test_a_board_is_replayed_without_leaving_its_page(home: House, page: Page, address: str) -> None:
     """Back, first, and by itself to the end."""
-    moves = [(0, 0), (7, 7), (1, 0), (8, 7), (2, 0), (9, 7), (3, 0), (10, 7), (4, 0)]
-    record = played([Turned("ab"[n % 2], {"x": x, "y": y}, 0.01) for n, (x, y) in enumerate(moves)], "gomoku")
+    record = gomoku()
     home.storage.archive.store([record])
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
@@ -84,6 +105,24 @@ def test_a_board_is_replayed_without_leaving_its_page(home: House, page: Page, a
     expect(marks).to_have_count(9, timeout=20_000)
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     assert complaints == []
+
+
+def test_a_step_that_comes_late_does_not_undo_the_one_after_it(home: House, page: Page, address: str) -> None:
+    """The answer to the first click is held back until the second has been shown."""
+    record = gomoku()
+    home.storage.archive.store([record])
+    page.goto(f"{address}/web/gomoku/matches/{record['_id']}")
+    marks, held = page.locator("#board td.seat-0, #board td.seat-1"), list[Route]()
+    page.route("**/turns/0", lambda route: held.append(route))
+    page.get_by_text("First", exact=True).click()
+    page.get_by_text("Back", exact=True).click()
+    expect(marks).to_have_count(8)
+    with page.expect_response("**/turns/0") as answered:
+        held[0].continue_()
+    answered.value.finished()
+    page.get_by_text("Back", exact=True).click()
+    expect(marks).to_have_count(7)
+    page.unroute("**/turns/0")
 
 
 def test_a_match_of_crossword_is_replayed_by_keys(home: House, page: Page, address: str) -> None:

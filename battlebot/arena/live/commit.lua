@@ -1,8 +1,9 @@
 -- Commits steps of several different matches, each if nobody committed before. Each succeeds or fails by itself.
 -- KEYS: those named below, then for each match: its hash, its turns, the hash of the match that follows (its own if none
 -- does), and the sets of live matches that change (of empty seats, names, addresses).
--- ARGV: now in microseconds, what the channel of a match's events begins with, then for each match: those named in `commit`, then the turns to append, then for each set one
--- of 'add', 'remove' or 'follow' (add the match that follows), then pairs of channel and message.
+-- ARGV: now in microseconds, what the channel of a match's events begins with, then for each match: those named in
+-- `commit`, then the turns to append, then for each set one of 'add', 'remove' or 'follow' (add the match that follows),
+-- then pairs of channel and message.
 -- Returns for each {1, 1 if the archive must be asked for now, else 0}, or {0, revision found or ''} if somebody was first.
 local deadlines, finished, end_sequence, archive_asked = unpack(KEYS, 1, 4)
 local now_us, events_of = unpack(ARGV, 1, 2)

@@ -6,6 +6,7 @@ import itertools
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -88,7 +89,7 @@ class MatchStore:
         begun: list[bool] = []
         for at in range(0, len(beginnings), TOGETHER):
             calls = [begin_call(one, queue, "", not_after_ms) for one in beginnings[at : at + TOGETHER]]
-            answers = held(lambda calls=calls: self._scripts.run_all(BEGIN, calls), min(self._hold_s, 5.0))  # type: ignore[misc]
+            answers = held(partial(self._scripts.run_all, BEGIN, calls), min(self._hold_s, 5.0))
             begun += map(bool, answers)
         return begun
 

@@ -87,8 +87,10 @@ def entered(contest: Contest, bots: Sequence[str], came: Sequence[str], by: str)
     WrongState.
     """
     _still_going_on(contest)
-    back = [bot for bot in contest.withdrawn if bot in bots]
-    fresh = [bot for bot in dict.fromkeys(bots) if bot not in contest.bots(came) and bot not in back]
+    named = dict.fromkeys(bots)
+    back = [bot for bot in contest.withdrawn if bot in named]
+    known = {*contest.bots(came), *back}
+    fresh = [bot for bot in named if bot not in known]
     if fresh and contest.is_open:
         raise WrongState("An open contest takes whoever comes; it has no list of entrants.", state=contest.state)
     if fresh and contest.state != "scheduled":
@@ -97,11 +99,11 @@ def entered(contest: Contest, bots: Sequence[str], came: Sequence[str], by: str)
     if not fresh and not back:
         return None
     # the meetings that a returning bot had left are due again, in rounds that were over without it
-    after = replace(contest, withdrawn=[bot for bot in contest.withdrawn if bot not in back], settled=0)
+    after = replace(contest, withdrawn=[bot for bot in contest.withdrawn if bot not in named], settled=0)
     if fresh:
         after = replace(after, entrants=[*contest.listed, *fresh])
-    came_in = [bot for bot in dict.fromkeys(bots) if bot in fresh or bot in back]
-    return Change(after, [Note(by, "enter", {"bots": came_in})])
+    came_in = {*fresh, *back}
+    return Change(after, [Note(by, "enter", {"bots": [bot for bot in named if bot in came_in]})])
 
 
 def withdrawn(contest: Contest, bot: str, came: Sequence[str], by: str) -> Change | None:

@@ -10,6 +10,7 @@ const address = document.body.dataset.events;
 const status = document.getElementById("live-status");
 const shown = new Map();
 let pauseMs = FIRST_PAUSE_MS;
+let source;
 
 function say(text, state) {
   if (!status) return;
@@ -30,7 +31,7 @@ function show(sections) {
 }
 
 function listen() {
-  const source = new EventSource(address);
+  source = new EventSource(address);
   source.onmessage = (message) => {
     pauseMs = FIRST_PAUSE_MS;
     const data = JSON.parse(message.data);
@@ -56,8 +57,11 @@ function listen() {
     setTimeout(listen, pauseMs);
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   };
-  addEventListener("pagehide", () => source.close(), { once: true });
-  addEventListener("pageshow", (event) => event.persisted && location.reload(), { once: true });
 }
 
-if (address) listen();
+if (address) {
+  listen();
+  addEventListener("pagehide", () => source.close());
+  // who comes back to a page that the browser has kept: its stream ended when it was left
+  addEventListener("pageshow", (event) => event.persisted && location.reload());
+}

@@ -4,11 +4,15 @@
 const PAUSE_MS = 400;
 
 let playing = 0;
+let steps = 0;
 
 async function go(href) {
+  const mine = ++steps;
   const answer = await fetch(href);
   if (!answer.ok) return false;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  // the answer to a later step may have been quicker
+  if (mine !== steps) return true;
   document.getElementById("board").replaceChildren(...page.getElementById("board").childNodes);
   history.replaceState(null, "", href);
   prepare();
