@@ -75,7 +75,8 @@ class TcpDoor:
     def serve(self) -> None:
         """Opens the door until `drain`, and returns. Raises OSError if the port cannot be opened."""
         address = (self._settings.host, self._settings.tcp_port)
-        self._server = StreamServer(address, self._on_connection, backlog=BACKLOG)
+        most = self._settings.max_connections
+        self._server = StreamServer(address, self._on_connection, backlog=BACKLOG, spawn=most)
         self._server.start()
         log.info("tcp.open", host=self._settings.host, port=self._server.server_port)
 

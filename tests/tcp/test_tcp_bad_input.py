@@ -266,3 +266,14 @@ def test_an_address_counts_as_at_the_other_doors(servers: Cluster) -> None:
     assert peer.ended()
     failed = [json.loads(line) for line in node.log.read_text().splitlines() if '"login.failed"' in line]
     assert [line["address"] for line in failed] == ["127.0.0.1"]
+
+
+def test_who_comes_to_a_full_node_waits_until_another_leaves(servers: Cluster, join: Join) -> None:
+    """As at a web node; nobody is refused."""
+    node = servers.tcp(max_connections=10)
+    players = [join(node=node) for _ in range(10)]
+    late = join(node=node, enter=False)
+    late.send({"username": new_name("late")})
+    assert late.silent(0.5)
+    players[0].leave()
+    assert late.read() == {"status": "ok"}
