@@ -45,6 +45,18 @@ def test_a_play_is_laid_scored_and_replaced_from_the_bag() -> None:
             "num_tiles_from_rack": 5,
         }
     ]
+    assert state["lastPlay"] == {
+        "player": 0,
+        "words": ["HELLO"],
+        "cells": [[7, column] for column in range(3, 8)],
+        "scorelessTurns": 0,
+    }
+
+
+def test_a_play_of_seven_tiles_is_told_as_such() -> None:
+    """And downwards, where it is."""
+    (event,) = played(a_state(("RETAINS", "AEIRSTU")), "H8 RETAINS")["events"]
+    assert (event["is_bingo"], event["direction"], event["score"]) == (True, "VERTICAL", 66)
 
 
 def test_an_exchange_draws_before_it_puts_back() -> None:
@@ -75,6 +87,26 @@ def test_an_exchange_draws_before_it_puts_back() -> None:
 def test_turns_that_are_refused(state: dict[str, Any], turn: str, why: str) -> None:
     """Each with a sentence for the bot's author."""
     assert why in refusal(state, turn)
+
+
+MALFORMED = [
+    ({}, '"type" must be'),
+    ({"type": ["PASS"]}, '"type" must be'),
+    ({"type": "LAY", "position": "8D", "played_tiles": "HELLO"}, '"type" must be'),
+    ({"type": "EXCHANGE"}, '"exchanged" must be'),
+    ({"type": "EXCHANGE", "exchanged": ""}, '"exchanged" must be'),
+    ({"type": "EXCHANGE", "exchanged": ["X"]}, '"exchanged" must be'),
+    ({"type": MOVE, "position": 8, "played_tiles": "HELLO"}, "both texts"),
+    ({"type": MOVE, "position": "8D", "played_tiles": list("HELLO")}, "both texts"),
+]
+
+
+@pytest.mark.parametrize(("turn", "why"), MALFORMED)
+def test_turns_of_another_shape_are_refused(turn: dict[str, Any], why: str) -> None:
+    """Whatever JSON has instead of a text."""
+    state = a_state(RACKS)
+    assert not crossword.validate(state, {**turn, "player": "Ada"})
+    assert why in crossword.explain(state, {**turn, "player": "Ada"})
 
 
 # rule -> the events after a play of 24 points that was challenged in vain, who is on turn, who has won
@@ -235,6 +267,12 @@ def test_a_play_of_nothing_as_the_sixth_scoreless_turn_can_be_challenged(
     over = played(state, *turns)
     assert [kind for kind, _, _ in told(over["events"][6:])] == kinds
     assert (over["complete"], over["playState"]) == (True, "GAME_OVER")
+
+
+def test_a_play_that_scores_after_five_scoreless_turns_goes_on() -> None:
+    """The count begins again."""
+    state = played(a_state(RACKS[::-1]), *FIVE, "8D HELLO")
+    assert (state["scorelessTurns"], state["playState"], state["nextPlayer"]) == (0, "PLAYING", "Ada")
 
 
 @pytest.mark.parametrize(
