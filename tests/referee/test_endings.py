@@ -176,7 +176,9 @@ def test_a_document_of_a_version_without_the_clocks_start_is_read() -> None:
     play = Play()
     document = orjson.loads(encode_match(play.match))
     assert "answered" not in document["seats"][1]
-    del document["seats"][0]["asked_s"]
+    del document["seats"][0]["asked_s"], document["seats"][0]["since_s"]
     play.match = decode_match(orjson.dumps(document))
     play.event(Joined("a", "a/2"), 1.0)
     assert play.seat("a").remaining_s == 3.0
+    play.turn("a", 0.5, n=1)
+    assert (play.recorded[0]["thinkingMs"], play.recorded[0]["serverMs"]) == (500.0, 0.0)
