@@ -157,6 +157,7 @@ def test_what_comes_from_a_bot_that_is_out_changes_nothing() -> None:
     play.event(TimedOut("a", 0, 3.0), 3.0)
     play.turn("a", n=1)
     assert play.messages()[0][1]["code"] == "stale"
+    assert play.messages()[0][1]["error"] == "This bot has given its turn, or is out: it is not asked now."
     play.event(Left("a", "a/1", clean=True), 0.1)
     assert play.seat("a").back_by_s is None
     play.event(Joined("a", "a/2"), 60.0)
@@ -259,6 +260,28 @@ def test_giving_up_ends_a_match_of_two() -> None:
     assert play.match.verdict is None
     play.event(GaveUp("a", 0, "timeout", "no answer within 5000 ms"))
     assert play.verdict() == ("b", "timeout", "bot")
+    assert [(bot, message.get("code")) for bot, message in play.messages()] == [("a", None), ("b", "opponent-failed")]
+    assert play.messages()[1][1]["error"].startswith("a was asked, and gave no answer")
+
+
+def test_who_is_left_alone_in_a_match_that_goes_on_is_told_the_forfeit_and_no_failure() -> None:
+    """That turn says it all."""
+    play = Play(a_game_that_goes_on())
+    play.turn("b", n=1)
+    play.event(GaveUp("a", 0, "timeout", "no answer"))
+    assert play.verdict() == ("b", "complete", "none")
+    assert [message.get("code") for _, message in play.messages()] == [None, None]
+    assert play.messages()[1][1]["turn"]["player"] == "a"
+
+
+@pytest.mark.parametrize("bot", ["a", "c"])
+@pytest.mark.parametrize("ends", [TimedOut, GaveUp])
+def test_a_clock_that_ends_for_who_is_not_asked_ends_nothing(ends: type[TimedOut | GaveUp], bot: str) -> None:
+    """One has just moved, the other is in another match."""
+    play = Play(NUMBERWANG)
+    play.turn("a", n=1)
+    play.event(TimedOut(bot, 0, 3.0) if ends is TimedOut else GaveUp(bot, 0, "timeout", "no answer"))
+    assert (play.match.verdict, play.last.updates) == (None, ())
 
 
 def test_options_change_while_a_match_goes_on() -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 from matches import Play
 
+from battlebot.referee.events import Turned
+
 KINDS: dict[str, Callable[[Play, str], object]] = {
     "not valid": lambda play, bot: play.turn(bot, 0.1, n="x"),
     "no object": lambda play, bot: play.garbage(bot, 0.1),
@@ -107,3 +109,11 @@ def test_no_json_object_is_echoed_as_an_empty_turn() -> None:
     ((_, message),) = play.messages()
     assert message["turn"].keys() == {"player", "time", "valid"}
     assert message["error"] == "A turn must be one JSON object."
+
+
+def test_who_is_forgiven_nothing_has_lost_by_its_first_invalid_turn() -> None:
+    """Whatever strikes are left."""
+    play = Play()
+    play.event(Turned("a", {"n": "x"}, 0.5, unforgiving=True))
+    assert play.verdict() == ("b", "invalid", "bot")
+    assert play.seat("a").strikes == 1
