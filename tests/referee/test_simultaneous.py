@@ -18,6 +18,16 @@ def playing() -> Play:
     return Play(a_simultaneous_game(), THREE)
 
 
+def test_somebody_must_look_when_the_longest_of_the_clocks_has_run_out() -> None:
+    """Of those who are asked."""
+    play = playing()
+    play.garbage("b", 1.0)
+    assert play.match.due_s == play.now_s + 3.0 + NUDGE_AFTER_S
+    play.turn("a", 0.0, n=1)
+    play.garbage("c", 1.5)
+    assert play.match.due_s == play.now_s + 2.0 + NUDGE_AFTER_S
+
+
 def test_everybody_may_move_in_any_order() -> None:
     """Each turn is told to all, each sees its own part, and who has moved is not asked any more."""
     play = playing()
@@ -72,6 +82,14 @@ def test_a_second_turn_in_a_round_is_stale() -> None:
     play.turn("a", n=2)
     assert (play.seat("a").strikes, play.match.version) == (0, 1)
     assert play.messages()[0][1]["code"] == "stale"
+
+
+def test_a_turn_for_a_round_to_come_is_no_second_turn() -> None:
+    """No bot can have seen that question: it is a strike."""
+    play = playing()
+    play.turn("a", n=1)
+    play.turn("a", n=2, version=99)
+    assert (play.seat("a").strikes, play.messages()[0][1]["code"]) == (1, "bad-version")
 
 
 def test_the_turns_of_others_make_no_turn_stale() -> None:
@@ -162,6 +180,17 @@ def test_what_comes_from_a_bot_that_is_out_changes_nothing() -> None:
     assert play.seat("a").back_by_s is None
     play.event(Joined("a", "a/2"), 60.0)
     assert play.match.verdict is None
+
+
+def test_a_seat_that_the_server_emptied_ends_also_a_match_that_goes_on() -> None:
+    """It was not the bot's fault: it is not put out, and the match counts for nobody."""
+    play = going_on()
+    play.event(Orphaned("a", "a/1"))
+    play.event(Overdue(), 15.0)
+    assert play.verdict() == (None, "error", "server")
+    assert play.match.verdict is not None
+    assert play.match.verdict.evidence["emptiedBy"] == {"a": "server"}
+    assert play.recorded == []
 
 
 def test_an_empty_seat_is_waited_for_when_it_is_asked() -> None:

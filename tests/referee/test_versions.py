@@ -85,6 +85,7 @@ def test_an_older_version_is_stale_and_no_strike(turn: dict[str, Any]) -> None:
         play.turn("a", **turn)
         assert told(play) == [("a", False, "stale")]
     assert "at 3" in play.messages()[0][1]["error"]
+    assert play.messages()[0][1]["turn"]["time"] == int(play.now_s * 1000)
     assert play.match is before
     assert play.seat("a").strikes == 0
 
@@ -163,6 +164,7 @@ def test_a_turn_that_names_another_match_is_stale() -> None:
         play.turn("a", n=1, version=0, match="f" * 24)
         assert told(play) == [("a", False, "stale")]
     assert "f" * 24 in play.messages()[0][1]["error"]
+    assert play.messages()[0][1]["turn"]["time"] == int(play.now_s * 1000)
     assert play.match is before
     play.turn("a", n=1, version=0, match=play.match.id)
     assert told(play) == [("a", True, None), ("b", True, None)]
