@@ -68,6 +68,21 @@ def test_an_exchange_draws_before_it_puts_back() -> None:
     assert told(state["events"]) == [("EXCHANGE", "Ada", 0)]
 
 
+def test_what_is_put_back_is_shuffled_into_the_bag() -> None:
+    """Else it would be known who draws it; in the same way whenever the match is replayed."""
+    before = a_state(RACKS)
+    state = played(before, "- HELLOXY")
+    assert "HELLOXY" not in state["bag"]
+    assert state["bag"][:20] != before["bag"][7:27]
+    assert state == played(before, "- HELLOXY")
+
+
+def test_the_first_row_and_column_are_told_as_zero() -> None:
+    """Though other fields are left out if they are."""
+    (event,) = played(a_state(RACKS, board=[f"T{EMPTY * 14}", *[EMPTY * SIZE] * 14]), "1A .EH")["events"]
+    assert (event["row"], event["column"], event["position"]) == (0, 0, "1A")
+
+
 @pytest.mark.parametrize(
     ("state", "turn", "why"),
     [
@@ -194,11 +209,19 @@ def test_going_out_waits_for_the_final_pass() -> None:
     assert (over["scores"], over["victor"], over["playState"]) == ([38, 0], "Ada", "GAME_OVER")
 
 
+def test_the_second_player_wins_by_the_higher_score() -> None:
+    """Whoever has moved first or last."""
+    over = played(a_state((LAST[1], LAST[0]), bag=""), "pass", "8D HELLO", "pass")
+    assert (over["scores"], over["victor"], over["reason"]) == ([0, 38], "Ben", "complete")
+    over = played(a_state(LAST, bag="", scores=[0, 100]), "8D HELLO", "pass")
+    assert (over["scores"], over["victor"], over["lastPlay"]) == ([38, 100], "Ben", None)
+
+
 def test_void_ends_without_a_final_pass() -> None:
     """There is nothing to wait for."""
     over = played(a_state(LAST, bag="", rule="VOID"), "8D HELLO")
     assert told(over["events"]) == [(MOVE, "Ada", 24), ("END_RACK_PTS", "Ada", 38)]
-    assert over["complete"]
+    assert (over["complete"], over["lastPlay"]) == (True, None)
 
 
 FINAL = {
@@ -238,6 +261,7 @@ def test_six_scoreless_turns_end_the_match() -> None:
         ("END_RACK_PENALTY", "Ben", -lost[1]),
     ]
     assert [event["lost_score"] for event in over["events"][-2:]] == lost
+    assert [event["rack"] for event in over["events"][-2:]] == [ada, ben]
     assert (over["complete"], over["playState"]) == (True, "GAME_OVER")
 
 
