@@ -72,6 +72,8 @@ def test_a_round_counts_once_towards_the_longest_match() -> None:
         assert play.match.verdict is None
         play.turn(THREE[number % 3], n=7)
     assert play.verdict() == (None, "length", "none")
+    assert play.match.verdict is not None
+    assert play.match.verdict.evidence == {"turns": play.match.version}
     assert play.match.state["round"] == 3
 
 
@@ -193,6 +195,19 @@ def test_a_seat_that_the_server_emptied_ends_also_a_match_that_goes_on() -> None
     assert play.recorded == []
 
 
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_seat_that_is_waited_for_is_so_after_the_turns_of_others(goes_on: bool) -> None:
+    """Where the match cannot go on without it, also if it is not asked."""
+    play = going_on() if goes_on else playing()
+    if not goes_on:
+        play.turn("a", n=1)
+    play.event(Left("a", "a/1", clean=False))
+    until_s = play.seat("a").back_by_s
+    assert until_s is not None
+    play.turn("b", n=1)
+    assert play.seat("a").back_by_s == until_s
+
+
 def test_an_empty_seat_is_waited_for_when_it_is_asked() -> None:
     """Not before, where the match goes on without it."""
     play = going_on()
@@ -300,7 +315,8 @@ def test_who_is_left_alone_in_a_match_that_goes_on_is_told_the_forfeit_and_no_fa
     play.event(GaveUp("a", 0, "timeout", "no answer"))
     assert play.verdict() == ("b", "complete", "none")
     assert [message.get("code") for _, message in play.messages()] == [None, None]
-    assert play.messages()[1][1]["turn"]["player"] == "a"
+    turn = play.messages()[1][1]["turn"]
+    assert (turn["player"], turn["valid"]) == ("a", True)
 
 
 @pytest.mark.parametrize("bot", ["a", "c"])
