@@ -136,7 +136,7 @@ def _mover(state: State) -> int:
 def _problem(state: State, turn: Turn) -> str | None:
     """Returns what is wrong with the mover's turn, as a sentence; None if nothing is."""
     kind = turn.get("type")
-    if not isinstance(kind, str) or kind not in TYPES:
+    if kind not in TYPES:
         return f'"type" must be one of {", ".join(TYPES)}.'
     if kind == "CHALLENGE":
         last = state["lastPlay"]

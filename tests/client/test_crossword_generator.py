@@ -129,6 +129,24 @@ def test_openings_are_all_the_words_of_the_rack() -> None:
     assert {play.tiles for play in plays} == set(fitting)
 
 
+def test_a_thrifty_search_leaves_out_only_what_it_says() -> None:
+    """Words downwards on the empty board, and blanks for letters that are still on the rack."""
+    rack = "TEE?"
+    plays = all_plays(graph_of("enable1"), BOARDS["empty"], rack)
+    thrifty = [
+        play
+        for play in plays
+        if not play.down
+        and all(
+            play.tiles[:at].count(tile.upper()) == rack.count(tile.upper())
+            for at, tile in enumerate(play.tiles)
+            if tile.islower()
+        )
+    ]
+    assert len(plays) > len(thrifty) > 0
+    assert sorted(all_plays(graph_of("enable1"), BOARDS["empty"], rack, thrifty=True)) == sorted(thrifty)
+
+
 def test_a_rack_without_a_word_has_no_play() -> None:
     """Nor has an empty one."""
     assert all_plays(graph_of("enable1"), BOARDS["empty"], "QVVUUII") == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from crossword_positions import a_state, played
 from histories import from_gcg, from_protobuf
 from hypothesis import given
@@ -59,6 +60,32 @@ def test_a_match_survives_gcg(steps: list[tuple[dict[str, Any], Any]]) -> None:
         if state["complete"] and state["events"][-1]["type"].startswith("END_RACK"):
             assert {name: read.get(name) for name in same[1:]} == {name: history.get(name) for name in same[1:]}
         assert list(replay(read["events"]).scores) == state["scores"]
+
+
+HELLO = {"position": "8D", "played_tiles": "HELLO"}
+RETURNED = {"type": "PHONY_TILES_RETURNED"}
+IMPOSSIBLE: dict[str, tuple[list[dict[str, Any]], str]] = {
+    "no position": ([{**HELLO, "position": "8"}], "Event 1 cannot be: The position must"),
+    "not on its rack": ([{**HELLO, "rack": "HELOXYZ"}], "Event 1 cannot be: The rack"),
+    "on another tile": ([HELLO, {"position": "8D", "played_tiles": "JELLOS"}], "Event 2 cannot be: A square"),
+    "nothing to take back": ([HELLO, RETURNED, RETURNED], "Event 3 cannot be: There is no play"),
+    "an unknown type": ([{"type": "RESIGN"}], "Event 1 cannot be"),
+    "a third player": ([{"type": "PASS", "player_index": 2}], "Event 1 cannot be"),
+}
+
+
+@pytest.mark.parametrize(("events", "why"), IMPOSSIBLE.values(), ids=list(IMPOSSIBLE))
+def test_a_history_of_what_cannot_be_is_refused(events: list[dict[str, Any]], why: str) -> None:
+    """With the number of the event."""
+    with pytest.raises(ValueError, match=why):
+        replay(events)
+
+
+def test_an_event_without_points_is_worth_nothing() -> None:
+    """A play of the first player leaves out its type and whose it is: both are zero."""
+    names = ("PASS", "EXCHANGE", "CHALLENGE", "UNSUCCESSFUL_CHALLENGE_TURN_LOSS", "CHALLENGE_BONUS", "TIME_PENALTY")
+    nothing = [{"type": name, "player_index": 1} for name in (*names, "END_RACK_PTS", "END_RACK_PENALTY")]
+    assert replay([HELLO, *nothing]).cumulative == [24, *[0] * 8]
 
 
 def test_a_bots_history_holds_its_rack_and_no_other() -> None:

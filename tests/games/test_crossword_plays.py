@@ -50,6 +50,9 @@ SCORES = {
     "a tripled letter, downwards too: Z 10*3+1, ZA 10*3+1": (("10C A", "B11 A"), "10B Z.", 62, ["ZA", "ZA"]),
     "a blank on a tripled letter: 0+1, 0+1": (("10C A", "B11 A"), "10B z.", 2, ["ZA", "ZA"]),
     "through two tiles: 4+1+1*3+1+1+2": (("E10 E", "G10 T"), "10D H.A.ED", 12, ["HEATED"]),
+    "the last square of all, tripled: (3+1+1+1)*3": (("O12 CAT",), "O12 ...S", 18, ["CATS"]),
+    "through a tile of the first column: 1+1+3*2": (("A8 CAT",), "9A .RM", 8, ["ARM"]),
+    "fifteen squares, triple-triple: 28*9": (("8B NCOPYRIGHTABL",), f"8A U{'.' * 13}E", 252, ["UNCOPYRIGHTABLE"]),
     "seven tiles behind one: (1+3+10+1+1*2+1+1+2)*3+50": (("8H A",), "8H .CQUIRED", 113, ["ACQUIRED"]),
 }
 
@@ -65,6 +68,7 @@ def test_scores_worked_by_hand(there: tuple[str, ...], play: str, score: int, wo
 
 REFUSED = {
     "no position": ((), "D", "HELLO", "position must be"),
+    "row 0": ((), "0D", "HELLO", "position must be"),
     "row 16": ((), "16D", "HELLO", "position must be"),
     "digits that are not 0 to 9": ((), "\u0668D", "HELLO", "position must be"),
     "column P": ((), "8P", "HELLO", "position must be"),
@@ -84,6 +88,8 @@ REFUSED = {
     "one tile at the start": ((), "8H", "H", "two tiles"),
     "apart": ((HELLO,), "3D", "HE", "must touch"),
     "corner to corner": ((HELLO,), "9I", "HE", "must touch"),
+    "at the upper edge, opposite to a tile at the lower": (("15A HE",), "1A", "HE", "must touch"),
+    "at the left edge, opposite to a tile at the right": (("O7 HE",), "A7", "HE", "must touch"),
     "only a part of the word, in front": ((HELLO,), "8E", "....S", "whole word"),
     "only a part of the word, behind": ((HELLO,), "8C", "O...", "whole word"),
     "right behind a word": ((HELLO,), "8I", "S", "whole word"),
@@ -97,6 +103,12 @@ def test_plays_that_are_refused(there: tuple[str, ...], place: str, tiles: str, 
         read_play(board_of(*there), "HELOLOS?Y", place, tiles)
 
 
+@pytest.mark.parametrize(("there", "place"), [(HELLO, "7D"), (HELLO, "9H"), ("H4 HELLO", "G8"), ("H4 HELLO", "I8")])
+def test_a_play_may_touch_a_tile_on_any_side(there: str, place: str) -> None:
+    """One side is enough: here from above, from below, from the left and from the right."""
+    assert len(read_play(board_of(there), "A", place, "A").words) == 1
+
+
 def test_the_board_is_the_standard_one() -> None:
     """Counts of premium squares, and their symmetry."""
     squares = "".join(LAYOUT)
@@ -106,9 +118,10 @@ def test_the_board_is_the_standard_one() -> None:
 
 
 def test_the_tiles_are_the_english_ones() -> None:
-    """A hundred of them, worth 187 points."""
+    """A hundred of them, worth 187 points; a blank that stands for a letter is worth nothing."""
     assert len(ALL_TILES) == 100
     assert points(ALL_TILES) == 187
+    assert points("qUIz?") == 2
 
 
 def test_positions_are_read_as_they_are_written() -> None:

@@ -45,6 +45,18 @@ def test_a_play_is_laid_scored_and_replaced_from_the_bag() -> None:
             "num_tiles_from_rack": 5,
         }
     ]
+    assert state["lastPlay"] == {
+        "player": 0,
+        "words": ["HELLO"],
+        "cells": [[7, column] for column in range(3, 8)],
+        "scorelessTurns": 0,
+    }
+
+
+def test_a_play_of_seven_tiles_is_told_as_such() -> None:
+    """And downwards, where it is."""
+    (event,) = played(a_state(("RETAINS", "AEIRSTU")), "H8 RETAINS")["events"]
+    assert (event["is_bingo"], event["direction"], event["score"]) == (True, "VERTICAL", 66)
 
 
 def test_an_exchange_draws_before_it_puts_back() -> None:
@@ -56,6 +68,21 @@ def test_an_exchange_draws_before_it_puts_back() -> None:
     assert told(state["events"]) == [("EXCHANGE", "Ada", 0)]
 
 
+def test_what_is_put_back_is_shuffled_into_the_bag() -> None:
+    """Else it would be known who draws it; in the same way whenever the match is replayed."""
+    before = a_state(RACKS)
+    state = played(before, "- HELLOXY")
+    assert "HELLOXY" not in state["bag"]
+    assert state["bag"][:20] != before["bag"][7:27]
+    assert state == played(before, "- HELLOXY")
+
+
+def test_the_first_row_and_column_are_told_as_zero() -> None:
+    """Though other fields are left out if they are."""
+    (event,) = played(a_state(RACKS, board=[f"T{EMPTY * 14}", *[EMPTY * SIZE] * 14]), "1A .EH")["events"]
+    assert (event["row"], event["column"], event["position"]) == (0, 0, "1A")
+
+
 @pytest.mark.parametrize(
     ("state", "turn", "why"),
     [
@@ -64,6 +91,7 @@ def test_an_exchange_draws_before_it_puts_back() -> None:
         (a_state(RACKS), "- XYHELLOO", "1 to 7 tiles"),
         (a_state(RACKS), "challenge", "no play that could be challenged"),
         (played(a_state(RACKS), "8D HELLO", "pass"), "challenge", "no play"),
+        (played(a_state(RACKS), "8D HELLO", "- AE"), "challenge", "no play"),
         (played(a_state(RACKS), "8D HELLO", "challenge"), "challenge", "no play"),
         (played(a_state(RACKS, rule="FIVE_POINT"), "8D HELLO", "challenge"), "challenge", "no play"),
         (played(a_state(RACKS, rule="VOID"), "8D HELLO"), "challenge", "VOID"),
@@ -75,6 +103,26 @@ def test_an_exchange_draws_before_it_puts_back() -> None:
 def test_turns_that_are_refused(state: dict[str, Any], turn: str, why: str) -> None:
     """Each with a sentence for the bot's author."""
     assert why in refusal(state, turn)
+
+
+MALFORMED = [
+    ({}, '"type" must be'),
+    ({"type": ["PASS"]}, '"type" must be'),
+    ({"type": "LAY", "position": "8D", "played_tiles": "HELLO"}, '"type" must be'),
+    ({"type": "EXCHANGE"}, '"exchanged" must be'),
+    ({"type": "EXCHANGE", "exchanged": ""}, '"exchanged" must be'),
+    ({"type": "EXCHANGE", "exchanged": ["X"]}, '"exchanged" must be'),
+    ({"type": MOVE, "position": 8, "played_tiles": "HELLO"}, "both texts"),
+    ({"type": MOVE, "position": "8D", "played_tiles": list("HELLO")}, "both texts"),
+]
+
+
+@pytest.mark.parametrize(("turn", "why"), MALFORMED)
+def test_turns_of_another_shape_are_refused(turn: dict[str, Any], why: str) -> None:
+    """Whatever JSON has instead of a text."""
+    state = a_state(RACKS)
+    assert not crossword.validate(state, {**turn, "player": "Ada"})
+    assert why in crossword.explain(state, {**turn, "player": "Ada"})
 
 
 # rule -> the events after a play of 24 points that was challenged in vain, who is on turn, who has won
@@ -93,6 +141,7 @@ def test_a_challenge_in_vain(rule: str) -> None:
     events, on_turn, victor = IN_VAIN[rule]
     state = played(a_state(RACKS, rule=rule), "8D HELLO", "challenge")
     assert told(state["events"][1:]) == events
+    assert state["events"][1].get("rack") == (RACKS[1] if events[0][0] == LOSS else None)
     assert state["board"][7] == "...HELLO......."
     assert (state["lastPlay"], state.get("victor"), state["complete"]) == (None, victor, victor is not None)
     if on_turn:
@@ -150,6 +199,7 @@ def test_going_out_waits_for_the_final_pass() -> None:
     """The opponent could challenge; its pass ends the match: twice its tiles for the one who went out."""
     state = played(a_state(LAST, bag=""), "8D HELLO")
     assert (state["playState"], state["nextPlayer"], state["complete"]) == ("WAITING_FOR_FINAL_PASS", "Ben", False)
+    assert state["scorelessTurns"] == 0
     over = played(state, "pass")
     assert told(over["events"][1:]) == [("PASS", "Ben", 0), ("END_RACK_PTS", "Ada", 38)]
     assert over["events"][-1] == {
@@ -162,11 +212,19 @@ def test_going_out_waits_for_the_final_pass() -> None:
     assert (over["scores"], over["victor"], over["playState"]) == ([38, 0], "Ada", "GAME_OVER")
 
 
+def test_the_second_player_wins_by_the_higher_score() -> None:
+    """Whoever has moved first or last."""
+    over = played(a_state((LAST[1], LAST[0]), bag=""), "pass", "8D HELLO", "pass")
+    assert (over["scores"], over["victor"], over["reason"]) == ([0, 38], "Ben", "complete")
+    over = played(a_state(LAST, bag="", scores=[0, 100]), "8D HELLO", "pass")
+    assert (over["scores"], over["victor"], over["lastPlay"]) == ([38, 100], "Ben", None)
+
+
 def test_void_ends_without_a_final_pass() -> None:
     """There is nothing to wait for."""
     over = played(a_state(LAST, bag="", rule="VOID"), "8D HELLO")
     assert told(over["events"]) == [(MOVE, "Ada", 24), ("END_RACK_PTS", "Ada", 38)]
-    assert over["complete"]
+    assert (over["complete"], over["lastPlay"]) == (True, None)
 
 
 FINAL = {
@@ -206,6 +264,7 @@ def test_six_scoreless_turns_end_the_match() -> None:
         ("END_RACK_PENALTY", "Ben", -lost[1]),
     ]
     assert [event["lost_score"] for event in over["events"][-2:]] == lost
+    assert [event["rack"] for event in over["events"][-2:]] == [ada, ben]
     assert (over["complete"], over["playState"]) == (True, "GAME_OVER")
 
 
@@ -231,10 +290,23 @@ def test_a_play_of_nothing_as_the_sixth_scoreless_turn_can_be_challenged(
     state = played(a_state((BLANKS[1], BLANKS[0]), rule=rule), *FIVE, play)
     if rule != "VOID":
         assert (state["playState"], state["nextPlayer"]) == ("WAITING_FOR_FINAL_PASS", "Ada")
+        assert state["scorelessTurns"] == 6
         assert "only PASS and CHALLENGE" in refusal(state, "- A")
     over = played(state, *turns)
     assert [kind for kind, _, _ in told(over["events"][6:])] == kinds
     assert (over["complete"], over["playState"]) == (True, "GAME_OVER")
+
+
+def test_a_play_of_nothing_as_the_fifth_scoreless_turn_goes_on() -> None:
+    """As any other."""
+    state = played(a_state(BLANKS), *["pass"] * 4, "8G at")
+    assert (state["scorelessTurns"], state["playState"], state["nextPlayer"]) == (5, "PLAYING", "Ben")
+
+
+def test_a_play_that_scores_after_five_scoreless_turns_goes_on() -> None:
+    """The count begins again."""
+    state = played(a_state(RACKS[::-1]), *FIVE, "8D HELLO")
+    assert (state["scorelessTurns"], state["playState"], state["nextPlayer"]) == (0, "PLAYING", "Ada")
 
 
 @pytest.mark.parametrize(
@@ -301,3 +373,68 @@ def test_the_text_of_a_board_has_scores_and_bag() -> None:
     lines = crossword.render(played(a_state(RACKS), "8D HELLO")).splitlines()
     assert lines[8] == " 8 . . . H E L L O . . . . . . ."
     assert lines[-1] == "Ada 24, Ben 0; 81 in the bag"
+
+
+def test_a_page_shows_racks_the_score_sheet_and_all_events_in_words() -> None:
+    """A line of the sheet for a turn of each; what follows from a challenge has its own if it must."""
+    state = played(a_state(RACKS), "8D HELLO", "- AE", "7H X", "challenge", "pass")
+    racks, sheet, events = crossword.show(state)["tables"]
+    assert (racks["title"], racks["head"], racks["numbers"]) == (
+        "Racks; 81 tiles in the bag",
+        ["Bot", "Score", "Rack", "Tiles"],
+        [1, 3],
+    )
+    assert racks["rows"] == [["Ada", "24", state["racks"][0], "7"], ["Ben", "0", state["racks"][1], "7"]]
+    assert (sheet["head"], sheet["numbers"]) == (["#", "Ada", "", "Total", "Ben", "", "Total"], [0, 2, 3, 5, 6])
+    assert sheet["rows"] == [
+        ["1", "8D HELLO", "+24", "24", "exchange", "+0", "0"],
+        ["2", "7H X", "+9", "33", "", "", ""],
+        ["3", "taken back", "-9", "24", "pass", "+0", "0"],
+    ]
+    assert (events["head"], events["numbers"]) == (["#", "Bot", "What", "Words", "Points", "Total"], [0, 4, 5])
+    assert events["rows"] == [
+        ["1", "Ada", "laid HELLO at 8D", "HELLO", "+24", "24"],
+        ["2", "Ben", "exchanged AE", "", "+0", "0"],
+        ["3", "Ada", "laid X at 7H", "XO", "+9", "33"],
+        ["4", "Ada", "was challenged, and took X back", "", "-9", "24"],
+        ["5", "Ben", "passed", "", "+0", "0"],
+    ]
+
+
+def test_a_page_has_whose_turn_comes_first_on_the_left() -> None:
+    """What the first player does after the second begins a line."""
+    shown = crossword.show(played(a_state(RACKS[::-1]), "pass", PHONY, "challenge", "pass"))
+    assert ("".join(shown["columns"]), shown["rows"]) == ("ABCDEFGHIJKLMNO", [str(row) for row in range(1, 16)])
+    assert [(row[1], row[4]) for row in shown["tables"][1]["rows"]] == [
+        ("pass", "8D LOHEL"),
+        ("", "taken back"),
+        ("pass", ""),
+    ]
+
+
+def test_a_page_for_viewers_shows_no_hidden_tiles() -> None:
+    """Their number; a rack that is empty is no secret."""
+    state = played(a_state(("HELLO", "AEIRSTU"), bag="BCDFGHJ"), "- H", "pass", "pass")
+    racks, _, events = crossword.show(crossword.view({**state, "racks": ["", "AEIRSTU"]}, None))["tables"]
+    assert [row[2:] for row in racks["rows"]] == [["", "0"], ["hidden", "7"]]
+    assert events["rows"][0][2] == "exchanged 1 tiles"
+
+
+# rule -> what the sheet and the events say of a challenge in vain at the end, and of the end
+ENDS_SHOWN = {
+    "FIVE_POINT": (["challenged in vain", "opponent's rack"], ["was challenged in vain"]),
+    "DOUBLE": (["lost challenge", "opponent's rack"], ["challenged in vain, and lost by it"]),
+}
+
+
+@pytest.mark.parametrize("rule", ENDS_SHOWN)
+def test_a_page_shows_how_it_ended(rule: str) -> None:
+    """Blanks in capitals, of another kind."""
+    shown = crossword.show(played(a_state(("HELLO", "AEIRSTU"), bag="", rule=rule), "8D HELLO", "challenge"))
+    _, sheet, events = shown["tables"]
+    short, said = ENDS_SHOWN[rule]
+    assert [text for row in sheet["rows"] for text in (row[1], row[4]) if text] == ["8D HELLO", *short]
+    assert [row[2] for row in events["rows"][1:]] == [*said, "gets twice the opponent's AEIRSTU"]
+    shown = crossword.show(played(a_state(("?ELLO", "AEIRSTU")), "8D hELLO", *["pass"] * 6))
+    assert shown["board"][7][3:5] == [{"text": "H", "kind": "blank"}, {"text": "E", "kind": "tile"}]
+    assert [row[2].split()[:3] for row in shown["tables"][2]["rows"][-2:]] == [["is", "left", "with"]] * 2

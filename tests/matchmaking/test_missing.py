@@ -50,3 +50,12 @@ def test_a_bot_is_not_missed_for_the_time_before_it_went_missing(client: redis.R
     Missing(client).note("g", "cup", "a run", {}, 100.0, 100.0)
     assert noted(client, 120.0, until_s=110.0) == 0
     assert noted(client, 130.0) == 10
+
+
+def test_who_is_not_missing_any_more_is_forgotten(client: redis.Redis) -> None:
+    """Once it is missing again, its time begins again."""
+    missing = Missing(client)
+    for now_s, bots in ((100.0, "ab"), (110.0, "b"), (120.0, "ab")):
+        missing.note("g", "cup", "a run", {bot: Chance(now_s) for bot in bots}, now_s, 100.0)
+        assert set(missing.noted("g", "cup", "a run")) == set(bots)
+    assert {bot: wait.seconds for bot, wait in missing.noted("g", "cup", "a run").items()} == {"a": 0, "b": 20}

@@ -59,6 +59,10 @@ def checked_step(game: Game, match: Match, event: Event, now_s: float) -> Step:
     else:
         assert after.revision == match.revision + 1
     assert after.version == match.version + (answer.recorded is not None)
+    if answer.recorded is not None and after.verdict is None:
+        mover = after.seat_of(answer.recorded["turn"]["player"])
+        if mover is not None and mover.bot not in game.awaited(after.state):
+            assert (mover.asked_s, mover.since_s) == (None, None), "no clock runs for who has moved"
     assert decode_match(encode_match(after)) == after
     _check_deadline(game, after, now_s, changed=after is not match)
     _check_updates(match, answer)

@@ -8,6 +8,12 @@ from matches import Play
 from battlebot.referee.events import Joined, Left, TimedOut
 
 
+def test_at_the_beginning_the_clock_runs_for_who_is_asked() -> None:
+    """And for nobody else."""
+    play = Play()
+    assert [(seat.asked_s, seat.since_s) for seat in play.match.seats] == [(play.now_s, play.now_s), (None, None)]
+
+
 def test_an_invalid_turn_does_not_restart_the_clock() -> None:
     """Protocol page: what is left after it is what is told and what holds."""
     play = Play()

@@ -91,6 +91,14 @@ def test_the_server_may_give_a_match_up() -> None:
     assert play.match.verdict.evidence == {"error": "the live match was lost"}
 
 
+def test_a_game_that_failed_elsewhere_ends_its_match() -> None:
+    """The error is that of a game, though the referee has not called it."""
+    play = Play()
+    error = KeyError("board")
+    assert play.event(Failed("the page failed", error)).failure is error
+    assert play.verdict() == (None, "error", "server")
+
+
 def test_the_organiser_may_take_a_match_back() -> None:
     """It counts for nobody, and is nobody's fault."""
     play = Play()
@@ -109,6 +117,7 @@ ALL_EVENTS: list[Event] = [
     GaveUp("b", 1, "timeout", "no answer"),
     Reconfigured({"size": 3}),
     Joined("b", "b/2"),
+    Joined("c", "c/1"),
     Left("a", "a/1", True),
     Orphaned("a", "a/1"),
     Outage(START_S, START_S + 60.0),
@@ -133,7 +142,7 @@ def test_after_the_verdict_nothing_changes(end: Event, event: Event) -> None:
     play.event(event, 100.0)
     assert play.match is before
     assert play.verdict() == verdict
-    asks = [event.bot] if isinstance(event, Turned | Joined) else []
+    asks = [event.bot] if isinstance(event, Turned | Joined) and event.bot != "c" else []
     assert [bot for bot, _ in play.messages()] == asks
     for _, message in play.messages():
         assert message["state"]["complete"] is True
@@ -176,7 +185,9 @@ def test_a_document_of_a_version_without_the_clocks_start_is_read() -> None:
     play = Play()
     document = orjson.loads(encode_match(play.match))
     assert "answered" not in document["seats"][1]
-    del document["seats"][0]["asked_s"]
+    del document["seats"][0]["asked_s"], document["seats"][0]["since_s"]
     play.match = decode_match(orjson.dumps(document))
     play.event(Joined("a", "a/2"), 1.0)
     assert play.seat("a").remaining_s == 3.0
+    play.turn("a", 0.5, n=1)
+    assert (play.recorded[0]["thinkingMs"], play.recorded[0]["serverMs"]) == (500.0, 0.0)

@@ -139,6 +139,32 @@ def test_a_reducer_that_returns_no_state_is_an_error_too(after: Any) -> None:
     assert play.match.verdict.evidence["event"] == "Turned"
 
 
+def no_json(*given: Any) -> Any:
+    """A first state that cannot be sent."""
+    return {**NUMBERWANG.initial_state(*given), "bag": {1, 2}}
+
+
+@pytest.mark.parametrize("first", [raising, no_json])
+def test_a_game_without_a_first_state_ends_its_match_before_it_begins(first: Any) -> None:
+    """With the smallest state that an update needs."""
+    answer = start(with_rules(NUMBERWANG, initial_state=first), a_match(), START_S)
+    verdict, state = answer.match.verdict, answer.match.state
+    assert verdict is not None
+    assert (verdict.void, verdict.evidence) == (True, {"error": type(answer.failure).__name__, "event": "Begun"})
+    assert state.items() >= {"players": ["a", "b"], "nextPlayer": None, "complete": True, "victor": None}.items()
+    assert [update.final for update in answer.updates] == [True, True]
+
+
+def test_a_last_state_that_cannot_be_stored_is_not_how_the_match_ended() -> None:
+    """The state before it stays."""
+    game = with_rules(NUMBERWANG, reducer=lambda state, turn: {**NUMBERWANG.reducer(state, turn), "x": 2**63})
+    play = Play(game)
+    play.turn("a", n=10)
+    assert play.verdict() == (None, "error", "server")
+    assert isinstance(play.last.failure, ValueError)
+    assert (play.match.version, play.match.state["board"], play.recorded) == (0, {"n": 0}, [])
+
+
 def test_an_error_of_the_referees_own_is_not_called_the_games() -> None:
     """It ends the match in the same way. No node makes such an event: its time is none."""
     match = a_match()

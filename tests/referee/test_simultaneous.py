@@ -18,6 +18,16 @@ def playing() -> Play:
     return Play(a_simultaneous_game(), THREE)
 
 
+def test_somebody_must_look_when_the_longest_of_the_clocks_has_run_out() -> None:
+    """Of those who are asked."""
+    play = playing()
+    play.garbage("b", 1.0)
+    assert play.match.due_s == play.now_s + 3.0 + NUDGE_AFTER_S
+    play.turn("a", 0.0, n=1)
+    play.garbage("c", 1.5)
+    assert play.match.due_s == play.now_s + 2.0 + NUDGE_AFTER_S
+
+
 def test_everybody_may_move_in_any_order() -> None:
     """Each turn is told to all, each sees its own part, and who has moved is not asked any more."""
     play = playing()
@@ -62,6 +72,8 @@ def test_a_round_counts_once_towards_the_longest_match() -> None:
         assert play.match.verdict is None
         play.turn(THREE[number % 3], n=7)
     assert play.verdict() == (None, "length", "none")
+    assert play.match.verdict is not None
+    assert play.match.verdict.evidence == {"turns": play.match.version}
     assert play.match.state["round"] == 3
 
 
@@ -72,6 +84,14 @@ def test_a_second_turn_in_a_round_is_stale() -> None:
     play.turn("a", n=2)
     assert (play.seat("a").strikes, play.match.version) == (0, 1)
     assert play.messages()[0][1]["code"] == "stale"
+
+
+def test_a_turn_for_a_round_to_come_is_no_second_turn() -> None:
+    """No bot can have seen that question: it is a strike."""
+    play = playing()
+    play.turn("a", n=1)
+    play.turn("a", n=2, version=99)
+    assert (play.seat("a").strikes, play.messages()[0][1]["code"]) == (1, "bad-version")
 
 
 def test_the_turns_of_others_make_no_turn_stale() -> None:
@@ -157,10 +177,35 @@ def test_what_comes_from_a_bot_that_is_out_changes_nothing() -> None:
     play.event(TimedOut("a", 0, 3.0), 3.0)
     play.turn("a", n=1)
     assert play.messages()[0][1]["code"] == "stale"
+    assert play.messages()[0][1]["error"] == "This bot has given its turn, or is out: it is not asked now."
     play.event(Left("a", "a/1", clean=True), 0.1)
     assert play.seat("a").back_by_s is None
     play.event(Joined("a", "a/2"), 60.0)
     assert play.match.verdict is None
+
+
+def test_a_seat_that_the_server_emptied_ends_also_a_match_that_goes_on() -> None:
+    """It was not the bot's fault: it is not put out, and the match counts for nobody."""
+    play = going_on()
+    play.event(Orphaned("a", "a/1"))
+    play.event(Overdue(), 15.0)
+    assert play.verdict() == (None, "error", "server")
+    assert play.match.verdict is not None
+    assert play.match.verdict.evidence["emptiedBy"] == {"a": "server"}
+    assert play.recorded == []
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_seat_that_is_waited_for_is_so_after_the_turns_of_others(goes_on: bool) -> None:
+    """Where the match cannot go on without it, also if it is not asked."""
+    play = going_on() if goes_on else playing()
+    if not goes_on:
+        play.turn("a", n=1)
+    play.event(Left("a", "a/1", clean=False))
+    until_s = play.seat("a").back_by_s
+    assert until_s is not None
+    play.turn("b", n=1)
+    assert play.seat("a").back_by_s == until_s
 
 
 def test_an_empty_seat_is_waited_for_when_it_is_asked() -> None:
@@ -259,6 +304,29 @@ def test_giving_up_ends_a_match_of_two() -> None:
     assert play.match.verdict is None
     play.event(GaveUp("a", 0, "timeout", "no answer within 5000 ms"))
     assert play.verdict() == ("b", "timeout", "bot")
+    assert [(bot, message.get("code")) for bot, message in play.messages()] == [("a", None), ("b", "opponent-failed")]
+    assert play.messages()[1][1]["error"].startswith("a was asked, and gave no answer")
+
+
+def test_who_is_left_alone_in_a_match_that_goes_on_is_told_the_forfeit_and_no_failure() -> None:
+    """That turn says it all."""
+    play = Play(a_game_that_goes_on())
+    play.turn("b", n=1)
+    play.event(GaveUp("a", 0, "timeout", "no answer"))
+    assert play.verdict() == ("b", "complete", "none")
+    assert [message.get("code") for _, message in play.messages()] == [None, None]
+    turn = play.messages()[1][1]["turn"]
+    assert (turn["player"], turn["valid"]) == ("a", True)
+
+
+@pytest.mark.parametrize("bot", ["a", "c"])
+@pytest.mark.parametrize("ends", [TimedOut, GaveUp])
+def test_a_clock_that_ends_for_who_is_not_asked_ends_nothing(ends: type[TimedOut | GaveUp], bot: str) -> None:
+    """One has just moved, the other is in another match."""
+    play = Play(NUMBERWANG)
+    play.turn("a", n=1)
+    play.event(TimedOut(bot, 0, 3.0) if ends is TimedOut else GaveUp(bot, 0, "timeout", "no answer"))
+    assert (play.match.verdict, play.last.updates) == (None, ())
 
 
 def test_options_change_while_a_match_goes_on() -> None:

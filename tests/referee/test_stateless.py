@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from matches import NUMBERWANG, START_S, a_match, a_simultaneous_game, with_rules
 
+from battlebot.referee.advance import entered
 from battlebot.referee.events import Joined, Reconfigured, Turned
 from battlebot.referee.match import Match
 from battlebot.referee.step import NUDGE_AFTER_S, step, with_first_due
@@ -69,6 +70,7 @@ def all_asked(game: Any, others: str | None = "http://bots.example/b") -> Match:
 
 CHANGES: list[tuple[str, float, str | None, bool]] = [
     ("in the pause", 2.4, "http://bots.example/b", False),
+    ("as it ends", 2.5, "http://bots.example/b", True),
     ("after it", 2.6, "http://bots.example/b", True),
     ("one is connected, and knows the state", 2.4, None, True),
 ]
@@ -80,7 +82,12 @@ def test_a_setup_that_changes_before_anybody_is_asked_is_another_question(
 ) -> None:
     """An answer to the question before counts for nothing then; that to a question that was put counts."""
     game = pausing()
-    match = step(game, all_asked(game, others), Reconfigured({"size": 3}), START_S + after_s).match
+    before = all_asked(game, others)
+    answer = step(game, before, Reconfigured({"size": 3}), START_S + after_s)
+    match, time_ms = answer.match, int((START_S + after_s) * 1000)
+    turn = {"player": None, "time": time_ms, "options": {"size": 3}, "asked": told}
+    assert answer.recorded == {"turn": turn, "reconfigured": True, "thinkingMs": 0.0, "serverMs": 0.0}
+    assert entered(game, before.state, turn, "reconfigured") == match.state
     assert (match.state["size"], match.state["asked"], match.version) == (3, told, 1)
     assert [seat.question for seat in match.seats] == ([0, 0, 0] if told else [1, 1, 1])
     assert [seat.asked_s for seat in match.seats] == [START_S] * 3
@@ -89,6 +96,19 @@ def test_a_setup_that_changes_before_anybody_is_asked_is_another_question(
     assert (answered is match) is not told
     if not told:
         assert step(game, match, Turned("a", {"n": 1}, 0.1, question=1), later_s).match.version == 2
+
+
+def test_a_record_that_does_not_say_whether_bots_were_asked_is_of_when_they_always_were() -> None:
+    """Of an earlier version."""
+    game = pausing()
+    assert entered(game, all_asked(game).state, {"options": {}}, "reconfigured")["asked"] is True
+
+
+def test_a_setup_that_changes_where_there_is_no_pause_changes_after_the_question() -> None:
+    """Also by a clock that is behind the one by which they were asked."""
+    game = with_rules(pausing(), pause_ms=None)
+    match = step(game, all_asked(game), Reconfigured({"size": 3}), START_S - 0.5).match
+    assert (match.state["asked"], match.seats[0].question) == (True, 0)
 
 
 def test_a_setup_that_changes_twice_in_a_pause_is_changed_twice() -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 from matches import Play
 
+from battlebot.referee.events import Turned
+
 KINDS: dict[str, Callable[[Play, str], object]] = {
     "not valid": lambda play, bot: play.turn(bot, 0.1, n="x"),
     "no object": lambda play, bot: play.garbage(bot, 0.1),
@@ -107,3 +109,21 @@ def test_no_json_object_is_echoed_as_an_empty_turn() -> None:
     ((_, message),) = play.messages()
     assert message["turn"].keys() == {"player", "time", "valid"}
     assert message["error"] == "A turn must be one JSON object."
+
+
+def test_who_is_forgiven_nothing_has_lost_by_its_first_invalid_turn() -> None:
+    """Whatever strikes are left."""
+    play = Play()
+    play.event(Turned("a", {"n": "x"}, 0.5, unforgiving=True))
+    assert play.verdict() == ("b", "invalid", "bot")
+    assert (play.seat("a").strikes, play.seat("a").remaining_s) == (1, 2.5)
+
+
+def test_what_could_not_be_read_is_refused_in_the_words_of_its_door() -> None:
+    """Or in our own, if it has none."""
+    play = Play()
+    for refusal in ("The message was too long.", None):
+        play.event(Turned("a", None, 0.1, refusal))
+        ((_, message),) = play.messages()
+        assert message["code"] == "bad-message"
+        assert message["error"] == (refusal or "A turn must be one JSON object.")

@@ -44,6 +44,22 @@ def test_also_after_the_opponent_has_moved_on() -> None:
     assert play.match.state["board"] == {"n": 6}
 
 
+@pytest.mark.parametrize(("at", "version"), [(0, 1), (1, 0), (None, 1)])
+def test_a_turn_that_is_for_one_version_counts_at_no_other(at: int | None, version: int) -> None:
+    """The node says so, not the bot: nobody is told of it."""
+    play = Play()
+    play.event(Turned("a", {"n": 1}, 0.5, version=at))
+    assert play.match.version == version
+    assert bool(play.last.updates) is bool(version)
+
+
+def test_a_version_that_is_no_number_is_a_field_of_the_bots_own() -> None:
+    """Python takes `true` for 1."""
+    play = Play()
+    play.turn("a", n=1, version=True)
+    assert told(play) == [("a", True, None), ("b", True, None)]
+
+
 def test_forged_keys_do_not_make_it_another_turn() -> None:
     """They are the server's; the bot's own are what is compared."""
     play = Play()
@@ -69,6 +85,7 @@ def test_an_older_version_is_stale_and_no_strike(turn: dict[str, Any]) -> None:
         play.turn("a", **turn)
         assert told(play) == [("a", False, "stale")]
     assert "at 3" in play.messages()[0][1]["error"]
+    assert play.messages()[0][1]["turn"]["time"] == int(play.now_s * 1000)
     assert play.match is before
     assert play.seat("a").strikes == 0
 
@@ -147,6 +164,7 @@ def test_a_turn_that_names_another_match_is_stale() -> None:
         play.turn("a", n=1, version=0, match="f" * 24)
         assert told(play) == [("a", False, "stale")]
     assert "f" * 24 in play.messages()[0][1]["error"]
+    assert play.messages()[0][1]["turn"]["time"] == int(play.now_s * 1000)
     assert play.match is before
     play.turn("a", n=1, version=0, match=play.match.id)
     assert told(play) == [("a", True, None), ("b", True, None)]

@@ -138,8 +138,6 @@ def _cycle(size: int) -> list[list[tuple[int, int]]]:
     a bot to its opponent grows by one each round, and the bot with the odd distance moves first, so its first moves
     alternate. The bot off the circle meets the one that would meet itself; its first moves alternate by rounds.
     """
-    if size < 2:
-        return []
     turning = size if size % 2 else size - 1
     rounds = []
     for k in range(turning):

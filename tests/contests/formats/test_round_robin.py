@@ -88,6 +88,13 @@ def test_whoever_is_free_goes_on_while_another_still_plays() -> None:
     assert [one.round for one in FORM.pair(now, [Waiter(bot, bot) for bot in free])] == [2]
 
 
+@pytest.mark.parametrize(("size", "rounds"), [(2, 1), (4, 2), (6, 2), (8, 3), (12, 4)])
+def test_at_the_start_so_many_rounds_are_within_reach(size: int, rounds: int) -> None:
+    """A bot may skip a quarter of the field, at least one."""
+    now = contest(FORM, size, 1)
+    assert FORM.due(now) == [one for one in schedule_of(now.entrants, 1).meetings if one.round <= rounds]
+
+
 @pytest.mark.parametrize("size", [3, 4, 5, 8, 13])
 @pytest.mark.parametrize("plays", [True, False], ids=["slow", "gone"])
 def test_one_bot_that_is_slow_or_gone_keeps_the_others_from_nothing(size: int, plays: bool) -> None:
@@ -127,6 +134,23 @@ def test_who_withdraws_leaves_the_others_all_their_meetings() -> None:
     assert all("d" not in (row.first, row.second) for row in FORM.due(now))
     end = Playing(FORM, now, random.Random(1)).to_the_end()
     assert times_met(end) == {("a", "d"): 1, ("a", "b"): 2, ("a", "c"): 2, ("b", "c"): 2}
+
+
+def test_a_meeting_of_who_withdraws_is_played_to_its_end() -> None:
+    """Though nothing else is left, the contest is not over before it is."""
+    now = replace(contest(FORM, 2, 2), withdrawn=frozenset("a"))
+    (first, _) = schedule_of(now.entrants, 2).meetings
+    for state in ("open", "played"):
+        now = replace(now, met=(met_of(first, state),))
+        assert (FORM.due(now), FORM.complete(now)) == ([], state == "played")
+
+
+@pytest.mark.parametrize(("size", "rounds"), [(1, 0), (2, 2), (5, 10)])
+def test_a_contest_whose_meetings_are_all_over_is_settled_up_to_its_last_round(size: int, rounds: int) -> None:
+    """One bot alone has none."""
+    now = contest(FORM, size, 2)
+    now = replace(now, met=tuple(met_of(one) for one in schedule_of(now.entrants, 2).meetings))
+    assert (FORM.due(now), FORM.complete(now), FORM.settled(now)) == ([], True, rounds)
 
 
 def test_a_void_meeting_is_due_again_as_it_was() -> None:
