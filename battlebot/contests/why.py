@@ -103,11 +103,14 @@ def _of_the_others(look: Look) -> Reason:
 def comes_later(kind: Format, situation: Situation, bot: str) -> bool:
     """Whether a bot with nothing due now will have something due later, as far as can be foreseen.
 
-    False if it has met everybody as often as allowed. Otherwise simulates the contest for up to MOST_STEPS steps: the
-    first mover wins each open or due meeting, then the format is asked again.
+    False if it has met everybody as often as allowed. If the format does not know, simulates the contest for up to
+    MOST_STEPS steps: the first mover wins each open or due meeting, then the format is asked again.
     """
     if _met_everybody(situation, bot):
         return False
+    known = kind.has_more(situation, bot)
+    if known is not None:
+        return known
     met = tuple(replace(one, state="played", victor=one.first) if one.state == "open" else one for one in situation.met)
     for _ in range(MOST_STEPS):
         situation = replace(situation, met=met)

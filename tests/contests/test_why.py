@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from battlebot.contests.formats import format_named
+from battlebot.contests.formats.matching import matching
 from battlebot.contests.formats.situation import Met, Situation
 from battlebot.contests.why import Look, comes_later, why
 
@@ -100,3 +102,18 @@ def test_what_comes_later(
     situation = Situation(entrants, frozenset(), meetings, config, met)
     assert not [one for one in kind.due(situation) if bot in (one.first, one.second)]
     assert comes_later(kind, situation, bot) is later
+
+
+def test_a_round_of_a_swiss_contest_is_not_paired_to_know_what_comes_later() -> None:
+    """That would take a web node as long as the worker: a second for 500 bots, and again after each result."""
+    kind = format_named("swiss")
+    entrants = tuple("abcde")
+    situation = Situation(entrants, frozenset(), 1, {"rounds": 2}, ())
+    met = tuple(Met(one.round, one.n, *one.bots, "played", one.first) for one in kind.due(situation))
+    under_way = replace(situation, met=(met[0], replace(met[1], state="open", victor=None)))
+    before = matching.cache_info().misses
+    assert comes_later(kind, under_way, met[0].first)
+    assert matching.cache_info().misses == before
+    last = replace(situation, met=met)
+    sits_out = set(entrants).difference(*(one.bots for one in kind.due(last)))
+    assert [comes_later(kind, last, bot) for bot in sits_out] == [False]

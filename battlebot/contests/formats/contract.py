@@ -68,6 +68,13 @@ class Format(ABC):
         """Returns a predicate: whether two bots that are below their cap of meetings may meet again, now or later."""
         return lambda a, b: True
 
+    def has_more(self, situation: Situation, bot: str) -> bool | None:
+        """Whether a bot for which nothing is due, and which has not met everybody, will have something due later.
+
+        None, the default: unknown; then `contests.why` plays the contest on until it sees.
+        """
+        return None
+
     def byes(self, situation: Situation) -> dict[str, int]:
         """Bot -> how many byes it has had, each of which scores like a win. Bots without byes may be left out."""
         return {}

@@ -67,11 +67,14 @@ class Swiss(Format):
     def may_meet(self, situation: Situation) -> Callable[[str, str], bool]:
         """Whether there is a round left in which the two may meet."""
         ahead = self.due(situation)
-        rounds = [met.round for met in situation.met] + [meeting.round for meeting in ahead]
-        if max(rounds, default=0) < _rounds(situation):
+        if _has_rounds_after(ahead, situation):
             return lambda a, b: True
         pairs = {pair_of(one.first, one.second) for one in ahead}
         return lambda a, b: pair_of(a, b) in pairs
+
+    def has_more(self, situation: Situation, bot: str) -> bool | None:
+        """Whether there is a round after those that have begun or begin now: it need not be paired to know."""
+        return _has_rounds_after(self.due(situation), situation)
 
     def byes(self, situation: Situation) -> dict[str, int]:
         """Bot -> 1, for each bot that has had a bye: from the beginning of the first round that it sits out.
@@ -88,6 +91,12 @@ def _default_rounds(size: int) -> int:
 
 def _rounds(situation: Situation) -> int:
     return int(situation.config.get("rounds") or _default_rounds(len(situation.entrants)))
+
+
+def _has_rounds_after(ahead: Iterable[Due], situation: Situation) -> bool:
+    """Whether any round comes after those of the meetings so far and of those `ahead`."""
+    begun = max((met.round for met in situation.met), default=0)
+    return max([begun, *(meeting.round for meeting in ahead)]) < _rounds(situation)
 
 
 class _Book:
