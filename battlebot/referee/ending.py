@@ -30,7 +30,7 @@ def storable(state: State) -> State:
 
 
 def bare(match: Match) -> Match:
-    """Returns the match with the smallest state that an update needs: for one whose state cannot be written any more."""
+    """Returns the match with the smallest state that an update needs: its own can be written no more."""
     players = [seat.bot for seat in match.seats]
     return replace(match, state={"players": players, "nextPlayer": None, "complete": False})
 
