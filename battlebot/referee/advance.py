@@ -59,7 +59,8 @@ def applied(
         asked_s=None,
         since_s=None,
     )
-    state = game.reducer(match.state, offered)
+    # a copy: a game that changes its turn must not change the record
+    state = game.reducer(match.state, {**offered})
     match = _advanced(game, match, answered, state, now_s, received_s)
     echo = {**offered, "valid": True}
     return Step(match, told_all(game, match, echo, seat.bot if game.simultaneous else None), recorded)
@@ -98,6 +99,7 @@ def reconfigured(game: Game, match: Match, options: dict[str, Any], now_s: float
         state = game.configure(match.state, options, asked)
     except ValueError:
         return Step(match)
+    game.check(state, [seat.bot for seat in match.seats])
     version, seats = match.version + 1, match.seats
     if not asked:
         awaited = game.awaited(state)
@@ -131,6 +133,7 @@ def _is_pause(game: Game, match: Match, now_s: float) -> bool:
 
 def _advanced(game: Game, match: Match, mover: Seat, state: State, now_s: float, due_s: float) -> Match:
     """Returns the match in its next state. Newly asked seats get a full clock; their turn is due since `due_s`."""
+    game.check(state, [seat.bot for seat in match.seats])
     before, after = game.awaited(match.state), game.awaited(state)
     version = match.version + 1
     seats = []

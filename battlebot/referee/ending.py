@@ -29,6 +29,12 @@ def storable(state: State) -> State:
     return {key: state[key] for key in ("players", "nextPlayer", "complete")}
 
 
+def bare(match: Match) -> Match:
+    """Returns the match with the smallest state that an update needs: its own can be written no more."""
+    players = [seat.bot for seat in match.seats]
+    return replace(match, state={"players": players, "nextPlayer": None, "complete": False})
+
+
 def complete(game: Game, match: Match) -> Match:
     """Returns the match with the verdict for the game's own end, nobody's fault; bots are always told a `reason`."""
     verdict = Verdict(game.victor(match.state), Reason.COMPLETE, Fault.NONE, {"turns": match.version})

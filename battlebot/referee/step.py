@@ -48,6 +48,7 @@ def start(game: Game, match: Match, now_s: float) -> Step:
     try:
         state = game.initial_state(bots, match.seed, match.options)
         encode(state)
+        game.check(state, bots)
         return Step(with_first_due(game, replace(match, state=state), now_s))
     except RAISED as error:
         series = match.series and replace(match.series, boards=match.series.board)

@@ -16,15 +16,21 @@ from typing import Any
 
 from battlebot.errors import BadMessage
 from battlebot.rules.option import Option, bad_game, listed, options_from_table
+from battlebot.rules.order import problem_of_places
 from battlebot.wire.jsontext import encode
 
-__all__ = ["RAISED", "Game", "Option", "Rules", "State", "Turn", "game_from_module"]
+__all__ = ["RAISED", "RAISED_AT_LEISURE", "Game", "Option", "Rules", "State", "Turn", "game_from_module"]
 
 State = dict[str, Any]
 Turn = dict[str, Any]
 
-# what a game's code may raise: one game's `sys.exit()` must not end the process, and the matches of all others with it
-RAISED = (Exception, SystemExit)
+# what a game's code may raise in a match: also what ends a process (SystemExit, KeyboardInterrupt) or a greenlet
+# (GeneratorExit, gevent's own) must not take the matches of all others with it
+RAISED = BaseException
+# the same where a person waits who may press Ctrl-C: at the start, and in commands
+RAISED_AT_LEISURE = (Exception, SystemExit)
+
+MAX_SENTENCE = 1000  # characters of an explanation; it goes to the bot, and into the record of a match lost by it
 
 DEFAULT_TURN_TIMEOUT_MS = 3000
 MAX_TURN_TIMEOUT_MS = 3_600_000
@@ -118,7 +124,11 @@ class Game:
         return self.rules.validate(state, turn)
 
     def explain(self, state: State, turn: Turn) -> str:
-        """Returns why an invalid turn is invalid, as a sentence for the bot's author."""
+        """Returns why an invalid turn is invalid, as a sentence for the bot's author.
+
+        Raises TypeError if the game says what is no text, or none that can be sent: found later, the bot would lose by
+        it.
+        """
         if state["complete"]:
             return "The match is over."
         awaited = self.awaited(state)
@@ -126,7 +136,12 @@ class Game:
             return f"It is not your turn: the match waits for {', '.join(awaited)}."
         if self.rules.explain is None:
             return f"This is not a legal turn of {self.name} now."
-        return self.rules.explain(state, turn)
+        sentence: Any = self.rules.explain(state, turn)
+        if not isinstance(sentence, str):
+            raise TypeError(f"explain returns no text but {type(sentence).__name__}")
+        short = sentence[:MAX_SENTENCE]
+        encode(short)
+        return short
 
     def reducer(self, state: State, turn: Turn) -> State:
         """Returns the state after a valid turn; a new object. Call `validate` first."""
@@ -135,10 +150,15 @@ class Game:
     def view(self, state: State, player: str | None) -> State:
         """Returns what a player or viewer (None) may see of the state. May be the state itself: do not change it.
 
-        Raises TypeError if the game makes what is not JSON: found later, when the turn is committed, nobody could be
-        told of it.
+        Raises TypeError if the game makes what is not JSON, or leaves out what a state must have: found later, when the
+        turn is committed, nobody could be told of it.
         """
-        return state if self.rules.view is None else _json(self.rules.view(state, player))
+        if self.rules.view is None:
+            return state
+        seen = _json(self.rules.view(state, player))
+        if not (type(seen) is dict and "players" in seen and "nextPlayer" in seen and "complete" in seen):
+            raise TypeError("view returns no state: it must keep players, nextPlayer and complete")
+        return seen
 
     def view_turn(self, turn: Turn, player: str) -> Turn:
         """Returns what the player may see of a valid turn while the match is running: all of its own, no secrets.
@@ -212,6 +232,25 @@ class Game:
         if state["complete"]:
             return ()
         return tuple(state["waitingFor"]) if self.simultaneous else (state["nextPlayer"],)
+
+    def check(self, state: State, players: list[str]) -> None:
+        """Raises ValueError for a state by which a match could not go on, or would be ranked otherwise than meant.
+
+        That is, if it has other players, waits for nobody or for a stranger, or ends with malformed `places`.
+        """
+        if state["players"] != players:
+            raise ValueError("the state has other players")
+        if state["complete"]:
+            problem = problem_of_places(state.get("places", []), players)
+            if problem:
+                raise ValueError(f"the state {problem}")
+            return
+        awaited = self.awaited(state)
+        if not awaited:
+            raise ValueError("the state waits for nobody and is not complete")
+        for player in awaited:
+            if player not in players:
+                raise ValueError("the state waits for somebody who does not play")
 
     def victor(self, state: State) -> str | None:
         """Returns the winner of a complete match, or None for a draw.

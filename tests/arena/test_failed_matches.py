@@ -147,3 +147,22 @@ def test_the_log_says_what_cannot_be_stored(
     assert (failed["event"], failed["level"]) == ("match.failed", "error")
     assert "the game's state has an integer of more than 64 bits" in failed["exception"]
     assert ended["evidence"]["error"].startswith("the game's state has an integer of more than 64 bits")
+
+
+def test_a_game_that_spoils_the_state_it_was_given_ends_its_match_all_the_same(
+    begun: Callable[..., Match], store: MatchStore, registry: Registry
+) -> None:
+    """What it put there cannot be written any more, with whatever event: nobody could ever commit an end."""
+
+    def reducer(state: dict[str, Any], turn: dict[str, Any]) -> dict[str, Any]:
+        state["spoilt"] = {1}
+        raise ValueError
+
+    game = registry[GAME]
+    games = Registry({GAME: replace(game, rules=replace(game.rules, reducer=reducer))})
+    match = begun(GAME)
+    Conductor(games, store, "n1", now_s=lambda: 1001.0).conduct(match, Turned("ada", LEGAL, 0.5))
+    over = store.load(match.id)
+    assert over.verdict is not None
+    assert over.verdict.void
+    assert over.state["players"] == [seat.bot for seat in match.seats]

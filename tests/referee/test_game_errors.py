@@ -6,6 +6,7 @@ import json
 import sys
 from typing import Any
 
+import gevent
 import pytest
 from matches import NOUGHTS, NUMBERWANG, START_S, Play, a_match, raising, with_rules
 
@@ -275,3 +276,76 @@ def test_nothing_is_raised_whatever_the_event() -> None:
             assert answer.match.verdict.void
             assert [update.final for update in answer.updates] == [True, True]
         assert step(game, match, Turned("c", turn, 0.1), START_S).match is match, "this bot has no seat"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, GeneratorExit, gevent.GreenletExit, gevent.Timeout])
+@pytest.mark.parametrize("function", ["validate", "reducer", "view"])
+def test_what_ends_a_process_or_a_greenlet_ends_only_the_match(function: str, error: type[BaseException]) -> None:
+    """Else the greenlet that commits the turns of many matches ends, and the bot loses by time."""
+
+    def thrower(*_: Any) -> Any:
+        raise error
+
+    play = Play(with_rules(NOUGHTS, **{function: thrower}))
+    play.turn("a", **LEGAL)
+    assert play.verdict() == (None, "error", "server")
+    assert play.match.verdict is not None
+    assert play.match.verdict.evidence == {"error": error.__name__, "event": "Turned"}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"nextPlayer": "stranger"},
+        {"nextPlayer": None},
+        {"nextPlayer": ["a"]},
+        {"players": ["a", "stranger"]},
+        {"complete": True, "victor": "a", "places": [["a"], ["a"]]},
+    ],
+    ids=str,
+)
+def test_a_state_by_which_no_match_can_go_on_or_be_ranked_is_an_error(changed: dict[str, Any]) -> None:
+    """At once: a match that waits for a stranger would stand still until the server gives it up."""
+    play = Play(with_rules(NOUGHTS, reducer=lambda state, turn: {**NOUGHTS.rules.reducer(state, turn), **changed}))
+    play.turn("a", **LEGAL)
+    assert play.verdict() == (None, "error", "server")
+    assert play.match.verdict is not None
+    assert play.match.verdict.evidence == {"error": "ValueError", "event": "Turned"}
+    assert play.match.state["players"] == ["a", "b"]
+
+
+@pytest.mark.parametrize("sentence", [None, 7, {1, 2}, b"no", "half a pair: \ud800"], ids=ascii)
+def test_an_explanation_that_is_no_text_is_the_games_error(sentence: Any) -> None:
+    """Found only when it is sent, it would close the bot's connection again and again, until the bot has lost."""
+    play = Play(with_rules(NOUGHTS, explain=lambda state, turn: sentence))
+    play.turn("a", mark="X", space="?")
+    assert play.verdict() == (None, "error", "server")
+
+
+def test_a_very_long_explanation_is_cut() -> None:
+    """It is sent to the bot, and kept in the record if it was the last strike."""
+    play = Play(with_rules(NOUGHTS, explain=lambda state, turn: "no " * 1_000_000))
+    play.turn("a", mark="X", space="?")
+    assert play.match.verdict is None
+    assert len(play.last.updates[0].error or "") == 1000
+
+
+def test_a_game_that_changes_its_turn_does_not_change_the_record() -> None:
+    """What is recorded and echoed is what the bot sent."""
+
+    def reducer(state: dict[str, Any], turn: dict[str, Any]) -> dict[str, Any]:
+        after = NOUGHTS.rules.reducer(state, turn)
+        turn["player"] = "stranger"
+        return after
+
+    play = Play(with_rules(NOUGHTS, reducer=reducer))
+    play.turn("a", **LEGAL)
+    assert [entry["turn"]["player"] for entry in play.recorded] == ["a"]
+
+
+@pytest.mark.parametrize("seen", [[1], {"board": []}, None], ids=str)
+def test_a_view_that_is_no_state_is_an_error(seen: Any) -> None:
+    """A bot would not see that it is asked, and lose by time."""
+    play = Play(with_rules(NOUGHTS, view=lambda state, player: seen))
+    play.turn("a", **LEGAL)
+    assert play.verdict() == (None, "error", "server")

@@ -248,7 +248,7 @@ BROKEN = {
     "view hides too much": (
         "GAME = {",
         "def view(state, player):\n    return {}\nGAME = {",
-        "view returns a state that has no",
+        "view returns no state",
     ),
     "view changes the state": (
         "GAME = {",

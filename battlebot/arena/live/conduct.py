@@ -21,6 +21,7 @@ from battlebot.arena.live.store import Commit, MatchStore
 from battlebot.arena.places import STATELESS, connection_at, node_of
 from battlebot.errors import Conflict
 from battlebot.redisio import keys
+from battlebot.referee import ending
 from battlebot.referee.advance import Step
 from battlebot.referee.events import Event, Failed, Joined, Overdue, Turned
 from battlebot.referee.match import Match, Seat
@@ -123,11 +124,12 @@ class Conductor:
                 publications.append((keys.game_events(match.game), b"begun"))
             commit = self.store.draft(match, answer.match, turns, publications, follows.match if follows else None)
         except TypeError as error:
-            if isinstance(events[0], Failed):
+            # the game made a state that is not JSON, or made that of the one it was given
+            before = match if _is_writable(match) else ending.bare(match)
+            if before is match and isinstance(events[0], Failed):
                 raise
-            # the game made a state that is not JSON
             log.exception("match.unwritable", match=match.id, game=match.game)
-            return self.draft(match, [Failed(str(error))])
+            return self.draft(before, [Failed(str(error))])
         return Draft(match, answer, commit, follows)
 
     def committed(self, draft: Draft, ask_archive: bool) -> Step:
@@ -219,6 +221,14 @@ class Conductor:
             evidence=verdict.evidence or None,
             turns=match.version,
         )
+
+
+def _is_writable(match: Match) -> bool:
+    try:
+        encode_match(match)
+    except TypeError:
+        return False
+    return True
 
 
 def _way_round(beginning: Step, update: Update) -> str | None:
