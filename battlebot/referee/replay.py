@@ -11,7 +11,7 @@ from typing import Any
 from battlebot.referee.advance import MARKS, entered
 from battlebot.referee.ending import BEGINNING, storable
 from battlebot.referee.match import Fault, Reason
-from battlebot.rules.contract import RAISED_AT_LEISURE, RESERVED_OF_A_STATE, Game
+from battlebot.rules.contract import RAISED_OUTSIDE, RESERVED_OF_A_STATE, Game
 from battlebot.wire.jsontext import encode
 
 Finding = dict[str, str]
@@ -107,7 +107,7 @@ def _replayed(game: Game, record: Record) -> Iterator[Finding]:
                 yield finding("invalid-turn", f"Turn {number} is not valid: {game.explain(state, turn)}")
                 return
             state = entered(game, state, turn, mark)
-        except RAISED_AT_LEISURE as error:
+        except RAISED_OUTSIDE as error:
             yield finding("game-error", f"The game's code failed at turn {number} ({type(error).__name__}).")
             return
     yield from _differences(state, record)

@@ -19,7 +19,7 @@ from battlebot.rules.option import Option, bad_game, listed, options_from_table
 from battlebot.rules.order import problem_of_places
 from battlebot.wire.jsontext import encode
 
-__all__ = ["RAISED", "RAISED_AT_LEISURE", "Game", "Option", "Rules", "State", "Turn", "game_from_module"]
+__all__ = ["RAISED", "RAISED_OUTSIDE", "Game", "Option", "Rules", "State", "Turn", "game_from_module"]
 
 State = dict[str, Any]
 Turn = dict[str, Any]
@@ -27,8 +27,8 @@ Turn = dict[str, Any]
 # what a game's code may raise in a match: also what ends a process (SystemExit, KeyboardInterrupt) or a greenlet
 # (GeneratorExit, gevent's own) must not take the matches of all others with it
 RAISED = BaseException
-# the same where a person waits who may press Ctrl-C: at the start, and in commands
-RAISED_AT_LEISURE = (Exception, SystemExit)
+# the same outside of matches, where Ctrl-C and the end of a generator must come through
+RAISED_OUTSIDE = (Exception, SystemExit)
 
 MAX_SENTENCE = 1000  # characters of an explanation; it goes to the bot, and into the record of a match lost by it
 

@@ -8,7 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 from battlebot.errors import BadGame
-from battlebot.rules.contract import RAISED_AT_LEISURE, RESERVED_OF_A_STATE, Game, State, Turn
+from battlebot.rules.contract import RAISED_OUTSIDE, RESERVED_OF_A_STATE, Game, State, Turn
 from battlebot.rules.option import bad_game
 from battlebot.rules.order import problem_of_places, problem_of_scores
 from battlebot.storable import problem_of_storing
@@ -161,7 +161,7 @@ class _Probe:
         before = deepcopy(arguments)
         try:
             result = method(*arguments)
-        except RAISED_AT_LEISURE as error:
+        except RAISED_OUTSIDE as error:
             raise self.bad(f"{function} raises {type(error).__name__}: {error}", "no exception") from error
         if arguments != before:
             raise self.bad(f"{function} changes what it is given", "arguments left as they were")

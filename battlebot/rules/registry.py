@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from battlebot.errors import UnknownGame
-from battlebot.rules.contract import RAISED_AT_LEISURE, Game, game_from_module
+from battlebot.rules.contract import RAISED_OUTSIDE, Game, game_from_module
 from battlebot.rules.option import bad_game
 from battlebot.rules.probe import probe
 
@@ -53,5 +53,5 @@ def discover(package: str = "games") -> Registry:
 def _imported(name: str, file: str) -> ModuleType:
     try:
         return importlib.import_module(name)
-    except RAISED_AT_LEISURE as error:
+    except RAISED_OUTSIDE as error:
         raise bad_game(file, f"importing it raises {type(error).__name__}: {error}", "a module that imports") from error

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import structlog
 
-from battlebot.rules.contract import RAISED, RESERVED_OF_A_STATE, Game
+from battlebot.rules.contract import RAISED_OUTSIDE, RESERVED_OF_A_STATE, Game
 
 LARGEST = 64  # rows or columns; a larger board is shown as text
 LONGEST_CELL = 12
@@ -91,7 +91,7 @@ def _of_game(game: Game, state: dict[str, Any]) -> Picture | None:
             for table in shown["tables"]
         )
         return Picture(spaces, None, tuple(map(str, shown["columns"])), tuple(map(str, shown["rows"])), tables)
-    except RAISED as error:
+    except RAISED_OUTSIDE as error:
         log.warning("a game cannot show a state", game=game.name, exc_info=error)
         return None
 
@@ -131,7 +131,7 @@ def text(game: Game, state: dict[str, Any]) -> str:
     """Returns the state as the game renders it, or as JSON if the game fails to."""
     try:
         return game.render(state)
-    except RAISED as error:
+    except RAISED_OUTSIDE as error:
         log.warning("a game cannot render a state", game=game.name, exc_info=error)
         return orjson.dumps(state, default=str, option=orjson.OPT_INDENT_2).decode()
 

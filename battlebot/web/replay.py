@@ -11,7 +11,7 @@ import structlog
 
 from battlebot.errors import UnknownMatch
 from battlebot.referee.replay import states
-from battlebot.rules.contract import RAISED, Game
+from battlebot.rules.contract import RAISED_OUTSIDE, Game
 
 MOST_TURNS = 1000  # of a match replayed for a page: more would delay the node's bots
 MOST_TOLD = 100_000  # turns of a match whose story is streamed: 64 players and about 1,500 ticks
@@ -39,7 +39,7 @@ def frames(game: Game, record: Mapping[str, Any], turn: int) -> tuple[dict[str, 
         raise UnknownMatch("There is no such turn of this match, or it cannot be replayed for a page.")
     try:
         seen = list(islice(states(game, record), turn + 1))
-    except RAISED:
+    except RAISED_OUTSIDE:
         # the match may have been played by an older version of the game
         raise UnknownMatch("By its rules of now this match cannot be replayed.") from None
     return seen[-2] if turn else None, seen[-1]
@@ -62,5 +62,5 @@ def story(game: Game, record: Mapping[str, Any]) -> Iterator[list[Any]]:
             fresh = state["events"] is not told
             told = state["events"]
             yield game.view(state, None)["events"] if fresh else []
-    except RAISED as error:
+    except RAISED_OUTSIDE as error:
         log.warning("match.not_told", match=record.get("_id"), error=type(error).__name__)
