@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from typing import TypeVar
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
 
 from pymongo.cursor import Cursor
 
-Document = TypeVar("Document")
+Document = TypeVar("Document", bound=Mapping[str, Any])
 
 # not 0: gevent looks at sockets and clocks only after 50 sleeps of that kind
 YIELD_S = 1e-4
