@@ -10,8 +10,11 @@ from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
 from battlebot.errors import NameTaken
+from battlebot.storage.batches import in_batches
 from battlebot.storage.mongo import mongo_errors
 from battlebot.storage.room import Room
+
+AT_ONCE = 1000  # rows per batch
 
 
 class Bots:
@@ -101,7 +104,7 @@ class Bots:
         """`[{"bot_id", "owner", "date_registered"}]`, oldest first, without secrets. Raises Unavailable."""
         with mongo_errors():
             found = self._bots.find({"game": game}, {"owner": 1, "date_registered": 1})
-            rows = list(found.sort("date_registered", 1).limit(limit))
+            rows = list(in_batches(found.sort("date_registered", 1).limit(limit), AT_ONCE))
         return [
             {"bot_id": row["_id"], "owner": row["owner"], "date_registered": row["date_registered"]} for row in rows
         ]

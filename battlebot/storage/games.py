@@ -14,13 +14,15 @@ from typing import Any
 
 from pymongo.database import Database
 
+from battlebot.storage.batches import in_batches
 from battlebot.storage.mongo import mongo_errors
 
 # fields under `match` with one value per turn: ms that its bot was charged, ms that the server took
 PER_TURN = ("clocks", "serverMs")
 LISTED = {"turns": 0, **{f"match.{name}": 0 for name in PER_TURN}}
-AT_ONCE = 1000  # documents per batch when all of a contest's are read: without turns, and with them
-AT_ONCE_WITH_TURNS = 32
+AT_ONCE = 50  # documents per batch, of which some hold tens of kilobytes: without turns, and with them
+AT_ONCE_WITH_TURNS = 8
+NUMBERS_AT_ONCE = 1000
 
 
 class Games:
@@ -81,7 +83,7 @@ class Games:
         """The matches of a contest with these `match.seq` that are not void, without turns. Raises Unavailable."""
         query = {"game": game, "contest": contest, "match.void": False, "match.seq": {"$in": list(numbers)}}
         with mongo_errors():
-            return list(self._games.find(query, LISTED)) if numbers else []
+            return list(in_batches(self._games.find(query, LISTED), AT_ONCE)) if numbers else []
 
     def each_of_contest(
         self, game: str, contest: str, void: bool = False, turns: bool = False, fault: str | None = None
@@ -97,8 +99,8 @@ class Games:
         query = {"game": game, "contest": contest, "match.void": wanted, **_of_fault(fault)}
         at_once = AT_ONCE_WITH_TURNS if turns else AT_ONCE
         with mongo_errors():
-            found = self._games.find(query, None if turns else LISTED, batch_size=at_once)
-            yield from found.sort("match.seq", 1)
+            found = self._games.find(query, None if turns else LISTED)
+            yield from in_batches(found.sort("match.seq", 1), at_once)
 
     def later_turns(self, match_id: str) -> Iterator[dict[str, Any]]:
         """Yields the later parts of an overlong match: `turns` and the values of PER_TURN. Raises Unavailable."""
@@ -120,7 +122,8 @@ class Games:
                 if at is None:
                     return []
                 query = {**query, "match.seq": {"$lt": at["match"]["seq"]}}
-            return list(self._games.find(query, shown).sort("match.seq", -1).limit(limit))
+            found = self._games.find(query, shown).sort("match.seq", -1).limit(limit)
+            return list(in_batches(found, AT_ONCE if shown is LISTED else NUMBERS_AT_ONCE))
 
 
 def _of_fault(fault: str | None) -> dict[str, str]:

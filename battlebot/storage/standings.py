@@ -8,8 +8,11 @@ from typing import Any
 from pymongo import UpdateOne
 from pymongo.database import Database
 
+from battlebot.storage.batches import in_batches
 from battlebot.storage.mongo import mongo_errors
 from battlebot.storage.moves import COUNTS
+
+AT_ONCE = 1000  # rows per batch
 
 Entry = tuple[str, str, str]  # game, contest, bot
 
@@ -33,7 +36,7 @@ class Standings:
         if bots is not None:
             query["bot_id"] = {"$in": list(bots)}
         with mongo_errors():
-            return list(self._pairs.find(query, {"_id": 0, "game": 0, "contest": 0}))
+            return list(in_batches(self._pairs.find(query, {"_id": 0, "game": 0, "contest": 0}), AT_ONCE))
 
     def enter(self, entries: Sequence[Entry]) -> set[Entry]:
         """Gives each bot without a row one of zeroes, in one request; returns those bots. Raises Unavailable."""

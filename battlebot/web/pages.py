@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -33,8 +32,9 @@ from battlebot.web.snapshots import (
     section,
 )
 from battlebot.web.stale import ROOT, page, stored
+from battlebot.web.unhurried import unhurried
 
-AT_ONCE = 50  # turns of a replay before it yields to other greenlets
+AT_ONCE = 32_768  # characters of a story before they are sent
 MOST_BOTS = 200  # on a game's page; the JSON lists all
 MOST_OLDER = 100  # matches on a page of older ones
 
@@ -193,12 +193,15 @@ def match_story(game: str, match_id: str) -> Response:
 
 
 def _lines(told: Iterator[list[Any]], dumps: Callable[[Any], str]) -> Iterator[bytes]:
-    for number, events in enumerate(told):
-        if not number % AT_ONCE:
-            # a replay takes CPU time: let the node's bots go first
-            time.sleep(0)
-        if events:
-            yield "".join(f"{dumps(event)}\n" for event in events).encode()
+    for events in told:
+        lines = ""
+        for event in unhurried(events):
+            lines += f"{dumps(event)}\n"
+            if len(lines) >= AT_ONCE:
+                yield lines.encode()
+                lines = ""
+        if lines:
+            yield lines.encode()
 
 
 @blueprint.get("/web/<game>/matches/<match_id>/turns/<int:turn>")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -12,6 +13,7 @@ import structlog
 from battlebot.errors import UnknownMatch
 from battlebot.referee.replay import states
 from battlebot.rules.contract import RAISED_OUTSIDE, Game
+from battlebot.web.unhurried import unhurried
 
 MOST_TURNS = 1000  # of a match replayed for a page: more would delay the node's bots
 MOST_TOLD = 100_000  # turns of a match whose story is streamed: 64 players and about 1,500 ticks
@@ -38,11 +40,12 @@ def frames(game: Game, record: Mapping[str, Any], turn: int) -> tuple[dict[str, 
     if not can_be_replayed(record) or turn > len(record["turns"]):
         raise UnknownMatch("There is no such turn of this match, or it cannot be replayed for a page.")
     try:
-        seen = list(islice(states(game, record), turn + 1))
+        # only these two are kept: a state may hold hundreds of kilobytes
+        seen = deque(unhurried(islice(states(game, record), turn + 1)), maxlen=2)
     except RAISED_OUTSIDE:
         # the match may have been played by an older version of the game
         raise UnknownMatch("By its rules of now this match cannot be replayed.") from None
-    return seen[-2] if turn else None, seen[-1]
+    return seen[0] if turn else None, seen[-1]
 
 
 def has_a_story(record: Mapping[str, Any]) -> bool:
@@ -58,7 +61,7 @@ def story(game: Game, record: Mapping[str, Any]) -> Iterator[list[Any]]:
     """
     told = None
     try:
-        for state in states(game, record):
+        for state in unhurried(states(game, record)):
             fresh = state["events"] is not told
             told = state["events"]
             yield game.view(state, None)["events"] if fresh else []

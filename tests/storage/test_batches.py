@@ -1,0 +1,56 @@
+"""Long lists are read so that others run in between: a web node is one process, and bots play on it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from battlebot.storage import Storage, batches
+from battlebot.storage.games import AT_ONCE
+
+MATCHES = 4 * AT_ONCE
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Returns a list that grows by each pause."""
+    made: list[float] = []
+    # the module's own: other threads use the real one
+    monkeypatch.setattr(batches, "time", SimpleNamespace(sleep=made.append))
+    return made
+
+
+@pytest.fixture
+def played(storage: Storage) -> Storage:
+    """Returns the storage with matches of one contest."""
+    about = {"void": False, "fault": "none", "endTime": datetime(2026, 11, 21, tzinfo=UTC)}
+    storage.database["games"].insert_many(_match(number, about) for number in range(MATCHES))
+    return storage
+
+
+def _match(number: int, about: dict[str, Any]) -> dict[str, Any]:
+    match = {"_id": f"m{number}", "game": "g", "contest": "c", "players": ["a", "b"], "turns": []}
+    return {**match, "match": {**about, "seq": number}}
+
+
+def test_a_long_list_pauses_after_each_batch(played: Storage, pauses: list[float]) -> None:
+    """By more than nothing: after a sleep of 0, gevent looks at no socket."""
+    listed = played.games.recent("g", MATCHES)
+    assert [match["match"]["seq"] for match in listed] == list(range(MATCHES - 1, -1, -1))
+    assert len(pauses) == 4
+    assert min(pauses) > 0
+
+
+def test_an_export_pauses_after_each_batch(played: Storage, pauses: list[float]) -> None:
+    """However fast its reader is."""
+    assert len(list(played.games.each_of_contest("g", "c"))) == MATCHES
+    assert len(pauses) == 4
+
+
+def test_a_short_list_does_not_pause(played: Storage, pauses: list[float]) -> None:
+    """Most lists are short."""
+    assert len(played.games.recent("g", AT_ONCE - 1)) == AT_ONCE - 1
+    assert not pauses
