@@ -9,6 +9,10 @@ from typing import Any, NamedTuple
 from battlebot.contests.formats.contract import Format
 from battlebot.contests.formats.seating import check_fields
 from battlebot.contests.formats.situation import Due, Situation
+from battlebot.errors import Refused
+
+# 200 bots, five meetings a pair: web nodes make the schedule too, which takes a fifth of a second and 25 MB
+MOST_MEETINGS = 100_000
 
 
 class RoundRobin(Format):
@@ -20,8 +24,13 @@ class RoundRobin(Format):
     TOGETHER = False
 
     def checked_config(self, given: Mapping[str, Any], entrants: Sequence[str], meetings: int) -> dict[str, Any]:
-        """It has no settings. Raises Refused."""
+        """It has no settings. Raises Refused, also if there would be more than MOST_MEETINGS."""
         check_fields(given, (), entrants)
+        size = len(entrants)
+        planned = meetings * size * (size - 1) // 2
+        if planned > MOST_MEETINGS:
+            what = f"{size} bots with {meetings} meetings a pair would play {planned}."
+            raise Refused(f"A round-robin contest has {MOST_MEETINGS} meetings at most; {what}", field="entrants")
         return {}
 
     def due(self, situation: Situation) -> list[Due]:

@@ -17,6 +17,7 @@ from battlebot.contests.formats import format_named
 from battlebot.contests.formats.record import Waiter, pair_of
 from battlebot.contests.formats.round_robin import schedule_of
 from battlebot.contests.formats.situation import Due, Met
+from battlebot.errors import Refused
 
 FORM = format_named("round-robin")
 SIZES = [2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 30, 31]
@@ -169,3 +170,21 @@ def test_what_is_due_costs_about_as_much_as_reading_the_schedule_once() -> None:
     for done in (0, len(schedule) // 2, len(schedule) - 100):
         later = replace(now, met=tuple(met_of(one) for one in schedule[:done]))
         assert least_cpu_s(partial(FORM.due, later)) < 10 * reading_s
+
+
+@pytest.mark.parametrize(
+    ("size", "meetings", "planned"), [(201, 5, 100_500), (448, 1, 100_128), (10_000, 1, 49_995_000)]
+)
+def test_a_contest_has_no_more_meetings_than_a_process_can_plan(size: int, meetings: int, planned: int) -> None:
+    """Ten thousand bots are a list like another, but their schedule would take all memory."""
+    entrants = [f"bot{number}" for number in range(size)]
+    assert FORM.checked_config({}, entrants[: size // 50], meetings) == {}
+    with pytest.raises(Refused, match=f"{size} bots with {meetings} meetings a pair would play {planned}") as refused:
+        FORM.checked_config({}, entrants, meetings)
+    assert refused.value.details["field"] == "entrants"
+
+
+@pytest.mark.parametrize(("size", "meetings"), [(200, 5), (447, 1)])
+def test_a_contest_may_be_as_large_as_that(size: int, meetings: int) -> None:
+    """And no larger: see above."""
+    assert FORM.checked_config({}, [f"bot{number}" for number in range(size)], meetings) == {}
