@@ -103,7 +103,7 @@ class Rest:
         """The open answer, to be read by `chunks` or `lines` as it arrives. Raises RefusedByServer, Unreachable."""
         request = urllib.request.Request(  # noqa: S310 - parse_address lets pass http and https only
             self._url(path, query),
-            data=None if body is None else json.dumps(body).encode(),
+            data=None if body is None else json.dumps(body, ensure_ascii=False).encode(),
             headers={"Accept": accept, "Content-Type": "application/json", **self._headers},
             method=method,
         )

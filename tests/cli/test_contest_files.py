@@ -55,7 +55,8 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("file/cup.csv", "Not a directory"), ("x" * 300, "File name too long"), ("loop", "Too many levels")]
+    ("name", "why"),
+    [("file/cup.csv", "Not a directory"), ("x" * 300, "File name too long"), ("loop", "Too many levels")],
 )
 def test_a_path_that_can_be_no_file_is_told(name: str, why: str, tmp_path: Path) -> None:
     """And nothing is left there."""
