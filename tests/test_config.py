@@ -333,6 +333,8 @@ def test_rarer_mistakes_are_told_as_well(case: str, tmp_path: Path) -> None:
     elif case == "no such home":
         with pytest.raises(SettingError, match="BATTLEBOT_DATA"):
             loaded({"BATTLEBOT_DATA": "~no-such-user/x"})
+        with pytest.raises(SettingError, match="--data"):
+            loaded({}, data=Path("~no-such-user/x"))
     elif case == "blank is empty":
         assert loaded({"BATTLEBOT_DATA": "  "}) == Settings()
     elif case == "bounds in full":

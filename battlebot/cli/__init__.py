@@ -15,6 +15,7 @@ import click
 
 from battlebot.cli.bots import bots
 from battlebot.cli.contest_commands import contest_commands
+from battlebot.cli.contest_files import drop_output
 from battlebot.cli.doctor import doctor
 from battlebot.cli.export import export
 from battlebot.cli.play_tcp import play_tcp
@@ -28,24 +29,56 @@ if TYPE_CHECKING:
 
 _EXIT_ERROR = 2
 _EXIT_INTERRUPTED = 130
+_EXIT_NO_READER = 141  # as the shell reports a program that SIGPIPE ended: 1 would be a command's negative result
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The entry point. Exit status: 0, 1 (a command's negative result or refusal), 2 (an error), 130 (interrupted)."""
+    """The entry point. Exit status: 0, 1 (a command's negative result or refusal), 2 (an error), 130 (interrupted).
+
+    141 if the reader of the output, such as `head`, has gone.
+    """
+    if sys.stdout is None:
+        # it was closed (`>&-`); the first connection to be opened must not take its place
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
     try:
         status = commands.main(args=arguments, prog_name="battlebot", standalone_mode=False)
     except BattlebotError as error:
-        click.echo(f"battlebot: {error}", err=True)
-        status = _EXIT_ERROR
+        status = _failed(str(error))
     except click.ClickException as error:
         error.show()
         status = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         status = _EXIT_INTERRUPTED
+    except UnicodeEncodeError as error:
+        # the bytes of an argument that are no UTF-8 stand there as surrogates, which nothing can send
+        if not any(0xDC80 <= ord(char) <= 0xDCFF for char in error.object):
+            raise
+        status = _failed(f"{error.object!r} is not UTF-8.")
+    except OSError as error:
+        what = f"{error.filename}: " if error.filename else ""
+        status = _failed(f"{what}{error.strerror or error}.")
+        drop_output()
     sys.exit(status if isinstance(status, int) else 0)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def _failed(sentence: str) -> int:
+    click.echo(f"battlebot: {sentence}", err=True)
+    return _EXIT_ERROR
+
+
+class _Commands(click.Group):
+    """Commands whose reader may go away."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. Returns its exit status, or 141 if nobody reads its output any more."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            drop_output()
+            return _EXIT_NO_READER
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 def commands() -> None:
     """A server on which programs fight. Settings come from the environment and from .env: see `battlebot settings`."""
 

@@ -169,8 +169,8 @@ def withdraw(rest: Rest, game: str, name: str, bot: str) -> None:
 @on_server
 def void(rest: Rest, game: str, name: str, match: str, reason: str) -> None:
     """Void a match. It counts for nobody and is played again."""
-    rest.post("games", game, "contests", name, "games", match, "void", body={"reason": reason})
-    click.echo(f"{plain(match)} is void.")
+    answer = rest.post("games", game, "contests", name, "games", match, "void", body={"reason": reason})
+    click.echo(f"{plain(answer['match'])} is void.")
 
 
 @contest_commands.command()
@@ -192,9 +192,12 @@ def export(
     kind = kind or (suffix if suffix in EXPORTS else "csv")
     path = ("games", game, "contests", name, f"export.{kind}")
     query = {"void": "true" if with_void else None, "fault": fault}
-    with rest.stream("GET", *path, query=query, accept=EXPORTS[kind]) as answer, destination(output) as stream:
-        for piece in rest.chunks(answer):
-            stream.write(piece)
+    with rest.stream("GET", *path, query=query, accept=EXPORTS[kind]) as answer:
+        if (got := answer.headers.get_content_type()) != EXPORTS[kind]:
+            raise rest.no_server_of_ours(f"{got} instead of {EXPORTS[kind]}")
+        with destination(output) as stream:
+            for piece in rest.chunks(answer):
+                stream.write(piece)
 
 
 @contest_commands.command()

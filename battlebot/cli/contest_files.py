@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,12 +19,11 @@ def destination(path: Path | None) -> Iterator[BinaryIO]:
 
     Raises SettingError if it cannot be written. It is no error if the reader of stdout closes the pipe.
     """
-    if path is None or (path.exists() and not path.is_file()):
+    target = None if path is None else _replaced(path)
+    if target is None:
         with _directly(path) as stream:
             yield stream
         return
-    # a symbolic link stays, and its target is replaced
-    target = path.resolve()
     part = target.with_name(f".{target.name[:200]}.{os.getpid()}.part")
     try:
         with part.open("xb") as stream:
@@ -34,7 +34,26 @@ def destination(path: Path | None) -> Iterator[BinaryIO]:
     except OSError as error:
         raise SettingError(f"{path} cannot be written: {error.strerror}.") from None
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
+
+
+def _replaced(path: Path) -> Path | None:
+    """The file to put in place: a symbolic link stays, and its target is replaced. None for what is no file."""
+    try:
+        return None if path.exists() and not path.is_file() else path.resolve()
+    except OSError as error:
+        raise SettingError(f"{path} cannot be written: {error.strerror}.") from None
+    except RuntimeError:
+        # before Python 3.13, a link that leads to itself
+        raise SettingError(f"{path} cannot be written: {os.strerror(errno.ELOOP)}.") from None
+
+
+def drop_output() -> None:
+    """Lead stdout nowhere: what its buffer still holds could not be written, and at exit Python would try once more."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 @contextmanager
@@ -48,10 +67,8 @@ def _directly(path: Path | None) -> Iterator[BinaryIO]:
             with path.open("wb") as stream:
                 yield stream
     except BrokenPipeError:
-        # the reader, such as `head`, is gone; flushing the rest of the buffer at exit would fail once more
+        # the reader, such as `head`, is gone
         if path is None:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, sys.stdout.fileno())
-            os.close(nowhere)
+            drop_output()
     except OSError as error:
         raise SettingError(f"{path or 'The output'} cannot be written: {error.strerror}.") from None

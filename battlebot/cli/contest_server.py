@@ -20,18 +20,28 @@ from battlebot.errors import SettingError
 
 DEFAULT_SERVER = "http://127.0.0.1:3000"
 THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
+# raised by answers that lack something, or have it in another form
+OTHER_FORM = (KeyError, IndexError, TypeError, ValueError, AttributeError)
 NO_TOKEN = "no-token"  # noqa: S105 - the code of the server's refusal
 TOKEN_VARIABLE = "BATTLEBOT_TOKEN"  # noqa: S105 - the variable's name
 TOKEN_FILE = "organiser_token"  # noqa: S105 - the file's name; the embedded server writes it at its first start
 
 
 def on_server(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options --server and --data, and hands the command a `rest`."""
+    """Adds the options --server and --data, and hands the command a `rest`.
+
+    An answer that the command cannot read is taken for that of another program, or of a server of another version.
+    """
 
     @wraps(command)
     def made(*args: Any, server: str, data: Path | None, **kwargs: Any) -> Any:
+        rest = connect(server, data)
         try:
-            return command(*args, rest=connect(server, data), **kwargs)
+            return command(*args, rest=rest, **kwargs)
+        except UnicodeEncodeError:
+            raise  # an argument that is no text
+        except OTHER_FORM as error:
+            raise rest.no_server_of_ours(f"{type(error).__name__}: {error}") from error
         except RefusedByServer as error:
             if error.code == NO_TOKEN:
                 raise RefusedByServer(error.status, error.code, _where_a_token_belongs(server)) from None

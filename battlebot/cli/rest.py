@@ -89,7 +89,12 @@ class Rest:
         try:
             return json.loads(text) if text.strip() else None
         except ValueError:
-            raise Unreachable(f"What answers at {self.address.rest_url()} is no Battlebot server: no JSON.") from None
+            raise self.no_server_of_ours("no JSON") from None
+
+    def no_server_of_ours(self, why: str) -> Unreachable:
+        """The error for an answer that is not what a server of ours gives."""
+        where = self.address.rest_url().rstrip("/")
+        return Unreachable(f"What answers at {where} is no Battlebot server, or one of another version ({plain(why)}).")
 
     @contextmanager
     def stream(
@@ -103,7 +108,7 @@ class Rest:
         """The open answer, to be read by `chunks` or `lines` as it arrives. Raises RefusedByServer, Unreachable."""
         request = urllib.request.Request(  # noqa: S310 - parse_address lets pass http and https only
             self._url(path, query),
-            data=None if body is None else json.dumps(body).encode(),
+            data=None if body is None else json.dumps(body, ensure_ascii=False).encode(),
             headers={"Accept": accept, "Content-Type": "application/json", **self._headers},
             method=method,
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from dataclasses import fields
 
+import click
+
 from battlebot.config import Settings, nats_login
 from battlebot.logs import MASK, SECRET_KEYS, mask_url
 
@@ -13,7 +15,7 @@ def show_settings(settings: Settings) -> None:
     """Print every setting to stdout."""
     rows = list(setting_rows(settings))
     if not sys.stdout.isatty():
-        print("\n".join(f"# {doc}\n{name}={value}" for name, value, doc in rows))
+        click.echo("\n".join(f"# {doc}\n{name}={value}" for name, value, doc in rows))
         return
     from rich.console import Console
     from rich.table import Table

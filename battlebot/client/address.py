@@ -48,8 +48,19 @@ def parse_address(host: str) -> Address:
     if not name or "@" in url.netloc or url.query or url.fragment or any(c.isspace() for c in text):
         raise BadAddress(f"{host!r} is not an address like localhost:3000 or https://bots.example.org.")
     local = _is_loopback(name)
+    if not is_host_name(name):
+        raise BadAddress(f"{host!r} is not an address: a name has labels of 1 to 63 characters, with a dot between.")
     path = url.path.rstrip("/").removesuffix("/ws")
     return Address(url.netloc, _SECURE[scheme.lower()] if marker else not local, local, path)
+
+
+def is_host_name(name: str) -> bool:
+    """Whether it can be looked up: Python raises UnicodeError, and no OSError, on looking up anything else."""
+    try:
+        name.encode("idna")
+    except UnicodeError:
+        return False
+    return True
 
 
 def _is_loopback(name: str) -> bool:

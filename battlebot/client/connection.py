@@ -17,6 +17,9 @@ from battlebot.wire.login import login_hash
 OPEN_TIMEOUT_S = 10.0
 LOGIN_TIMEOUT_S = 20.0  # a server slows down bots that reconnect too often
 CLOSE_TIMEOUT_S = 1.0
+# a proxy from the environment cannot reach this machine's loopback; the library heeds exceptions only beside a proxy
+NO_PROXY: dict[str, Any] = {"http_proxy_host": "none", "http_proxy_port": 1, "http_no_proxy": ["*"]}
+REDIRECTED = "Redirect limit exhausted"  # how the library says it: it has no class and no status for that
 # codes of a failed login that are not the bot's fault: trying again later helps
 PASSING = frozenset({"unavailable", "conflict", "too-many"})
 
@@ -34,6 +37,7 @@ class Connection:
                 sslopt={"context": tls or ssl.create_default_context()} if address.secure else None,
                 suppress_origin=True,
                 redirect_limit=0,  # a redirect could lead from TLS to plain text
+                **(NO_PROXY if address.local else {}),
             )
         except ssl.SSLCertVerificationError as error:
             raise Unreachable(f"The certificate of {url} is not trusted: {error.verify_message}.") from None
@@ -45,8 +49,14 @@ class Connection:
             if error.status_code < 500 and error.status_code != 429:
                 raise Unreachable(f"{url} answered {error.status_code}: no Battlebot server.") from None
             raise ConnectionLost(None, f"{url} answered {error.status_code}") from None
-        except (OSError, websocket.WebSocketException) as error:
+        except websocket.WebSocketException as error:
+            if str(error) == REDIRECTED:
+                raise Unreachable(f"{url} redirects elsewhere: give the server's own address, as https://...") from None
             raise ConnectionLost(None, f"cannot connect to {url}: {error}") from None
+        except OSError as error:
+            raise ConnectionLost(None, f"cannot connect to {url}: {error}") from None
+        except ValueError as error:
+            raise Unreachable(f"The proxy that the environment names is no address: {error}.") from None
 
     def __enter__(self) -> Connection:
         return self

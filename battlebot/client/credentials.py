@@ -95,9 +95,17 @@ def load_or_register(
     return credentials
 
 
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Turns redirects into errors: a POST that is redirected becomes a GET, and `run` does not follow them either."""
+
+    def redirect_request(self, *_args: Any, **_kwargs: Any) -> None:
+        """Return None: do not follow."""
+
+
 def _answer(request: urllib.request.Request, address: Address, tls: ssl.SSLContext | None) -> Any:
     handlers: list[urllib.request.BaseHandler] = [
-        urllib.request.HTTPSHandler(context=tls or ssl.create_default_context())
+        _NoRedirect(),
+        urllib.request.HTTPSHandler(context=tls or ssl.create_default_context()),
     ]
     if address.local:  # a proxy in the environment cannot reach this machine's loopback
         handlers.append(urllib.request.ProxyHandler({}))
@@ -112,6 +120,9 @@ def _answer(request: urllib.request.Request, address: Address, tls: ssl.SSLConte
 
 
 def _refusal(error: urllib.error.HTTPError) -> Refused | Unreachable:
+    if 300 <= error.code < 400:
+        where = error.headers.get("Location", "nowhere")
+        return Unreachable(f"{error.url} redirects to {where!r}: give the server's own address.")
     try:
         body = json.load(error)
         return Refused(str(body["code"]), str(body["error"]))

@@ -68,11 +68,11 @@ def run(
             if lost is not None and lost.close_code == NORMAL and player.one_match:
                 log.info("the server closed the connection: %s", lost.reason or "no reason given")
                 break
-            wait_s = min(wait_after(lost, backoff, player.in_match), player.idle_left_s())
+            wait_s = max(0.0, min(wait_after(lost, backoff, player.in_match), player.idle_left_s()))
             if lost is not None:
                 log.warning("%s; connecting again in %.1f s", lost, wait_s)
             if not player.done():
-                time.sleep(max(0.0, wait_s))
+                time.sleep(wait_s)
     except KeyboardInterrupt:
         log.info("stopped after %d matches", len(player.results))
     return player.results

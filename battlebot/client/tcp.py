@@ -40,21 +40,22 @@ def run_tcp(
     address = parse_tcp_address(host)
     bot = bot() if isinstance(bot, type) else bot
     bot.bot_id, bot.game, bot.contest = name, GAME, None
-    player, backoff = _Player(bot, boards, idle_timeout_s), Backoff()
+    player, backoff, known = _Player(bot, boards, idle_timeout_s), Backoff(), False
     try:
         while not player.done:
             began_s, played = time.monotonic(), len(player.results)
             try:
-                with TcpConnection(*address) as connection:
+                with TcpConnection(*address, known=known) as connection:
+                    known = True
                     _log_in(connection, name, pass_hash)
                     player.converse(connection)
             except ConnectionLost as lost:
                 # two clients with one name close each other's connections: then each must wait longer and longer
                 if len(player.results) > played or time.monotonic() - began_s > HEALTHY_S:
                     backoff.reset()
-                wait_s = min(backoff.next_s(), player.idle_left_s)
+                wait_s = max(0.0, min(backoff.next_s(), player.idle_left_s))
                 log.warning("%s; connecting again in %.1f s", lost, wait_s)
-                time.sleep(max(0.0, wait_s))
+                time.sleep(wait_s)
                 player.done = player.idle_left_s <= 0
     except KeyboardInterrupt:
         log.info("stopped after %d boards", len(player.results))

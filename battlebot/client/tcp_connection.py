@@ -9,6 +9,7 @@ import socket
 import time
 from typing import Any
 
+from battlebot.client.address import is_host_name
 from battlebot.client.errors import BadAddress, ConnectionLost, Unreachable
 from battlebot.wire.framing import Decoder, frame
 
@@ -16,6 +17,7 @@ Message = dict[str, Any]
 
 PORT = 5232
 OPEN_TIMEOUT_S = 10.0
+LONGEST_WAIT_S = 3600.0
 LOGIN_TIMEOUT_S = 20.0  # a server slows down players that reconnect too often
 # the protocol has no ping: TCP keep-alive detects a server whose machine is gone
 KEEPALIVE = {"TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
@@ -29,7 +31,12 @@ def parse_tcp_address(text: str) -> tuple[str, int]:
     if ":" in host and not host.startswith("["):
         host = ""  # IPv6 addresses need brackets
     host = host.removeprefix("[").removesuffix("]")
-    if not host or "/" in host or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+    if (
+        not host
+        or "/" in host
+        or not is_host_name(host)
+        or not (port.isascii() and port.isdigit() and 0 < int(port) < 65536)
+    ):
         raise BadAddress(f"{text!r} is not an address like localhost:{PORT}.")
     return host, int(port)
 
@@ -37,11 +44,16 @@ def parse_tcp_address(text: str) -> tuple[str, int]:
 class TcpConnection:
     """An open connection. A context manager."""
 
-    def __init__(self, host: str, port: int) -> None:
-        """Connect. Raises ConnectionLost if trying again may help, Unreachable if it cannot."""
+    def __init__(self, host: str, port: int, known: bool = False) -> None:
+        """Connect. Raises ConnectionLost if trying again may help, Unreachable if it cannot.
+
+        `known`: the host has been found before; if it is not found now, the name server or the network is away.
+        """
         try:
             self._socket = socket.create_connection((host, port), OPEN_TIMEOUT_S)
         except socket.gaierror as error:
+            if known or error.errno == socket.EAI_AGAIN:
+                raise ConnectionLost(None, f"{host} cannot be looked up: {error.strerror}") from None
             raise Unreachable(f"{host} is not known: {error.strerror}.") from None
         except OSError as error:
             raise ConnectionLost(None, f"cannot connect to {host}:{port}: {error}") from None
@@ -75,11 +87,12 @@ class TcpConnection:
             left_s = until_s - time.monotonic()
             if left_s <= 0:
                 return None
-            self._socket.settimeout(None if math.isinf(left_s) else left_s)
+            # not longer: a socket refuses what no clock can show
+            self._socket.settimeout(min(LONGEST_WAIT_S, left_s))
             try:
                 data = self._socket.recv(65536)
             except TimeoutError:
-                return None
+                continue
             except OSError as error:
                 raise ConnectionLost(None, f"the connection broke: {error}") from None
             if not data:

@@ -46,6 +46,8 @@ def load_settings(
                 values[row.name] = _parse(env, raw, row.type)
                 break
     values.update({name: value for name, value in overrides.items() if value is not None})
+    if overrides.get("data") is not None:
+        values["data"] = _folder("--data", str(values["data"]))
     settings = Settings(**values)
     _check_bounds(settings)
     _check_choices(settings)
@@ -85,10 +87,7 @@ def as_environment(settings: Settings) -> dict[str, str]:
 def _parse(env: str, raw: str, kind: Any) -> Any:
     name = (kind if isinstance(kind, str) else kind.__name__).removesuffix(" | None")
     if name == "Path":
-        try:
-            return Path(raw).expanduser()
-        except RuntimeError:
-            raise SettingError(f"{env}={raw!r} names a home that nobody has.") from None
+        return _folder(env, raw)
     if name == "str":
         return raw
     if name == "bool":
@@ -100,6 +99,13 @@ def _parse(env: str, raw: str, kind: Any) -> Any:
         return int(raw) if name == "int" else float(raw)
     except ValueError:
         raise SettingError(f"{env}={raw!r} is not {'a whole number' if name == 'int' else 'a number'}.") from None
+
+
+def _folder(given_by: str, raw: str) -> Path:
+    try:
+        return Path(raw).expanduser()
+    except RuntimeError:
+        raise SettingError(f"{given_by}={raw!r} names a home that nobody has.") from None
 
 
 def _parse_bool(env: str, raw: str) -> bool:

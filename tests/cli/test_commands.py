@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 from dotenv import dotenv_values
@@ -326,3 +327,42 @@ def test_an_unknown_option_is_told_without_a_traceback(battlebot: Run) -> None:
     assert finished.returncode == 2
     assert "No such option" in finished.stderr
     assert "Traceback" not in finished.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("show", "g", "cup\udcff"), ("list", "g", "--state", "\udcff"), ("create", "g", "cup", "--title", "\udcff")],
+)
+def test_an_argument_that_is_no_text_is_told(words: tuple[str, ...], battlebot: Run) -> None:
+    """Bytes that are not UTF-8 can be sent to no server."""
+    assert "is not UTF-8" in complaint(battlebot("contest", *words, "--server", "http://127.0.0.1:1"))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_output_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    """In one line, and not once more at exit."""
+    with Path("/dev/full").open("w") as full:
+        finished = settings_into(full, tmp_path)
+    assert "No space left" in complaint(finished)
+
+
+def test_without_an_output_nothing_is_printed(tmp_path: Path) -> None:
+    """As with `>&-`: no traceback."""
+    words = [sys.executable, "-P", "-m", "battlebot", "settings"]
+    finished = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *words], cwd=tmp_path, capture_output=True, text=True)
+    assert (finished.returncode, finished.stderr) == (0, "")
+
+
+def test_a_reader_that_has_gone_is_no_negative_result(tmp_path: Path) -> None:
+    """Status 1 would say that the server refused, or that something is not as recorded."""
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as pipe:
+        finished = settings_into(pipe, tmp_path)
+    assert (finished.returncode, finished.stderr) == (141, "")
+
+
+def settings_into(output: TextIO, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Runs `battlebot settings` with that output."""
+    words = [sys.executable, "-P", "-m", "battlebot", "settings"]
+    return subprocess.run(words, cwd=folder, stdout=output, stderr=subprocess.PIPE, text=True)

@@ -54,6 +54,19 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("file/cup.csv", "Not a directory"), ("x" * 300, "File name too long"), ("loop", "Too many levels")],
+)
+def test_a_path_that_can_be_no_file_is_told(name: str, why: str, tmp_path: Path) -> None:
+    """And nothing is left there."""
+    (tmp_path / "file").write_text("here")
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(SettingError, match=f"cannot be written: {why}"), destination(tmp_path / name):
+        pass
+    assert {path.name for path in tmp_path.iterdir()} == {"file", "loop"}
+
+
 def test_a_reader_that_has_had_enough_is_no_error() -> None:
     """`battlebot contest export ... | head` says nothing."""
     code = (

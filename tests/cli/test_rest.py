@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from battlebot.cli.contest_commands import contest_commands
 from battlebot.cli.contest_server import connect, token_for
 from battlebot.cli.rest import RefusedByServer, Rest, Unreachable, plain
 from battlebot.client.address import parse_address
@@ -242,3 +244,17 @@ def test_a_token_in_the_clear_is_warned_of(capsys: pytest.CaptureFixture[str], m
 def test_names_cannot_move_the_cursor() -> None:
     """Letters of all scripts stay."""
     assert plain("Zoë 王 \x1b[31m\n\u202e") == "Zoë 王 \ufffd[31m\ufffd\ufffd"
+
+
+@pytest.mark.parametrize("body", [b"{}", b"[]", b"null", b'"x"', b'{"contests": [1]}'])
+@pytest.mark.parametrize(
+    "words",
+    ["list g", "show g x", "watch g x", "why g x b", "create g x", "start g x", "void g x m --reason r", "export g x"],
+)
+def test_an_answer_of_another_form_is_told(body: bytes, words: str, serve: Serve) -> None:
+    """Something else answers, or a server of another version: nothing is claimed to be done, and nothing written."""
+    url = serve(answer("200 OK", body, "Content-Type: application/json"))
+    result = CliRunner().invoke(contest_commands, [*words.split(), "--server", url])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "is no Battlebot server, or one of another version" in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -31,7 +31,21 @@ def test_a_host_gives_the_urls_of_both_doors(host: str, websocket_url: str, rest
 
 @pytest.mark.parametrize(
     "host",
-    ["", ":3000", "localhost:http", "localhost:99999", "ftp://x", "me:secret@x", "http://", "x/?a=1", "a b", "[::1"],
+    [
+        "",
+        ":3000",
+        "localhost:http",
+        "localhost:99999",
+        "ftp://x",
+        "me:secret@x",
+        "http://",
+        "x/?a=1",
+        "a b",
+        "[::1",
+        "a..b:1",
+        f"{'x' * 64}.org",
+        "\udcff",
+    ],
 )
 def test_what_is_no_address_is_refused(host: str) -> None:
     """With a sentence that repeats what was typed."""

@@ -85,6 +85,13 @@ def test_what_does_not_answer_as_the_protocol_says_is_unreachable(server: Script
         register(server.host, "numberwang", "Me")
 
 
+def test_a_redirect_is_not_followed(server: ScriptedServer) -> None:
+    """It would make a GET of the POST, and `run` follows none."""
+    server.answers["POST", "/bots/numberwang"] = ("301 Moved Permanently", "")
+    with pytest.raises(Unreachable, match="redirects"):
+        register(server.host, "numberwang", "Me")
+
+
 def test_where_nobody_listens_is_unreachable() -> None:
     """Nor does a proxy of the environment come between us and the loopback."""
     with pytest.raises(Unreachable, match="localhost:1"):

@@ -295,6 +295,31 @@ def test_an_address_without_a_server_of_ours_is_a_clear_error(serve: Any, bot: B
         run(bot, server.host, "numberwang", credentials=credentials)
 
 
+def test_a_proxy_of_the_environment_does_not_come_between_us_and_the_loopback(
+    serve: Any, bot: Bot, credentials: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is on another machine, whose loopback is another."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    server = serve(lambda line: line.say({"hello": "world"}))
+    with pytest.raises(Unreachable, match="no 'salt'"):
+        run(bot, server.host, "numberwang", credentials=credentials, idle_timeout_s=0.2)
+
+
+def test_what_connecting_again_cannot_mend_ends_at_once(
+    serve: Any, bot: Bot, credentials: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A redirect, as from http to https, and a proxy of the environment whose port is no number."""
+    server = serve()
+    server.answers["GET", "/ws"] = ("301 Moved Permanently", "")
+    with pytest.raises(Unreachable, match="redirects"):
+        run(bot, server.host, "numberwang", credentials=credentials, idle_timeout_s=0.2)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:port")
+    with pytest.raises(Unreachable, match="proxy"):
+        run(bot, "http://bots.example.org", "numberwang", credentials=credentials, idle_timeout_s=0.2)
+
+
 def test_credentials_of_another_game_are_refused_before_connecting(bot: Bot, credentials: Any) -> None:
     """A bot is registered for one game."""
     with pytest.raises(BadCredentials, match="numberwang"):

@@ -155,3 +155,37 @@ def test_a_passing_error_is_tried_again(serve: Callable[..., str]) -> None:
         line.say({"event": "win", "board": board(1, 5)}, {"event": "player_is_free"})
 
     assert run_tcp(FirstFree, serve(first, second), "me", boards=1) == [Result("1", "me", "win")]
+
+
+def test_a_host_that_is_not_found_for_a_while_is_looked_up_again(
+    serve: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the name server says so itself, and if the host was found before."""
+    look_up, errors = socket.getaddrinfo, [socket.EAI_AGAIN, None, socket.EAI_NONAME, None]
+
+    def sometimes(*args: Any, **kwargs: Any) -> Any:
+        if error := errors.pop(0):
+            raise socket.gaierror(error, "not now")
+        return look_up(*args, **kwargs)
+
+    def second(line: Line) -> None:
+        line.welcome()
+        line.ask(1, 0)
+        line.say({"event": "win", "board": board(1, 5)}, {"event": "player_is_free"})
+
+    host = serve(lambda line: line.hear(), second)
+    monkeypatch.setattr(socket, "getaddrinfo", sometimes)
+    assert run_tcp(FirstFree, host, "me", boards=1) == [Result("1", "me", "win")]
+    assert not errors
+
+
+@pytest.mark.parametrize("idle_timeout_s", [1e300, float("nan")])
+def test_a_time_that_no_socket_can_wait_is_for_ever(serve: Callable[..., str], idle_timeout_s: float) -> None:
+    """As for `run`."""
+
+    def script(line: Line) -> None:
+        line.welcome()
+        line.ask(1, 0)
+        line.say({"event": "win", "board": board(1, 5)}, {"event": "player_is_free"})
+
+    assert len(run_tcp(FirstFree, serve(script), "me", boards=1, idle_timeout_s=idle_timeout_s)) == 1

@@ -192,7 +192,7 @@ def test_addresses(text: str, address: tuple[str, int]) -> None:
     assert parse_tcp_address(text) == address
 
 
-@pytest.mark.parametrize("text", ["", ":1", "::1", "a:0", "a:65536", "a:x", "http://a:1", "a:1/b", "a:١"])
+@pytest.mark.parametrize("text", ["", ":1", "::1", "a:0", "a:65536", "a:x", "http://a:1", "a:1/b", "a:١", "a..b:1"])
 def test_what_is_no_address(text: str) -> None:
     """Named in the error."""
     with pytest.raises(BadAddress):
