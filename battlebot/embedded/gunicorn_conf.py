@@ -11,6 +11,7 @@ import os
 import resource
 import signal
 import socket
+import traceback
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from battlebot.config import load_settings
 from battlebot.embedded.address import bind_address
 from battlebot.embedded.launch import die_with_parent
 from battlebot.logs import configure_logs
+
+INNERMOST = 8  # frames in the log of a worker that hangs
 
 _settings = load_settings()
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
@@ -119,9 +122,16 @@ def post_worker_init(worker: Any) -> None:
 def worker_abort(worker: Any) -> None:
     """Die at once, like a killed node, because the worker hangs: its bots have the grace period to come back.
 
-    gunicorn would end their conversations one by one, by an exception in their greenlets.
+    gunicorn would end their conversations one by one, by an exception in their greenlets. Logs where it hangs: nothing
+    else tells of a game's function that never returns.
     """
-    os._exit(1)
+    try:
+        # the last two are gunicorn's handler and this function
+        frames = traceback.extract_stack()[-2 - INNERMOST : -2]
+        where = ", ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in reversed(frames))
+        worker.log.critical("Hangs, for over %d seconds: %s", worker.cfg.timeout, where)
+    finally:
+        os._exit(1)
 
 
 def post_fork(server: Any, worker: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import time
 
@@ -27,6 +28,8 @@ def test_bots_of_a_node_that_hangs_have_the_grace_period_to_come_back(
     asker = socket.create_connection(("127.0.0.1", mortal.settings.port))
     asker.sendall(b"GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert [peer.closed().code for peer in (mover, other)] == [None, None]
+    (hangs,) = (row for row in mortal.log.read_text().splitlines() if '"Hangs, for over 5 seconds: ' in row)
+    assert re.search(r"Hangs, for over 5 seconds: \S+/hanging_wsgi\.py:\d+ <lambda>, \S+/flask/app.py:", hangs)
     left_s = time.monotonic()
     wait_for(lambda: time.monotonic() - left_s > STAYS_AWAY_S, "the bots' own time to be over")
     back = {auth["bot_id"]: meet.login(auth) for auth in auths}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect, sync_playwright
+from playwright.sync_api import ConsoleMessage, Page, Route, expect, sync_playwright
 from records import played
 from webhouse import House
 from werkzeug.serving import make_server
@@ -49,6 +49,18 @@ def address(home: House) -> Iterator[str]:
     server.server_close()
 
 
+def complaints_of(page: Page) -> list[str]:
+    """What the browser will complain of in the page. Not that the tests' server resets a connection as it closes it."""
+    found: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if "net::ERR_CONNECTION_RESET" not in message.text:
+            found.append(message.text)
+
+    page.on("console", note)
+    return found
+
+
 def gomoku() -> dict[str, Any]:
     """A finished match of nine moves, as it is stored."""
     moves = [(0, 0), (7, 7), (1, 0), (8, 7), (2, 0), (9, 7), (3, 0), (10, 7), (4, 0)]
@@ -59,8 +71,7 @@ def test_a_contests_page_follows_the_contest(home: House, page: Page, address: s
     """Standings, bar and crosstable change by themselves; no policy is broken; 320 pixels are enough."""
     hostile = "<img src=x onerror=alert(1)>"
     home.contest(bots=("a", hostile, "c", "d", "e", "f"))
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
+    complaints = complaints_of(page)
     page.on("dialog", lambda dialog: complaints.append(dialog.message))
     page.goto(f"{address}/web/noughtsandcrosses/contests/autumn")
     expect(page.locator("#live-status")).to_have_text("live")
@@ -91,8 +102,7 @@ def test_a_board_is_replayed_without_leaving_its_page(home: House, page: Page, a
     """Back, first, and by itself to the end."""
     record = gomoku()
     home.storage.archive.store([record])
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
+    complaints = complaints_of(page)
     page.goto(f"{address}/web/gomoku/matches/{record['_id']}")
     marks = page.locator("#board td.seat-0, #board td.seat-1")
     expect(marks).to_have_count(9)
@@ -105,6 +115,18 @@ def test_a_board_is_replayed_without_leaving_its_page(home: House, page: Page, a
     expect(marks).to_have_count(9, timeout=20_000)
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     assert complaints == []
+
+
+def test_a_match_that_is_over_as_it_is_watched_can_be_played_again(home: House, page: Page, address: str) -> None:
+    """What steps through it comes with the last message."""
+    match = home.begin("a", "b", game="gomoku")
+    page.goto(f"{address}/web/gomoku/matches/{match.id}")
+    expect(page.locator("#live-status")).to_have_text("live")
+    home.storage.archive.store([{**gomoku(), "_id": match.id}])
+    home.context.redis.publish(keys.match_events(match.id), "")
+    expect(page.locator("#live-status")).to_have_text("final")
+    page.get_by_role("button", name="Play").click()
+    expect(page.locator(".replay span")).to_have_text("after turn 9 of 9", timeout=20_000)
 
 
 def test_a_step_that_comes_late_does_not_undo_the_one_after_it(home: House, page: Page, address: str) -> None:
@@ -134,8 +156,7 @@ def test_a_match_of_crossword_is_replayed_by_keys(home: House, page: Page, addre
     turns = [laid, {"type": "CHALLENGE"}, *[{"type": "PASS"}] * 5]
     record = played([Turned("abbabab"[n], turn, 0.01) for n, turn in enumerate(turns)], "crossword")
     home.storage.archive.store([record])
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
+    complaints = complaints_of(page)
     page.goto(f"{address}/web/crossword/matches/{record['_id']}")
     on_board, place = page.locator("#board td.kind-tile"), page.locator(".replay span")
     racks, sheet, events = (page.locator("#board .sheet").nth(number) for number in range(3))

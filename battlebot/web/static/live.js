@@ -16,7 +16,9 @@ function say(text, state) {
   if (!status) return;
   status.hidden = false;
   status.dataset.state = state;
-  status.querySelector(".text").textContent = text;
+  const words = status.querySelector(".text");
+  // written again, it would be read out again
+  if (words.textContent !== text) words.textContent = text;
 }
 
 function show(sections) {

@@ -81,3 +81,5 @@ document.addEventListener("keydown", (event) => {
 });
 
 prepare();
+// the page of a live match gets its links when the match is over
+document.addEventListener("match", prepare);
