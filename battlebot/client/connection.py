@@ -83,11 +83,12 @@ class Connection:
         raise LoginFailed(code, sentence) if code == "login-failed" else Refused(code, sentence)
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send one JSON object. Raises ValueError or TypeError if it is not JSON.
+        """Send one JSON object. Raises ValueError, TypeError or RecursionError if it is not JSON.
 
         A broken connection is not raised here but by `receive`, so that the server's last messages are read first.
         """
-        text = json.dumps(message, allow_nan=False)
+        text = json.dumps(message, allow_nan=False, ensure_ascii=False)
+        text.encode()  # a lone surrogate is a ValueError, too: the server would not take it for JSON
         self._socket.settimeout(OPEN_TIMEOUT_S)
         with contextlib.suppress(OSError, websocket.WebSocketException):
             self._socket.send(text)

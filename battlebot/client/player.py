@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import reprlib
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -167,8 +168,8 @@ class Player:
             self._seat.sent(turn)
             try:
                 connection.send(turn)
-            except (TypeError, ValueError) as error:
-                raise BadTurn(f"choose returned {turn!r}, which is no JSON: {error}.") from error
+            except (TypeError, ValueError, RecursionError) as error:
+                raise BadTurn(f"choose returned {reprlib.repr(turn)}, which is no JSON: {error}.") from error
 
     def _choose(self, update: Update) -> Turn:
         try:

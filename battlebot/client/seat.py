@@ -93,7 +93,12 @@ class Seat:
         return "waitingFor" not in update.state and self._is_newer(update)
 
     def _is_echo(self, turn: Turn | None) -> bool:
-        """Whether the update's turn is the one under way. An older turn, acknowledged twice, has another version."""
+        """Whether the update's turn is the one under way. An older turn, acknowledged twice, has another version.
+
+        One that the server could not read comes back without any of its fields.
+        """
         if self.under_way is None or turn is None or turn.get("player") != self.bot_id:
             return False
+        if turn.get("valid") is False and not turn.keys() & self.under_way.keys():
+            return True
         return all(turn.get(key) == self.under_way.get(key) for key in ("match", "version"))

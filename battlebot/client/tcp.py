@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import reprlib
 import time
 from typing import Any
 
@@ -151,8 +152,8 @@ class _Player:
         move = [turn.get("x"), turn.get("y")]
         try:
             connection.send({"event": "make_move", "id": message["id"], "x": move[0], "y": move[1]})
-        except (TypeError, ValueError) as error:
-            raise BadTurn(f"choose returned {turn!r}, which is no JSON: {error}.") from error
+        except (TypeError, ValueError, RecursionError) as error:
+            raise BadTurn(f"choose returned {reprlib.repr(turn)}, which is no JSON: {error}.") from error
         self._board = {**board, "_moves": [*board["_moves"], move]}
 
     def _see(self, board: Message) -> bool:

@@ -71,11 +71,11 @@ class TcpConnection:
         self._socket.close()
 
     def send(self, message: Message) -> None:
-        """Send one JSON object in one write. Raises TypeError or ValueError if it is not JSON.
+        """Send one JSON object in one write. Raises TypeError, ValueError or RecursionError if it is not JSON.
 
         A broken connection is not raised here but by `receive`, so that the server's last messages are read first.
         """
-        data = frame(json.dumps(message, allow_nan=False).encode())
+        data = frame(json.dumps(message, allow_nan=False, ensure_ascii=False).encode())
         self._socket.settimeout(OPEN_TIMEOUT_S)
         with contextlib.suppress(OSError):
             self._socket.sendall(data)

@@ -226,7 +226,15 @@ def test_a_turn_that_comes_too_late_is_not_sent(play: Play, bot: Any, caplog: py
     assert "too long" in caplog.text
 
 
-@pytest.mark.parametrize("turn", [None, [1], {"n": float("nan")}, {"n": {1, 2}}])
+def nested(depth: int) -> dict[str, Any]:
+    """Objects in objects."""
+    turn: dict[str, Any] = {}
+    for _ in range(depth):
+        turn = {"n": turn}
+    return turn
+
+
+@pytest.mark.parametrize("turn", [None, [1], {"n": float("nan")}, {"n": {1, 2}}, {"n": "\udcff"}, nested(100_000)])
 def test_what_is_no_json_object_is_no_turn(play: Play, bot: Any, turn: Any) -> None:
     """The author gets an error, the server a goodbye."""
 

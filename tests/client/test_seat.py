@@ -41,6 +41,7 @@ def test_a_bot_is_awaited_by_name_while_the_match_goes_on(message: dict[str, Any
         (update(5, strikes=1), False, Step.CHOOSE),
         (update(5, strikes=1), True, Step.CHOOSE),
         (update(5, strikes=1, turn={"n": 1, "version": 5, "valid": False}), False, Step.CHOOSE),
+        (update(5, strikes=1, turn={"time": 1, "valid": False}), False, Step.CHOOSE),
         (update(6, turn={"n": 1, "version": 5, "valid": False}), False, Step.CHOOSE),
         (update(7, turn={"n": 1, "version": 5}), False, Step.CHOOSE),
         (update(5, turn={"n": 1, "version": 3}), False, Step.WAIT),
