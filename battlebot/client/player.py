@@ -97,7 +97,9 @@ class Player:
                     return
                 pinged = message is None
         finally:
-            self._in_match = False
+            if self._in_match:
+                # cut off from its match: idle from now on
+                self._in_match, self._busy_at_s = False, time.monotonic()
 
     def _keeps(self) -> bool:
         # the very last match needs a connection that ends with it: in a kept session the server could begin

@@ -182,7 +182,29 @@ def test_a_match_that_ended_meanwhile_is_told_on_return(play: Play, bot: Any) ->
         line.say(final(3, "You"), final(3, "You"), final(1, None, match="m2"))
         assert line.bot_closes() == 1000
 
-    assert play(first, second, idle_timeout_s=0.3) == [("m1", "You", "complete"), ("m2", None, "complete")]
+    assert play(first, second, idle_timeout_s=1.0) == [("m1", "You", "complete"), ("m2", None, "complete")]
+
+
+def test_a_bot_that_thinks_for_longer_than_it_would_be_idle_comes_back_to_its_match(play: Play, bot: Any) -> None:
+    """It has a match all the time; only from when it is cut off does the idle time-out count."""
+
+    def slow(state: Any) -> dict[str, Any]:
+        time.sleep(1.5)
+        return {"n": 0}
+
+    def first(line: Line) -> None:
+        line.login()
+        line.say(update(0))
+        line.hear()
+        line.drop()
+
+    def second(line: Line) -> None:
+        assert line.login()["resume"] == "m1"
+        line.say(final(3, "You"))
+        assert line.bot_closes() == 1000
+
+    bot.choose = slow
+    assert play(first, second, idle_timeout_s=1.0) == [("m1", "You", "complete")]
 
 
 def test_a_match_that_is_never_heard_of_again_is_missed(play: Play) -> None:
