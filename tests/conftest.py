@@ -13,12 +13,17 @@ import pytest
 import redis
 import structlog
 from cluster import Cluster, Web, cluster, wait_for
+from hypothesis import settings as examples
 
 from battlebot.config import Settings, load_settings
 from battlebot.embedded.stores import embedded_stores
 from battlebot.redisio.connection import connect
 from battlebot.storage import Storage
 from battlebot.storage.indexes import INDEXES, PROPERTIES
+
+# an example may take as long as a busy machine makes it take
+examples.register_profile("unhurried", deadline=None)
+examples.load_profile("unhurried")
 
 SLOWER_THAN_NEW = 5_000  # documents; deleting more is slower than dropping the collection
 

@@ -171,7 +171,7 @@ def test_a_subscription_that_is_not_known_is_ended(pages: int, line: NatsLine, b
     line.ask(bot.subject, "own", REQUEST, 20.0)
     client, loop = client_of(line), line._loop
     assert loop is not None
-    asyncio.run_coroutine_threadsafe(client._send_command(b"SUB bot.publish_event.* 7777\r\n"), loop).result(20)
+    asyncio.run_coroutine_threadsafe(client._send_command(b"SUB bot.publish_event.nobodys 7777\r\n"), loop).result(20)
     asyncio.run_coroutine_threadsafe(client.flush(), loop).result(20)
     assert "7777" in numbers(pages)
     bot.publish("nobodys", PASS)
