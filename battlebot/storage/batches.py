@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from pymongo.cursor import Cursor
 
+from battlebot.runtime.unhurried import yield_to_others
+
 Document = TypeVar("Document", bound=Mapping[str, Any])
-
-# not 0: gevent looks at sockets and clocks only after 50 sleeps of that kind
-YIELD_S = 1e-4
-
-
-def yield_to_others() -> None:
-    """Lets all other greenlets run whose sockets or clocks are ready."""
-    time.sleep(YIELD_S)
 
 
 def in_batches(found: Cursor[Document], size: int) -> Iterator[Document]:

@@ -15,6 +15,7 @@ from battlebot.api.reading import check_before, stored_match
 from battlebot.api.streams import event_stream
 from battlebot.errors import UnknownMatch
 from battlebot.redisio import keys
+from battlebot.runtime.unhurried import unhurried
 from battlebot.web.filters import short_json
 from battlebot.web.people import people
 from battlebot.web.replay import Place, frames, has_a_story, story
@@ -32,7 +33,6 @@ from battlebot.web.snapshots import (
     section,
 )
 from battlebot.web.stale import ROOT, page, stored
-from battlebot.web.unhurried import unhurried
 
 AT_ONCE = 32_768  # characters of a story before they are sent
 MOST_BOTS = 200  # on a game's page; the JSON lists all

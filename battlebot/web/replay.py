@@ -13,7 +13,7 @@ import structlog
 from battlebot.errors import UnknownMatch
 from battlebot.referee.replay import states
 from battlebot.rules.contract import RAISED_OUTSIDE, Game
-from battlebot.web.unhurried import unhurried
+from battlebot.runtime.unhurried import unhurried
 
 MOST_TURNS = 1000  # of a match replayed for a page: more would delay the node's bots
 MOST_TOLD = 100_000  # turns of a match whose story is streamed: 64 players and about 1,500 ticks

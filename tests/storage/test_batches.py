@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from battlebot.storage import Storage, batches
+from battlebot.runtime import unhurried
+from battlebot.storage import Storage
 from battlebot.storage.games import AT_ONCE
 
 MATCHES = 4 * AT_ONCE
@@ -19,7 +20,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Returns a list that grows by each pause."""
     made: list[float] = []
     # the module's own: other threads use the real one
-    monkeypatch.setattr(batches, "time", SimpleNamespace(sleep=made.append))
+    monkeypatch.setattr(unhurried, "time", SimpleNamespace(sleep=made.append))
     return made
 
 

@@ -1,4 +1,4 @@
-"""A replay for a page lets others run."""
+"""Long work lets others run."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from battlebot.web import unhurried as module
-from battlebot.web.unhurried import MOST_S, unhurried
+from battlebot.runtime import unhurried as module
+from battlebot.runtime.unhurried import MOST_S, unhurried
 
 
 def test_it_pauses_by_the_time_that_has_passed(monkeypatch: pytest.MonkeyPatch) -> None:

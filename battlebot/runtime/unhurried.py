@@ -1,4 +1,4 @@
-"""A replay for a page, which takes CPU time on a web node: the node's bots go first."""
+"""Long work in a process that others share: a web node is one, and the bots who play on it go first."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ MOST_S = 0.005  # without a switch to other greenlets, unless one item takes lon
 YIELD_S = 1e-4
 
 
+def yield_to_others() -> None:
+    """Lets all other greenlets run whose sockets or clocks are ready."""
+    time.sleep(YIELD_S)
+
+
 def unhurried(items: Iterable[Item]) -> Iterator[Item]:
     """Yields the items; whenever making and using them has taken `MOST_S`, all other greenlets run that are ready."""
     since_s = time.monotonic()
     for item in items:
         yield item
         if time.monotonic() - since_s >= MOST_S:
-            time.sleep(YIELD_S)
+            yield_to_others()
             since_s = time.monotonic()
