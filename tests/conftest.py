@@ -29,9 +29,18 @@ SLOWER_THAN_NEW = 5_000  # documents; deleting more is slower than dropping the 
 
 
 def pytest_configure() -> None:
-    """Restores SIGINT for what tests start, since a shell that runs them in the background has it ignored."""
+    """Plain logs, and SIGINT for what tests start: a shell that runs them in the background has it ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    _log_plainly()
+
+
+def _log_plainly() -> None:
+    """Python's tracebacks for what is logged in this process: structlog's default, rich's, take half a second each."""
+    structlog.reset_defaults()
+    processors = structlog.get_config()["processors"][:-1]
+    plain = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[*processors, plain])
 
 
 @pytest.fixture
@@ -43,7 +52,7 @@ def logs_as_before() -> Iterator[None]:
     root.handlers[:] = handlers
     root.setLevel(level)
     logging.captureWarnings(False)
-    structlog.reset_defaults()
+    _log_plainly()
 
 
 @pytest.fixture(scope="session")
