@@ -17,7 +17,7 @@ import structlog
 from flask import Flask, Response, request
 
 from battlebot.config import Settings, is_allowed_viewer
-from battlebot.errors import BadAddress, BadMessage, BattlebotError, Refused, TooMany, WrongState
+from battlebot.errors import BadAddress, BadMessage, BattlebotError, Refused, TooMany, Unavailable, WrongState
 from battlebot.runtime.background import in_background
 from battlebot.transports.hijacked import Hijacked
 from battlebot.transports.limits import Rate
@@ -129,15 +129,29 @@ class SocketIoDoor:
             if session.game is not None or session.is_put_off:
                 raise WrongState("One socket runs one game at a time: this one's goes on.", kind=cubed.RUNNING)
             wanted = cubed.read_new_game(payload)
-            if self._may_begin(session.address):
-                self._start(session, wanted)
-            elif session.has_played:
-                session.is_put_off = True
-                in_background(self._start_later, session, wanted)
-            else:
+            if self._starts(session, wanted):
+                return
+            if not session.has_played:
                 raise TooMany("Your address has begun too many games; try again later.", kind="TOO_MANY_GAMES")
+            session.is_put_off = True
+            in_background(self._start_later, session, wanted)
 
         self._attend(server, sid, begin)
+
+    def _starts(self, session: Session, wanted: cubed.NewGame) -> bool:
+        """Starts the game; returns False if it must be put off: its address may begin none now, or Redis is away.
+
+        Raises Unavailable for a viewer's first game.
+        """
+        try:
+            if not self._may_begin(session.address):
+                return False
+            self._start(session, wanted)
+        except Unavailable:
+            if not session.has_played:
+                raise
+            return False
+        return True
 
     def _start(self, session: Session, wanted: cubed.NewGame) -> None:
         match = self._begin(wanted)
@@ -147,13 +161,12 @@ class SocketIoDoor:
         self._follow(session, match, dict(wanted.players))
 
     def _start_later(self, session: Session, wanted: cubed.NewGame) -> None:
-        """Starts the next game of a batch as soon as its address may begin one: an `ERROR` would end the batch."""
+        """Starts the next game of a batch as soon as that is possible: an `ERROR` would end the batch."""
 
         def start() -> None:
             while not session.gone:
                 time.sleep(AGAIN_S)
-                if self._may_begin(session.address):
-                    self._start(session, wanted)
+                if self._starts(session, wanted):
                     return
 
         try:

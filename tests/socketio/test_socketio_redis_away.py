@@ -44,3 +44,17 @@ def test_a_viewer_is_told_the_rest_when_redis_is_back(frail: Frail, web: Web, bo
         check_told(viewer.got, 20, {"a": slow, "b": slow})
         other.until("GAME_ENDED")
         assert other.names() == viewer.names()
+
+
+def test_the_next_game_of_a_batch_waits_for_redis(frail: Frail, web: Web, bots: Bots) -> None:
+    """The original's "Run 100 games" stops at an error."""
+    good = bots.url("good")
+    with Original(web) as viewer:
+        viewer.say("NEW_GAME", game(good))
+        viewer.until("GAME_ENDED")
+        with frail.killed("valkey"):
+            viewer.say("NEW_GAME", game(good))
+            viewer.say("NEW_GAME", game(good))
+            assert viewer.until("ERROR")["error"] == "GAME_ALREADY_RUNNING", "the first of the two is put off"
+        viewer.until("GAME_ENDED", 2)
+        assert len(viewer.bodies("ERROR")) == 1
