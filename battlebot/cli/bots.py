@@ -48,6 +48,7 @@ def bots(
 def _over_nats(name: str, url: str, subject: str, queue: str, verbose: bool) -> int:
     from importlib import import_module
 
+    from battlebot.client import ClientError
     from battlebot.client.nats import serve_nats
 
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
@@ -57,7 +58,7 @@ def _over_nats(name: str, url: str, subject: str, queue: str, verbose: bool) -> 
         serve_nats(import_module(BOTS[name]).decider(), url, subject, queue)
     except KeyboardInterrupt:
         return 0
-    except Exception as error:
-        click.echo(f"battlebot: {url} cannot be reached ({type(error).__name__}: {error}).", err=True)
+    except ClientError as error:
+        click.echo(f"battlebot: {error}", err=True)
         return 2
     return 0

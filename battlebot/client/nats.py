@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,7 +13,11 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error
 
+from battlebot.client.backoff import Backoff
+from battlebot.client.errors import BadAddress
+from battlebot.client.nats_link import Link, parse_nats_url
 from battlebot.wire.macondo.history import from_request, to_response
+from battlebot.wire.macondo.subject import problem_of
 
 log = logging.getLogger("battlebot.client")
 
@@ -19,7 +25,7 @@ SUBJECT, QUEUE = "bot.commands", "bot_queue"  # as in the original; the bots of 
 ANSWERS = "bot.publish_event"  # followed by the history's uid, for requests without a reply subject
 AGAIN_S = 1.0  # before an unacknowledged answer is sent again
 MOST_TRIES = 20
-FIRST_S = 2.0  # without a first connection, before a warning is logged
+HEALTHY_S = 10.0  # a connection that lasted this long resets the back-off
 
 Decide = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
@@ -28,72 +34,50 @@ def serve_nats(decide: Decide, url: str, subject: str = SUBJECT, queue: str = QU
     """Answer every history received on the subject with the event that `decide` returns, until Ctrl-C.
 
     `decide` may be called from several threads at once. Its exceptions are sent to the server as the bot's error.
-    If NATS cannot be reached, or the connection is lost, it keeps trying to connect.
+    If NATS cannot be reached, or the connection is lost, it keeps trying to connect. Raises a ClientError if that is of
+    no use: BadAddress (the URL, the subject or the queue group), LoginFailed, Refused or Unreachable.
     """
-    asyncio.run(_serve(decide, url, subject, queue))
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_serve(decide, url, subject, queue))
 
 
 async def _serve(decide: Decide, url: str, subject: str, queue: str) -> None:
-    client = await _connected(url, subject)
-    at_work: set[asyncio.Task[None]] = set()
+    address = parse_nats_url(url)
+    if problem := problem_of(subject):
+        raise BadAddress(f"{subject!r}: {problem}")
+    if queue.split() not in ([queue], []):
+        raise BadAddress(f"{queue!r} is not a queue group: its name has no spaces.")
+    backoff, at_work = Backoff(), set[asyncio.Task[None]]()
+    while True:
+        link = Link(address, subject)
 
-    async def asked(message: Msg) -> None:
-        task = asyncio.create_task(_answer(client, decide, message))
-        at_work.add(task)
-        task.add_done_callback(at_work.discard)
+        async def asked(message: Msg, client: Client = link.client) -> None:
+            task = asyncio.create_task(_answer(client, decide, message))
+            at_work.add(task)
+            task.add_done_callback(at_work.discard)
 
-    await client.subscribe(subject, queue, cb=asked)
-    await client.flush()
-    log.info('listening at %s; to play, register it with {"url": "nats://%s"}', _shown(url), subject)
-    try:
-        await asyncio.Event().wait()
-    finally:
-        await client.close()
-
-
-async def _connected(url: str, name: str) -> Client:
-    """Wait for the first connection and return the client, which reconnects by itself."""
-
-    async def lost() -> None:
-        if not client.is_closed:
-            log.info("%s is gone; it is waited for", _shown(url))
-
-    async def back() -> None:
-        log.info("%s is back", _shown(url))
-
-    client = Client()
-    options: dict[str, Any] = {"max_reconnect_attempts": -1, "reconnect_time_wait": 0.5, "error_cb": _noted}
-    options |= {"disconnected_cb": lost, "reconnected_cb": back}
-    connecting = asyncio.ensure_future(client.connect(url, name=name, **options))
-    try:
-        await asyncio.wait({connecting}, timeout=FIRST_S)
-        if not connecting.done():
-            log.warning("nobody answers at %s yet; it is waited for", _shown(url))
-        # not `await connecting`: connect may swallow a cancellation, and would swallow ours as well
-        await asyncio.wait({connecting})
-    finally:
-        while not connecting.done():
-            # once is not enough: before Python 3.12 a cancellation is lost if it arrives as an attempt fails
-            connecting.cancel()
-            await asyncio.wait({connecting}, timeout=AGAIN_S / 10)
-    connecting.result()
-    return client
-
-
-def _shown(url: str) -> str:
-    """The URL without user and password."""
-    scheme, between, rest = url.rpartition("://")
-    return scheme + between + rest.rpartition("@")[2]
-
-
-async def _noted(error: Exception) -> None:
-    log.debug("NATS: %s", str(error) or type(error).__name__)
+        began_s = time.monotonic()
+        try:
+            await link.open()
+            await link.listen(queue, asked)
+            log.info('listening at %s; to play, register it with {"url": "nats://%s"}', address.server, subject)
+            await link.ended()
+        finally:
+            await link.close()
+        if time.monotonic() - began_s > HEALTHY_S:
+            backoff.reset()
+        wait_s = backoff.next_s()
+        log.warning("%s has ended the connection; connecting again in %.1f s", address.server, wait_s)
+        await asyncio.sleep(wait_s)
 
 
 async def _answer(client: Client, decide: Decide, message: Msg) -> None:
     uid, answer = await asyncio.to_thread(_decided, decide, message.data)
     if message.reply:
-        await message.respond(answer)
+        try:
+            await message.respond(answer)
+        except Error as error:
+            log.warning("an answer cannot be sent: %s", error)
         return
     for _ in range(MOST_TRIES):
         try:

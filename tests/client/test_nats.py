@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from nats.aio.client import Client
 
-from battlebot.client import nats
+from battlebot.client import nats, nats_link
 
 
 class Deaf(Client):
@@ -26,8 +26,8 @@ class Deaf(Client):
 @pytest.mark.parametrize("first_s", [60.0, 0.0], ids=["at first", "once it was said"])
 def test_waiting_for_nats_ends_though_a_cancellation_is_lost(first_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the bot would stay, and try for ever."""
-    monkeypatch.setattr(nats, "Client", Deaf)
-    monkeypatch.setattr(nats, "FIRST_S", first_s)
+    monkeypatch.setattr(nats_link, "_Client", Deaf)
+    monkeypatch.setattr(nats_link, "FIRST_S", first_s)
 
     async def told_to_end() -> bool:
         serving = asyncio.create_task(nats._serve(dict, "nats://127.0.0.1:9", "x", "q"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -36,6 +37,10 @@ class Nats:
         """Pauses the server within the `with` block; its sockets stay open."""
         with standing_still(self._process.pid):
             yield
+
+    def reload(self) -> None:
+        """Tells the server to read its configuration again."""
+        self._process.send_signal(signal.SIGHUP)
 
 
 @contextmanager

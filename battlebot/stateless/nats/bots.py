@@ -5,7 +5,6 @@ Macondo's messages are defined in `wire`; the connection is in `line`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
@@ -18,13 +17,11 @@ from battlebot.stateless.nats.line import NatsLine, NoLine, Refused, Silence
 from battlebot.stateless.nats.repeats import Mark, mark_of
 from battlebot.stateless.nats.uids import Uids
 from battlebot.wire.macondo.history import GAME, from_response, history_of, to_request
+from battlebot.wire.macondo.subject import problem_of
 
 log = structlog.get_logger()
 
 SCHEME = "nats://"
-SUBJECT = re.compile(r"[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,15}")
-# where bots publish answers, where requests are answered, and nats-server's own
-RESERVED = ("bot.publish_event", "_INBOX", "_R_")
 # the fields of an event that count; the rest (its rack, its own idea of the score) is dropped
 FIELDS = ("type", "position", "played_tiles", "exchanged")
 
@@ -100,12 +97,10 @@ class NatsBots:
 def subject_of(address: str) -> str:
     """The subject of `nats://subject`. Raises BadAddress."""
     subject = address.removeprefix(SCHEME)
-    if subject == address or not SUBJECT.fullmatch(subject):
-        raise BadAddress(
-            "An address over NATS is nats:// and a subject of letters, digits, - and _, with dots between.", field="url"
-        )
-    if any(subject == one or subject.startswith(f"{one}.") for one in RESERVED):
-        raise BadAddress(f"The subject {subject[:64]} is not a bot's to have.", field="url")
+    if subject == address:
+        raise BadAddress("An address over NATS is nats:// and the bot's subject.", field="url")
+    if problem := problem_of(subject):
+        raise BadAddress(problem, field="url")
     return subject
 
 
