@@ -69,6 +69,14 @@ def _failed(sentence: str) -> int:
 class _Commands(click.Group):
     """Commands whose reader may go away."""
 
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> click.Context:
+        """Read the arguments; --help and --version are answered here."""
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except BrokenPipeError:
+            drop_output()
+            raise click.exceptions.Exit(_EXIT_NO_READER) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. Returns its exit status, or 141 if nobody reads its output any more."""
         try:
@@ -79,6 +87,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="battlebot", message="%(prog)s %(version)s")
 def commands() -> None:
     """A server on which programs fight. Settings come from the environment and from .env: see `battlebot settings`."""
 

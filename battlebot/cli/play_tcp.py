@@ -39,12 +39,15 @@ def play_tcp(
 ) -> int:
     """Play gomoku at a TCP door until Ctrl-C. Pairing after pairing, at this server or an original arena."""
     from battlebot.client import ClientError, Credentials, run_tcp
+    from battlebot.client.tcp import GAME
 
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(message)s")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     bot = _bot(which)
     try:
         credentials = None if auth is None else Credentials.load(auth)
+        if credentials:
+            credentials.check(GAME, path=auth)
         own = credentials.bot_id if credentials else which.rpartition(":")[2].lower()
         results = run_tcp(
             bot,

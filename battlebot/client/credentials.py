@@ -42,6 +42,14 @@ class Credentials:
             Path(name).unlink(missing_ok=True)
             raise
 
+    def check(self, game: str, bot_id: str | None = None, path: str | Path | None = None) -> None:
+        """Raise BadCredentials if they are for another game or another bot; `path` is their auth file."""
+        these = "These credentials are" if path is None else f"The auth file {path} is"
+        if self.game != game:
+            raise BadCredentials(f"{these} for {self.game}, not for {game}.")
+        if bot_id is not None and self.bot_id != bot_id:
+            raise BadCredentials(f"{these} for the bot {self.bot_id!r}, not for {bot_id!r}.")
+
     @classmethod
     def load(cls, path: str | Path) -> Credentials:
         """Read an auth file. Raises BadCredentials, which names the file and what is wrong with it."""
@@ -82,10 +90,12 @@ def load_or_register(
 ) -> Credentials:
     """Load the credentials from the auth file at `path`; if there is none, register the bot and save them there.
 
-    Raises BadCredentials, OSError, and what `register` raises.
+    Raises BadCredentials, also if the file is another bot's or for another game, OSError, and what `register` raises.
     """
     if Path(path).exists():
-        return Credentials.load(path)
+        kept = Credentials.load(path)
+        kept.check(game, bot_id, path)
+        return kept
     # check the folder before the registration takes the name on the server
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     if not os.access(Path(path).parent, os.W_OK):

@@ -2,7 +2,7 @@
 
     ClientError
     ├── BadAddress          the host is not an address the SDK understands
-    ├── BadCredentials      the auth file is missing, unreadable, or belongs to another game
+    ├── BadCredentials      the auth file is missing, unreadable, or another bot's or game's
     ├── BadTurn             `choose` returned something that is not a JSON object
     ├── Unreachable         no Battlebot server at the address, or its certificate is not trusted
     └── Refused             the server refused; `code` is its stable slug
@@ -23,7 +23,7 @@ class BadAddress(ClientError):
 
 
 class BadCredentials(ClientError):
-    """The auth file is missing, unreadable, or belongs to another game."""
+    """The auth file is missing, unreadable, or another bot's or game's."""
 
 
 class BadTurn(ClientError):

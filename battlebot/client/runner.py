@@ -13,7 +13,7 @@ from battlebot.client.backoff import Backoff
 from battlebot.client.bot import Bot, Result
 from battlebot.client.connection import PASSING, Connection
 from battlebot.client.credentials import Credentials
-from battlebot.client.errors import BadCredentials, ConnectionLost, LoginFailed, Refused
+from battlebot.client.errors import ConnectionLost, LoginFailed, Refused
 from battlebot.client.player import Plan, Player
 
 log = logging.getLogger("battlebot.client")
@@ -50,8 +50,7 @@ def run(
     """
     if not isinstance(credentials, Credentials):
         credentials = Credentials.load(credentials)
-    if credentials.game != game:
-        raise BadCredentials(f"These credentials are for {credentials.game}, not for {game}.")
+    credentials.check(game)
     if protocol not in (1, 2):
         raise ValueError(f"protocol must be 1 or 2, not {protocol!r}.")
     address = parse_address(host)

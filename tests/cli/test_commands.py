@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import fields
+from importlib.metadata import version
 from pathlib import Path
 from typing import TextIO
 
@@ -342,7 +343,7 @@ def test_an_argument_that_is_no_text_is_told(words: tuple[str, ...], battlebot: 
 def test_output_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     """In one line, and not once more at exit."""
     with Path("/dev/full").open("w") as full:
-        finished = settings_into(full, tmp_path)
+        finished = run_into(full, tmp_path, "settings")
     assert "No space left" in complaint(finished)
 
 
@@ -353,16 +354,23 @@ def test_without_an_output_nothing_is_printed(tmp_path: Path) -> None:
     assert (finished.returncode, finished.stderr) == (0, "")
 
 
-def test_a_reader_that_has_gone_is_no_negative_result(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [["settings"], ["--help"], ["--version"], ["serve", "--help"], ["contest", "--help"]])
+def test_a_reader_that_has_gone_is_no_negative_result(words: list[str], tmp_path: Path) -> None:
     """Status 1 would say that the server refused, or that something is not as recorded."""
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as pipe:
-        finished = settings_into(pipe, tmp_path)
+        finished = run_into(pipe, tmp_path, *words)
     assert (finished.returncode, finished.stderr) == (141, "")
 
 
-def settings_into(output: TextIO, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Runs `battlebot settings` with that output."""
-    words = [sys.executable, "-P", "-m", "battlebot", "settings"]
+def test_the_version_is_told(battlebot: Run) -> None:
+    """The installed one."""
+    finished = battlebot("--version")
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, f"battlebot {version('battlebot')}\n", "")
+
+
+def run_into(output: TextIO, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs `battlebot` with these arguments and that output."""
+    words = [sys.executable, "-P", "-m", "battlebot", *arguments]
     return subprocess.run(words, cwd=folder, stdout=output, stderr=subprocess.PIPE, text=True)

@@ -59,6 +59,20 @@ def test_a_bot_registers_itself_once(server: ScriptedServer, tmp_path: Path) -> 
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.parametrize(("game", "bot_id"), [("numberwang", "You"), ("gomoku", "Me")])
+def test_an_auth_file_of_another_bot_is_not_played_with(
+    server: ScriptedServer, tmp_path: Path, game: str, bot_id: str
+) -> None:
+    """It is named; nothing is registered."""
+    path = tmp_path / "auth.json"
+    Credentials("numberwang", "Me", PASS_HASH).save(path)
+    with pytest.raises(
+        BadCredentials, match=rf"auth\.json is for .*not for '?{bot_id if game == 'numberwang' else game}"
+    ):
+        load_or_register(path, server.host, game, bot_id)
+    assert server.requests == []
+
+
 def test_a_refusal_has_the_servers_sentence_and_code(server: ScriptedServer) -> None:
     """The error bodies of the protocol page."""
     server.answers["POST", "/bots/numberwang"] = ("409 Conflict", '{"error": "Taken.", "code": "name-taken"}')

@@ -137,6 +137,24 @@ def test_a_sample_that_cannot_play_says_so_in_one_line(serve: Callable[..., Scri
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_sample_plays_as_the_bot_of_its_auth_file(serve: Callable[..., ScriptedServer], tmp_path: Path) -> None:
+    """Unless it is given another name: then it says so."""
+    auth = tmp_path / "auth.json"
+    auth.write_text(json.dumps({"game": "noughtsandcrosses", "bot_id": "Mine", "pass_hash": PASS_HASH}))
+
+    def script(line: Line) -> None:
+        assert line.login()["bot_id"] == "Mine"
+        line.bot_closes()
+
+    words = command(serve(script), auth, "--idle-timeout", "0.1")
+    done = subprocess.run([*words, "--name", "Me"], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 1
+    assert done.stderr.endswith(f"The auth file {auth} is for the bot 'Mine', not for 'Me'.\n")
+    at = words.index("--name")
+    done = subprocess.run([*words[:at], *words[at + 2 :]], capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout) == (0, "Mine: 0 matches, 0 won\n")
+
+
 def test_a_signal_makes_a_sample_say_goodbye(
     serve: Callable[..., ScriptedServer], tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -15,7 +15,7 @@ from original_tcp_client import OriginalTcpClient
 from peer import new_name
 from tcp_peer import TcpPeer
 
-from battlebot.client import Bot, LoginFailed, Refused, Result, load_or_register, run, run_tcp
+from battlebot.client import Bot, Credentials, LoginFailed, Refused, Result, load_or_register, run, run_tcp
 from battlebot.client.bot import State, Turn
 from battlebot.client.errors import BadAddress, BadTurn, Unreachable
 from battlebot.client.samples.random_player import RandomPlayer
@@ -220,6 +220,15 @@ def test_the_command_plays(tcp: Tcp, tmp_path: Path) -> None:
     said = [process.communicate(timeout=60)[0] for process in processes]
     assert said == [f"{names[0]}: 2 boards, 2 won\n", f"{names[1]}: 2 boards, 0 won\n"]
     assert [process.returncode for process in processes] == [0, 0]
+
+
+def test_the_command_takes_no_auth_file_of_another_game(tmp_path: Path) -> None:
+    """The bot of that name in gomoku would be another's."""
+    auth = tmp_path / "auth.json"
+    Credentials("connectfour", "me", "0" * 64).save(auth)
+    done = subprocess.run(command("--auth", str(auth)), capture_output=True, text=True, timeout=30, cwd=ROOT)
+    line = f"battlebot: The auth file {auth} is for connectfour, not for gomoku.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from battlebot.client import Bot, ClientError, load_or_register, run
+from battlebot.client import Bot, ClientError, Credentials, load_or_register, run
 from battlebot.client.samples.turns import GAMES
 
 
@@ -20,7 +20,10 @@ def arguments(name: str, games: Iterable[str] = GAMES, game: str = "noughtsandcr
     parser.add_argument("--game", default=game, choices=sorted(games))
     parser.add_argument("--contest", help="play in this contest")
     own_name = name.split(".")[-1]
-    parser.add_argument("--name", default=own_name, help="the bot's name, unique on the server (default: %(default)s)")
+    parser.set_defaults(own_name=own_name)
+    parser.add_argument(
+        "--name", help=f"the bot's name, unique on the server (default: the auth file's, or {own_name})"
+    )
     parser.add_argument("--owner", help="whose bot it is")
     parser.add_argument("--auth", help="the auth file, made when absent (default: NAME.auth.json)")
     parser.add_argument("--matches", type=int, help="stop after so many")
@@ -36,9 +39,10 @@ def main(make: Callable[[argparse.Namespace], Bot] | type[Bot], parser: argparse
     logging.basicConfig(level=logging.INFO if options.verbose else logging.WARNING, format="%(message)s")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill` closes the connection properly, like Ctrl-C
     bot = make() if isinstance(make, type) else make(options)
-    auth = options.auth or f"{options.name}.auth.json"
+    auth = Path(options.auth or f"{options.name or options.own_name}.auth.json")
     try:
-        credentials = load_or_register(auth, options.host, options.game, options.name, options.owner)
+        name = options.name or (Credentials.load(auth).bot_id if auth.exists() else options.own_name)
+        credentials = load_or_register(auth, options.host, options.game, name, options.owner)
         results = run(
             bot,
             options.host,
