@@ -40,6 +40,7 @@ class Refused(ClientError):
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(f"{sentence} ({code})" if code else sentence)
         self.code = code
+        self.sentence = sentence
 
 
 class LoginFailed(Refused):

@@ -72,6 +72,11 @@ def run(
                 log.warning("%s; connecting again in %.1f s", lost, wait_s)
             if not player.done():
                 time.sleep(wait_s)
+    except LoginFailed as failed:
+        if credentials.hostname in ("", address.netloc):
+            raise
+        sentence = f"{failed.sentence} The bot was registered at {credentials.hostname}, this is {address.netloc}."
+        raise LoginFailed(failed.code, sentence) from None
     except KeyboardInterrupt:
         log.info("stopped after %d matches", len(player.results))
     return player.results

@@ -54,7 +54,7 @@ def run_tcp(
                 # two clients with one name close each other's connections: then each must wait longer and longer
                 if len(player.results) > played or time.monotonic() - began_s > HEALTHY_S:
                     backoff.reset()
-                wait_s = max(0.0, min(backoff.next_s(), player.idle_left_s))
+                wait_s = max(0.0, min(backoff.next_s(in_match=player.in_pairing), player.idle_left_s))
                 log.warning("%s; connecting again in %.1f s", lost, wait_s)
                 time.sleep(wait_s)
                 player.done = player.idle_left_s <= 0
@@ -95,6 +95,7 @@ class _Player:
     def __init__(self, bot: Bot, boards: int | None, idle_timeout_s: float | None) -> None:
         self.results: list[Result] = []
         self.done = False
+        self.in_pairing = False  # as far as it knows, connected or not
         self._bot, self._boards, self._idle_timeout_s = bot, boards, idle_timeout_s
         self._busy_at_s = time.monotonic()
         self._against = "the opponent"
@@ -122,6 +123,7 @@ class _Player:
 
     def _heed(self, connection: TcpConnection, message: Message) -> None:
         event = message.get("event")
+        self.in_pairing = event != "player_is_free"
         if event == "player_is_free":
             self._end(None, "draw")
             self.done = self._boards is not None and len(self.results) >= self._boards

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from scripted_server import SALT, Line, final, update
+from scripted_server import PASS_HASH, SALT, Line, final, update
 
-from battlebot.client import BadCredentials, Bot, LoginFailed, Refused, Result, Unreachable, run
+from battlebot.client import BadCredentials, Bot, Credentials, LoginFailed, Refused, Result, Unreachable, run
 from battlebot.client.backoff import Backoff
 from battlebot.client.errors import ConnectionLost
 from battlebot.client.runner import wait_after
@@ -197,6 +197,19 @@ def test_a_failed_login_is_not_tried_again(play: Play) -> None:
 
     with pytest.raises(LoginFailed, match="Wrong"):
         play(script)
+
+
+def test_credentials_of_another_server_are_told(play: Play) -> None:
+    """The author may have named the wrong one."""
+
+    def script(line: Line) -> None:
+        line.login()
+        line.close(1008, "login-failed: Wrong.")
+
+    with pytest.raises(
+        LoginFailed, match=r"Wrong\.+ The bot was registered at elsewhere:3000, this is localhost:\d+\. \("
+    ):
+        play(script, credentials=Credentials("numberwang", "Me", PASS_HASH, "elsewhere:3000"))
 
 
 def test_a_login_that_fails_for_now_is_tried_again(play: Play) -> None:

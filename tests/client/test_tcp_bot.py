@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from battlebot.client import Bot, Refused, Result, Unreachable, run_tcp
+from battlebot.client import Bot, Refused, Result, Unreachable, run_tcp, tcp
+from battlebot.client.backoff import Backoff
 from battlebot.client.bot import State, Turn
 
 LIMIT_S = 20.0
@@ -120,6 +121,38 @@ def test_a_bot_that_was_cut_off_comes_back_to_its_board(serve: Callable[..., str
         line.say({"event": "lose", "board": board(1, 6)}, {"event": "player_is_free"})
 
     assert run_tcp(FirstFree, serve(first, second), "me", boards=1) == [Result("1", "you", "lose")]
+
+
+def test_a_bot_comes_back_soon_while_a_pairing_waits_for_it(
+    serve: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A board is lost after some seconds, and a node that goes down waits for its bots a little longer."""
+    waits = []
+
+    class Noted(Backoff):
+        def next_s(self, at_least_s: float = 0.0, in_match: bool = False) -> float:
+            waits.append(in_match)
+            return super().next_s(at_least_s, in_match)
+
+    monkeypatch.setattr(tcp, "Backoff", Noted)
+
+    def before(line: Line) -> None:
+        assert line.hear() == {"username": "me"}
+
+    def during(line: Line) -> None:
+        line.welcome()
+        line.ask(1, 0)
+
+    def between(line: Line) -> None:
+        assert line.hear() == {"username": "me"}
+        line.say({"status": "ok"}, {"event": "lose", "board": board(1, 6)})
+
+    def after(line: Line) -> None:
+        assert line.hear() == {"username": "me"}
+        line.say({"status": "ok"}, {"event": "player_is_free"})
+
+    run_tcp(FirstFree, serve(before, during, between, after), "me", boards=1)
+    assert waits == [False, True, True]
 
 
 @pytest.mark.parametrize(
