@@ -5,6 +5,9 @@ Each command imports what it needs when it runs, so that `--help` is quick.
 
 from __future__ import annotations
 
+import codecs
+import io
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -40,6 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if sys.stdout is None:
         # it was closed (`>&-`); the first connection to be opened must not take its place
         sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
+    elif isinstance(sys.stdout, io.TextIOWrapper) and codecs.lookup(sys.stdout.encoding).name != "utf-8":
+        # names may have characters that this output cannot take: an error would hide what has been done
+        codecs.register_error("escaped", _escaped)
+        sys.stdout.reconfigure(errors="escaped")
     try:
         status = commands.main(args=arguments, prog_name="battlebot", standalone_mode=False)
     except BattlebotError as error:
@@ -59,6 +66,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = _failed(f"{what}{error.strerror or error}.")
         drop_output()
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """Replace what cannot be encoded as in JSON: an answer in JSON stays valid, and the same."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def _failed(sentence: str) -> int:

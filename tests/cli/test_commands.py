@@ -364,6 +364,18 @@ def test_a_reader_that_has_gone_is_no_negative_result(words: list[str], tmp_path
     assert (finished.returncode, finished.stderr) == (141, "")
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
+def test_what_the_output_cannot_take_is_escaped_as_in_json(encoding: str, tmp_path: Path) -> None:
+    """A command ends well that has done what it was told, and an answer in JSON stays valid."""
+    name = "café-日本-🤖"
+    words = [sys.executable, "-P", "-m", "battlebot", "settings"]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "BATTLEBOT_DATA": name}
+    finished = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, timeout=30)
+    assert (finished.returncode, finished.stderr) == (0, b"")
+    (line,) = (line for line in finished.stdout.decode(encoding).splitlines() if line.startswith("BATTLEBOT_DATA="))
+    assert name in json.loads(f'"{line.replace(chr(34), chr(39))}"')
+
+
 def test_the_version_is_told(battlebot: Run) -> None:
     """The installed one."""
     finished = battlebot("--version")
