@@ -136,7 +136,6 @@ def test_a_sample_that_cannot_play_says_so_in_one_line(serve: Callable[..., Scri
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_sample_plays_as_the_bot_of_its_auth_file(serve: Callable[..., ScriptedServer], tmp_path: Path) -> None:
     """Unless it is given another name: then it says so."""
     auth = tmp_path / "auth.json"
@@ -155,6 +154,7 @@ def test_a_sample_plays_as_the_bot_of_its_auth_file(serve: Callable[..., Scripte
     assert (done.returncode, done.stdout) == (0, "Mine: 0 matches, 0 won\n")
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_makes_a_sample_say_goodbye(
     serve: Callable[..., ScriptedServer], tmp_path: Path, number: signal.Signals
 ) -> None:
