@@ -1,6 +1,8 @@
 // Steps through a finished match by links or keys, or plays it, without leaving the page. Without this script the links
 // lead from page to page.
 
+import { morph } from "./morph.js";
+
 const PAUSE_MS = 400;
 
 let playing = 0;
@@ -13,7 +15,8 @@ async function go(href) {
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   // the answer to a later step may have been quicker
   if (mine !== steps) return true;
-  document.getElementById("board").replaceChildren(...page.getElementById("board").childNodes);
+  morph(document.getElementById("board"), page.getElementById("board").innerHTML);
+  document.title = page.title;
   history.replaceState(null, "", href);
   prepare();
   return true;
