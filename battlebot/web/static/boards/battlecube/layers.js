@@ -60,7 +60,7 @@ export class Layers {
     const table = document.createElement("table");
     for (const { name, x, y, z } of frame.players) {
       const row = table.insertRow();
-      row.insertCell().textContent = name;
+      row.insertCell().append(Object.assign(document.createElement("bdi"), { textContent: name }));
       row.insertCell().textContent = `${x}, ${y}, ${z}`;
     }
     for (const { x, y, z } of frame.bombs) {
