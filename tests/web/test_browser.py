@@ -108,6 +108,20 @@ def test_a_step_that_comes_late_does_not_undo_the_one_after_it(home: House, page
     page.unroute("**/turns/0")
 
 
+def test_a_step_that_cannot_be_shown_says_why(home: House, page: Page, address: str) -> None:
+    """Its page does, as without a script; what plays by itself stops."""
+    record = gomoku()
+    home.storage.archive.store([record])
+    page.goto(f"{address}/web/gomoku/matches/{record['_id']}")
+    page.route("**/turns/0", lambda route: route.abort())
+    page.get_by_role("button", name="Play").click()
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    page.unroute("**/turns/0")
+    home.storage.database["games"].update_one({"_id": record["_id"]}, {"$set": {"turns.0.x": "gone"}})
+    page.get_by_text("Back", exact=True).click()
+    expect(page.locator("h1")).to_have_text("Not Found")
+
+
 def test_a_match_of_crossword_is_replayed_by_keys(home: House, page: Page, address: str) -> None:
     """Board, racks, score sheet and events of each turn; a challenge takes tiles away; no policy is broken."""
     start = home.context.registry["crossword"].initial_state(["a", "b"], 7, {})

@@ -34,7 +34,7 @@ function prepare() {
 }
 
 async function play(mine) {
-  if (!link("on") && !(await go(link("first")))) return stop();
+  if (!link("on") && !(await go(link("first")).catch(() => false))) return stop();
   while (playing === mine) {
     const next = link("on");
     if (!next || !(await go(next).catch(() => false))) return stop();
@@ -47,8 +47,9 @@ function stop() {
   prepare();
 }
 
-function keep(promise, href) {
-  promise.catch(() => location.assign(href));
+/** Leaves the page for one that cannot be shown in it: it says why. */
+async function keep(promise, href) {
+  if (!(await promise.catch(() => false))) location.assign(href);
 }
 
 document.addEventListener("click", (event) => {
