@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import random
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+from test_style import ENOUGH, contrast
 from webhouse import REGISTRY, House, seqs
 from werkzeug.serving import make_server
 
@@ -274,6 +276,20 @@ HTMLCanvasElement.prototype.getContext = function (kind, options) {
   return made;
 };
 """
+
+
+def test_the_number_of_each_player_is_seen_upon_its_color(home: House, page: Page, address: str) -> None:
+    """Of all 64 there may be."""
+    page.goto(f"{address}/{fought(home)['_id']}")
+    for color, ink in page.evaluate(PAINTED):
+        assert contrast(f"#{bytes(map(int, re.findall('[0-9]+', color))).hex()}", ink) >= ENOUGH, color
+
+
+PAINTED = """async () => {
+  const { Colors } = await import("/assets/boards/battlecube/colors.js");
+  const colors = new Colors();
+  return Array.from({ length: 64 }, (_, at) => colors.of(String(at))).map(({ css, ink }) => [css, ink]);
+}"""
 
 
 @pytest.fixture

@@ -109,7 +109,7 @@ class Viewer {
       this.legend.replaceChildren(
         ...players.map((name) => {
           const mark = make("b", { textContent: this.colors.of(name).number });
-          mark.style.background = this.colors.of(name).css;
+          this.colors.paint(mark, name);
           return make("li", {}, mark, make("bdi", { textContent: name }));
         }),
       );

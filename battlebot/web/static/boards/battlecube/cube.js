@@ -273,7 +273,7 @@ export class Cube {
       this.camera.project(spot);
       label.textContent = name;
       label.classList.toggle("lost", lost);
-      label.style.color = this.colors.of(name).css;
+      label.style.borderColor = this.colors.of(name).css;
       label.style.transform = `translate(-50%, -100%) translate(${((spot.x + 1) / 2) * width}px, ${((1 - spot.y) / 2) * height}px)`;
     });
   }

@@ -51,7 +51,7 @@ export class Layers {
       const mark = document.createElement("span");
       mark.textContent = player === undefined ? "\u25cf" : String(this.colors.of(player).number);
       mark.title = player ?? "A bomb";
-      if (player !== undefined) mark.style.color = this.colors.of(player).css;
+      if (player !== undefined) this.colors.paint(mark, player);
       space.append(mark);
     }
   }
