@@ -32,7 +32,7 @@ help:
 	@echo "make bench-quick  five of them, rougher, in two minutes"
 	@echo "make lint   style, types, the Docker files"
 	@echo "make stubs  what protoc makes of the .proto files"
-	@echo "make viewers  what the viewers in 3D are drawn with, from npm; the result is committed"
+	@echo "make viewers  the libraries of the pages' scripts, from npm; the results are committed"
 	@echo "make upgrade  the newest versions of the dependencies; writes constraints.txt; run the tests afterwards"
 	@echo "make clean  remove what these made, except for the server's data in .battlebot"
 
@@ -77,7 +77,7 @@ stubs: $(VENV)/dev.stamp
 	cd battlebot/wire/macondo && $(CURDIR)/$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. macondo.proto
 
 viewers:
-	cd vendor/ogl && npm ci --no-audit --no-fund && npm run --silent build
+	for library in ogl idiomorph; do (cd vendor/$$library && npm ci --no-audit --no-fund && npm run --silent build) || exit 1; done
 
 # With the oldest Python that is supported: others have packages for what it can run, but not always the other way round.
 upgrade:

@@ -25,6 +25,7 @@ MOST_DRAINED = 10_000
 RECONNECT_MS = 2000
 
 HEARTBEAT = b": nothing has happened\n\n"
+ALIVE = b": nothing has happened\nevent: alive\ndata: {}\n\n"  # for scripts: browsers do not show them comments
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Shared:
 
 
 def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
-    """Returns the response that streams what `look` returns.
+    """Returns the response that streams what `look` returns; with `?alive=1` its heartbeats are events.
 
     Raises what the first `look` raises, TooMany, Unavailable.
     """
@@ -116,14 +117,18 @@ def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
     def look_since(since_s: float) -> Snapshot:
         return shared.look(page, look, since_s)
 
-    response = Response(stream_with_context(_stream(listener, look_since, first)), mimetype="text/event-stream")
+    heartbeat = ALIVE if "alive" in request.args else HEARTBEAT
+    told = _stream(listener, look_since, first, heartbeat)
+    response = Response(stream_with_context(told), mimetype="text/event-stream")
     response.call_on_close(stack.close)
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Accel-Buffering"] = "no"
     return response
 
 
-def _stream(listener: Listener, look: Callable[[float], Snapshot], shown: Snapshot) -> Iterator[bytes]:
+def _stream(
+    listener: Listener, look: Callable[[float], Snapshot], shown: Snapshot, heartbeat: bytes
+) -> Iterator[bytes]:
     yield f"retry: {RECONNECT_MS}\n".encode() + _event(shown)
     sent_s = looked_s = time.monotonic()
     while not shown.final:
@@ -136,7 +141,7 @@ def _stream(listener: Listener, look: Callable[[float], Snapshot], shown: Snapsh
             looked_s = time.monotonic()
             shown, out = _next(partial(look, came_s), shown)
         if not out and time.monotonic() >= sent_s + HEARTBEAT_S:
-            out = HEARTBEAT
+            out = heartbeat
         if out:
             yield out
             sent_s = time.monotonic()

@@ -1,12 +1,15 @@
-"""The formats of times, durations and turns in the pages."""
+"""The formats of times, durations, turns and names in the pages."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 from flask import Flask
+from markupsafe import Markup, escape
 
 from battlebot.api.jsonprovider import iso
 
@@ -15,7 +18,7 @@ LONGEST_TURN = 160  # characters of a turn shown; the JSON has all of it
 
 def register(app: Flask) -> None:
     """Register the filters for the app's templates."""
-    for function in (moment, machine_moment, short_json, plural, duration):
+    for function in (moment, machine_moment, short_json, plural, duration, with_names, isolated):
         app.add_template_filter(function)
 
 
@@ -69,3 +72,18 @@ def short_json(value: Any) -> str:
 def plural(count: int, noun: str, many: str | None = None) -> str:
     """`1 match`, `2 matches`."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
+def with_names(text: str, names: Iterable[str]) -> Markup:
+    """The text as HTML, each of the names in <bdi>: one written from right to left does not move its neighbours."""
+    longest_first = sorted(filter(None, names), key=len, reverse=True)
+    if not longest_first:
+        return escape(text)
+    parts = re.split(rf"(?<!\w)({'|'.join(map(re.escape, longest_first))})(?!\w)", text)
+    bdi = Markup("<bdi>{}</bdi>")
+    return Markup("").join(bdi.format(part) if index % 2 else part for index, part in enumerate(parts))
+
+
+def isolated(name: str) -> str:
+    """The name as plain text, for attributes: what <bdi> is in HTML."""
+    return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"

@@ -159,7 +159,7 @@ def _match(game: str, match_id: str) -> str:
     return render_template(
         "match.html",
         game=current_context().registry[game],
-        match_id=match_id,
+        players=shown.data["state"].get("players") or (),
         sections=shown.data["sections"],
         viewer=has_viewer(game),
         story=url_for(".match_story", game=game, match_id=match_id),
@@ -219,6 +219,7 @@ def _turn(game: str, match_id: str, turn: int) -> str:
         "turn.html",
         game=rules,
         match=facts,
+        turn=turn,
         board=board_section(facts, state, Place(turn, len(record["turns"])), before),
     )
 

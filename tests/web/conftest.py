@@ -7,4 +7,5 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "api"))
 
+from browsing import address, browser  # noqa: F401
 from webhouse import client, home  # noqa: F401

@@ -2,63 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import ConsoleMessage, Page, Route, expect, sync_playwright
+from browsing import complaints_of, in_a_browser
+from playwright.sync_api import Browser, Page, Route, expect
 from records import played
 from webhouse import House
-from werkzeug.serving import make_server
 
 from battlebot.redisio import keys
 from battlebot.referee.events import Turned
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
-]
+pytestmark = in_a_browser
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
+def page(browser: Browser) -> Page:
     """A page of a headless browser."""
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
-    with sync_playwright() as playwright:
-        # as people's browsers do, it keeps pages that were left, and shows them again as they were
-        kept = ["--disable-back-forward-cache"]
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags, ignore_default_args=kept)
-        yield browser.new_page(viewport={"width": 320, "height": 700})
-        browser.close()
-
-
-@pytest.fixture
-def address(home: House) -> Iterator[str]:
-    """Where the app is served."""
-    server = make_server("127.0.0.1", 0, home.app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join(5)
-    server.server_close()
-
-
-def complaints_of(page: Page) -> list[str]:
-    """What the browser will complain of in the page. Not that the tests' server resets a connection as it closes it."""
-    found: list[str] = []
-
-    def note(message: ConsoleMessage) -> None:
-        if "net::ERR_CONNECTION_RESET" not in message.text:
-            found.append(message.text)
-
-    page.on("console", note)
-    return found
+    return browser.new_page(viewport={"width": 320, "height": 700})
 
 
 def gomoku() -> dict[str, Any]:
@@ -145,6 +106,20 @@ def test_a_step_that_comes_late_does_not_undo_the_one_after_it(home: House, page
     page.get_by_text("Back", exact=True).click()
     expect(marks).to_have_count(7)
     page.unroute("**/turns/0")
+
+
+def test_a_step_that_cannot_be_shown_says_why(home: House, page: Page, address: str) -> None:
+    """Its page does, as without a script; what plays by itself stops."""
+    record = gomoku()
+    home.storage.archive.store([record])
+    page.goto(f"{address}/web/gomoku/matches/{record['_id']}")
+    page.route("**/turns/0", lambda route: route.abort())
+    page.get_by_role("button", name="Play").click()
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    page.unroute("**/turns/0")
+    home.storage.database["games"].update_one({"_id": record["_id"]}, {"$set": {"turns.0.x": "gone"}})
+    page.get_by_text("Back", exact=True).click()
+    expect(page.locator("h1")).to_have_text("Not Found")
 
 
 def test_a_match_of_crossword_is_replayed_by_keys(home: House, page: Page, address: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import random
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -12,7 +13,8 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+from test_style import ENOUGH, contrast
 from webhouse import REGISTRY, House, seqs
 from werkzeug.serving import make_server
 
@@ -250,6 +252,82 @@ def test_without_webgl_there_are_layers(home: House, page: Page, address: str) -
     expect(page.locator("#viewer [data-do=shape]")).to_be_hidden()
     press(page, "on")
     expect(page.locator("#viewer")).to_have_attribute("data-tick", "1")
+
+
+def test_views_can_be_changed_as_often_as_one_likes(home: House, page: Page, address: str) -> None:
+    """No picture is left behind: a browser ends the oldest of a page that has too many."""
+    match = fought(home)
+    page.add_init_script(PICTURES)
+    page.goto(f"{address}/{match['_id']}")
+    expect(page.locator("#viewer")).to_have_attribute("data-loaded", "yes")
+    for view in ("layers", "cube") * 3:
+        press(page, "shape")
+        expect(page.locator("#viewer")).to_have_attribute("data-view", view)
+    assert drawn(page) > 20
+    assert page.evaluate("pictures.filter((one) => !one.isContextLost()).length") == 1
+
+
+PICTURES = """
+window.pictures = [];
+const getContext = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, options) {
+  const made = getContext.call(this, kind, options);
+  if (kind.startsWith("webgl") && made) window.pictures.push(made);
+  return made;
+};
+"""
+
+
+def test_the_number_of_each_player_is_seen_upon_its_color(home: House, page: Page, address: str) -> None:
+    """Of all 64 there may be."""
+    page.goto(f"{address}/{fought(home)['_id']}")
+    for color, ink in page.evaluate(PAINTED):
+        assert contrast(f"#{bytes(map(int, re.findall('[0-9]+', color))).hex()}", ink) >= ENOUGH, color
+
+
+PAINTED = """async () => {
+  const { Colors } = await import("/assets/boards/battlecube/colors.js");
+  const colors = new Colors();
+  return Array.from({ length: 64 }, (_, at) => colors.of(String(at))).map(({ css, ink }) => [css, ink]);
+}"""
+
+
+@pytest.fixture
+def uneasy(browser: Browser) -> Iterator[Page]:
+    """A page that may complain."""
+    opened = browser.new_page()
+    yield opened
+    opened.close()
+
+
+def test_a_story_that_cannot_be_had_is_asked_for_again(home: House, uneasy: Page, address: str) -> None:
+    """No connection, then a server without its database, then the story."""
+    match, asked = fought(home), list[str]()
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.url)
+        if len(asked) == 1:
+            route.abort()
+        elif len(asked) == 2:
+            route.fulfill(status=503, json={"error": "Not now.", "code": "unavailable"})
+        else:
+            route.continue_()
+
+    uneasy.route("**/story", answer)
+    uneasy.goto(f"{address}/{match['_id']}")
+    expect(uneasy.locator(".happened")).to_have_text("The battle cannot be loaded at the moment; trying again.")
+    expect(uneasy.locator("#viewer")).to_have_attribute("data-loaded", "yes", timeout=20_000)
+    expect(uneasy.locator(".happened")).to_be_empty()
+    assert len(asked) == 3
+
+
+def test_where_there_is_no_story_there_is_no_stage(home: House, uneasy: Page, address: str) -> None:
+    """The text of the last state is all that is shown."""
+    match = fought(home)
+    home.storage.database["games"].update_one({"_id": match["_id"]}, {"$unset": {"match.seed": 1}})
+    uneasy.goto(f"{address}/{match['_id']}")
+    expect(uneasy.locator("#viewer")).to_be_hidden()
+    expect(uneasy.locator("#board")).to_contain_text("tick")
 
 
 def test_a_large_cube_is_drawn_and_listed(home: House, page: Page, address: str) -> None:

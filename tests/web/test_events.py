@@ -96,6 +96,16 @@ def test_what_happens_at_once_travels_together(home: House, monkeypatch: pytest.
         assert len(looks) <= 3
 
 
+def test_a_script_may_ask_for_heartbeats_that_it_can_see(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As events with data; without asking they are comments, which nobody has to understand."""
+    monkeypatch.setattr(streams, "HEARTBEAT_S", 0.2)
+    home.contest(bots=("a", "b"))
+    for question, event in (("?alive=1", "event: alive\ndata: {}\n"), ("", "")):
+        with stream(home, f"{CONTEST}{question}") as open_stream:
+            open_stream.next()
+            assert open_stream.next() == f": nothing has happened\n{event}\n"
+
+
 def test_an_announcement_that_changes_nothing_is_not_sent(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """What comes after it is the heartbeat, in its time."""
     monkeypatch.setattr(streams, "HEARTBEAT_S", 0.6)
@@ -126,7 +136,7 @@ def test_a_matchs_stream_ends_with_its_record(home: House) -> None:
         announce(home, keys.match_events(match.id))
         data = open_stream.data()
         assert data["final"] is True
-        assert "b won by the rules" in data["sections"]["facts"]
+        assert "<bdi>b</bdi> won by the rules" in data["sections"]["facts"]
         with pytest.raises(StopIteration):
             open_stream.next()
 

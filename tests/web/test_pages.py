@@ -16,6 +16,7 @@ from webhouse import REGISTRY, House, finished, house
 from battlebot.api.context import CONTEXT_KEY
 from battlebot.config import Settings
 from battlebot.rules.contract import game_from_module
+from battlebot.web.filters import with_names
 from battlebot.web.snapshots import RECENT, contest_snapshot, game_snapshot
 
 HOSTILE = "<script>alert(1)<\\script>\"'><img src=x onerror=alert(2)>&amp;".replace("\\", "")[:64].replace("/", "")
@@ -120,6 +121,42 @@ def test_a_game_dropped_in_has_its_pages(settings: Settings) -> None:
             del opened.context.registry["tug"]  # type: ignore[attr-defined]
 
 
+def test_names_from_right_to_left_leave_what_is_beside_them_in_its_place(home: House) -> None:
+    """Each stands by itself; else the numbers of the order would change places with the names."""
+    aleph, bet = "\u05d0\u05dc\u05e3 1", "\u05d1\u05d9\u05ea"
+    about = {"seq": 1, "fault": "none", "void": False, "places": {aleph: 1, bet: 2, "c": 3}}
+    match_id = home.play(aleph, bet, aleph, players=[aleph, bet, "c"], match=about)
+    answer = home.client.get(f"{WEB}/matches/{match_id}").text
+    assert f"The order: 1. <bdi>{aleph}</bdi>; 2. <bdi>{bet}</bdi>; 3. <bdi>c</bdi>." in answer
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "expected"),
+    [
+        ("ab won: a left.", ["a", "ab"], "<bdi>ab</bdi> won: <bdi>a</bdi> left."),
+        ("<i> & (.*) left", ["<i>", "(.*)"], "<bdi>&lt;i&gt;</bdi> &amp; <bdi>(.*)</bdi> left"),
+        ("nobody & nothing", [], "nobody &amp; nothing"),
+    ],
+)
+def test_names_in_a_sentence_are_found(text: str, names: list[str], expected: str) -> None:
+    """The longest first; what is no name stays text."""
+    assert with_names(text, names) == expected
+
+
+def test_the_tabs_of_matches_are_told_apart(home: House) -> None:
+    """By who plays, and by the turn; of many the first are named."""
+    about = {"seq": 1, "fault": "none", "void": False, "evidence": {}, "seed": 1, "options": {}, "version": 1}
+    match_id = home.play("a", "b", "a", match=about)
+    many = home.play("a", "b", "a", players=list("abcdefg"))
+    for path, title in (
+        (match_id, "a v b"),
+        (f"{match_id}/turns/1", "a v b, turn 1"),
+        (many, "a v b v c v d and 3 more"),
+    ):
+        page = page_at(home.client, f"{WEB}/matches/{path}")
+        assert page.text.startswith(f"{title} \u00b7 Noughts and Crosses \u00b7 Battlebot")
+
+
 def test_a_void_match_is_no_draw(home: House) -> None:
     """One that was voided while it was played is void, and nothing else; one that was won is told to be both."""
     home.play("a", "b", None, reason="void", fault="server")
@@ -150,7 +187,7 @@ def test_a_contests_page_ranks_and_shows_who_beat_whom(home: House) -> None:
     assert page.values("progress", "value") == ["2"]
     assert "1\N{EN DASH}1\N{EN DASH}0" in page.text
     assert "0\N{EN DASH}1\N{EN DASH}1" in page.text
-    assert "a against b: 2 of 5 played" in page.values("td", "title")
+    assert "\u2068a\u2069 against \u2068b\u2069: 2 of 5 played" in page.values("td", "title")
     links = page.values("a", "href")
     assert f"{WEB}/matches/{played}" in links
     assert f"{WEB}/matches/{live.id}" in links

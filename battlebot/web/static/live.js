@@ -1,7 +1,12 @@
 // Keeps a page's sections up to date: its stream sends them as HTML, rendered and escaped on the server.
 
+import { morph } from "./morph.js";
+
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30000;
+// the server sends something every 15 s; of a connection that ended while the computer slept, nobody tells the browser
+const SILENT_MS = 40000;
+const LOOK_MS = 5000;
 
 // for scripts that draw the page's content: the last message; each message also fires the document's event `match`
 export const latest = { data: null };
@@ -10,6 +15,7 @@ const address = document.body.dataset.events;
 const status = document.getElementById("live-status");
 const shown = new Map();
 let pauseMs = FIRST_PAUSE_MS;
+let heardMs = 0;
 let source;
 
 function say(text, state) {
@@ -23,46 +29,68 @@ function say(text, state) {
 
 function show(sections) {
   for (const [id, html] of Object.entries(sections ?? {})) {
-    // leave unchanged sections alone: text may be selected or scrolled there
     if (shown.get(id) === html) continue;
     shown.set(id, html);
-    const template = document.createElement("template");
-    template.innerHTML = html;
-    document.getElementById(id)?.replaceChildren(template.content);
+    const section = document.getElementById(id);
+    if (section) morph(section, html);
   }
 }
 
 function listen() {
-  source = new EventSource(address);
-  source.onmessage = (message) => {
+  heardMs = Date.now();
+  source = new EventSource(`${address}?alive=1`);
+  const on = (name, handle) =>
+    source.addEventListener(name, (event) => {
+      heardMs = Date.now();
+      handle?.(event);
+    });
+  on("alive");
+  on("message", (message) => {
     pauseMs = FIRST_PAUSE_MS;
     const data = JSON.parse(message.data);
     show(data.sections);
     latest.data = data;
     document.dispatchEvent(new CustomEvent("match", { detail: data }));
-    if (data.final) {
-      source.close();
-      say("final", "over");
-    } else {
-      say("live", "on");
-    }
-  };
-  source.addEventListener("gone", () => {
-    source.close();
-    say("no longer there", "over");
+    if (data.final) end("final");
+    else say("live", "on");
   });
-  source.addEventListener("unavailable", () => say("waiting for the server", "off"));
+  on("gone", () => end("no longer there"));
+  on("unavailable", () => say("waiting for the server", "off"));
   source.onerror = () => {
-    say("connection lost, trying again", "off");
+    lost();
     // the browser reconnects by itself unless the response was an error
     if (source.readyState !== EventSource.CLOSED) return;
-    setTimeout(listen, pauseMs);
+    setTimeout(again, pauseMs);
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   };
 }
 
+function lost() {
+  say("connection lost, trying again", "off");
+}
+
+function end(text) {
+  source.close();
+  say(text, "over");
+}
+
+/** Listens again, unless the page is no longer there: why a stream was refused is not told. */
+async function again() {
+  const answer = await fetch(location.href, { method: "HEAD", signal: AbortSignal.timeout(SILENT_MS) }).catch(() => null);
+  if (answer?.status === 404) end("no longer there");
+  else listen();
+}
+
+function check() {
+  if (source.readyState === EventSource.CLOSED || Date.now() - heardMs < SILENT_MS) return;
+  source.close();
+  lost();
+  listen();
+}
+
 if (address) {
   listen();
+  setInterval(check, LOOK_MS);
   addEventListener("pagehide", () => source.close());
   // who comes back to a page that the browser has kept: its stream ended when it was left
   addEventListener("pageshow", (event) => event.persisted && location.reload());

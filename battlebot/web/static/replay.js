@@ -1,6 +1,8 @@
 // Steps through a finished match by links or keys, or plays it, without leaving the page. Without this script the links
 // lead from page to page.
 
+import { morph } from "./morph.js";
+
 const PAUSE_MS = 400;
 
 let playing = 0;
@@ -13,7 +15,8 @@ async function go(href) {
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   // the answer to a later step may have been quicker
   if (mine !== steps) return true;
-  document.getElementById("board").replaceChildren(...page.getElementById("board").childNodes);
+  morph(document.getElementById("board"), page.getElementById("board").innerHTML);
+  document.title = page.title;
   history.replaceState(null, "", href);
   prepare();
   return true;
@@ -31,7 +34,7 @@ function prepare() {
 }
 
 async function play(mine) {
-  if (!link("on") && !(await go(link("first")))) return stop();
+  if (!link("on") && !(await go(link("first")).catch(() => false))) return stop();
   while (playing === mine) {
     const next = link("on");
     if (!next || !(await go(next).catch(() => false))) return stop();
@@ -44,8 +47,9 @@ function stop() {
   prepare();
 }
 
-function keep(promise, href) {
-  promise.catch(() => location.assign(href));
+/** Leaves the page for one that cannot be shown in it: it says why. */
+async function keep(promise, href) {
+  if (!(await promise.catch(() => false))) location.assign(href);
 }
 
 document.addEventListener("click", (event) => {

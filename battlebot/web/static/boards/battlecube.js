@@ -7,6 +7,8 @@ import { Layers } from "./battlecube/layers.js";
 import { Story } from "./battlecube/story.js";
 
 const TICK_MS = 700; // at speed 1
+const FIRST_PAUSE_MS = 1000; // before the story is asked for again
+const LONGEST_PAUSE_MS = 30000;
 const SPEEDS = [0.5, 1, 2, 4, 10];
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -83,10 +85,11 @@ class Viewer {
     if (this.following && !this.playing) this.glide(Math.max(0, this.story.frames.length - 1));
   }
 
-  /** Loads the whole story, which replaces what was seen live. */
+  /** Loads the whole story, which replaces what was seen live. False if there is none; throws if it cannot be had now. */
   async load(address) {
     const answer = await fetch(address);
-    if (!answer.ok) return;
+    if (answer.status === 404) return false;
+    if (!answer.ok) throw new Error(`The story was answered by ${answer.status}.`);
     const lines = (await answer.text()).split("\n").filter(Boolean);
     const story = new Story();
     for (const line of lines) story.take(JSON.parse(line));
@@ -96,6 +99,7 @@ class Viewer {
     const same = story.frames.findIndex((frame) => frame.tick === before);
     this.at = shown && same >= 0 ? same : 0;
     this.grown();
+    return true;
   }
 
   grown() {
@@ -105,7 +109,7 @@ class Viewer {
       this.legend.replaceChildren(
         ...players.map((name) => {
           const mark = make("b", { textContent: this.colors.of(name).number });
-          mark.style.background = this.colors.of(name).css;
+          this.colors.paint(mark, name);
           return make("li", {}, mark, make("bdi", { textContent: name }));
         }),
       );
@@ -176,7 +180,7 @@ class Viewer {
     this.tick.textContent = frame.is_last ? `after tick ${frame.tick - 1}, the last` : `tick ${frame.tick}`;
     const before = this.story.frames[index - 1];
     const lost = before && before.tick === frame.tick - 1 ? [...before.lost] : [];
-    this.happened.textContent = lost.map(([name, cause]) => `${name} is out. ${cause}.`).join(" ");
+    this.happened.replaceChildren(...lost.flatMap(([name, cause]) => [make("bdi", { textContent: name }), ` is out. ${cause}. `]));
     const here = new Set(frame.players.map(({ name }) => name));
     this.story.players.forEach((name, at) => this.legend.children[at]?.classList.toggle("out", !here.has(name)));
   }
@@ -184,12 +188,23 @@ class Viewer {
 
 const root = document.getElementById("viewer");
 const viewer = new Viewer(root);
-let loaded = false;
+let loading = false;
 
-function load() {
-  if (loaded) return;
-  loaded = true;
-  viewer.load(root.dataset.story).then(() => (root.dataset.loaded = "yes"));
+async function load() {
+  if (loading) return;
+  loading = true;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      const told = await viewer.load(root.dataset.story);
+      root.dataset.loaded = told ? "yes" : "none";
+      root.hidden = !told && !viewer.story.frames.length;
+      return;
+    } catch (error) {
+      console.warn(error);
+      viewer.happened.textContent = "The battle cannot be loaded at the moment; trying again.";
+      await new Promise((done) => setTimeout(done, pauseMs));
+    }
+  }
 }
 
 function follow(data) {

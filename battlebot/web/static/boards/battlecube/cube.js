@@ -47,10 +47,17 @@ const LINES = {
     void main() { gl_FragColor = vec4(vTint, 1.0) * uAlpha; }`,
 };
 
+// a page may have a few contexts only: with one more the browser ends the oldest
+function release(gl) {
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+}
+
 /** Whether this browser can draw in three dimensions. */
 export function canDraw() {
   const canvas = document.createElement("canvas");
-  return Boolean(canvas.getContext("webgl2", CONTEXT) ?? canvas.getContext("webgl", CONTEXT));
+  const gl = canvas.getContext("webgl2", CONTEXT) ?? canvas.getContext("webgl", CONTEXT);
+  release(gl);
+  return Boolean(gl);
 }
 
 /** Many things of one shape, drawn by one call. */
@@ -136,7 +143,7 @@ export class Cube {
   close() {
     this.closing.abort();
     this.resizing.disconnect();
-    this.renderer.gl.getExtension("WEBGL_lose_context")?.loseContext();
+    release(this.renderer.gl);
   }
 
   /** Draws the frame at `progress` (0 to 1) of its tick. */
@@ -266,7 +273,7 @@ export class Cube {
       this.camera.project(spot);
       label.textContent = name;
       label.classList.toggle("lost", lost);
-      label.style.color = this.colors.of(name).css;
+      label.style.borderColor = this.colors.of(name).css;
       label.style.transform = `translate(-50%, -100%) translate(${((spot.x + 1) / 2) * width}px, ${((1 - spot.y) / 2) * height}px)`;
     });
   }

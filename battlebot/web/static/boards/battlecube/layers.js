@@ -51,7 +51,7 @@ export class Layers {
       const mark = document.createElement("span");
       mark.textContent = player === undefined ? "\u25cf" : String(this.colors.of(player).number);
       mark.title = player ?? "A bomb";
-      if (player !== undefined) mark.style.color = this.colors.of(player).css;
+      if (player !== undefined) this.colors.paint(mark, player);
       space.append(mark);
     }
   }
@@ -60,7 +60,7 @@ export class Layers {
     const table = document.createElement("table");
     for (const { name, x, y, z } of frame.players) {
       const row = table.insertRow();
-      row.insertCell().textContent = name;
+      row.insertCell().append(Object.assign(document.createElement("bdi"), { textContent: name }));
       row.insertCell().textContent = `${x}, ${y}, ${z}`;
     }
     for (const { x, y, z } of frame.bombs) {

@@ -1,0 +1,56 @@
+"""A headless Chromium for tests of the pages, and the app served to it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from webhouse import House
+from werkzeug.serving import make_server
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
+
+in_a_browser = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A headless browser."""
+    with sync_playwright() as playwright:
+        # as people's browsers do, it keeps pages that were left, and shows them again as they were
+        kept = ["--disable-back-forward-cache"]
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, ignore_default_args=kept)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def address(home: House) -> Iterator[str]:
+    """Where the app is served."""
+    server = make_server("127.0.0.1", 0, home.app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join(5)
+    server.server_close()
+
+
+def complaints_of(page: Page) -> list[str]:
+    """What the browser will complain of in the page. Not that the tests' server resets a connection as it closes it."""
+    found: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if "net::ERR_CONNECTION_RESET" not in message.text:
+            found.append(message.text)
+
+    page.on("console", note)
+    return found
