@@ -124,7 +124,7 @@ class Conductor:
                 publications.append((keys.game_events(match.game), b"begun"))
             commit = self.store.draft(match, answer.match, turns, publications, follows.match if follows else None)
         except TypeError as error:
-            # the game made a state that is not JSON, or made that of the one it was given
+            # the game made a state that is not JSON or too large, or made that of the one it was given
             before = match if _is_writable(match) else ending.bare(match)
             if before is match and isinstance(events[0], Failed):
                 raise

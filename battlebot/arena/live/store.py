@@ -104,7 +104,7 @@ class MatchStore:
         """Returns the commit that replaces `before` by `after`, without making it. Does not ask Redis.
 
         `turns` are appended to the record. `follows` is a match that begins with the end of this one.
-        Raises TypeError if the game's state cannot be encoded as JSON.
+        Raises TypeError if the game's state is not JSON, or too large to be stored.
         """
         return Commit(after.id, commit_call(before, after, turns, publications, follows, next(self._tokens)))
 
