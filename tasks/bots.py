@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import faulthandler
-import sys
 import threading
 import time
 from functools import cached_property, lru_cache
@@ -35,6 +34,7 @@ log = structlog.get_logger()
 # as for web nodes: a worker with greenlets that hangs, in a game's code that never returns, asks nobody any more, and
 # nothing else ends it
 HANGS_S = 30.0
+STDERR = 2  # Celery may replace sys.stderr
 
 _making = threading.Lock()
 
@@ -132,7 +132,7 @@ class Desk:
         If it does not run for `HANGS_S`, the process ends, and says in the log where it was.
         """
         while True:
-            faulthandler.dump_traceback_later(HANGS_S, exit=True, file=sys.__stderr__)
+            faulthandler.dump_traceback_later(HANGS_S, exit=True, file=STDERR)
             time.sleep(TIDY_EVERY_S)
             try:
                 self._askers.tidy()

@@ -260,12 +260,14 @@ class Game:
     def check(self, state: State, players: list[str]) -> None:
         """Raises ValueError for a state by which a match could not go on, or would be ranked otherwise than meant.
 
-        That is, if it has other players, waits for nobody or for a stranger, or ends with malformed `places` or
-        `scores`.
+        That is, if its `complete` is no bool, if it has other players, waits for nobody or for a stranger, or ends with
+        malformed `places` or `scores`.
         """
         if state["players"] != players:
             raise ValueError("the state has other players")
-        if state["complete"]:
+        if state["complete"] is not False:
+            if state["complete"] is not True:
+                raise ValueError("the state is neither complete nor incomplete")
             scores = state.get("scores")
             problem = problem_of_places(state.get("places", []), players)
             problem = problem or (problem_of_scores(scores, players) if are_scores(scores) else None)

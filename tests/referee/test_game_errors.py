@@ -300,6 +300,8 @@ def test_what_ends_a_process_or_a_greenlet_ends_only_the_match(function: str, er
         {"nextPlayer": None},
         {"nextPlayer": ["a"]},
         {"players": ["a", "stranger"]},
+        {"complete": "no", "victor": "a"},
+        {"complete": 0},
         {"complete": True, "victor": "a", "places": [["a"], ["a"]]},
         {"complete": True, "victor": "a", "scores": [{"name": "a", "score": 1.5}]},
         {"complete": True, "victor": "a", "scores": [{"name": "stranger", "score": 1}]},
