@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 INT64_LOW, INT64_HIGH = -(2**63), 2**63 - 1
+# of a state as JSON. In MongoDB short integers take six times as much; a document there holds 16 MB, turns included
+MAX_STATE_BYTES = 2_000_000
 MAX_LEVELS = 100  # MongoDB's own promise
 
 
@@ -30,6 +32,13 @@ def problem_of_storing(value: object, levels: int = MAX_LEVELS) -> str | None:
         inner = [*value, *value.values()]
     problems = (problem_of_storing(one, levels - 1) for one in inner)
     return next((problem for problem in problems if problem is not None), None)
+
+
+def problem_of_size(size: int, spare: int = 0) -> str | None:
+    """Like `problem_of_storing`, for a state whose JSON has `size` bytes; it may have so many to spare."""
+    if size <= MAX_STATE_BYTES + spare:
+        return None
+    return f"has {size:,} bytes as JSON; more than {MAX_STATE_BYTES:,} cannot be stored"
 
 
 def _is_text(value: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import threading
 import time
 from functools import cached_property, lru_cache
@@ -29,6 +30,11 @@ from tasks.requests import ARCHIVE_EVERY_S
 from tasks.workbench import match_bench, workbench
 
 log = structlog.get_logger()
+
+# as for web nodes: a worker with greenlets that hangs, in a game's code that never returns, asks nobody any more, and
+# nothing else ends it
+HANGS_S = 30.0
+STDERR = 2  # Celery may replace sys.stderr
 
 _making = threading.Lock()
 
@@ -121,8 +127,12 @@ class Desk:
                 log.exception("bots.failed")
 
     def _tidy(self) -> None:
-        """Runs in its own thread, so that connections to bots are closed in time while Redis does not answer."""
+        """Runs in its own thread, so that connections to bots are closed in time while Redis does not answer.
+
+        If it does not run for `HANGS_S`, the process ends, and says in the log where it was.
+        """
         while True:
+            faulthandler.dump_traceback_later(HANGS_S, exit=True, file=STDERR)
             time.sleep(TIDY_EVERY_S)
             try:
                 self._askers.tidy()

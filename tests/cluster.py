@@ -133,10 +133,12 @@ class Cluster:
         command = worker_command(settings, wsgi_module, name=f"worker{len(self.children)}")
         return self._start("worker", command, settings)
 
-    def bots(self, **changes: Any) -> Child:
+    def bots(self, wsgi_module: str = "wsgi", **changes: Any) -> Child:
         """Starts another worker that asks stateless bots, also on this machine; it may still be starting then."""
         settings = replace(self.settings, bot_loopback=True, **changes)
-        return self._start("bots", worker_command(settings, queues=BOTS, name=f"bots{len(self.children)}"), settings)
+        return self._start(
+            "bots", worker_command(settings, wsgi_module, BOTS, name=f"bots{len(self.children)}"), settings
+        )
 
     def beat(self, **changes: Any) -> Child:
         """Starts Celery beat, which may still be starting when this returns."""

@@ -31,6 +31,11 @@ def match(match_id: str) -> str:
     return f"{TAG}:match:{match_id}"
 
 
+def tried(match_id: str) -> str:
+    """String, short-lived: the node that answers an event in a match in which a node has died."""
+    return f"{TAG}:tried:{match_id}"
+
+
 def turns(match_id: str) -> str:
     """List of the entries of a live match's record, JSON."""
     return f"{TAG}:turns:{match_id}"

@@ -145,7 +145,7 @@ def _advanced(game: Game, match: Match, mover: Seat, state: State, now_s: float,
             # it may have been asked when it left
             seat = replace(seat, back_by_s=None)
         seats.append(seat)
-    match = replace(match, state=state, seats=tuple(seats), version=version, nudges=0)
+    match = replace(match, state=state, seats=tuple(seats), version=version, nudges=0, wary=False)
     if state["complete"]:
         return ending.complete(game, match)
     # where all move at once, a round counts as one turn

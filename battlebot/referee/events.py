@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+NODE_DEAD = "node-dead"
+
 
 class Turned(msgspec.Struct, frozen=True):
     """A bot sent something. `turn` is None if it could not be read; `refusal` is a sentence that says why.
@@ -97,7 +99,10 @@ class Left(msgspec.Struct, frozen=True):
 
 
 class Orphaned(msgspec.Struct, frozen=True):
-    """The server closed the connection at `place`, or lost it with its node: not the bot's fault. `how` is a slug."""
+    """The server closed the connection at `place`, or lost it with its node: not the bot's fault. `how` is a slug.
+
+    If it is NODE_DEAD, the node may have died of what the bots sent: of the game's code.
+    """
 
     bot: str
     place: str

@@ -117,7 +117,8 @@ class Match(msgspec.Struct, frozen=True):
     `version` counts the valid turns and is what bots see; `revision` counts the commits and is what the store
     compares. `due_s` (epoch) is when somebody must look after the match, even if its nodes have died; it is set
     exactly as long as there is no verdict. `nudges` counts how often that moment has passed without effect since the
-    last turn. If the match is not `rated`, anybody could have named its bots as they liked.
+    last turn. `wary`: since the last turn a node of its bots has died, perhaps of the game's code. If the match is not
+    `rated`, anybody could have named its bots as they liked.
     """
 
     id: str
@@ -136,6 +137,7 @@ class Match(msgspec.Struct, frozen=True):
     verdict: Verdict | None = None
     series: Series | None = None
     rated: bool = True
+    wary: bool = False
 
     def seat_of(self, bot: str) -> Seat | None:
         """Returns the bot's seat, or None if it is not in this match."""

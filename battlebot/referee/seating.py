@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from battlebot.referee.advance import Step
-from battlebot.referee.events import Joined, Left, Orphaned, Outage
+from battlebot.referee.events import NODE_DEAD, Joined, Left, Orphaned, Outage
 from battlebot.referee.match import Fault, Limits, Match, Seat
 from battlebot.referee.telling import told
 from battlebot.rules.contract import Game
@@ -66,7 +66,8 @@ def orphaned(game: Game, match: Match, event: Orphaned, now_s: float) -> Step:
     if seat is None or seat.place != event.place:
         return Step(match)
     seat = _emptied(game, match, seat, Fault.SERVER, event.how, match.limits.node_grace_s, now_s)
-    return Step(with_seat(match, replace(seat, stopped=True)))
+    match = with_seat(match, replace(seat, stopped=True))
+    return Step(replace(match, wary=True) if event.how == NODE_DEAD else match)
 
 
 def outage(game: Game, match: Match, event: Outage, now_s: float) -> Step:

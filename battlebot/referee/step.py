@@ -31,7 +31,7 @@ from battlebot.referee.match import Fault, Match, Reason, Seat, Verdict
 from battlebot.referee.seating import charged, joined, left, orphaned, outage, with_seat
 from battlebot.referee.telling import told, update_for
 from battlebot.rules.contract import RAISED, SERVERS_KEYS, Game
-from battlebot.storable import problem_of_storing
+from battlebot.storable import problem_of_size, problem_of_storing
 from battlebot.wire.jsontext import encode
 
 NUDGE_AFTER_S = 5.0  # from the end of the longest clock until a match without events is looked at
@@ -47,7 +47,9 @@ def start(game: Game, match: Match, now_s: float) -> Step:
     bots = [seat.bot for seat in match.seats]
     try:
         state = game.initial_state(bots, match.seed, match.options)
-        encode(state)
+        problem = problem_of_size(len(encode(state).encode()))
+        if problem is not None:
+            raise ValueError(f"the game's state {problem}")
         game.check(state, bots)
         return Step(with_first_due(game, replace(match, state=state), now_s))
     except RAISED as error:

@@ -12,17 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from battlebot.errors import BadMessage
 from battlebot.rules.option import Option, bad_game, listed, options_from_table
-from battlebot.rules.order import problem_of_places
+from battlebot.rules.order import are_scores, problem_of_places, problem_of_scores
+from battlebot.storable import problem_of_storing
 from battlebot.wire.jsontext import encode
 
 __all__ = ["RAISED", "RAISED_OUTSIDE", "Game", "Option", "Rules", "State", "Turn", "game_from_module"]
 
 State = dict[str, Any]
 Turn = dict[str, Any]
+Json = TypeVar("Json")
 
 # what a game's code may raise in a match: also what ends a process (SystemExit, KeyboardInterrupt) or a greenlet
 # (GeneratorExit, gevent's own) must not take the matches of all others with it
@@ -34,6 +36,7 @@ MAX_SENTENCE = 1000  # characters of an explanation; it goes to the bot, and int
 
 DEFAULT_TURN_TIMEOUT_MS = 3000
 MAX_TURN_TIMEOUT_MS = 3_600_000
+MAX_PAUSE_MS = 3_600_000
 
 # reserved names; games/README.md lists them for authors of games
 SERVERS_KEYS = frozenset({"player", "time", "valid"})  # of a turn; a bot cannot forge them
@@ -214,18 +217,39 @@ class Game:
     def question(self, state: State, player: str, about: Mapping[str, Any]) -> Any:
         """Returns what a stateless bot is asked, as JSON, or None if the game leaves it to the server: an update.
 
-        `state` is what the player may see; `about` has `address`, `match`, `version` and `remainingMs`.
+        `state` is what the player may see; `about` has `address`, `match`, `version` and `remainingMs`. Raises
+        TypeError if the game makes what is not JSON: found when the bot is asked, that would look like its failure.
         """
-        return None if self.rules.question is None else self.rules.question(state, player, dict(about))
+        return None if self.rules.question is None else _json(self.rules.question(state, player, dict(about)))
 
     def turn_from(self, answer: Any) -> Turn | None:
-        """Returns the turn that a stateless bot's answer (JSON) stands for, or None if it is not an object."""
-        turn = answer if self.rules.turn_from is None else self.rules.turn_from(answer)
-        return turn if isinstance(turn, dict) else None
+        """Returns the turn that a stateless bot's answer (JSON) stands for, or None if it stands for none.
+
+        Raises TypeError or ValueError if the game makes what is no turn, or none that can be stored.
+        """
+        if self.rules.turn_from is None:
+            return answer if isinstance(answer, dict) else None
+        turn: Any = self.rules.turn_from(answer)
+        if turn is None:
+            return None
+        if not isinstance(turn, dict):
+            raise TypeError(f"turn_from returns no turn but {type(turn).__name__}")
+        problem = problem_of_storing(_json(turn))
+        if problem is not None:
+            raise ValueError(f"turn_from returns a turn that {problem}")
+        return turn
 
     def pause_ms(self, state: State) -> int:
-        """Returns for how many milliseconds the bots are not asked yet, so that viewers can follow."""
-        return 0 if self.rules.pause_ms is None or state["complete"] else self.rules.pause_ms(state)
+        """Returns for how many milliseconds the bots are not asked yet, so that viewers can follow.
+
+        Raises ValueError if the game says what is no such number, or more than an hour.
+        """
+        if self.rules.pause_ms is None or state["complete"]:
+            return 0
+        pause_ms: Any = self.rules.pause_ms(state)
+        if type(pause_ms) is not int or not 0 <= pause_ms <= MAX_PAUSE_MS:
+            raise ValueError(f"pause_ms returns no int of 0 to {MAX_PAUSE_MS}: {pause_ms!r:.64}")
+        return pause_ms
 
     def awaited(self, state: State) -> tuple[str, ...]:
         """Returns the ids of the bots whose turn is awaited; none if the match is complete."""
@@ -236,12 +260,17 @@ class Game:
     def check(self, state: State, players: list[str]) -> None:
         """Raises ValueError for a state by which a match could not go on, or would be ranked otherwise than meant.
 
-        That is, if it has other players, waits for nobody or for a stranger, or ends with malformed `places`.
+        That is, if its `complete` is no bool, if it has other players, waits for nobody or for a stranger, or ends with
+        malformed `places` or `scores`.
         """
         if state["players"] != players:
             raise ValueError("the state has other players")
-        if state["complete"]:
+        if state["complete"] is not False:
+            if state["complete"] is not True:
+                raise ValueError("the state is neither complete nor incomplete")
+            scores = state.get("scores")
             problem = problem_of_places(state.get("places", []), players)
+            problem = problem or (problem_of_scores(scores, players) if are_scores(scores) else None)
             if problem:
                 raise ValueError(f"the state {problem}")
             return
@@ -315,7 +344,7 @@ def game_from_module(module: ModuleType) -> Game:
     )
 
 
-def _json(value: dict[str, Any]) -> dict[str, Any]:
+def _json(value: Json) -> Json:
     encode(value)
     return value
 

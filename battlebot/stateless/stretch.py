@@ -115,7 +115,7 @@ class Stretches:
         match = self._conductor.store.load(lease.match_id)
         game = self._conductor.registry[match.game]
         until_s, done, troubles = time.monotonic() + LONGEST_S, 0, 0
-        while seats := asked_of(game, match):
+        while seats := self._to_ask(game, match):
             if self._stopping or time.monotonic() > until_s:
                 return Outcome(done, unfinished=True)
             if asked_from_s(game, match) > self._conductor.now_s():
@@ -148,6 +148,18 @@ class Stretches:
                 gevent.sleep(TROUBLE_PAUSE_S)
                 match = self._conductor.store.load(match.id)
         return Outcome(done)
+
+    def _to_ask(self, game: Game, match: Match) -> list[Seat]:
+        """Returns the seats to be asked; none if the game's code fails, by which the match is over.
+
+        That another version of its game began the match is enough.
+        """
+        try:
+            asked_from_s(game, match)
+            return asked_of(game, match)
+        except RAISED as error:
+            self._conductor.conduct(match, failed(error))
+            return []
 
     def _paused(self, game: Game, match: Match, lease: Lease, until_s: float) -> bool:
         """Waits until viewers have seen what happened; returns False if the stretch must end before that.

@@ -12,7 +12,7 @@ from battlebot.arena.places import STATELESS_PLACE
 from battlebot.config import Settings
 from battlebot.errors import NotTested
 from battlebot.referee.events import Failed, GaveUp
-from battlebot.rules.contract import Game
+from battlebot.rules.contract import RAISED, Game
 from battlebot.stateless.asking import Askers, Question
 
 OPPONENT = "test-opponent-{}"
@@ -51,7 +51,10 @@ class Trial:
         if match.verdict is not None:
             raise _game_failed()
         seat = match.seats[0]
-        content = content_of(game, match, seat)
+        try:
+            content = content_of(game, match, seat)
+        except RAISED as error:
+            raise _game_failed() from error
         reply = self.askers.ask(Question(address, game_name, match.id, bot_id, content, seat.remaining_s))
         if reply.failure is not None and reply.failure.ours:
             raise NotTested(f"The bot could not be tested: {reply.failure.sentence}", cause=reply.failure.code)

@@ -97,13 +97,18 @@ def _closings(counted: Sequence[dict[str, Any]]) -> list[UpdateOne]:
 
 
 def _parts(game: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Splits the turns of a match, and the values kept per turn, into documents small enough for MongoDB."""
+    """Splits the turns of a match, and the values kept per turn, into documents small enough for MongoDB.
+
+    The first also holds the rest of the match: none of the turns, if that alone is large.
+    """
     columns = {"turns": game["turns"], **{name: game["match"][name] for name in PER_TURN if name in game["match"]}}
-    parts, begin, size = [], 0, 0
+    about = {name: value for name, value in game["match"].items() if name not in PER_TURN}
+    parts, begin, size = [], 0, len(encode({**game, "turns": [], "match": about}))
     for index, turn in enumerate(game["turns"]):
-        size += len(encode(turn)) + 32
-        if size > PART_BYTES:
-            parts.append({name: values[begin : index + 1] for name, values in columns.items()})
-            begin, size = index + 1, 0
+        turn_bytes = len(encode(turn)) + 32
+        if size and size + turn_bytes > PART_BYTES:
+            parts.append({name: values[begin:index] for name, values in columns.items()})
+            begin, size = index, 0
+        size += turn_bytes
     parts.append({name: values[begin:] for name, values in columns.items()})
     return parts

@@ -166,3 +166,44 @@ def test_a_game_that_spoils_the_state_it_was_given_ends_its_match_all_the_same(
     assert over.verdict is not None
     assert over.verdict.void
     assert over.state["players"] == [seat.bot for seat in match.seats]
+
+
+@pytest.mark.parametrize("turns", [1, 2])
+def test_a_state_too_large_to_be_stored_is_the_games_error(
+    turns: int, begun: Callable[..., Match], store: MatchStore, registry: Registry, storage: Storage
+) -> None:
+    """In the middle or at the end, before anybody is told: a victory would be set aside, and count nowhere."""
+    conductor = Conductor(adding(registry, turns, {"x": "x" * 20_000_000}), store, "n1", now_s=lambda: 1001.0)
+    match = begun(GAME)
+    for bot, mark, row in (("ada", "X", 1), ("bob", "O", 0))[:turns]:
+        answer = conductor.conduct(match, Turned(bot, {"mark": mark, "space": [row, row]}, 0.5))
+        match = answer.match
+    assert match.verdict is not None
+    assert match.verdict.void
+    assert match.verdict.evidence["error"].startswith("the game's state has 20,000,")
+    assert {json.loads(update.text)["state"]["reason"] for update in answer.updates} == {"error"}
+    rows = store.record(match.id, 0)
+    assert len(rows) == match.version == turns - 1
+    assert storage.archive.store([game_document(Ended(store.load(match.id), 1_001_000_000, rows))]) == [match.id]
+
+
+def test_a_state_that_is_just_small_enough_can_be_stored_with_any_record(
+    begun: Callable[..., Match], store: MatchStore, registry: Registry, storage: Storage
+) -> None:
+    """Short integers take six times as much in MongoDB; the turns do not come on top. Nor does how the match ends."""
+    state = {"x": [1] * 999_800}
+    match = (
+        Conductor(adding(registry, 1, state), store, "n1", now_s=lambda: 1001.0)
+        .conduct(begun(GAME), Turned("ada", LEGAL, 0.5))
+        .match
+    )
+    assert match.verdict is None
+    over = Conductor(registry, store, "n1", now_s=lambda: 1001.0).conduct(match, Turned("bob", {}, 999.0)).match
+    assert over.verdict is not None
+    assert over.verdict.reason is Reason.TIMEOUT
+    long = [{"turn": {"player": "ada", "time": 1, "x": [1] * 450_000}, "thinkingMs": 1.0}] * 3
+    assert storage.archive.store([game_document(Ended(store.load(match.id), 1_001_000_000, long))]) == [match.id]
+    stored = storage.games.find(match.id)
+    assert stored is not None
+    assert (stored["turns"], stored["match"]["clocks"]) == ([row["turn"] for row in long], [1.0] * 3)
+    assert len(stored["x"]) == 999_800

@@ -8,6 +8,7 @@ import pytest
 import redis
 
 from battlebot.arena.live.aside import set_aside
+from battlebot.arena.live.calls import encode_match
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.store import MatchStore
 from battlebot.errors import Unavailable, UnreadableMatch
@@ -75,7 +76,7 @@ def test_retired_matches_leave_nothing_behind_but_for_a_while(
 def test_long_records_are_archived_a_few_at_a_time(
     store: MatchStore, begun: Callable[..., Match], registry: Registry, finished: Finished
 ) -> None:
-    """A worker holds a batch's records in its memory: by their bytes, by their turns, but one at least."""
+    """A worker holds a batch in its memory: by its bytes, with the states, by its turns, but one match at least."""
     ids = []
     for number, pads in enumerate((["x" * 5000] * 2, [""] * 10, [""], ["x" * 5000])):
         match = begun("numberwang", f"n1/{number}", f"n2/{number}")
@@ -87,9 +88,10 @@ def test_long_records_are_archived_a_few_at_a_time(
         ids.append(match.id)
     assert finished.first(ids, 10**9) == ids
     assert finished.first(ids, 1) == ids[:1]
-    assert finished.first(ids, 11_000) == ids[:1]
-    assert finished.first(ids, 12_700) == ids[:2]
-    assert finished.first(ids, 13_500) == ids[:3]
+    documents = [len(encode_match(store.load(match_id))) for match_id in ids]
+    assert finished.first(ids, 11_000 + documents[0]) == ids[:1]
+    assert finished.first(ids, 12_700 + sum(documents[:2])) == ids[:2]
+    assert finished.first(ids, 13_500 + sum(documents[:3])) == ids[:3]
     assert finished.first(["f" * 24, ids[1]], 5_000) == ["f" * 24, ids[1]]
     assert finished.first([], 1) == []
 

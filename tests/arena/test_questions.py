@@ -88,3 +88,31 @@ def test_a_game_that_exits_at_an_answer_has_failed(registry: Registry) -> None:
     event = turned(game, match, match.seats[0], {}, 0.1)
     assert isinstance(event, Failed)
     assert isinstance(event.cause, SystemExit)
+
+
+@pytest.mark.parametrize("turn", [[1], "turn", 7, {"n": {1}}, {"n": 2**64 - 1}, {"n": "\ud800"}, {1: 1}], ids=ascii)
+def test_a_game_that_makes_no_turn_of_an_answer_has_failed(registry: Registry, turn: Any) -> None:
+    """Else the bot would lose by it, or the record could not be stored. `None` says that it is the bot's doing."""
+    plain = registry["noughtsandcrosses"]
+    game = replace(plain, rules=replace(plain.rules, turn_from=lambda answer: turn, validate=lambda state, turn: True))
+    match = match_of(registry, "noughtsandcrosses")
+    assert isinstance(turned(game, match, match.seats[0], {}, 0.1), Failed)
+
+
+def mistaken(*_: Any) -> Any:
+    """A game's function with a mistake."""
+    raise LookupError
+
+
+@pytest.mark.parametrize(
+    "function",
+    [{"question": lambda *_: {1, 2}}, {"question": lambda *_: float}, {"view": mistaken}, {"view": lambda *_: {}}],
+    ids=lambda function: next(iter(function)),
+)
+def test_a_game_that_asks_nonsense_raises(registry: Registry, function: dict[str, Any]) -> None:
+    """Before the bot is asked: it would have to answer without the board, or look as if it could not be reached."""
+    plain = registry["noughtsandcrosses"]
+    game = replace(plain, rules=replace(plain.rules, **function))
+    match = match_of(registry, "noughtsandcrosses")
+    with pytest.raises((TypeError, LookupError)):
+        content_of(game, match, match.seats[0])

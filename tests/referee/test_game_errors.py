@@ -300,7 +300,14 @@ def test_what_ends_a_process_or_a_greenlet_ends_only_the_match(function: str, er
         {"nextPlayer": None},
         {"nextPlayer": ["a"]},
         {"players": ["a", "stranger"]},
+        {"complete": "no", "victor": "a"},
+        {"complete": 0},
         {"complete": True, "victor": "a", "places": [["a"], ["a"]]},
+        {"complete": True, "victor": "a", "scores": [{"name": "a", "score": 1.5}]},
+        {"complete": True, "victor": "a", "scores": [{"name": "stranger", "score": 1}]},
+        {"complete": True, "victor": "a", "scores": [{"name": "a", "score": 1}, {"name": "a", "score": 2}]},
+        {"complete": True, "victor": "a", "scores": [{"name": "a", "score": 10**12 + 1}]},
+        {"complete": True, "victor": "a", "scores": [{"name": "a", "score": 1}, 7]},
     ],
     ids=str,
 )
@@ -312,6 +319,37 @@ def test_a_state_by_which_no_match_can_go_on_or_be_ranked_is_an_error(changed: d
     assert play.match.verdict is not None
     assert play.match.verdict.evidence == {"error": "ValueError", "event": "Turned"}
     assert play.match.state["players"] == ["a", "b"]
+
+
+@pytest.mark.parametrize("scores", [[3, 4], {"a": 3}, 7, None, []], ids=str)
+def test_scores_that_are_the_games_own_are_no_error(scores: Any) -> None:
+    """Crossword has always had a number for each player by this name; nothing is added up."""
+    end = {"complete": True, "victor": "a", "reason": "complete", "scores": scores}
+    play = Play(with_rules(NOUGHTS, reducer=lambda state, turn: {**state, **end}))
+    play.turn("a", **LEGAL)
+    assert play.verdict() == ("a", "complete", "none")
+
+
+@pytest.mark.parametrize(
+    "pause", [-1, 3_600_001, 0.5, float("nan"), 10**400, None, True, "5", {1}], ids=lambda v: str(v)[:9]
+)
+def test_a_pause_that_is_no_time_is_the_games_error(pause: Any) -> None:
+    """With a negative one the match would be overdue at once; with a huge one it would never be."""
+    play = Play(with_rules(NOUGHTS, pause_ms=lambda state: 0 if state["nextPlayer"] == "a" else pause))
+    play.turn("a", **LEGAL)
+    assert play.verdict() == (None, "error", "server")
+    assert play.match.verdict is not None
+    assert play.match.verdict.evidence == {"error": "ValueError", "event": "Turned"}
+
+
+def test_a_first_state_that_is_too_large_ends_its_match_before_it_begins() -> None:
+    """No later one could be smaller by much, and none such can be stored."""
+    large = {"x": "é" * 1_000_000}
+    game = with_rules(NUMBERWANG, initial_state=lambda *given: NUMBERWANG.initial_state(*given) | large)
+    answer = start(game, a_match(), START_S)
+    assert answer.match.verdict is not None
+    assert answer.match.verdict.evidence == {"error": "ValueError", "event": "Begun"}
+    assert str(answer.failure) == "the game's state has 2,000,078 bytes as JSON; more than 2,000,000 cannot be stored"
 
 
 @pytest.mark.parametrize("sentence", [None, 7, {1, 2}, b"no", "half a pair: \ud800"], ids=ascii)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections import Counter
@@ -45,6 +46,16 @@ def test_a_worker_killed_in_a_tick_costs_no_tick(ground: Field, bots: Bots) -> N
     os.kill(killed.pid, signal.SIGKILL)
     ground.parts.bots(mongodb_uri=f"mongodb://127.0.0.1:{free_port()}/nobody")
     assert played_once(ground.record(match), 12)
+
+
+def test_a_worker_that_hangs_ends_and_says_where(ground: Field, bots: Bots) -> None:
+    """In a game's code that never returns: all other stateless bots would never be asked again."""
+    hangs = ground.parts.bots("tests.stateless.hanging_game_wsgi")
+    match = ground.begin([bots.url("good")] * 2, maxNumOfTicks=2, playerStartPositions=APART)
+    wait_for(lambda: not hangs.alive, "the end of a worker that hangs")
+    assert re.search(r'hanging_game_wsgi.py", line \d+ in spin', ground.parts.logs())
+    ground.parts.bots()
+    assert played_once(ground.record(match), 2)
 
 
 def test_a_worker_that_is_stopped_gives_its_matches_back(ground: Field, bots: Bots) -> None:

@@ -172,19 +172,35 @@ def failing(*arguments: Any) -> Any:
     raise RuntimeError("a mistake")
 
 
-@pytest.mark.parametrize("function", ["question", "turn_from"])
+def nonsense(*arguments: Any) -> Any:
+    """A game's function that returns what is no JSON."""
+    return {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("function", "does", "error"),
+    [
+        ("question", failing, "RuntimeError"),
+        ("turn_from", failing, "RuntimeError"),
+        ("view", failing, "RuntimeError"),
+        ("pause_ms", failing, "RuntimeError"),
+        ("question", nonsense, "TypeError"),
+        ("turn_from", nonsense, "TypeError"),
+        ("pause_ms", nonsense, "ValueError"),
+    ],
+)
 def test_an_error_in_what_a_game_asks_or_understands_ends_the_match_at_once(
-    ground: Field, bots: Bots, function: str
+    ground: Field, bots: Bots, function: str, does: Any, error: str
 ) -> None:
     """By the server's fault, with the same evidence as an error in its reducer. No bot is asked again."""
     match = ground.begin([bots.url("good")] * 2)
     conductor, again = ground.conductor, list[str]()
     game = conductor.registry[match.game]
-    broken = replace(game, rules=replace(game.rules, **{function: failing}))
+    broken = replace(game, rules=replace(game.rules, **{function: does}))
     conductor.registry = Registry({game.name: broken})
     stretches(ground, Health(Scripts(ground.client)), again).conduct(match.id)
     verdict = ground.store.load(match.id).verdict
     assert verdict is not None
     assert (verdict.victor, verdict.void) == (None, True)
-    assert verdict.evidence == {"error": "RuntimeError", "event": "Failed"}
-    assert (bots.asked["good"], again) == (0 if function == "question" else 2, [])
+    assert verdict.evidence == {"error": error, "event": "Failed"}
+    assert (bots.asked["good"], again) == (2 if function == "turn_from" else 0, [])

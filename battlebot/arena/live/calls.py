@@ -16,9 +16,11 @@ from battlebot.errors import UnreadableMatch
 from battlebot.redisio import keys
 from battlebot.redisio.scripts import Argument
 from battlebot.referee.match import Match
+from battlebot.storable import problem_of_size
 
 # longer than any letter takes to arrive, but no longer than an ended match is kept: a mark must not outlive its match
 TICKET_MARK_S = 60
+VERDICT_BYTES = 10_000  # that an end by no rule of the game may add to a state that was just small enough
 NOTHING = ("", "", "")  # instead of `_following` if no match follows
 
 _DOCUMENT = msgspec.json.Decoder(Match)
@@ -42,9 +44,13 @@ class Beginning:
 
 
 def encode_match(match: Match) -> bytes:
-    """Returns the match as JSON. Raises TypeError if the game's state cannot be encoded as JSON."""
+    """Returns the match as JSON. Raises TypeError if the game's state is not JSON, or too large to be stored."""
     # orjson, as for messages to bots: msgspec alone would also encode sets and other types
-    state: Any = msgspec.Raw(orjson.dumps(match.state))
+    text = orjson.dumps(match.state)
+    problem = problem_of_size(len(text), 0 if match.verdict is None else VERDICT_BYTES)
+    if problem is not None:
+        raise TypeError(f"the game's state {problem}")
+    state: Any = msgspec.Raw(text)
     return msgspec.json.encode(replace(match, state=state))
 
 
@@ -83,7 +89,7 @@ def commit_call(
 ) -> Call:
     """Returns one match's keys and arguments of `commit.lua`. Parameters as in `MatchStore.draft`.
 
-    No two commits may have the same `token`. Raises TypeError if the game's state cannot be encoded as JSON.
+    No two commits may have the same `token`. Raises TypeError like `encode_match`.
     """
     changes = _changes(before, after, follows)
     own, its_turns = _match_keys(after.id)

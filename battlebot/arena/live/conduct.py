@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -16,10 +17,11 @@ import structlog
 from battlebot.arena.live.boards import next_board
 from battlebot.arena.live.calls import Publication, encode_match
 from battlebot.arena.live.emptyseats import EmptySeats
+from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import Mail, eviction, onward
 from battlebot.arena.live.store import Commit, MatchStore
 from battlebot.arena.places import STATELESS, connection_at, node_of
-from battlebot.errors import Conflict
+from battlebot.errors import Conflict, Unavailable
 from battlebot.redisio import keys
 from battlebot.referee import ending
 from battlebot.referee.advance import Step
@@ -71,6 +73,7 @@ class Conductor:
         # prefixes of places that get no letters: this node's own, and those of stateless bots
         self._silent = (connection_at(node, ""), connection_at(STATELESS, ""))
         self.now_s = now_s
+        self._heartbeats = Heartbeats(store.client)
         self._empty_seats = EmptySeats(registry, store, node, now_s, open_ago_s)
         self._ask_archive = ask_archive
         self._ask_bots = ask_bots
@@ -87,7 +90,8 @@ class Conductor:
 
     def conduct_all(self, match: Match, events: Sequence[Event], draft: Draft | None = None) -> Step:
         """Like `conduct`, for events that came at one moment, in one commit. Seats are told the state after all."""
-        draft = draft or self.draft(match, events)
+        first = self._wary_draft if match.wary and self.node else self.draft
+        draft = draft or first(match, events)
         while draft.commit is not None:
             try:
                 ask = self.store.commit(draft.commit)
@@ -102,6 +106,17 @@ class Conductor:
             else:
                 return self.committed(draft, ask)
         return draft.answer
+
+    def _wary_draft(self, match: Match, events: Sequence[Event]) -> Draft:
+        """Like `draft`, in a match in which a node has died: nodes must not go on dying of the same event."""
+        before = self.store.begin_try(match.id, self.node)
+        if before not in (None, self.node) and self._heartbeats.is_gone(str(before)):
+            events = [Failed("the game's code never returned, or ended the server's process, more than once")]
+        draft = self.draft(match, events)
+        # whoever is at it while this node lives does not take it for dead
+        with suppress(Unavailable):
+            self.store.end_try(match.id)
+        return draft
 
     def draft(self, match: Match, events: Sequence[Event]) -> Draft:
         """Returns the answer to events that came at one moment, and what commits it.
@@ -124,7 +139,7 @@ class Conductor:
                 publications.append((keys.game_events(match.game), b"begun"))
             commit = self.store.draft(match, answer.match, turns, publications, follows.match if follows else None)
         except TypeError as error:
-            # the game made a state that is not JSON, or made that of the one it was given
+            # the game made a state that is not JSON or too large, or made that of the one it was given
             before = match if _is_writable(match) else ending.bare(match)
             if before is match and isinstance(events[0], Failed):
                 raise

@@ -92,11 +92,11 @@ class Finished:
 
 
 def _size(document: bytes | None, turns: int) -> int:
-    """Returns about how many bytes a match's record has: what the bots sent, and what the server adds to each turn."""
+    """Returns about how many bytes a match has: its state, what bots sent, what the server adds to each turn."""
     if document is None:
         return 0
     try:
         sent = sum(seat.recorded_bytes for seat in decode_match(document).seats)
     except UnreadableMatch:
         sent = 0
-    return turns * ENTRY_BYTES + sent
+    return len(document) + turns * ENTRY_BYTES + sent

@@ -131,15 +131,25 @@ class Heartbeats:
         That is `now_s` if it reads its mailbox and its last heartbeat is less than `LIVES_S` old (a live node's may be
         a second old), otherwise that heartbeat.
         """
+        beat_ms, listeners = self._signs_of(node)
+        if beat_ms is None:
+            return 0.0
+        beat_s = float(beat_ms) / 1000
+        return now_s if listeners and now_s - beat_s < LIVES_S else beat_s
+
+    def is_gone(self, node: str) -> bool:
+        """Returns whether the node has been found dead, or nobody reads its mailbox any more."""
+        beat_ms, listeners = self._signs_of(node)
+        return beat_ms is None or not listeners
+
+    def _signs_of(self, node: str) -> tuple[float | None, int]:
+        """Returns the last heartbeat (ms since the epoch; None: it has been found dead), and how many read its mail."""
         with redis_errors():
             pipeline = self._client.pipeline(transaction=False)
             pipeline.zscore(keys.NODES, node)
             pipeline.pubsub_numsub(keys.mailbox(node))
             beat_ms, [(_, listeners)] = pipeline.execute()
-        if beat_ms is None:
-            return 0.0
-        beat_s = float(beat_ms) / 1000
-        return now_s if listeners and now_s - beat_s < LIVES_S else beat_s
+        return beat_ms, listeners
 
     def last_s(self, node: str) -> float:
         """Returns the node's last heartbeat (epoch); 0 if it has been found dead."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from battlebot.referee.events import Event, Failed, GaveUp, Turned
 from battlebot.referee.match import Match, Seat
-from battlebot.referee.telling import seen_by, update_for
+from battlebot.referee.telling import told
 from battlebot.rules.contract import RAISED, SERVERS_KEYS, Game
 
 DROPPED = SERVERS_KEYS | {"version"}  # from a turn: the question says which version it answers
@@ -15,7 +15,7 @@ DROPPED = SERVERS_KEYS | {"version"}  # from a turn: the question says which ver
 def content_of(game: Game, match: Match, seat: Seat) -> Any:
     """Returns the question as JSON: as the game puts it, or else the bot's update, with its name as `bot_id`.
 
-    Raises what the game's code raises.
+    Raises what the game's code raises, also its `view`: no bot must answer without having seen the board.
     """
     about = {
         "address": seat.address,
@@ -23,8 +23,8 @@ def content_of(game: Game, match: Match, seat: Seat) -> Any:
         "version": match.version,
         "remainingMs": max(0, round((seat.remaining_s - match.limits.leeway_s) * 1000)),
     }
-    asked = game.question(seen_by(game, match, seat.bot), seat.bot, about)
-    return {**update_for(game, match, seat).message, "bot_id": seat.bot} if asked is None else asked
+    asked = game.question(game.view(match.state, seat.bot), seat.bot, about)
+    return {**told(game, match, seat).message, "bot_id": seat.bot} if asked is None else asked
 
 
 def turned(game: Game, match: Match, seat: Seat, value: Any, thinking_s: float) -> Event:

@@ -27,6 +27,7 @@ BEGIN = Script("battlebot.arena.live", "begin.lua")
 NUMBER = Script("battlebot.arena.live", "number.lua")
 
 CLAIMED_S = 300  # longer than anybody is held back for a match that has ended
+TRIED_S = 3600  # how long it is remembered what a node was about to do; its bots come back sooner, or never
 TOGETHER = 50  # most matches begun in one round trip; Redis serves nobody else meanwhile
 
 
@@ -104,7 +105,7 @@ class MatchStore:
         """Returns the commit that replaces `before` by `after`, without making it. Does not ask Redis.
 
         `turns` are appended to the record. `follows` is a match that begins with the end of this one.
-        Raises TypeError if the game's state cannot be encoded as JSON.
+        Raises TypeError if the game's state is not JSON, or too large to be stored.
         """
         return Commit(after.id, commit_call(before, after, turns, publications, follows, next(self._tokens)))
 
@@ -116,6 +117,24 @@ class MatchStore:
         call = commits_call([commit.call])
         [answer] = held(lambda: self._scripts.run(COMMIT, *call), self._hold_s)
         return commit.done(answer)
+
+    def begin_try(self, match_id: str, node: str) -> str | None:
+        """Notes that the node is about to answer an event of the match; returns one that was before, and is not done.
+
+        If that node is gone, it has died of it.
+        """
+        key = keys.tried(match_id)
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=True)
+            pipeline.get(key)
+            pipeline.set(key, node, ex=TRIED_S)
+            before, _ = pipeline.execute()
+        return None if before is None else str(before.decode())
+
+    def end_try(self, match_id: str) -> None:
+        """Takes back what `begin_try` noted."""
+        with redis_errors():
+            self.client.delete(keys.tried(match_id))
 
     def post(self, node: str, letter: bytes) -> None:
         """Sends a node a letter, which it reads after all earlier letters."""

@@ -21,7 +21,7 @@ from battlebot.arena.places import STATELESS, door_of, node_of
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
-from battlebot.referee.events import Orphaned, Overdue
+from battlebot.referee.events import NODE_DEAD, Orphaned, Overdue
 from battlebot.referee.match import Match
 
 log = structlog.get_logger()
@@ -172,7 +172,7 @@ class Sweeper:
                     continue
                 assert seat.place is not None
                 self._cut_off.note(node, {keys.queue_name(match.game, match.contest): [seat.bot]}, now_s)
-                match = self._conductor.conduct(match, Orphaned(seat.bot, seat.place, "node-dead")).match
+                match = self._conductor.conduct(match, Orphaned(seat.bot, seat.place, NODE_DEAD)).match
                 log.warning("match.orphaned", match=match_id, bot=seat.bot)
                 # a node that lives all the same takes the seat back
                 self._conductor.store.post(node, nudge(match_id))

@@ -22,7 +22,7 @@ from battlebot.arena.node.tables import Table, Tables
 from battlebot.arena.node.turns import Turns
 from battlebot.arena.places import node_of
 from battlebot.errors import Unavailable, UnknownMatch, UnreadableMatch
-from battlebot.referee.events import Joined, Left, Orphaned, Turned
+from battlebot.referee.events import NODE_DEAD, Joined, Left, Orphaned, Turned
 from battlebot.referee.match import Seat
 from battlebot.runtime.background import in_background
 from battlebot.runtime.lock import Lock, thread_lock
@@ -150,6 +150,9 @@ class Arena:
                     return True
                 if if_empty and seat.place is not None:
                     return False
+                if self._is_at_dead_node(seat):
+                    # as the sweep would: what the bot had sent there may be lost with the node
+                    self._host.conduct(table, Orphaned(player.bot, seat.place or "", NODE_DEAD))
                 self._tables.seat(table, player)
                 self._host.conduct(table, event)
                 if if_empty and not self._sits(table, player):
@@ -158,6 +161,10 @@ class Arena:
                 return False
         log.info("match.joined", match=match_id, bot=player.bot)
         return True
+
+    def _is_at_dead_node(self, seat: Seat) -> bool:
+        node = None if seat.place is None or seat.address is not None else node_of(seat.place)
+        return node not in (None, self.node) and self._heartbeats.is_gone(str(node))
 
     def _sits(self, table: Table, player: Player) -> bool:
         """Returns whether a player that joined if its seat was empty has it; else has the player wait at its place."""

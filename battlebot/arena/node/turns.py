@@ -145,8 +145,11 @@ def _answers(commits: list[Commit], line: Line) -> list[object]:
 
 
 def is_usual(match: Match) -> bool:
-    """Returns whether a turn waits for nothing but its commit: connected bots have all seats, and no board follows."""
-    if match.verdict is not None or match.series is not None:
+    """Returns whether a turn waits for nothing but its commit.
+
+    That is, if connected bots have all seats, no board follows, and no node has died since the last turn.
+    """
+    if match.verdict is not None or match.series is not None or match.wary:
         return False
     for seat in match.seats:  # noqa: SIM110  # at every turn: a generator would cost twice as much
         if seat.place is None or seat.address is not None:

@@ -1,0 +1,110 @@
+"""A match in which a node has died, perhaps of the game's code: the same event does not kill one node after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import redis
+
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.live.store import MatchStore
+from battlebot.arena.node.player import Player
+from battlebot.arena.node.service import Arena
+from battlebot.arena.node.turns import is_usual
+from battlebot.redisio import keys
+from battlebot.referee.events import NODE_DEAD, Joined, Orphaned, Turned
+from battlebot.referee.match import Match
+from battlebot.rules.registry import Registry
+from battlebot.runtime.lag import Lag
+from battlebot.runtime.timers import Timers
+from battlebot.wire.login import Login
+
+LEGAL = Turned("ada", {"mark": "X", "space": [1, 1]}, 0.5)
+NOW_S = 1001.0
+
+
+class Silent:
+    """A channel to a bot that never reads."""
+
+    held_up = False
+
+    def send(self, text: str, on_written: Any = None) -> None:
+        """Sends nothing."""
+
+    def close(self, reason: Any) -> None:
+        """Closes nothing."""
+
+
+@pytest.fixture
+def wary(begun: Callable[..., Match], store: MatchStore, registry: Registry) -> Match:
+    """Returns a match whose bot on turn is back from a node that died."""
+    conductor = Conductor(registry, store, "n3", now_s=lambda: NOW_S)
+    match = conductor.conduct(begun(), Orphaned("ada", "n1/1.1", NODE_DEAD)).match
+    return conductor.conduct(match, Joined("ada", "n3/1.1")).match
+
+
+def test_a_turn_is_nothing_special_until_a_node_has_died(begun: Callable[..., Match], wary: Match) -> None:
+    """The quick way of a turn is for usual matches."""
+    assert not is_usual(wary)
+    assert is_usual(begun(ada="n1/2.1", bob="n2/2.1"))
+
+
+def test_the_next_turn_goes_as_any(wary: Match, store: MatchStore, registry: Registry, client: redis.Redis) -> None:
+    """After it the match is a usual one; nothing is left in Redis."""
+    after = Conductor(registry, store, "n3", now_s=lambda: NOW_S).conduct(wary, LEGAL).match
+    assert (after.verdict, after.version, after.wary) == (None, 1, False)
+    assert not client.exists(keys.tried(wary.id))
+
+
+def test_an_invalid_turn_may_be_made_again(wary: Match, store: MatchStore, registry: Registry) -> None:
+    """It has been answered: nobody died of it."""
+    invalid = Turned("ada", {"mark": "?"}, 0.5)
+    match = Conductor(registry, store, "n3", now_s=lambda: NOW_S).conduct(wary, invalid).match
+    match = Conductor(registry, store, "n3", now_s=lambda: NOW_S + 1).conduct(match, invalid).match
+    assert (match.verdict, match.seats[0].strikes) == (None, 2)
+
+
+def test_what_a_second_node_died_of_ends_the_match(wary: Match, store: MatchStore, registry: Registry) -> None:
+    """By an error of the game, and without asking the game again."""
+    assert store.begin_try(wary.id, "n3") is None
+    match = Conductor(registry, store, "n4", now_s=lambda: NOW_S).conduct(wary, LEGAL).match
+    assert match.verdict is not None
+    assert (match.verdict.void, match.version) == (True, 0)
+    assert "more than once" in match.verdict.evidence["error"]
+
+
+@pytest.mark.parametrize("node", ["n3", "n4"])
+def test_two_nodes_at_once_do_not_end_it(
+    wary: Match, store: MatchStore, registry: Registry, client: redis.Redis, node: str
+) -> None:
+    """What a node that lives has begun may still be answered; so may what this node could not take back."""
+    store.begin_try(wary.id, node)
+    Heartbeats(client).send("n3", NOW_S, first=False)
+    with client.pubsub() as subscription:
+        subscription.subscribe(keys.mailbox("n3"))
+        assert subscription.get_message(timeout=5.0)
+        match = Conductor(registry, store, "n4", now_s=lambda: NOW_S).conduct(wary, LEGAL).match
+    assert (match.verdict, match.version) == (None, 1)
+
+
+@pytest.mark.parametrize("listens", [True, False])
+def test_who_takes_its_seat_over_from_a_dead_node_has_its_whole_clock(
+    begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis, listens: bool
+) -> None:
+    """Its turn may be lost with the node: it must not lose by making it again. A node that lives has asked it."""
+    match = begun("numberwang", ada="n2/1.1", bob="n2/1.2")
+    arena = Arena(Conductor(registry, store, "n1", now_s=lambda: NOW_S), Timers())
+    Heartbeats(client).send("n2", NOW_S, first=False)
+    login = Login.decode(f'{{"game": "numberwang", "bot_id": "ada", "login_hash": "{"0" * 64}"}}', 8)
+    player = Player(login, Silent(), "1", Lag(), lambda player: None)
+    player.new_place("n1", NOW_S)
+    with client.pubsub() as subscription:
+        if listens:
+            subscription.subscribe(keys.mailbox("n2"))
+            assert subscription.get_message(timeout=5.0)
+        assert arena.join(player, match.id)
+    after = store.load(match.id)
+    assert (after.wary, after.seats[0].remaining_s) == ((False, 2.0) if listens else (True, 3.0))
