@@ -194,7 +194,7 @@ def worker(queue: str) -> None:
 
 
 @commands.command()
-@click.option("--data", type=click.Path(path_type=Path), help="Folder in which beat stores what it has sent.")
+@click.option("--data", type=click.Path(path_type=Path), help="Folder of the file by which beat shows that it runs.")
 def beat(data: Path | None) -> None:
     """Run Celery beat; there must be exactly one. Uses REDIS_URL and MONGODB_URI."""
     settings = _load_part("beat", data=data)
