@@ -49,6 +49,7 @@ class Storage:
         `answer_within_s`: seconds a query may take in all, the wait for a reachable primary included.
         Raises SettingError for a malformed URI.
         """
+        self._answer_within_s = answer_within_s
         timeout_ms = int(answer_within_s * 1000)
         try:
             _check_options(settings.mongodb_uri)
@@ -86,9 +87,12 @@ class Storage:
 
     def ensure_indexes(self) -> None:
         """Creates the indexes that are missing; idempotent. Raises Unavailable."""
+        # a mongod in no replica set would not take the quorum
+        self.ping(self._answer_within_s)
         with mongo_errors():
             for collection, models in INDEXES.items():
-                self.database[collection].create_indexes(models)
+                # by default it would wait for all members, and hold everything up while one is away
+                self.database[collection].create_indexes(models, commitQuorum="majority")
 
     def ping(self, within_s: float = PING_WITHIN_S) -> None:
         """Raises Unavailable unless a primary that takes transactions lets us read, within so many seconds."""
