@@ -45,6 +45,7 @@ from battlebot.redisio.connection import connect
 from battlebot.redisio.line import Line
 from battlebot.redisio.probes import Probes
 from battlebot.redisio.scripts import GroupedScripts
+from battlebot.redisio.tasklists import TaskLists
 from battlebot.rules.registry import discover
 from battlebot.runtime.answering import Answering
 from battlebot.runtime.gate import Gate, greenlet_lock
@@ -244,7 +245,9 @@ def _readiness(client: redis.Redis, storage: Storage, celery: Celery) -> Readine
     probes = Probes(client)
 
     def worker() -> None:
-        if not celery.control.broadcast("ping", reply=True, limit=1, timeout=2.0):
+        # those that ask stateless bots do nothing else
+        others = {"pattern": f"(?!{TaskLists.BOTS})", "matcher": "pcre"}
+        if not celery.control.broadcast("ping", reply=True, limit=1, timeout=2.0, **others):
             raise Unavailable("No worker answers.")
 
     return Readiness(

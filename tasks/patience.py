@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import structlog
-from celery.beat import PersistentScheduler, SchedulingError
+from celery.beat import Scheduler, SchedulingError
 from celery.worker.consumer import Consumer
 from celery.worker.consumer.control import Control as CelerysControl
 from celery.worker.pidbox import gPidbox
@@ -117,8 +118,22 @@ class Pace:
         self._next_s = time.monotonic() + FIRST_PAUSE_S
 
 
-class PatientScheduler(PersistentScheduler):
-    """Logs one line for a tick that could not be sent, and does not wait to send it again."""
+class PatientScheduler(Scheduler):
+    """Logs one line for a tick that could not be sent, and does not wait to send it again.
+
+    What it has sent it keeps in memory only: all ticks come again soon. So a full disk does not stop it.
+    """
+
+    def __init__(self, *arguments: Any, schedule_filename: str, **named: Any) -> None:
+        self._sign = Path(schedule_filename)
+        super().__init__(*arguments, **named)
+
+    def sync(self) -> None:
+        """Touches its file, as a sign of life for docker/healthcheck.py: at first, then every three minutes."""
+        try:
+            self._sign.touch()
+        except OSError as error:
+            log.warning("beat.no_sign_of_life", file=str(self._sign), error=error.strerror)
 
     def apply_entry(self, entry: Any, producer: Any = None) -> None:
         """Sends a due tick; if it cannot be sent it is left out, as the next comes soon."""

@@ -104,6 +104,7 @@ BAD = [
     ("REDIS_URL", "redis://h?max_connections=0", "REDIS_URL's option max_connections must be"),
     ("REDIS_URL", "rediss://h?ssl_cert_reqs=bogus", "option ssl_cert_reqs must be none, optional or required"),
     ("REDIS_URL", "rediss://h?ssl_check_hostname=no", "REDIS_URL's option ssl_check_hostname must be true or false"),
+    ("REDIS_URL", "rediss://h?ssl_ca_certs=/nonexistent", "option ssl_ca_certs must name a file that can be read"),
     ("REDIS_URL", "redis://h?ssl_cert_reqs=none", "the option ssl_cert_reqs, which goes with rediss:// only"),
     ("REDIS_URL", "unix:///run/v.sock?socket_keepalive=true", "goes with redis:// and rediss:// only"),
     ("REDIS_URL", "redis://h?foo=bar", "REDIS_URL has an option that is none of "),

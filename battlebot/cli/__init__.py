@@ -194,7 +194,7 @@ def worker(queue: str) -> None:
 
 
 @commands.command()
-@click.option("--data", type=click.Path(path_type=Path), help="Folder in which beat stores what it has sent.")
+@click.option("--data", type=click.Path(path_type=Path), help="Folder of the file by which beat shows that it runs.")
 def beat(data: Path | None) -> None:
     """Run Celery beat; there must be exactly one. Uses REDIS_URL and MONGODB_URI."""
     settings = _load_part("beat", data=data)
@@ -237,11 +237,13 @@ def demo(host: str | None, port: int | None, data: Path | None, game: str, leave
 def _load(**overrides: Any) -> Settings:
     import structlog
 
+    from battlebot.cli.database import check_mongodb_uri
     from battlebot.config import load_settings, unknown_variables
     from battlebot.logs import configure_logs
 
     settings = load_settings(**overrides)
     configure_logs(settings)
+    check_mongodb_uri(settings)
     for name, nearest in unknown_variables().items():
         structlog.get_logger(__name__).warning("unknown-setting", variable=name, nearest=nearest)
     return settings

@@ -33,6 +33,14 @@ def open_storage(settings: Settings) -> Iterator[Storage]:
             storage.close()
 
 
+def check_mongodb_uri(settings: Settings) -> None:
+    """Raise SettingError if a MONGODB_URI is given that the driver does not take. Connects to nothing."""
+    from battlebot.storage.connection import check_uri
+
+    if settings.mongodb_uri:
+        check_uri(settings)
+
+
 def running_stores(settings: Settings) -> Settings:
     """Settings with the addresses of both stores: those given, else those of the server that uses the data folder.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from urllib.parse import parse_qs, urlsplit
@@ -37,6 +38,7 @@ REDIS_OPTIONS = {
     "ssl_keyfile": TEXT,
     "ssl_password": TEXT,
 }
+FILES = frozenset({"ssl_ca_certs", "ssl_certfile", "ssl_keyfile"})
 LOGIN = frozenset({"username", "password"})
 DATABASE = re.compile(r"(?:/[0-9]{0,9})?")
 NAME_BYTES = 63
@@ -79,6 +81,8 @@ def _check_option(scheme: str, name: str, values: Sequence[str]) -> None:
     pattern, must = REDIS_OPTIONS[name]
     if not all(pattern.fullmatch(value) for value in values):
         raise SettingError(f"REDIS_URL's option {name} must be {must}.")
+    if name in FILES and not all(os.access(value, os.R_OK) for value in values):
+        raise SettingError(f"REDIS_URL's option {name} must name a file that can be read.")
 
 
 def check_mongodb(uri: str, database: str) -> None:

@@ -54,7 +54,7 @@ def tcp_command() -> list[str]:
 
 
 def beat_command(schedule: Path, wsgi_module: str = "wsgi") -> list[str]:
-    """Celery beat, which records in the file `schedule` when it last sent each task."""
+    """Celery beat, which touches the file `schedule` now and then, to show that it runs."""
     return [*_celery(wsgi_module), "beat", f"--schedule={schedule}", "--pidfile="]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -64,6 +65,16 @@ def is_passing(error: Exception) -> bool:
     return isinstance(error, redis.ResponseError) and words.startswith(PASSING_WORDS)
 
 
+def unavailable(error: Exception) -> Unavailable:
+    """What an error that is passing means: that Redis is away, or what its operator has to put right first."""
+    cause = error.__cause__ or error.__context__
+    if isinstance(error, redis.AuthenticationError):
+        return Unavailable("Redis refuses the user or the password of REDIS_URL.")
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return Unavailable(f"The certificate of Redis cannot be verified: {cause.verify_message}.")
+    return Unavailable(f"Redis does not answer now ({type(error).__name__}).")
+
+
 def texts(values: Any) -> list[str]:
     """Returns the members of a Redis answer as text."""
     return [value.decode() for value in values]
@@ -76,7 +87,7 @@ def redis_errors() -> Iterator[None]:
         yield
     except (redis.RedisError, OSError) as error:
         if is_passing(error):
-            raise Unavailable(f"Redis does not answer now ({type(error).__name__}).") from error
+            raise unavailable(error) from error
         raise
 
 

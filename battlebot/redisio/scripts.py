@@ -15,8 +15,7 @@ from typing import Any, Protocol
 
 import redis
 
-from battlebot.errors import Unavailable
-from battlebot.redisio.connection import is_passing, redis_errors
+from battlebot.redisio.connection import is_passing, redis_errors, unavailable
 from battlebot.redisio.line import Command, Line
 
 Argument = str | bytes | int | float
@@ -63,7 +62,7 @@ class Scripts:
             return Scripts.run(self, script, keys, arguments)
         if isinstance(answer, Exception):
             if is_passing(answer):
-                raise Unavailable(f"Redis does not answer now ({type(answer).__name__}).") from answer
+                raise unavailable(answer) from answer
             raise answer
         return answer
 

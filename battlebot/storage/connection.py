@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pymongo
 from pymongo import MongoClient
-from pymongo.errors import ConfigurationError
+from pymongo.errors import ConfigurationError, InvalidName
 from pymongo.read_concern import ReadConcern
+from pymongo.uri_parser import parse_uri
 from pymongo.write_concern import WriteConcern
 
 from battlebot.config import Settings
@@ -28,6 +29,15 @@ from battlebot.storage.voids import Voids
 
 PING_WITHIN_S = 2.0  # whoever asks whether a node is ready waits hardly longer
 ROUTER = "isdbgrid"  # what a mongos says of itself
+FORM = (
+    "it must have the form mongodb://user:password@host:27017/database?replicaSet=rs0, with options that its Python "
+    "driver knows; other characters than letters and digits in a password are percent-encoded"
+)
+
+
+def check_uri(settings: Settings) -> None:
+    """Raises SettingError if MONGODB_URI cannot be used, whatever answers there. Connects to nothing."""
+    Storage(settings).close()
 
 
 class Storage:
@@ -39,8 +49,10 @@ class Storage:
         `answer_within_s`: seconds a query may take in all, the wait for a reachable primary included.
         Raises SettingError for a malformed URI.
         """
+        self._answer_within_s = answer_within_s
         timeout_ms = int(answer_within_s * 1000)
         try:
+            _check_options(settings.mongodb_uri)
             self.client: MongoClient = MongoClient(
                 settings.mongodb_uri,
                 serverSelectionTimeoutMS=timeout_ms,
@@ -54,8 +66,11 @@ class Storage:
                 write_concern=WriteConcern("majority", j=True),
                 read_concern=ReadConcern("majority"),
             )
-        except (ConfigurationError, ValueError) as error:
-            raise SettingError(f"MONGODB_URI cannot be used: {type(error).__name__}.") from None
+        except OSError as error:
+            # a file that an option names
+            raise SettingError(f"MONGODB_URI cannot be used: {error.filename}: {error.strerror}.") from None
+        except (ConfigurationError, InvalidName, TypeError, ValueError) as error:
+            raise SettingError(f"MONGODB_URI cannot be used ({type(error).__name__}): {FORM}.") from None
         self.room = Room(self.database, settings.min_free_mb)
         self.bots = Bots(self.database, self.room)
         self.games = Games(self.database)
@@ -72,9 +87,12 @@ class Storage:
 
     def ensure_indexes(self) -> None:
         """Creates the indexes that are missing; idempotent. Raises Unavailable."""
+        # a mongod in no replica set would not take the quorum
+        self.ping(self._answer_within_s)
         with mongo_errors():
             for collection, models in INDEXES.items():
-                self.database[collection].create_indexes(models)
+                # by default it would wait for all members, and hold everything up while one is away
+                self.database[collection].create_indexes(models, commitQuorum="majority")
 
     def ping(self, within_s: float = PING_WITHIN_S) -> None:
         """Raises Unavailable unless a primary that takes transactions lets us read, within so many seconds."""
@@ -91,3 +109,12 @@ class Storage:
     def close(self) -> None:
         """Closes the connections."""
         self.client.close()
+
+
+def _check_options(uri: str) -> None:
+    """Raises what the driver raises for an option that it would leave out with a warning, `tls=ture` for example.
+
+    Not of mongodb+srv://, for which it would have to ask the name server.
+    """
+    if uri.startswith("mongodb://"):
+        parse_uri(uri, warn=False)

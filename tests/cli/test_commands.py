@@ -142,6 +142,31 @@ def test_a_part_alone_must_be_told_where_the_stores_are(part: str, missing: str,
     )
 
 
+@pytest.mark.parametrize("part", ["serve", "web", "tcp", "worker", "beat"])
+def test_a_uri_that_mongodbs_driver_does_not_take_stops_every_part(part: str, battlebot: Run) -> None:
+    """At once, and not when a task first needs MongoDB; the line does not repeat the password."""
+    line = complaint(battlebot(part, **PARTS | {"MONGODB_URI": "mongodb://u:p@ss@h/"}))
+    assert line.startswith(
+        "MONGODB_URI cannot be used (InvalidURI): it must have the form mongodb://user:password@host"
+    )
+    assert "p@ss" not in line
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        # the driver itself would only warn of these, and connect without TLS
+        ("tls=maybe", "cannot be used (ValueError)"),
+        ("tsl=true", "cannot be used (ConfigurationError)"),
+        ("tls=true&tlsCAFile=/nonexistent.pem", "cannot be used: /nonexistent.pem: No such file or directory."),
+    ],
+)
+def test_an_option_that_mongodbs_driver_does_not_take_is_told(options: str, sentence: str, battlebot: Run) -> None:
+    """Nothing is left out in silence."""
+    line = complaint(battlebot("worker", **PARTS | {"MONGODB_URI": f"mongodb://h/?{options}"}))
+    assert line.startswith(f"MONGODB_URI {sentence}")
+
+
 @pytest.mark.parametrize("command", ["serve", "demo", "web"])
 def test_a_port_in_use_is_one_clear_line(command: str, battlebot: Run) -> None:
     """It names the port and the way out."""

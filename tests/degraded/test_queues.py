@@ -79,3 +79,13 @@ def test_a_worker_outlasts_what_celery_would_exit_for(parts: Cluster, lists: Tas
     wait_for(lambda: "has no attribute 'of this test'" in log.read_text(), "the error")
     wait_for(lambda: connect(settings.redis_url).exists("bb:{0}:swept"), "a sweep all the same")
     assert worker.alive
+
+
+def test_a_worker_of_stateless_bots_does_not_stand_in_for_the_others(parts: Cluster) -> None:
+    """It answers pings as well, but pairs and archives nothing."""
+    web, bots = parts.web(), parts.bots()
+    wait_for(lambda: "ready." in bots.program.log.read_text(), "the worker of stateless bots")
+    wait_for(lambda: "worker" in web.request("/readyz")[1]["since"], "the node to miss the others")
+    assert web.request("/readyz")[1]["worker"] == "No worker answers."
+    parts.worker()
+    wait_for(lambda: web.request("/readyz")[1]["worker"] == "ok", "the node to hear of it")

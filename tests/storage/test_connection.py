@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pymongo
 import pytest
 from cluster import wait_for
+from pymongo.monitoring import (
+    CommandFailedEvent,
+    CommandListener,
+    CommandStartedEvent,
+    CommandSucceededEvent,
+    register,
+)
 
-from battlebot.config import load_settings
+from battlebot.config import Settings, load_settings
 from battlebot.embedded.folder import DataFolder
 from battlebot.embedded.mongod import mongod_program, mongod_uri, wait_for_primary
 from battlebot.embedded.process import Child
@@ -91,3 +100,33 @@ def _complaint(uri: str) -> str:
         return str(told.value)
     finally:
         storage.close()
+
+
+class _Builds(CommandListener):
+    """Notes the commands that create indexes."""
+
+    def __init__(self) -> None:
+        self.seen: list[Mapping[str, Any]] = []
+
+    def started(self, event: CommandStartedEvent) -> None:
+        """Notes one."""
+        if event.command_name == "createIndexes":
+            self.seen.append(event.command)
+
+    def succeeded(self, event: CommandSucceededEvent) -> None:
+        """Of no interest."""
+
+    def failed(self, event: CommandFailedEvent) -> None:
+        """Of no interest."""
+
+
+def test_an_index_does_not_wait_for_a_member_that_is_away(settings: Settings) -> None:
+    """By default MongoDB waits for all members that vote, and whatever needs the index waits with it."""
+    builds = _Builds()
+    register(builds)
+    storage = Storage(settings)
+    try:
+        storage.ensure_indexes()
+    finally:
+        storage.close()
+    assert {build["commitQuorum"] for build in builds.seen} == {"majority"}

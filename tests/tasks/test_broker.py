@@ -61,13 +61,13 @@ OPTIONS = {
     "socket_keepalive": "false",
     "socket_read_size": "4096",
     "socket_timeout": "2.5",
-    "ssl_ca_certs": "/etc/ca.pem",
+    "ssl_ca_certs": __file__,  # such files have to be there
     "ssl_ca_path": "/etc/certificates",
     "ssl_cert_reqs": "optional",
-    "ssl_certfile": "/etc/ours.pem",
+    "ssl_certfile": __file__,
     "ssl_check_hostname": "false",
     "ssl_ciphers": "HIGH",
-    "ssl_keyfile": "/etc/ours.key",
+    "ssl_keyfile": __file__,
     "ssl_password": "secret",
 }
 SECURITY = (

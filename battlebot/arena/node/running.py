@@ -97,8 +97,8 @@ class Node:
         while True:
             try:
                 begin()
-            except Unavailable:
-                log.warning("node.waits_for_redis", node=self._arena.node)
+            except Unavailable as error:
+                log.warning("node.waits_for_redis", node=self._arena.node, reason=str(error))
                 time.sleep(HEARTBEAT_S)
             else:
                 return
