@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 from battlebot.errors import BadMessage
 from battlebot.rules.option import Option, bad_game, listed, options_from_table
 from battlebot.rules.order import are_scores, problem_of_places, problem_of_scores
-from battlebot.storable import problem_of_storing
 from battlebot.wire.jsontext import encode
 
 __all__ = ["RAISED", "RAISED_OUTSIDE", "Game", "Option", "Rules", "State", "Turn", "game_from_module"]
@@ -225,7 +224,7 @@ class Game:
     def turn_from(self, answer: Any) -> Turn | None:
         """Returns the turn that a stateless bot's answer (JSON) stands for, or None if it stands for none.
 
-        Raises TypeError or ValueError if the game makes what is no turn, or none that can be stored.
+        Raises TypeError if the game makes what is no turn.
         """
         if self.rules.turn_from is None:
             return answer if isinstance(answer, dict) else None
@@ -234,9 +233,6 @@ class Game:
             return None
         if not isinstance(turn, dict):
             raise TypeError(f"turn_from returns no turn but {type(turn).__name__}")
-        problem = problem_of_storing(_json(turn))
-        if problem is not None:
-            raise ValueError(f"turn_from returns a turn that {problem}")
         return turn
 
     def pause_ms(self, state: State) -> int:

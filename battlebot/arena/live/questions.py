@@ -8,6 +8,8 @@ from battlebot.referee.events import Event, Failed, GaveUp, Turned
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.telling import told
 from battlebot.rules.contract import RAISED, SERVERS_KEYS, Game
+from battlebot.storable import problem_of_storing
+from battlebot.wire.jsontext import encode
 
 DROPPED = SERVERS_KEYS | {"version"}  # from a turn: the question says which version it answers
 
@@ -40,6 +42,10 @@ def turned(game: Game, match: Match, seat: Seat, value: Any, thinking_s: float) 
         offered = {**turn, "player": seat.bot}
         if not game.validate(match.state, offered):
             return _invalid(seat, game.explain(match.state, offered), thinking_s)
+        # only now: what a bot puts into an invalid turn must not be taken for the game's doing
+        encode(turn)
+        if problem := problem_of_storing(turn):
+            raise ValueError(f"the turn made of an answer {problem}")
     except RAISED as error:
         return failed(error)
     return Turned(seat.bot, turn, thinking_s, question=seat.question, unforgiving=True)

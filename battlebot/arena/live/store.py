@@ -121,20 +121,25 @@ class MatchStore:
     def begin_try(self, match_id: str, node: str) -> str | None:
         """Notes that the node is about to answer an event of the match; returns one that was before, and is not done.
 
-        If that node is gone, it has died of it.
+        If that node is gone, it has died of it. Waits for Redis as long as `commit` does; raises Unavailable.
         """
         key = keys.tried(match_id)
-        with redis_errors():
-            pipeline = self.client.pipeline(transaction=True)
-            pipeline.get(key)
-            pipeline.set(key, node, ex=TRIED_S)
-            before, _ = pipeline.execute()
+
+        def begin() -> Any:
+            with redis_errors():
+                return self.client.set(key, node, ex=TRIED_S, get=True)
+
+        before = held(begin, self._hold_s)
         return None if before is None else str(before.decode())
 
     def end_try(self, match_id: str) -> None:
-        """Takes back what `begin_try` noted."""
-        with redis_errors():
-            self.client.delete(keys.tried(match_id))
+        """Takes back what `begin_try` noted. Waits for Redis as long as `commit` does; raises Unavailable."""
+
+        def end() -> None:
+            with redis_errors():
+                self.client.delete(keys.tried(match_id))
+
+        held(end, self._hold_s)
 
     def post(self, node: str, letter: bytes) -> None:
         """Sends a node a letter, which it reads after all earlier letters."""
