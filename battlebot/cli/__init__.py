@@ -11,13 +11,13 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from battlebot.cli.bots import bots
-from battlebot.cli.contest_commands import contest_commands
 from battlebot.cli.contest_files import drop_output
 from battlebot.cli.doctor import doctor
 from battlebot.cli.export import export
@@ -81,7 +81,18 @@ def _failed(sentence: str) -> int:
 
 
 class _Commands(click.Group):
-    """Commands whose reader may go away."""
+    """Commands whose reader may go away; those of an organiser, which import the most, are loaded when asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in order."""
+        return sorted([*super().list_commands(ctx), "contest"])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        if cmd_name != "contest":
+            return super().get_command(ctx, cmd_name)
+        command: click.Command = import_module("battlebot.cli.contest_commands").contest_commands
+        return command
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> click.Context:
         """Read the arguments; --help and --version are answered here."""
@@ -107,7 +118,6 @@ def commands() -> None:
 
 
 commands.add_command(bots)
-commands.add_command(contest_commands)
 commands.add_command(doctor)
 commands.add_command(export)
 commands.add_command(play_tcp)

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import click
 
 from battlebot.cli.rest import RefusedByServer, Rest, plain
+from battlebot.cli.token import TOKEN_FILE
 from battlebot.client.address import Address, parse_address
 from battlebot.client.errors import BadAddress
 from battlebot.errors import SettingError
@@ -24,7 +25,6 @@ THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 OTHER_FORM = (KeyError, IndexError, TypeError, ValueError, AttributeError)
 NO_TOKEN = "no-token"  # noqa: S105 - the code of the server's refusal
 TOKEN_VARIABLE = "BATTLEBOT_TOKEN"  # noqa: S105 - the variable's name
-TOKEN_FILE = "organiser_token"  # noqa: S105 - the file's name; the embedded server writes it at its first start
 
 
 def on_server(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from battlebot.cli.contest_server import TOKEN_FILE
 from battlebot.errors import EmbeddedError, SettingError
 
 if TYPE_CHECKING:
     from battlebot.config import Settings
 
+TOKEN_FILE = "organiser_token"  # noqa: S105 - the file's name; the embedded server writes it at its first start
 EMBEDDED = "embedded"  # the name of the first token that the embedded server creates for itself
 LONGEST_NAME = 64
 _DAYS = re.compile(r"(\d{1,5})d", re.ASCII)

@@ -17,13 +17,7 @@ _block = monkey.get_original("time", "sleep")
 _reducer = numberwang.reducer
 
 
-def _spin() -> None:
-    while True:
-        pass
-
-
 FATAL: dict[str, Callable[[], Any]] = {
-    "spin": _spin,
     "block": lambda: _block(FOR_EVER_S),
     "exit": lambda: os._exit(1),
     "crash": lambda: ctypes.string_at(0),

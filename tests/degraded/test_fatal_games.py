@@ -37,8 +37,7 @@ def _answers(web: Web) -> bool:
         return False
 
 
-@pytest.mark.parametrize("resumes", [False, True])
-@pytest.mark.parametrize("fatal", ["spin", "exit"])
+@pytest.mark.parametrize(("fatal", "resumes"), [("block", True), ("exit", False)])
 def test_after_a_fatal_turn_the_match_goes_on_with_a_fresh_clock(
     meet: Switchboard, mortal: Web, fatal: str, resumes: bool
 ) -> None:
@@ -51,16 +50,15 @@ def test_after_a_fatal_turn_the_match_goes_on_with_a_fresh_clock(
     assert play_out(again[0], again[1])["reason"] == "complete"
 
 
-@pytest.mark.parametrize("resumes", [False, True])
-def test_a_turn_that_is_fatal_again_and_again_ends_the_match(meet: Switchboard, mortal: Web, resumes: bool) -> None:
+def test_a_turn_that_is_fatal_again_and_again_ends_the_match(meet: Switchboard, mortal: Web) -> None:
     """As an error of the game's: its third node lives. Who comes back by `resume` is told, even after the other."""
     mover, other = meet.sit(nodes=(mortal, mortal))
     for _ in range(DEATHS - 1):
         mover.send({"n": 1, "fatal": "crash"})
         assert [peer.closed().code for peer in (mover, other)] == [None, None]
-        mover, other = (back(meet, mortal, peer, resumes) for peer in (mover, other))
+        mover, other = (back(meet, mortal, peer, resumes=True) for peer in (mover, other))
     mover.send({"n": 1, "fatal": "crash"})
     assert [peer.closed().code for peer in (mover, other)] == [None, None]
-    for peer in (mover, other) if resumes else (mover,):
-        end = back(meet, mortal, peer, resumes).first  # type: ignore[attr-defined]
+    for peer in (mover, other):
+        end = back(meet, mortal, peer, resumes=True).first  # type: ignore[attr-defined]
         assert (end["state"]["reason"], end["state"]["victor"], end["match"]["fault"]) == ("error", None, "server")

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+from gevent import monkey
+
 import tasks.bots
 from games import battlecube
 
+FOR_EVER_S = 3600.0
+
 tasks.bots.HANGS_S = 3.0
 
+_block = monkey.get_original("time", "sleep")
 _reducer = battlecube.reducer
 
 
-def spin(state: dict[str, Any], turn: dict[str, Any]) -> dict[str, Any]:
+def hang(state: dict[str, Any], turn: dict[str, Any]) -> dict[str, Any]:
     """Returns only when the game is tried at the start."""
-    while "a" in state["players"]:
-        pass
+    if "a" in state["players"]:
+        _block(FOR_EVER_S)
     return _reducer(state, turn)
 
 
-battlecube.reducer = spin
+battlecube.reducer = hang
 
 
 def __getattr__(name: str) -> Any:

@@ -53,7 +53,7 @@ def test_a_worker_that_hangs_ends_and_says_where(ground: Field, bots: Bots) -> N
     hangs = ground.parts.bots("tests.stateless.hanging_game_wsgi")
     match = ground.begin([bots.url("good")] * 2, maxNumOfTicks=2, playerStartPositions=APART)
     wait_for(lambda: not hangs.alive, "the end of a worker that hangs")
-    assert re.search(r'hanging_game_wsgi.py", line \d+ in spin', ground.parts.logs())
+    assert re.search(r'hanging_game_wsgi.py", line \d+ in hang', ground.parts.logs())
     ground.parts.bots()
     assert played_once(ground.record(match), 2)
 
