@@ -72,7 +72,7 @@ def running(
     """
     check_port(settings.host, settings.port)
     settings = with_nats(_with_free_tcp_port(settings))
-    with_bots = _with_bots_here(settings)
+    with_bots = with_bots_here(settings)
     stores = Stores(with_bots)
     if with_bots is not settings:
         log.info("bots_on_this_machine_allowed", instead="BATTLEBOT_BOT_LOOPBACK, where others reach the server")
@@ -97,8 +97,11 @@ def running(
             stores.stop()
 
 
-def _with_bots_here(settings: Settings) -> Settings:
-    """Unless the operator has said: allow bots on this machine to a server for it alone, with both stores to itself."""
+def with_bots_here(settings: Settings) -> Settings:
+    """The settings; unless the operator has said, bots on this machine are allowed to a server for it alone.
+
+    That is one that others cannot reach, with both stores to itself.
+    """
     alone = is_private(settings) and not (settings.redis_url or settings.mongodb_uri)
     if settings.bot_loopback is not None or not alone:
         return settings

@@ -15,6 +15,7 @@ from battlebot.storable import problem_of_storing
 
 _STRANGER = "nobody"
 _TIME_MS = 1_700_000_000_000  # the `time` of every turn
+_MOST_SIGHTS = 8  # players whose views are looked at: with 64, all of them would be most of a process's start
 _HOSTILE: tuple[Any, ...] = (None, True, -1, 1.5, 10**400, "", "x", [], [[]], {}, {"x": []})
 
 
@@ -116,7 +117,7 @@ class _Probe:
 
     def check_sights(self, state: State) -> None:
         """Checks that what players and viewers see is a valid state, and that `render` returns text."""
-        for player in (None, *self.players):
+        for player in (None, *self.players[:_MOST_SIGHTS]):
             self.check_state("view", self.call("view", self.game.view, state, player))
         if not isinstance(self.call("render", self.game.render, state), str):
             raise self.bad("render does not return a text", "the board as str")

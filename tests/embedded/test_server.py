@@ -19,7 +19,7 @@ from battlebot.config import Settings
 from battlebot.embedded.address import server_url
 from battlebot.embedded.commands import environment, web_command, worker_command
 from battlebot.embedded.process import Child, Program
-from battlebot.embedded.server import running
+from battlebot.embedded.server import running, with_bots_here
 from battlebot.embedded.stores import embedded_stores
 from battlebot.errors import EmbeddedError
 
@@ -167,24 +167,23 @@ def test_two_servers_live_side_by_side(make_settings: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "allowed"),
     [
-        ({}, "1"),
-        ({"bot_loopback": False}, "0"),
-        ({"trusted_proxies": 1}, ""),
-        ({"trusted_proxies": 1, "bot_loopback": False}, "0"),
-        ({"trusted_proxies": 1, "bot_loopback": True}, "1"),
-        ({"host": "0.0.0.0"}, ""),
-        ({"redis_url": "redis://127.0.0.1:1"}, ""),
+        ({}, True),
+        ({"bot_loopback": False}, False),
+        ({"trusted_proxies": 1}, None),
+        ({"trusted_proxies": 1, "bot_loopback": False}, False),
+        ({"trusted_proxies": 1, "bot_loopback": True}, True),
+        ({"host": "0.0.0.0"}, None),
+        ({"redis_url": "redis://127.0.0.1:1"}, None),
+        ({"mongodb_uri": "mongodb://127.0.0.1:1"}, None),
     ],
 )
 def test_bots_on_this_machine_are_for_a_server_for_it_alone(
-    changes: dict[str, object], told: str, make_settings: Make
+    changes: dict[str, object], allowed: bool | None, make_settings: Make
 ) -> None:
     """Behind a proxy strangers could have it ask what else runs here. What the operator says holds, either way."""
-    with running(make_settings(**changes), wsgi_module="standin", logs_in_files=True) as server:
-        variables = Path(f"/proc/{server.child('web').pid}/environ").read_bytes().split(b"\0")
-        assert f"BATTLEBOT_BOT_LOOPBACK={told}".encode() in variables
+    assert with_bots_here(make_settings(**changes)).bot_loopback is allowed
 
 
 def test_a_port_in_use_is_one_clear_line(make_settings: Make) -> None:
@@ -238,12 +237,14 @@ def test_a_web_node_that_cannot_start_is_one_clear_line(make_settings: Make, mon
     assert [pid for pid in descendants(os.getpid()) if str(settings.data) in command(pid)] == []
 
 
-@pytest.mark.parametrize(("name", "line"), [("web", "Listening at"), ("worker", "ready")])
-def test_the_parts_lines_are_json_of_ours(name: str, line: str, make_settings: Make) -> None:
+def test_the_parts_are_told_of_bots_here_and_log_json_of_ours(make_settings: Make) -> None:
     """gunicorn's and Celery's own loggers go through our formatter."""
     settings = make_settings()
-    with running(settings, wsgi_module="standin", logs_in_files=True):
-        eventually(lambda: line in logged(settings, name))
+    with running(settings, wsgi_module="standin", logs_in_files=True) as server:
+        for name, line in (("web", "Listening at"), ("worker", "ready")):
+            eventually(lambda: line in logged(settings, name))  # noqa: B023
+            variables = Path(f"/proc/{server.child(name).pid}/environ").read_bytes().split(b"\0")
+            assert b"BATTLEBOT_BOT_LOOPBACK=1" in variables
 
 
 def test_a_server_can_be_started_in_a_folder_of_python_files(
