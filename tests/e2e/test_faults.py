@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
@@ -134,4 +135,5 @@ def test_the_page_says_of_a_fault_what_the_json_says(workers: Web, meet: Switchb
     sentence = record(workers, match_id)["match"]["sentence"]
     assert workers.request("/games/numberwang?fault=network")[1][0]["_id"] == match_id
     with urllib.request.urlopen(f"{workers.url}/web/numberwang/matches/{match_id}", timeout=LIMIT_S) as page:
-        assert html.escape(sentence) in page.read().decode().replace("&#39;", "&#x27;")
+        words = re.sub("</?bdi>", "", page.read().decode())  # names stand in these
+        assert html.escape(sentence) in words.replace("&#39;", "&#x27;")

@@ -17,7 +17,7 @@ from battlebot.stateless.health import FIRST_PAUSE_S, PAUSED_AFTER, Health
 GAME = "battlecube"
 LONG_S = 3600  # for whoever is waited for: longer than any test
 PAUSE_LIMIT_S = 4 * FIRST_PAUSE_S
-BATTLES = 200  # so many that the failures are noted before the last begins
+BATTLES = 100  # so many that the failures are noted before the last begins
 
 
 @pytest.fixture
