@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import redis
+from cluster import LIMIT_S, wait_for
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
@@ -87,6 +89,21 @@ def test_two_nodes_at_once_do_not_end_it(
         subscription.subscribe(keys.mailbox("n3"))
         assert subscription.get_message(timeout=5.0)
         match = Conductor(registry, store, "n4", now_s=lambda: NOW_S).conduct(wary, LEGAL).match
+    assert (match.verdict, match.version) == (None, 1)
+
+
+def test_a_node_that_is_about_to_hear_redis_again_is_not_gone(
+    wary: Match, store: MatchStore, registry: Registry, client: redis.Redis
+) -> None:
+    """When Redis has been restarted, nobody reads a mailbox for a moment, though all nodes live."""
+    store.begin_try(wary.id, "n3")
+    Heartbeats(client).send("n3", NOW_S, first=False)
+    with ThreadPoolExecutor() as pool, client.pubsub() as subscription:
+        conductor = Conductor(registry, store, "n4", now_s=lambda: NOW_S)
+        answer = pool.submit(conductor.conduct, wary, LEGAL)
+        wait_for(lambda: client.get(keys.tried(wary.id)) != b"n3", "the second node to begin")
+        subscription.subscribe(keys.mailbox("n3"))
+        match = answer.result(LIMIT_S).match
     assert (match.verdict, match.version) == (None, 1)
 
 

@@ -35,6 +35,8 @@ from battlebot.wire.updates import Update
 log = structlog.get_logger()
 
 ABOUT_ABSENCE = frozenset({Joined, Overdue})  # events whose answers depend on what Redis knows of empty seats
+BACK_S = 2.0  # in which a node that has lost its connections to Redis reads its mailbox again
+LOOK_S = 0.1
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -110,13 +112,22 @@ class Conductor:
     def _wary_draft(self, match: Match, events: Sequence[Event]) -> Draft:
         """Like `draft`, in a match in which a node has died: nodes must not go on dying of the same event."""
         before = self.store.begin_try(match.id, self.node)
-        if before not in (None, self.node) and self._heartbeats.is_gone(str(before)):
+        if before not in (None, self.node) and self._stays_away(str(before)):
             events = [Failed("the game's code never returned, or ended the server's process, more than once")]
         draft = self.draft(match, events)
         # whoever is at it while this node lives does not take it for dead
         with suppress(Unavailable):
             self.store.end_try(match.id)
         return draft
+
+    def _stays_away(self, node: str) -> bool:
+        """Returns whether a node is gone: not if it comes back soon, as when Redis has been restarted."""
+        until_s = time.monotonic() + BACK_S
+        while self._heartbeats.is_gone(node):
+            if time.monotonic() > until_s:
+                return True
+            time.sleep(LOOK_S)
+        return False
 
     def draft(self, match: Match, events: Sequence[Event]) -> Draft:
         """Returns the answer to events that came at one moment, and what commits it.
