@@ -4,7 +4,10 @@ from __future__ import annotations
 
 INT64_LOW, INT64_HIGH = -(2**63), 2**63 - 1
 # of a state as JSON. In MongoDB short integers take six times as much; a document there holds 16 MB, turns included
-MAX_STATE_BYTES = 2_000_000
+SURELY_STORED_BYTES = 2_000_000
+MAX_STATE_BYTES = 5_000_000
+MAX_STORED_BYTES = 12_000_000
+MOST_ADDED_BYTES = 14  # to what a value has as JSON: its type, its number in an array, a short number's full width
 MAX_LEVELS = 100  # MongoDB's own promise
 
 
@@ -34,11 +37,16 @@ def problem_of_storing(value: object, levels: int = MAX_LEVELS) -> str | None:
     return next((problem for problem in problems if problem is not None), None)
 
 
-def problem_of_size(size: int, spare: int = 0) -> str | None:
-    """Like `problem_of_storing`, for a state whose JSON has `size` bytes; it may have so many to spare."""
-    if size <= MAX_STATE_BYTES + spare:
+def problem_of_size(text: bytes, spare: int = 0) -> str | None:
+    """Like `problem_of_storing`, for a state whose JSON is `text`; it may have so many bytes to spare."""
+    size = len(text)
+    if size <= SURELY_STORED_BYTES + spare:
         return None
-    return f"has {size:,} bytes as JSON; more than {MAX_STATE_BYTES:,} cannot be stored"
+    # each value but the first follows one of these
+    values = 1 + text.count(b",") + text.count(b"[") + text.count(b"{")
+    if size <= MAX_STATE_BYTES + spare and size + MOST_ADDED_BYTES * values <= MAX_STORED_BYTES + spare:
+        return None
+    return f"has {size:,} bytes as JSON, which are too many to be stored"
 
 
 def _is_text(value: str) -> bool:

@@ -47,7 +47,7 @@ def start(game: Game, match: Match, now_s: float) -> Step:
     bots = [seat.bot for seat in match.seats]
     try:
         state = game.initial_state(bots, match.seed, match.options)
-        problem = problem_of_size(len(encode(state).encode()))
+        problem = problem_of_size(encode(state).encode())
         if problem is not None:
             raise ValueError(f"the game's state {problem}")
         game.check(state, bots)

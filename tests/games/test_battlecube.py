@@ -9,6 +9,8 @@ import pytest
 from battlebot.errors import BadMessage
 from battlebot.rules.contract import Game, State
 from battlebot.rules.registry import discover
+from battlebot.storable import problem_of_size
+from battlebot.wire.jsontext import encode
 from games.battlecube.ticks import MOST_BOMBS
 
 GAME: Game = discover()["battlecube"]
@@ -454,3 +456,15 @@ def test_a_state_is_shown_in_words() -> None:
         *("tick 1 of 9, edge 4", "a at 0,0,0", "far at 3,3,3", "bomb at 2,2,3"),
         "b lost on tick 0: no answer",
     ]
+
+
+def test_the_largest_states_can_be_stored() -> None:
+    """64 bots of the longest names fill the grid, 20 tasks at once: each tick of a sequence lists all bombs."""
+    names = [f"{number:02d}".ljust(64, "\N{GRINNING FACE}") for number in range(64)]
+    state = start({name: (63, 63, z) for z, name in enumerate(names)}, edgeLength=64, numOfTasksPerTick=20)
+    spaces = ((x, y, z) for x in range(10, 63) for y in range(10, 64) for z in range(10, 64))
+    while len(state["items"]) < MOST_BOMBS:
+        state = play(state, **{name: [bomb(*next(spaces)) for _ in range(20)] for name in names})
+    state = play(state)
+    assert [len(data["items"]) for kind, data in state["events"] if kind == "NEXT_TICK"] == [MOST_BOMBS] * 20
+    assert problem_of_size(encode(state).encode()) is None

@@ -344,12 +344,12 @@ def test_a_pause_that_is_no_time_is_the_games_error(pause: Any) -> None:
 
 def test_a_first_state_that_is_too_large_ends_its_match_before_it_begins() -> None:
     """No later one could be smaller by much, and none such can be stored."""
-    large = {"x": "é" * 1_000_000}
+    large = {"x": "é" * 2_500_000}
     game = with_rules(NUMBERWANG, initial_state=lambda *given: NUMBERWANG.initial_state(*given) | large)
     answer = start(game, a_match(), START_S)
     assert answer.match.verdict is not None
     assert answer.match.verdict.evidence == {"error": "ValueError", "event": "Begun"}
-    assert str(answer.failure) == "the game's state has 2,000,078 bytes as JSON; more than 2,000,000 cannot be stored"
+    assert str(answer.failure) == "the game's state has 5,000,078 bytes as JSON, which are too many to be stored"
 
 
 @pytest.mark.parametrize("sentence", [None, 7, {1, 2}, b"no", "half a pair: \ud800"], ids=ascii)

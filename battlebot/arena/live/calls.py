@@ -47,7 +47,7 @@ def encode_match(match: Match) -> bytes:
     """Returns the match as JSON. Raises TypeError if the game's state is not JSON, or too large to be stored."""
     # orjson, as for messages to bots: msgspec alone would also encode sets and other types
     text = orjson.dumps(match.state)
-    problem = problem_of_size(len(text), 0 if match.verdict is None else VERDICT_BYTES)
+    problem = problem_of_size(text, 0 if match.verdict is None else VERDICT_BYTES)
     if problem is not None:
         raise TypeError(f"the game's state {problem}")
     state: Any = msgspec.Raw(text)
