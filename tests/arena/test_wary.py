@@ -17,7 +17,7 @@ from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
 from battlebot.arena.node.turns import is_usual
 from battlebot.redisio import keys
-from battlebot.referee.events import NODE_DEAD, Joined, Orphaned, Turned
+from battlebot.referee.events import NODE_DEAD, Failed, Joined, Orphaned, Turned
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
 from battlebot.runtime.lag import Lag
@@ -90,6 +90,14 @@ def test_two_nodes_at_once_do_not_end_it(
         assert subscription.get_message(timeout=5.0)
         match = Conductor(registry, store, "n4", now_s=lambda: NOW_S).conduct(wary, LEGAL).match
     assert (match.verdict, match.version) == (None, 1)
+
+
+def test_who_comes_back_after_the_end_is_told_it(wary: Match, store: MatchStore, registry: Registry) -> None:
+    """Also if a node died at its last event, and nobody came back in time to find that out."""
+    store.begin_try(wary.id, "n3")
+    over = Conductor(registry, store, now_s=lambda: NOW_S).conduct(wary, Failed("absent for long")).match
+    answer = Conductor(registry, store, "n4", now_s=lambda: NOW_S).conduct(over, Joined("ada", "n4/1.1"))
+    assert [(update.bot, update.final) for update in answer.updates] == [("ada", True)]
 
 
 def test_a_node_that_is_about_to_hear_redis_again_is_not_gone(

@@ -92,7 +92,7 @@ class Conductor:
 
     def conduct_all(self, match: Match, events: Sequence[Event], draft: Draft | None = None) -> Step:
         """Like `conduct`, for events that came at one moment, in one commit. Seats are told the state after all."""
-        first = self._wary_draft if match.wary and self.node else self.draft
+        first = self._wary_draft if match.wary and match.verdict is None and self.node else self.draft
         draft = draft or first(match, events)
         while draft.commit is not None:
             try:
