@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -90,6 +91,26 @@ def test_two_nodes_at_once_do_not_end_it(
         assert subscription.get_message(timeout=5.0)
         match = Conductor(registry, store, "n4", now_s=lambda: NOW_S).conduct(wary, LEGAL).match
     assert (match.verdict, match.version) == (None, 1)
+
+
+def test_who_comes_back_to_a_node_that_dies_of_the_crowd_is_not_blamed(
+    begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis
+) -> None:
+    """After a node's death all its bots come to another, which may be too much for that one."""
+    conductor = Conductor(registry, store, "n3", now_s=lambda: NOW_S)
+    match = conductor.conduct(begun(), Orphaned("ada", "n1/1.1", NODE_DEAD)).match
+    noted = []
+
+    def view(state: dict[str, Any], player: str | None) -> dict[str, Any]:
+        noted.append(client.exists(keys.tried(match.id)))
+        return state
+
+    game = registry[match.game]
+    games = Registry({match.game: replace(game, rules=replace(game.rules, view=view))})
+    for event in (Joined("ada", "n3/1.1"), LEGAL):
+        match = Conductor(games, store, "n3", now_s=lambda: NOW_S).conduct(match, event).match
+    assert set(noted[:1]) == {0}
+    assert set(noted[1:]) == {1}
 
 
 def test_who_comes_back_after_the_end_is_told_it(wary: Match, store: MatchStore, registry: Registry) -> None:

@@ -25,7 +25,7 @@ from battlebot.errors import Conflict, Unavailable
 from battlebot.redisio import keys
 from battlebot.referee import ending
 from battlebot.referee.advance import Step
-from battlebot.referee.events import Event, Failed, Joined, Overdue, Turned
+from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue, Turned
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import step_all
 from battlebot.referee.telling import update_for
@@ -35,6 +35,7 @@ from battlebot.wire.updates import Update
 log = structlog.get_logger()
 
 ABOUT_ABSENCE = frozenset({Joined, Overdue})  # events whose answers depend on what Redis knows of empty seats
+ABOUT_SEATS = frozenset({Joined, Left, Orphaned})  # by which a match does not go on
 BACK_S = 2.0  # in which a node that has lost its connections to Redis reads its mailbox again
 LOOK_S = 0.1
 
@@ -110,14 +111,20 @@ class Conductor:
         return draft.answer
 
     def _wary_draft(self, match: Match, events: Sequence[Event]) -> Draft:
-        """Like `draft`, in a match in which a node has died: nodes must not go on dying of the same event."""
-        before = self.store.begin_try(match.id, self.node)
+        """Like `draft`, in a match in which a node has died: nodes must not go on dying of the same event.
+
+        Who comes back is told if that has happened, but is not suspected: after a node's death many come at once to
+        another, which may die of the crowd.
+        """
+        tries = not ABOUT_SEATS.issuperset(map(type, events))
+        before = self.store.begin_try(match.id, self.node) if tries else self.store.tried(match.id)
         if before not in (None, self.node) and self._stays_away(str(before)):
             events = [Failed("the game's code never returned, or ended the server's process, more than once")]
         draft = self.draft(match, events)
-        # whoever is at it while this node lives does not take it for dead
-        with suppress(Unavailable):
-            self.store.end_try(match.id)
+        if tries or before == self.node:
+            # whoever is at it while this node lives does not take it for dead
+            with suppress(Unavailable):
+                self.store.end_try(match.id)
         return draft
 
     def _stays_away(self, node: str) -> bool:

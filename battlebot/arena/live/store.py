@@ -132,6 +132,16 @@ class MatchStore:
         before = held(begin, self._hold_s)
         return None if before is None else str(before.decode())
 
+    def tried(self, match_id: str) -> str | None:
+        """Returns what `begin_try` would, and notes nothing."""
+
+        def look() -> Any:
+            with redis_errors():
+                return self.client.get(keys.tried(match_id))
+
+        before = held(look, self._hold_s)
+        return None if before is None else str(before.decode())
+
     def end_try(self, match_id: str) -> None:
         """Takes back what `begin_try` noted. Waits for Redis as long as `commit` does; raises Unavailable."""
 
