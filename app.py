@@ -245,8 +245,8 @@ def _readiness(client: redis.Redis, storage: Storage, celery: Celery) -> Readine
     probes = Probes(client)
 
     def worker() -> None:
-        # those that ask stateless bots do nothing else
-        others = {"pattern": f"(?!{TaskLists.BOTS})", "matcher": "pcre"}
+        # those that ask stateless bots do nothing else; `worker_command` names them
+        others = {"pattern": rf"(?!{TaskLists.BOTS}\d*-\d+@)", "matcher": "pcre"}
         if not celery.control.broadcast("ping", reply=True, limit=1, timeout=2.0, **others):
             raise Unavailable("No worker answers.")
 

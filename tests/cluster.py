@@ -127,10 +127,10 @@ class Cluster:
         node.child.wait_until(node.is_open, LIMIT_S)
         return node
 
-    def worker(self, wsgi_module: str = "wsgi", **changes: Any) -> Child:
+    def worker(self, wsgi_module: str = "wsgi", name: str = "worker", **changes: Any) -> Child:
         """Starts another Celery worker, which may still be starting when this returns."""
         settings = replace(self.settings, **changes)
-        command = worker_command(settings, wsgi_module, name=f"worker{len(self.children)}")
+        command = worker_command(settings, wsgi_module, name=f"{name}{len(self.children)}")
         return self._start("worker", command, settings)
 
     def bots(self, wsgi_module: str = "wsgi", **changes: Any) -> Child:
