@@ -187,13 +187,13 @@ def test_a_state_too_large_to_be_stored_is_the_games_error(
     assert storage.archive.store([game_document(Ended(store.load(match.id), 1_001_000_000, rows))]) == [match.id]
 
 
+@pytest.mark.parametrize("values", [[1] * 999_800, ["x" * 48] * 98_000], ids=["numbers", "texts"])
 def test_a_state_that_is_just_small_enough_can_be_stored_with_any_record(
-    begun: Callable[..., Match], store: MatchStore, registry: Registry, storage: Storage
+    values: list[Any], begun: Callable[..., Match], store: MatchStore, registry: Registry, storage: Storage
 ) -> None:
     """Short integers take six times as much in MongoDB; the turns do not come on top. Nor does how the match ends."""
-    state = {"x": [1] * 999_800}
     match = (
-        Conductor(adding(registry, 1, state), store, "n1", now_s=lambda: 1001.0)
+        Conductor(adding(registry, 1, {"x": values}), store, "n1", now_s=lambda: 1001.0)
         .conduct(begun(GAME), Turned("ada", LEGAL, 0.5))
         .match
     )
@@ -206,4 +206,4 @@ def test_a_state_that_is_just_small_enough_can_be_stored_with_any_record(
     stored = storage.games.find(match.id)
     assert stored is not None
     assert (stored["turns"], stored["match"]["clocks"]) == ([row["turn"] for row in long], [1.0] * 3)
-    assert len(stored["x"]) == 999_800
+    assert len(stored["x"]) == len(values)
