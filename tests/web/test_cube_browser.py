@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import base64
-import os
 import random
 import re
-import shutil
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from browsing import CHROMIUM, in_a_browser
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 from test_style import ENOUGH, contrast
@@ -26,7 +25,6 @@ from battlebot.config import Settings
 from battlebot.referee.events import Turned
 from battlebot.referee.match import Match
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 # WebGL by the processor: there need be no graphics card
 FLAGS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic", "--disable-sync")
 GAME = "battlecube"
@@ -34,10 +32,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 BOTS = ["ann", "bob", "cid", HOSTILE]
 RULES = REGISTRY[GAME]
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
-]
+pytestmark = in_a_browser
 
 
 @pytest.fixture(scope="module")

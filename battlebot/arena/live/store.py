@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -123,33 +123,24 @@ class MatchStore:
 
         If that node is gone, it has died of it. Waits for Redis as long as `commit` does; raises Unavailable.
         """
-        key = keys.tried(match_id)
-
-        def begin() -> Any:
-            with redis_errors():
-                return self.client.set(key, node, ex=TRIED_S, get=True)
-
-        before = held(begin, self._hold_s)
+        before = self._of_try(lambda: self.client.set(keys.tried(match_id), node, ex=TRIED_S, get=True))
         return None if before is None else str(before.decode())
 
     def tried(self, match_id: str) -> str | None:
         """Returns what `begin_try` would, and notes nothing."""
-
-        def look() -> Any:
-            with redis_errors():
-                return self.client.get(keys.tried(match_id))
-
-        before = held(look, self._hold_s)
+        before = self._of_try(lambda: self.client.get(keys.tried(match_id)))
         return None if before is None else str(before.decode())
 
     def end_try(self, match_id: str) -> None:
         """Takes back what `begin_try` noted. Waits for Redis as long as `commit` does; raises Unavailable."""
+        self._of_try(lambda: self.client.delete(keys.tried(match_id)))
 
-        def end() -> None:
+    def _of_try(self, ask: Callable[[], Any]) -> Any:
+        def asked() -> Any:
             with redis_errors():
-                self.client.delete(keys.tried(match_id))
+                return ask()
 
-        held(end, self._hold_s)
+        return held(asked, self._hold_s)
 
     def post(self, node: str, letter: bytes) -> None:
         """Sends a node a letter, which it reads after all earlier letters."""
