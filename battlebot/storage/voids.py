@@ -25,8 +25,9 @@ class Why:
 
 
 class Voids:
-    """Documents `{_id: match id, game, contest, pair, n, round, bots: [first mover, other], by, reason, at, playing}`.
+    """Documents `{_id: match id, game, contest, pair, n, round, bots, began, by, reason, at, playing}`.
 
+    `bots`: the first mover first. `began`: when the meeting was reserved; documents of older versions lack it.
     `playing`: its match may still be live, and must be stopped. An open meeting is taken back by removing it from
     `meetings`: however its match ends, the archive stores it as void.
     """
@@ -70,7 +71,7 @@ class Voids:
             return self._voids.find_one({"_id": match_id, "game": game, "contest": contest}, {"_id": 1}) is not None
 
     def spoilt(self, game: str, contest: str, since: datetime) -> list[dict[str, Any]]:
-        """`[{"pair", "bots", "at"}]` of meetings that the server took back, oldest first.
+        """`[{"pair", "bots", "began"?, "at"}]` of meetings that the server took back, in the order of `at`.
 
         All those of each pair of which it took one back after `since`. Raises Unavailable.
         """
@@ -79,7 +80,7 @@ class Voids:
             pairs = self._voids.distinct("pair", {**query, "at": {"$gt": since}})
             if not pairs:
                 return []
-            wanted = {"_id": 0, "pair": 1, "bots": 1, "at": 1}
+            wanted = {"_id": 0, "pair": 1, "bots": 1, "began": 1, "at": 1}
             return list(self._voids.find({**query, "pair": {"$in": pairs}}, wanted).sort("at", 1))
 
     def playing(self) -> list[dict[str, Any]]:
@@ -101,6 +102,8 @@ class Voids:
 
 def _kept(row: Mapping[str, Any], why: Why, playing: bool) -> UpdateOne:
     kept = {name: row[name] for name in ("game", "contest", "pair", "n", "bots")}
-    about = {"round": row.get("round", 0), "by": why.by, "reason": why.reason, "at": datetime.now(UTC)}
+    about = {"round": row.get("round", 0), "began": row["at"], "by": why.by, "reason": why.reason}
     flag = {"playing": True} if playing else {}
-    return UpdateOne({"_id": row["_id"]}, {"$setOnInsert": {**kept, **about, **flag}}, upsert=True)
+    return UpdateOne(
+        {"_id": row["_id"]}, {"$setOnInsert": {**kept, **about, "at": datetime.now(UTC), **flag}}, upsert=True
+    )

@@ -90,6 +90,32 @@ def test_a_match_that_is_played_ends_the_row(hall: Hall) -> None:
     assert len(hall.pair()) == 1
 
 
+def test_what_is_spoilt_at_once_counts_as_one(hall: Hall) -> None:
+    """Redis lost all that the bots played on several connections: they play it again at once, but not for ever."""
+    hall.begin("ab", format="champion", config={"battles": 4})
+    for _ in range(2):
+        hall.wait("abababab")
+        assert len(hall.pair()) == 4
+        hall.client.flushdb()
+        hall.storage.meetings.lost(hall.storage.meetings.open_ids(GAME, "cup"))
+    hall.wait("abababab")
+    assert len(hall.pair()) == 4
+    spoil(hall)
+    hall.pairer.now_s = after_the_last(hall, 0.0)
+    assert hall.pair() == []
+    hall.pairer.now_s = after_the_last(hall, FIRST_S)
+    assert hall.pair() != []
+
+
+def test_a_row_of_an_older_version_is_counted(hall: Hall) -> None:
+    """It does not say when its match began: each counts."""
+    hall.begin("ab", meetings=5)
+    hall.wait("ab")
+    spoilt(hall, 3)
+    hall.storage.database["voids"].update_many({}, {"$unset": {"began": 1}})
+    assert hall.pair() == []
+
+
 def test_a_pause_grows_up_to_the_longest() -> None:
     """Some minutes."""
     assert [pause_s(times) for times in (1, 2, 3, 4, 5, 9, 10_000)] == [0, 0, 5, 10, 20, LONGEST_S, LONGEST_S]

@@ -6,7 +6,9 @@ Computed from what is stored, so that it does not matter which worker pairs, nor
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from battlebot.storage import Storage
 
@@ -28,11 +30,23 @@ def resting(storage: Storage, game: str, contest: str, now: datetime) -> dict[fr
     found = {}
     for pair, rows in suspects.items():
         last = rows[-1]
-        in_a_row = sum(pair not in played or row["at"] > played[pair] for row in rows)
+        in_a_row = _in_a_row(row for row in rows if pair not in played or row["at"] > played[pair])
         until = last["at"] + timedelta(seconds=pause_s(in_a_row))
         # without a pause it may still be in the future: workers' clocks differ
         if in_a_row > AT_ONCE and until > now:
             found[frozenset(last["bots"])] = until
+    return found
+
+
+def _in_a_row(rows: Iterable[Mapping[str, Any]]) -> int:
+    """Returns how many matches were spoilt one after another; those that were being played at once count as one.
+
+    One outage spoils all that a bot plays on several connections.
+    """
+    found, last = 0, None
+    for row in rows:
+        if last is None or row.get("began", last) >= last:
+            found, last = found + 1, row["at"]
     return found
 
 
