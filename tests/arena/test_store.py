@@ -44,6 +44,32 @@ def test_a_match_is_stored_as_the_document_it_is(begun: Callable[..., Match], re
         assert decode_match(encode_match(one)) == one
 
 
+def test_a_match_that_another_version_stored_is_read() -> None:
+    """These fields every version has written: what came later must have a default. An unknown one is left out."""
+    seat = {"bot": "a", "place": "node/1", "remaining_s": 3.0}
+    verdict = {"victor": "a", "reason": "complete", "fault": "none"}
+    document = {
+        "id": "1",
+        "game": "numberwang",
+        "contest": None,
+        "seats": [seat, {**seat, "bot": "b", "later": 1}],
+        "state": {"players": ["a", "b"]},
+        "limits": {},
+        "options": {},
+        "seed": 7,
+        "started_s": 1000.0,
+        "later": {"more": True},
+    }
+    series = {"id": "s", "board": 1, "boards": 2, "number": 5}
+    match = decode_match(orjson.dumps({**document, "verdict": verdict, "series": series}))
+    assert ([one.bot for one in match.seats], match.seed) == (["a", "b"], 7)
+    assert match.series is not None
+    assert match.series.number == 5
+    assert match.verdict is not None
+    assert match.verdict.victor == "a"
+    assert decode_match(orjson.dumps(document)).verdict is None
+
+
 @pytest.mark.parametrize("value", [{1}, {1: 2}, 2**70, b"x", "\ud800", object()], ids=lambda one: type(one).__name__)
 def test_a_state_that_is_no_json_is_not_made_into_some(value: object, begun: Callable[..., Match]) -> None:
     """What would be stored must be what bots are told, and they cannot be told this."""
