@@ -245,7 +245,7 @@ LAYERS = {
     ),
     "battlebot.cli.gamescheck": layer(
         "the games are tried by the registry, which plays them, and the formats are loaded",
-        *("rules.registry", "contests.formats", "errors"),
+        *("rules.registry", "contests.formats", "runtime.timelimit", "errors"),
         theirs=(),
         never=SOCKETS,
     ),
