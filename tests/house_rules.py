@@ -156,7 +156,8 @@ LAYERS = {
     "battlebot.arena.places": layer("how places are written is text, and pure", theirs=(), never=PURE),
     "battlebot.arena.live": layer(
         "live matches stand on referee and Redis, and know no connection",
-        *("arena.live", "arena.places", "redisio", "referee", "rules", "storable", "wire", "config", "errors"),
+        *("arena.live", "arena.places", "redisio", "runtime.seldom", "referee", "rules", "storable"),
+        *("wire", "config", "errors"),
     ),
     "battlebot.arena.node": layer(
         "what a node does for its players stands on the live matches",
@@ -245,7 +246,7 @@ LAYERS = {
     ),
     "battlebot.cli.gamescheck": layer(
         "the games are tried by the registry, which plays them, and the formats are loaded",
-        *("rules.registry", "contests.formats", "errors"),
+        *("rules.registry", "contests.formats", "runtime.timelimit", "errors"),
         theirs=(),
         never=SOCKETS,
     ),

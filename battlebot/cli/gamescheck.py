@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 
 from battlebot.errors import BadFormat, BadGame, EmbeddedError
+from battlebot.runtime.timelimit import time_limit
 
 LIMIT_S = 20.0  # a hundred times as long as the games of the house take
 
@@ -29,7 +28,7 @@ def check_games(limit_s: float = LIMIT_S) -> None:
     from battlebot.rules.registry import discover
 
     check_formats()
-    with _interrupted_after(limit_s):
+    with time_limit(limit_s):
         discover()
 
 
@@ -57,19 +56,3 @@ def _forget() -> None:
         if f"{name}.".startswith(("games.", "battlebot.contests.formats.")):
             del sys.modules[name]
     importlib.invalidate_caches()
-
-
-@contextmanager
-def _interrupted_after(limit_s: float) -> Iterator[None]:
-    """Raises TimeoutError in what runs when the time is over: in the game, so that the error is told as the game's."""
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        raise TimeoutError(f"not done within {limit_s:g} seconds")
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, limit_s)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

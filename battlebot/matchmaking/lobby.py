@@ -21,7 +21,7 @@ from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
 from battlebot.arena.places import node_of
 from battlebot.config import Settings
-from battlebot.errors import Unavailable
+from battlebot.errors import Unavailable, UnknownGame
 from battlebot.matchmaking.doubts import Doubts, Finding
 from battlebot.matchmaking.waiters import Waiter, Waiters
 from battlebot.rules.contract import Game
@@ -69,9 +69,12 @@ class Lobby:
         """Checks that the bot, connected from `address`, may wait where it wants to.
 
         A bot with a seat in a live match of its contest may come back to it while the contest cannot be looked up.
-        Raises ContestClosed, TooMany if it would open one contest too many, Unavailable.
+        Raises UnknownGame if its game has been removed, ContestClosed, TooMany if it would open one contest too many,
+        Unavailable.
         """
         login = player.login
+        if login.game not in self.registry:
+            raise UnknownGame(f"There is no game {login.game!r} here any more.")
         if login.contest is None:
             return
         try:

@@ -36,6 +36,8 @@ def discover(package: str = "games") -> Registry:
     if len(folders) > 1:
         # without an __init__.py Python merges all folders of that name, so games might come from any of them
         raise bad_game(package, f"it is {len(folders)} folders: {', '.join(folders)}", "one, with an __init__.py")
+    for folder in folders:
+        _check_for_overlooked(package, Path(folder))
     games = {}
     for found in pkgutil.iter_modules(home.__path__):
         if found.name.startswith("_"):
@@ -48,6 +50,17 @@ def discover(package: str = "games") -> Registry:
     if not games:
         raise bad_game(package, "there is no game in it", "at least one file such as numberwang.py")
     return Registry(games)
+
+
+def _check_for_overlooked(package: str, home: Path) -> None:
+    """Raises BadGame for what looks like a game to its author, and is none to Python."""
+    for path in sorted(home.glob("[!_.]*/")):
+        if (path / "__init__.py").is_file():
+            if path.with_suffix(".py").is_file():
+                raise bad_game(f"{package}/{path.name}.py", f"there is a folder {path.name} as well", "one of the two")
+        elif any(path.glob("*.py")):
+            expected = "an __init__.py in it, or a name that begins with _"
+            raise bad_game(f"{package}/{path.name}", "it is a folder without an __init__.py", expected)
 
 
 def _imported(name: str, file: str) -> ModuleType:

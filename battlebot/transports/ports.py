@@ -14,7 +14,8 @@ class WaitingRoom(Protocol):
     def admit(self, player: Player, address: str) -> None:
         """Checks that the bot, connected from `address`, may wait where it wants to.
 
-        Raises ContestClosed, TooMany if it would open one contest too many, Unavailable.
+        Raises UnknownGame if its game has been removed, ContestClosed, TooMany if it would open one contest too many,
+        Unavailable.
         """
 
     def enter(self, player: Player, may_take: bool = True) -> None:

@@ -16,7 +16,7 @@ from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
 from battlebot.arena.places import Traits
 from battlebot.config import Settings
-from battlebot.errors import BadMessage, BattlebotError, LoginFailed, Refused, TooMany, Unavailable
+from battlebot.errors import BadMessage, BattlebotError, LoginFailed, Refused, TooMany, Unavailable, UnknownGame
 from battlebot.runtime.lag import Lag
 from battlebot.transports.connection import Connection, Frame, Gone
 from battlebot.transports.limits import Places, Rate
@@ -139,6 +139,11 @@ class Pump:
             player.came_s = arrived_s = time.time() - (time.monotonic() - came_s)
             with self._turning_away(player):
                 self._lobby.admit(player, connection.address)
+        except UnknownGame as error:
+            # for its matches it may be put back, or be at another node: no refusal, after which a bot would end
+            log.warning("login.without_game", address=connection.address, error=str(error))
+            connection.close(closing.UNAVAILABLE)
+            return None
         except Refused as error:
             self._stays.refuse(connection.address, came_s)
             log.info("login.failed", address=connection.address, code=error.code)

@@ -20,6 +20,7 @@ from battlebot.referee.events import Turned, Voided
 from battlebot.referee.match import Match, Reason
 from battlebot.referee.replay import check_match
 from battlebot.rules.registry import Registry
+from battlebot.runtime.seldom import Seldom
 from battlebot.storage import Storage
 
 pytestmark = pytest.mark.usefixtures("logs_as_before")
@@ -72,6 +73,26 @@ def test_a_match_that_ends_otherwise_has_not_failed(
     Conductor(registry, store, "n1", now_s=lambda: 1001.0).conduct(match, Turned("ada", LEGAL, 999.0))
     events = [orjson.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
     assert events == ["match.ended"]
+
+
+def test_a_slow_game_is_named_in_the_log(
+    begun: Callable[..., Match],
+    store: MatchStore,
+    registry: Registry,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Once, with the match: meanwhile its node does nothing else."""
+    monkeypatch.setattr("battlebot.arena.live.conduct.may_tell", Seldom())
+    configure_logs(Settings(log_format="json"))
+    match, conductor = begun(GAME), Conductor(registry, store, "n1", now_s=lambda: 1001.0)
+    conductor.draft(match, [Turned("ada", LEGAL, 0.5)])
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("battlebot.arena.live.conduct.SLOW_S", 0.0)
+    for _ in range(2):
+        conductor.draft(match, [Turned("ada", LEGAL, 0.5)])
+    (slow,) = [orjson.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert (slow["event"], slow["level"], slow["match"], slow["game"]) == ("game.slow", "warning", match.id, GAME)
 
 
 UNSTORABLE = {

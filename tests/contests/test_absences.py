@@ -9,6 +9,7 @@ from battlebot.arena.live.cutoff import LONGEST_S, CutOff
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Ticket
 from battlebot.redisio import keys
+from battlebot.rules.registry import Registry
 
 
 def looks(hall: Hall, seconds: int, alive: bool = True, attended: bool = False) -> int:
@@ -73,6 +74,17 @@ def test_a_server_that_was_down_charges_nobody(hall: Hall) -> None:
     hall.pass_time(600)
     assert looks(hall, 10) == 0
     assert looks(hall, 10) == 1
+
+
+def test_nobody_is_absent_while_the_game_is_removed(hall: Hall) -> None:
+    """Nobody is let in to play it. When it is back, there is time to come, too."""
+    hall.begin("ab", absentAfterS=10)
+    hall.wait("a")
+    games, hall.pairer.registry = hall.pairer.registry, Registry({})
+    assert looks(hall, 30) == 0
+    hall.pairer.registry = games
+    assert looks(hall, 10) == 0
+    assert looks(hall, 1) == 1
 
 
 def test_nobody_is_absent_while_no_node_lives(hall: Hall) -> None:

@@ -289,6 +289,27 @@ def test_a_match_that_its_game_fails_to_begin_is_taken_back(hall: Hall) -> None:
     assert [hall.storage.meetings.find(GAME, "cup", match.id)["n"] for match in hall.pair()] == [1]  # type: ignore[index]
 
 
+def test_a_game_that_never_returns_a_first_state_fails(hall: Hall) -> None:
+    """The worker would do nothing else any more. The other pair has no match yet: it is paired next time."""
+    game = hall.pairer.registry[GAME]
+    called: list[set[str]] = []
+
+    def once_for_ever(players: list[str], seed: int, options: dict[str, Any]) -> dict[str, Any]:
+        called.append(set(players))
+        while len(called) == 1:
+            pass
+        return game.rules.initial_state(players, seed, options)
+
+    hall.pairer.registry = Registry({GAME: replace(game, rules=replace(game.rules, initial_state=once_for_ever))})
+    hall.pairer.make_within_s = 0.1
+    hall.begin("abcd", meetings=1)
+    hall.wait("abcd")
+    assert hall.pair() == []
+    assert len(called) == len(Finished(hall.client).ids(9)) == 1
+    hall.archive()
+    assert [{seat.bot for seat in match.seats} for match in hall.pair()] == [set("abcd") - called[0]]
+
+
 def test_a_match_that_cannot_be_read_keeps_no_other_from_being_stopped(
     hall: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,6 +73,23 @@ def test_a_folder_is_a_game_too(package_of: Callable[..., str], tmp_path: Path) 
     assert list(discover(package)) == ["tiny"]
 
 
+def test_a_game_that_would_be_overlooked_stops_the_start(package_of: Callable[..., str], tmp_path: Path) -> None:
+    """A folder that lacks its __init__.py, and a file beside a folder of its name, from which Python would import."""
+    package = package_of(tiny=GOOD)
+    folder = tmp_path / package / "tiny"
+    (tmp_path / package / "_tools").mkdir()
+    (tmp_path / package / "_tools" / "helper.py").write_text("")
+    folder.mkdir()
+    (folder / "words.txt").write_text("")
+    assert list(discover(package)) == ["tiny"]
+    (folder / "board.py").write_text("")
+    with pytest.raises(BadGame, match=f"{package}/tiny: it is a folder without an __init__.py"):
+        discover(package)
+    (folder / "__init__.py").write_text(GOOD)
+    with pytest.raises(BadGame, match=f"{package}/tiny.py: there is a folder tiny as well"):
+        discover(package)
+
+
 def test_the_readmes_game_is_a_game(package_of: Callable[..., str]) -> None:
     """The example that a newcomer copies passes, and its first turn does what it says."""
     readme = (ROOT / "games" / "README.md").read_text()

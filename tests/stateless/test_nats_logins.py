@@ -55,6 +55,19 @@ def test_a_token_may_be_anything(tmp_path: Path) -> None:
         line.close()
 
 
+def test_a_password_is_not_sent_in_plain_text_where_tls_is_asked_for(tmp_path: Path) -> None:
+    """The one that would be accepted."""
+    rules = tmp_path / "nats.conf"
+    rules.write_text(USERS.format(password="pa.ss"))
+    port = free_port()
+    with nats_server(port, "-c", str(rules)):
+        wait_until_listening(f"nats://bot:bots@127.0.0.1:{port}")
+        line = NatsLine(f"tls://battlebot:pa.ss@127.0.0.1:{port}")
+        with pytest.raises(NoLine, match="NATS_URL asks for TLS, and NATS has none"):
+            line.ask("any", "m1", b"", 10.0)
+        line.close()
+
+
 def test_another_server_of_the_cluster_has_the_same_users(tmp_path: Path) -> None:
     """Where the one that NATS_URL names is gone, the server connects as the same user to one that it has learned of."""
     ports, routes = (free_port(), free_port()), (free_port(), free_port())

@@ -30,6 +30,7 @@ from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import step_all
 from battlebot.referee.telling import update_for
 from battlebot.rules.contract import Game
+from battlebot.runtime.seldom import Seldom
 from battlebot.wire.updates import Update
 
 log = structlog.get_logger()
@@ -38,6 +39,10 @@ ABOUT_ABSENCE = frozenset({Joined, Overdue})  # events whose answers depend on w
 ABOUT_SEATS = frozenset({Joined, Left, Orphaned})  # by which a match does not go on
 BACK_S = 2.0  # in which a node that has lost its connections to Redis reads its mailbox again
 LOOK_S = 0.1
+# of computing, in which a node does nothing for any other bot
+SLOW_S = 0.25
+
+may_tell = Seldom()
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -146,7 +151,11 @@ class Conductor:
             told = self._empty_seats.told(match, events, now_s)
         if not told:
             return Draft(match, Step(match))
+        before_s = time.thread_time()
         answer, turns = step_all(self.registry[match.game], match, told, now_s)
+        took_s = time.thread_time() - before_s
+        if took_s > SLOW_S and may_tell(("slow", match.game)):
+            log.warning("game.slow", match=match.id, game=match.game, ms=round(1000 * took_s))
         if answer.match is match:
             return Draft(match, answer)
         follows = self._follows(answer.match)

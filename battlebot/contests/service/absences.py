@@ -55,7 +55,8 @@ class Absences:
         Finishes the contest if nothing is left to play. Raises Unavailable.
         """
         kind = kind_of(contest)
-        if not kind.CLOSED:
+        if not kind.CLOSED or contest.game not in self.pairer.registry:
+            # bots of a game that was removed are not let in
             return 0
         situation = self.pairer.situation(contest, [])
         if kind.complete(situation):

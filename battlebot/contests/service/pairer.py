@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import structlog
 
+from battlebot.arena.live.calls import Beginning
 from battlebot.arena.live.conduct import asked_of
 from battlebot.arena.live.ids import new_match_id
 from battlebot.arena.live.making import beginning, new_match
@@ -29,6 +30,7 @@ from battlebot.matchmaking.missing import Missing
 from battlebot.redisio import keys
 from battlebot.referee.match import Match
 from battlebot.rules.contract import RAISED, Game
+from battlebot.runtime.timelimit import time_limit
 from battlebot.storage import Storage
 
 log = structlog.get_logger()
@@ -38,6 +40,7 @@ WORTH_FORGETTING = 1000  # meetings read; fewer are cheap enough to be read agai
 IN_VAIN_S = 10.0  # how long an open contest's waiting bots are not looked at again if no two of them may meet
 MOST_IN_VAIN = 1000
 BEGIN_WITHIN_MS = 10_000  # of reserving; later the meeting may already have been released
+MAKE_WITHIN_S = 5.0  # the first states of a batch, so that there is time left to begin them
 ATTEMPTS = 5  # to pair while the contest is being changed; then the sweep asks again
 
 
@@ -95,6 +98,7 @@ class Pairer:
     now_s: Callable[[], float] = time.time
     ask_bots: Callable[[str], None] = lambda match_id: None
     paused: Callable[[Collection[str]], Collection[str]] = lambda bots: ()
+    make_within_s: float = MAKE_WITHIN_S
     _in_vain: dict[str, tuple[float, object]] = field(default_factory=dict)
 
     def pair(self, game_name: str, contest_name: str) -> int:
@@ -218,23 +222,41 @@ class Pairer:
         if reserved is None:
             return None
         ids = [match_id for match_id in planned if match_id in reserved]
-        matches = [self._made(contest, there, one, planned[one], before_s) for one in ids]
         game = self.registry[contest.game]
-        most = dict.fromkeys(there.addresses.values(), self.settings.bot_matches)
-        begun = self.store.begin_all([beginning(game, match, most) for match in matches], queue, not_after_ms)
-        unbegun = [match_id for match_id, done in zip(ids, begun, strict=True) if not done]
+        made = self._all_made(contest, there, {match_id: planned[match_id] for match_id in ids}, before_s)
+        done = self.store.begin_all(made, queue, not_after_ms)
+        begun = {one.match.id: one.match for one, is_begun in zip(made, done, strict=True) if is_begun}
+        unbegun = [match_id for match_id in ids if match_id not in begun]
         if unbegun:
             # somebody left, or other matches took the places at an address: the next sweep pairs those who still wait
             self.storage.meetings.release(unbegun)
-        for match, done in zip(matches, begun, strict=True):
-            if done:
-                about = {"match": match.id, "game": game.name, "contest": contest.name}
-                pairing = planned[match.id]
-                players = [seat.bot for seat in match.seats]
-                log.info("match.begun", **about, n=pairing.n, round=pairing.round, players=players)
-                if asked_of(game, match):
-                    self.ask_bots(match.id)
-        return len(ids) - len(unbegun)
+        for match in begun.values():
+            about = {"match": match.id, "game": game.name, "contest": contest.name}
+            pairing = planned[match.id]
+            players = [seat.bot for seat in match.seats]
+            log.info("match.begun", **about, n=pairing.n, round=pairing.round, players=players)
+            if asked_of(game, match):
+                self.ask_bots(match.id)
+        return len(begun)
+
+    def _all_made(
+        self, contest: Contest, there: Present, planned: Mapping[str, Pairing], started_s: float
+    ) -> list[Beginning]:
+        """Returns the matches' beginnings; none after one whose first state took too long: its game has failed.
+
+        Without a limit, a game that never returns would keep this worker from all other work.
+        """
+        game = self.registry[contest.game]
+        most = dict.fromkeys(there.addresses.values(), self.settings.bot_matches)
+        made, until_s = list[Beginning](), time.monotonic() + self.make_within_s
+        for match_id, pairing in planned.items():
+            left_s = until_s - time.monotonic()
+            if left_s <= 0:
+                break
+            with time_limit(left_s):
+                match = self._made(contest, there, match_id, pairing, started_s)
+                made.append(beginning(game, match, most))
+        return made
 
     def _made(self, contest: Contest, there: Present, match_id: str, pairing: Pairing, started_s: float) -> Match:
         seats = [(waiter.bot, there.tickets[waiter.ticket].place) for waiter in pairing.waiters]

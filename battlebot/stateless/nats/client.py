@@ -132,6 +132,13 @@ class LineClient(Client):
         """Drops the connection."""
         self.drop()
 
+    def _connect_command(self) -> bytes:
+        # nats-py would send the credentials in plain text. The SDK has the same: it imports nothing of the server
+        asked = self._current_server is not None and self._current_server.uri.scheme == "tls"
+        if asked and not self._server_info.get("tls_required"):
+            raise Error("nats: NATS_URL asks for TLS, and NATS has none")
+        return super()._connect_command()
+
     async def _process_connect_init(self) -> None:
         try:
             await super()._process_connect_init()
