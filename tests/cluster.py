@@ -8,6 +8,7 @@ import socket
 import time
 import urllib.error
 import urllib.request
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,6 +28,8 @@ from battlebot.embedded.process import Child, Program
 
 LIMIT_S = 30.0  # for anything that a test waits for; far more than it takes
 
+_claims: deque[socket.socket] = deque(maxlen=100)  # on the ports given last; what falls out is closed
+
 
 def wait_for(condition: Callable[[], Any], what: str = "", limit_s: float = LIMIT_S) -> Any:
     """Returns what `condition()` returns as soon as it is true. Fails the test if that takes longer than `limit_s`."""
@@ -40,14 +43,21 @@ def wait_for(condition: Callable[[], Any], what: str = "", limit_s: float = LIMI
 
 
 def free_port() -> int:
-    """Returns a port that was free a moment ago, below those that systems give to outgoing connections."""
+    """Returns a port that was free a moment ago, below those that systems give to outgoing connections.
+
+    No other process of tests gets it before the part it is for has started: its UDP twin, which no part uses, stays taken.
+    """
     while True:
         port = 20_000 + secrets.randbelow(12_000)
+        claim = socket.socket(type=socket.SOCK_DGRAM)
         with socket.socket() as probe:
             try:
+                claim.bind(("127.0.0.1", port))
                 probe.bind(("127.0.0.1", port))
             except OSError:
+                claim.close()
                 continue
+        _claims.append(claim)
         return port
 
 
