@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from flask import Response, current_app, request
 
+from battlebot.api.atonce import piece_by_piece
 from battlebot.api.contests import CONTEST, stored_contest
 from battlebot.api.contestschemas import WithVoid
 from battlebot.api.context import check_game, current_context
@@ -148,7 +149,7 @@ def _plain(text: str | None) -> str:
 
 
 def _file(pieces: Iterator[bytes], mimetype: str, name: str) -> Response:
-    response = Response(() if request.method == "HEAD" else pieces, mimetype=mimetype)
+    response = Response(() if request.method == "HEAD" else piece_by_piece(pieces), mimetype=mimetype)
     response.headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
     response.headers["Access-Control-Allow-Origin"] = "*"
     response.headers["Cache-Control"] = "no-cache"

@@ -9,6 +9,7 @@ from typing import Any
 from flask import Blueprint, Response, current_app, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from battlebot.api.atonce import piece_by_piece
 from battlebot.api.contests import contest_head, stored_contest
 from battlebot.api.context import check_game, current_context
 from battlebot.api.reading import check_before, stored_match
@@ -189,7 +190,7 @@ def match_story(game: str, match_id: str) -> Response:
     if not has_a_story(record):
         raise UnknownMatch("There are no events of this match.")
     lines = _lines(story(current_context().registry[game], record), current_app.json.dumps)
-    return Response(() if request.method == "HEAD" else lines, mimetype="application/x-ndjson")
+    return Response(() if request.method == "HEAD" else piece_by_piece(lines), mimetype="application/x-ndjson")
 
 
 def _lines(told: Iterator[list[Any]], dumps: Callable[[Any], str]) -> Iterator[bytes]:
