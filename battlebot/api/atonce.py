@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TypeVar
 
-from flask import Flask, current_app, g, request
+from flask import Flask, Response, current_app, g, request
 
 from battlebot.api.limits import PROBES, sender
 from battlebot.errors import Unavailable
@@ -22,6 +22,7 @@ MOST_OF_AN_ADDRESS = 4
 WAIT_S = 10.0
 LIVE_PAGES = "\0live pages"  # these look together: no address is called so
 EXTENSION = "battlebot.at-once"
+FILES = "battlebot.files"
 
 Made = TypeVar("Made")
 
@@ -66,10 +67,10 @@ class AtOnce:
 def wait_in_line(app: Flask) -> None:
     """Has each request that only reads wait for a place, until its view has returned.
 
-    What is made later, while the answer is sent, needs `piece_by_piece`, or `of_live_pages`. Requests that change
+    What is made later, while the answer is sent, needs `streamed`, or `of_live_pages`. Requests that change
     something have no line: they are few, and may wait for an HTTP bot.
     """
-    app.extensions[EXTENSION] = AtOnce()
+    app.extensions[EXTENSION], app.extensions[FILES] = AtOnce(), AtOnce()
 
     def enter() -> None:
         # what belongs to no blueprint is not here, or waits for events: the viewers' polls
@@ -87,11 +88,25 @@ def leave_line() -> None:
         g.pop("place").close()
 
 
-def piece_by_piece(pieces: Iterator[Made]) -> Iterator[Made]:
-    """The pieces of a streamed answer, each made at a place of its own. Raises Unavailable between two pieces."""
+def streamed(pieces: Iterator[bytes], mimetype: str) -> Response:
+    """The answer that sends `pieces`, each made at a place; while it is sent, it has one of those for files.
+
+    Who reads slowly keeps in memory what the next piece is made from. Raises Unavailable.
+    """
+    if request.method == "HEAD":
+        return Response(mimetype=mimetype)
+    leave_line()
+    stack = ExitStack()
+    stack.enter_context(current_app.extensions[FILES].place(sender()))
+    response = Response(_piece_by_piece(pieces), mimetype=mimetype)
+    response.call_on_close(stack.close)
+    return response
+
+
+def _piece_by_piece(pieces: Iterator[bytes]) -> Iterator[bytes]:
     at_once, key = current_app.extensions[EXTENSION], sender()
 
-    def made() -> Iterator[Made]:
+    def made() -> Iterator[bytes]:
         while True:
             with at_once.place(key):
                 piece = next(pieces, None)

@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 from webhouse import CONTESTS, House
 
-from battlebot.api.atonce import EXTENSION, LIVE_PAGES, AtOnce
+from battlebot.api.atonce import EXTENSION, FILES, LIVE_PAGES, AtOnce
 from battlebot.errors import Unavailable
 
 ADDRESS = "127.0.0.1"  # of Flask's client
@@ -75,6 +75,19 @@ def test_requests_that_read_wait_for_a_place(home: House) -> None:
     assert home.client.get("/bots/numberwang").status_code == 200
     assert home.client.get(f"{CONTESTS}/cup/export.csv").data.startswith(b"match,game,contest")
     assert len(at_once) == 0
+
+
+def test_an_address_is_sent_so_many_files_at_a_time(home: House) -> None:
+    """Each keeps something in memory for as long as it is read."""
+    home.contest("cup", bots=("a", "b"))
+    home.app.extensions[FILES] = AtOnce(most_of_one=1, wait_s=0.01)
+    path = f"{CONTESTS}/cup/export.csv"
+    first = home.client.get(path, buffered=False)
+    assert home.client.get(path).status_code == 503
+    assert home.client.head(path).status_code == 200
+    assert home.client.get(path, environ_base={"REMOTE_ADDR": "127.0.0.2"}).status_code == 200
+    first.close()
+    assert home.client.get(path).status_code == 200
 
 
 def test_a_live_page_holds_no_place_while_it_waits(home: House) -> None:
