@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 import structlog
-from flask import render_template, url_for
+from flask import current_app, url_for
 from markupsafe import Markup
 
 from battlebot.api.contests import contest_document, contest_head, results, stored_contest
@@ -19,6 +19,7 @@ from battlebot.api.context import current_context
 from battlebot.api.streams import Snapshot
 from battlebot.api.verdicts import finish, verdict
 from battlebot.errors import Unavailable, UnknownMatch
+from battlebot.runtime.unhurried import unhurried
 from battlebot.web import board
 from battlebot.web.crosstable import LARGEST, crosstable
 from battlebot.web.filters import span
@@ -39,8 +40,10 @@ log = structlog.get_logger(__name__)
 
 
 def section(name: str, **values: Any) -> Markup:
-    """A section of a page as HTML."""
-    return Markup(render_template(f"_{name}.html", **values))  # noqa: S704 - templates escape their values
+    """A section of a page as HTML. While a large one is rendered, others run in between."""
+    current_app.update_template_context(values)
+    pieces = current_app.jinja_env.get_template(f"_{name}.html").generate(values)
+    return Markup("".join(unhurried(pieces)))  # noqa: S704 - templates escape their values
 
 
 def live_matches(game: str | None = None, contest: str | None = None) -> list[dict[str, Any]] | None:
