@@ -34,7 +34,7 @@ log = structlog.get_logger(__name__)
 
 def handle_errors(app: Flask) -> None:
     """Answer every error of the app's requests in our format; no traceback reaches the client."""
-    app.register_error_handler(BattlebotError, _of_ours)
+    app.register_error_handler(BattlebotError, answer_error)
     app.register_error_handler(HTTPException, _of_http)
     app.register_error_handler(Exception, _of_surprise)
 
@@ -51,13 +51,16 @@ def answer(status: int, body: dict[str, Any]) -> Response:
     return response
 
 
-def _of_ours(error: BattlebotError) -> Response:
+def answer_error(error: BattlebotError) -> Response:
+    """The answer to an error of ours; with Retry-After if the error says when to try again."""
     if error.http_status >= 500:
         log.warning("request failed", path=request.path, code=error.code, error=str(error))
     response = answer(error.http_status, error.as_dict())
     if error.http_status == HTTPStatus.UNAUTHORIZED:
         invalid = "" if isinstance(error, NoToken) else ', error="invalid_token"'
         response.headers["WWW-Authenticate"] = CHALLENGE + invalid
+    if "retryAfterS" in error.details:
+        response.headers["Retry-After"] = str(error.details["retryAfterS"])
     return response
 
 

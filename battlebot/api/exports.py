@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 from unicodedata import normalize
 from urllib.parse import quote
 
-from flask import Response, current_app, request
+from flask import Response, current_app
 
+from battlebot.api.atonce import streamed
 from battlebot.api.contests import CONTEST, stored_contest
 from battlebot.api.contestschemas import WithVoid
 from battlebot.api.context import check_game, current_context
 from battlebot.api.jsonprovider import iso
+from battlebot.api.longmatches import json_line
 from battlebot.api.parsing import Described
 from battlebot.api.reading import stored_match
 from battlebot.api.schemas import ErrorBody
 from battlebot.api.verdicts import explained
-from battlebot.storage.games import PER_TURN
 from battlebot.wire.matchfiles import format_of
 
 COLUMNS = (
@@ -32,8 +33,6 @@ COLUMNS = (
 FORMULA = frozenset("=+-@\t\r")
 SEPARATORS = frozenset(";,|\t")
 TEXT = {"schema": {"type": "string"}}
-
-Dumps = Callable[[Any], str]
 
 exports = Described("exports", __name__, description="Matches and contests as files")
 exports.url_value_preprocessor(check_game)
@@ -76,29 +75,9 @@ def export_ndjson(asked: dict[str, Any], game: str, name: str) -> Response:
     stored_contest(game, name)
     kept, dumps = current_context().storage.games, current_app.json.dumps
     games = kept.each_of_contest(game, name, void=asked["void"] == "true", turns=True, fault=asked["fault"])
-    lines = (json_line(explained(match), partial(kept.later_turns, match["_id"]), dumps) for match in games)
+    lines = (json_line(explained(match), partial(kept.entries, match), dumps) for match in games)
     pieces = (piece for line in lines for piece in line)
     return _file(pieces, "application/x-ndjson", f"{name}.ndjson")
-
-
-def json_line(
-    match: Mapping[str, Any], later: Callable[[], Iterator[Mapping[str, Any]]], dumps: Dumps
-) -> Iterator[bytes]:
-    """The match as a line of JSON. An overlong match gets its turns, then their times, part by part from `later`."""
-    if not match["match"].get("parts"):
-        yield dumps(match).encode() + b"\n"
-        return
-    head = {name: value for name, value in match.items() if name not in ("turns", "match")}
-    times = [name for name in PER_TURN if name in match["match"]]
-    about = {name: value for name, value in match["match"].items() if name not in times}
-    yield f'{dumps(head)[:-1]},"turns":{dumps(match["turns"])[:-1]}'.encode()
-    yield from (f",{dumps(part['turns'])[1:-1]}".encode() for part in later() if part["turns"])
-    yield f'],"match":{dumps(about)[:-1]}'.encode()
-    for name in times:
-        yield f',"{name}":{dumps(match["match"][name])[:-1]}'.encode()
-        yield from (f",{dumps(part[name])[1:-1]}".encode() for part in later() if part.get(name))
-        yield b"]"
-    yield b"}}\n"
 
 
 def csv_row(match: Mapping[str, Any]) -> list[Any]:
@@ -148,7 +127,7 @@ def _plain(text: str | None) -> str:
 
 
 def _file(pieces: Iterator[bytes], mimetype: str, name: str) -> Response:
-    response = Response(() if request.method == "HEAD" else pieces, mimetype=mimetype)
+    response = streamed(pieces, mimetype)
     response.headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
     response.headers["Access-Control-Allow-Origin"] = "*"
     response.headers["Cache-Control"] = "no-cache"

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import math
 import time
+from collections import OrderedDict
+from collections.abc import Callable
 
 from flask import Flask, Response, request
 from flask_limiter import Limiter, RequestLimit
 from flask_limiter.util import get_remote_address
 
-from battlebot.api.errors import answer
+from battlebot.api.errors import answer_error
 from battlebot.api.registrations import registrations
 from battlebot.config import Settings
 from battlebot.errors import TooMany
 from battlebot.wire.addresses import household
 
+MINUTE_S = 60.0
 TIMEOUT_S = 1  # an unresponsive Redis must not delay registrations for long
 PROBES = ("/healthz", "/readyz")  # cheap requests of load balancers and monitors
 
@@ -38,7 +41,7 @@ def limit_registrations(app: Flask, settings: Settings) -> None:
         f"{settings.registrations_per_hour} per hour",
         scope="registrations",
         methods=["POST"],
-        on_breach=lambda limit: _refuse(limit, "Your address has registered too many bots; try again later."),
+        on_breach=_refuse,
     )(registrations)
 
 
@@ -47,16 +50,42 @@ def limit_requests(app: Flask, settings: Settings) -> None:
 
     Bots' connections are limited by number instead, never by frequency: see `transports/limits.py`.
     """
-    limiter = Limiter(
-        sender,
-        app=app,
-        storage_uri="memory://",
-        strategy="fixed-window",
-        key_prefix="requests",
-        application_limits=[f"{settings.requests_per_minute} per minute"],
-        on_breach=lambda limit: _refuse(limit, "Your address asks too much; try again later."),
-    )
-    limiter.request_filter(lambda: request.path in PROBES or _is_a_bots())
+    counts = PerMinute(settings.requests_per_minute)
+
+    def count(*_: object) -> None:
+        if request.path not in PROBES and not _is_a_bots():
+            wait_s = counts.take(sender())
+            if wait_s:
+                raise _too_many(wait_s, "Your address asks too much; try again later.")
+
+    # earlier than `before_request`, which is too late for the names in paths that are refused
+    app.url_value_preprocessor(count)
+
+
+class PerMinute:
+    """Counts requests by sender, in the minute that begins with the first.
+
+    A request costs the same however many senders there are: for each, the library's counter in memory looks at all.
+    """
+
+    def __init__(self, most: int, now_s: Callable[[], float] = time.monotonic) -> None:
+        self._most = most
+        self._now_s = now_s
+        # until when, and how many; first whose minute ends first
+        self._counted: OrderedDict[str, tuple[float, int]] = OrderedDict()
+
+    def take(self, sender: str) -> float:
+        """Counts a request; returns 0.0 if it is within the limit, else the seconds until the sender may ask again."""
+        now_s = self._now_s()
+        while self._counted and next(iter(self._counted.values()))[0] <= now_s:
+            self._counted.popitem(last=False)
+        until_s, count = self._counted.get(sender, (now_s + MINUTE_S, 0))
+        self._counted[sender] = (until_s, count + 1)
+        return 0.0 if count < self._most else until_s - now_s
+
+    def __len__(self) -> int:
+        """How many senders are remembered."""
+        return len(self._counted)
 
 
 def _is_a_bots() -> bool:
@@ -64,12 +93,13 @@ def _is_a_bots() -> bool:
     return request.url_rule is not None and bool(request.url_rule.websocket)
 
 
-def _refuse(limit: RequestLimit, sentence: str) -> Response:
-    wait_s = max(1, math.ceil(limit.window[0] - time.time()))
-    error = TooMany(sentence, retryAfterS=wait_s)
-    response = answer(error.http_status, error.as_dict())
-    response.headers["Retry-After"] = str(wait_s)
-    return response
+def _refuse(limit: RequestLimit) -> Response:
+    error = _too_many(limit.window[0] - time.time(), "Your address has registered too many bots; try again later.")
+    return answer_error(error)
+
+
+def _too_many(wait_s: float, sentence: str) -> TooMany:
+    return TooMany(sentence, retryAfterS=max(1, math.ceil(wait_s)))
 
 
 def sender() -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from flask import url_for
+from flask import current_app, url_for
 
+from battlebot.api.atonce import streamed
 from battlebot.api.contests import contest_head, stored_contest
 from battlebot.api.context import check_game, current_context
 from battlebot.api.listed import listed
+from battlebot.api.longmatches import json_line
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import (
     LINK,
@@ -23,6 +26,7 @@ from battlebot.api.schemas import (
 )
 from battlebot.api.verdicts import explained
 from battlebot.errors import BadMessage, UnknownMatch
+from battlebot.storage.games import is_long
 
 reading = Described("reading", __name__, description="Bots, finished matches, contests")
 reading.url_value_preprocessor(check_game)
@@ -56,9 +60,13 @@ def list_matches(page: dict[str, Any], game: str) -> tuple[list[dict[str, Any]],
 @reading.get("/games/<game>/<match_id>")
 @reading.response(200, StoredMatchWithTurns)
 @reading.alt_response(404, schema=ErrorBody)
-def show_match(game: str, match_id: str) -> dict[str, Any]:
+def show_match(game: str, match_id: str) -> Any:
     """One finished match with its turns"""
-    return explained(stored_match(game, match_id))
+    head = stored_head(game, match_id)
+    if not is_long(head):
+        return explained(stored_match(game, match_id))
+    entries = partial(current_context().storage.games.entries, head)
+    return streamed(json_line(explained(head), entries, current_app.json.dumps), "application/json")
 
 
 @reading.get("/games/<game>/contest/<contest>")
@@ -103,7 +111,22 @@ def check_before(before: str | None) -> None:
 
 def stored_match(game: str, match_id: str) -> dict[str, Any]:
     """A finished match of that game, with its turns. Raises UnknownMatch, Unavailable."""
-    found = current_context().storage.games.find(match_id)
+    return _of_game(game, match_id, current_context().storage.games.find(match_id))
+
+
+def stored_head(game: str, match_id: str) -> dict[str, Any]:
+    """A finished match of that game, without its turns. Raises UnknownMatch, Unavailable."""
+    return _of_game(game, match_id, current_context().storage.games.head(match_id))
+
+
+def short_match(game: str, match_id: str) -> dict[str, Any]:
+    """A finished match of that game, with its turns, unless it is a long one. Raises UnknownMatch, Unavailable."""
+    if is_long(stored_head(game, match_id)):
+        raise UnknownMatch("This match is too long to be replayed for a page.")
+    return stored_match(game, match_id)
+
+
+def _of_game(game: str, match_id: str, found: dict[str, Any] | None) -> dict[str, Any]:
     if found is None or found["game"] != game:
         raise UnknownMatch(f"There is no finished match {match_id[:64]!r} of {game}.")
     return found

@@ -9,20 +9,31 @@ they apply also unrated, series, voided (who took it back) and parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pymongo.collection import Collection
 from pymongo.database import Database
 
 from battlebot.storage.batches import in_batches
 from battlebot.storage.mongo import mongo_errors
 
+Query = dict[str, Any]
+
 # fields under `match` with one value per turn: ms that its bot was charged, ms that the server took
 PER_TURN = ("clocks", "serverMs")
 LISTED = {"turns": 0, **{f"match.{name}": 0 for name in PER_TURN}}
+LONG = 5000  # turns; of a match with more, not all should be in memory at once for each reader
+# the same condition as `is_long`
+IS_LONG = {"$or": [{"$gt": ["$match.parts", 0]}, {"$gt": ["$match.version", LONG]}]}
+SHORT_ONLY = {
+    "turns": {"$cond": [IS_LONG, "$$REMOVE", "$turns"]},
+    **{f"match.{name}": {"$cond": [IS_LONG, "$$REMOVE", f"$match.{name}"]} for name in PER_TURN},
+}
 AT_ONCE = 50  # documents per batch, of which some hold tens of kilobytes: without turns, and with them
 AT_ONCE_WITH_TURNS = 8
 NUMBERS_AT_ONCE = 1000
+ENTRIES_AT_ONCE = {"turns": LONG, **dict.fromkeys(PER_TURN, 50_000)}
 
 
 class Games:
@@ -42,6 +53,51 @@ class Games:
                     for name in PER_TURN:
                         game["match"].get(name, []).extend(part.get(name, []))
         return game
+
+    def head(self, match_id: str) -> dict[str, Any] | None:
+        """The match without `turns` and the values of PER_TURN, or None. Raises Unavailable."""
+        with mongo_errors():
+            return self._games.find_one({"_id": match_id}, LISTED)
+
+    def entries(self, match: Mapping[str, Any], name: str) -> Iterator[list[Any]]:
+        """Yields all `turns` of a match, or all values of one of PER_TURN, `ENTRIES_AT_ONCE` at a time.
+
+        Nothing if the match has none. Raises Unavailable, also during the iteration.
+        """
+        size = ENTRIES_AT_ONCE[name]
+        for collection, query, field in self._documents(match, name):
+            begin, more = 0, True
+            while more:
+                some = _computed(collection, query, {"$slice": [field, begin, size]}) or []
+                if some:
+                    yield some
+                begin, more = begin + size, len(some) == size
+
+    def with_end(self, head: Mapping[str, Any], most: int) -> tuple[dict[str, Any], int]:
+        """The match with its last turns and their times, `most` at most; and how many turns there are in all.
+
+        Raises Unavailable.
+        """
+        columns = {}
+        for name in ("turns", *PER_TURN):
+            found: list[Any] = []
+            for collection, query, field in reversed(self._documents(head, name)):
+                if len(found) < most:
+                    found = (_computed(collection, query, {"$slice": [field, len(found) - most]}) or []) + found
+            columns[name] = found
+        sizes = (
+            _computed(collection, query, {"$size": field})
+            for collection, query, field in self._documents(head, "turns")
+        )
+        times = {name: columns[name] for name in PER_TURN}
+        return {**head, "turns": columns["turns"], "match": {**head["match"], **times}}, sum(sizes)
+
+    def _documents(self, match: Mapping[str, Any], name: str) -> list[tuple[Collection[dict[str, Any]], Query, str]]:
+        """Where a match's entries are: collection, query and field of each document that has some, in order."""
+        field = f"${name}" if name == "turns" else f"$match.{name}"
+        later = range(1, (match["match"].get("parts") or 0) + 1)
+        queries = [{"match": match["_id"], "part": number} for number in later]
+        return [(self._games, {"_id": match["_id"]}, field), *((self._turns, query, f"${name}") for query in queries)]
 
     def recent(
         self, game: str, limit: int = 30, before: str | None = None, fault: str | None = None
@@ -90,17 +146,17 @@ class Games:
     ) -> Iterator[dict[str, Any]]:
         """Yields all of a contest's matches in the order in which they ended, a few in memory at a time.
 
-        Void ones only if `void`, or if a `fault` is asked for. With `turns` each has its turns, an overlong match only
-        the first part of them: `match.parts` counts the others, which `later_turns` reads. Raises Unavailable, also
-        during the iteration.
+        Void ones only if `void`, or if a `fault` is asked for. With `turns` each has its turns, but a long match
+        (`is_long`): `entries` reads those. Raises Unavailable, also during the iteration.
         """
         # both values rather than no condition, so that the index gives the order
         wanted: Any = {"$in": [False, True]} if void or fault is not None else False
         query = {"game": game, "contest": contest, "match.void": wanted, **_of_fault(fault)}
         at_once = AT_ONCE_WITH_TURNS if turns else AT_ONCE
         with mongo_errors():
-            found = self._games.find(query, None if turns else LISTED)
-            yield from in_batches(found.sort("match.seq", 1), at_once)
+            shown = {"$set": SHORT_ONLY} if turns else {"$unset": list(LISTED)}
+            found = self._games.aggregate([{"$match": query}, {"$sort": {"match.seq": 1}}, shown])
+            yield from in_batches(found, at_once)
 
     def later_turns(self, match_id: str) -> Iterator[dict[str, Any]]:
         """Yields the later parts of an overlong match: `turns` and the values of PER_TURN. Raises Unavailable."""
@@ -124,6 +180,18 @@ class Games:
                 query = {**query, "match.seq": {"$lt": at["match"]["seq"]}}
             found = self._games.find(query, shown).sort("match.seq", -1).limit(limit)
             return list(in_batches(found, AT_ONCE if shown is LISTED else NUMBERS_AT_ONCE))
+
+
+def is_long(match: Mapping[str, Any]) -> bool:
+    """Whether a stored match is too long to be read as a whole for everybody who asks for it."""
+    return bool(match["match"].get("parts")) or match["match"].get("version", 0) > LONG
+
+
+def _computed(collection: Collection[dict[str, Any]], query: Query, value: dict[str, Any]) -> Any:
+    """What MongoDB computes from the one document that fits, if that is there; None for an array that it lacks."""
+    with mongo_errors():
+        found = list(collection.aggregate([{"$match": query}, {"$project": {"_id": 0, "value": value}}]))
+    return found[0].get("value") if found else None
 
 
 def _of_fault(fault: str | None) -> dict[str, str]:

@@ -9,9 +9,10 @@ from typing import Any
 from flask import Blueprint, Response, current_app, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from battlebot.api.atonce import streamed
 from battlebot.api.contests import contest_head, stored_contest
 from battlebot.api.context import check_game, current_context
-from battlebot.api.reading import check_before, stored_match
+from battlebot.api.reading import check_before, short_match, stored_head, stored_match
 from battlebot.api.streams import event_stream
 from battlebot.errors import UnknownMatch
 from battlebot.redisio import keys
@@ -185,11 +186,11 @@ def match_story(game: str, match_id: str) -> Response:
 
     Raises UnknownMatch.
     """
-    record = stored_match(game, match_id)
-    if not has_a_story(record):
+    if not has_a_story(stored_head(game, match_id)):
         raise UnknownMatch("There are no events of this match.")
+    record = stored_match(game, match_id)
     lines = _lines(story(current_context().registry[game], record), current_app.json.dumps)
-    return Response(() if request.method == "HEAD" else lines, mimetype="application/x-ndjson")
+    return streamed(lines, "application/x-ndjson")
 
 
 def _lines(told: Iterator[list[Any]], dumps: Callable[[Any], str]) -> Iterator[bytes]:
@@ -211,7 +212,7 @@ def turn_page(game: str, match_id: str, turn: int) -> str:
 
 
 def _turn(game: str, match_id: str, turn: int) -> str:
-    record = stored_match(game, match_id)
+    record = short_match(game, match_id)
     rules = current_context().registry[game]
     before, state = frames(rules, record, turn)
     facts = {"id": match_id, "game": game, "players": record["players"]}

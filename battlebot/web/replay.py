@@ -29,15 +29,15 @@ class Place:
     turns: int
 
 
-def can_be_replayed(record: Mapping[str, Any]) -> bool:
-    """Whether a stored match has the data for a replay and is short enough for a page."""
+def can_be_replayed(record: Mapping[str, Any], turns: int) -> bool:
+    """Whether a stored match of so many `turns` has the data for a replay and is short enough for a page."""
     about = record.get("match") or {}
-    return 0 < len(record["turns"]) <= MOST_TURNS and "seed" in about and "options" in about
+    return 0 < turns <= MOST_TURNS and "seed" in about and "options" in about
 
 
 def frames(game: Game, record: Mapping[str, Any], turn: int) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """The states before and after a turn; for turn 0, None and the initial state. Raises UnknownMatch."""
-    if not can_be_replayed(record) or turn > len(record["turns"]):
+    if not can_be_replayed(record, len(record["turns"])) or turn > len(record["turns"]):
         raise UnknownMatch("There is no such turn of this match, or it cannot be replayed for a page.")
     try:
         # only these two are kept: a state may hold hundreds of kilobytes
@@ -49,9 +49,9 @@ def frames(game: Game, record: Mapping[str, Any], turn: int) -> tuple[dict[str, 
 
 
 def has_a_story(record: Mapping[str, Any]) -> bool:
-    """Whether `story` can replay the match: its states have events, and it is not too long."""
+    """Whether `story` can replay the match: its states have events, and it is not too long. Looks at no turns."""
     about = record.get("match") or {}
-    return "events" in record and len(record["turns"]) <= MOST_TOLD and "seed" in about and "options" in about
+    return "events" in record and about.get("version", 0) <= MOST_TOLD and "seed" in about and "options" in about
 
 
 def story(game: Game, record: Mapping[str, Any]) -> Iterator[list[Any]]:

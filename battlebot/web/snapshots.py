@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 import structlog
-from flask import render_template, url_for
+from flask import current_app, url_for
 from markupsafe import Markup
 
 from battlebot.api.contests import contest_document, contest_head, results, stored_contest
@@ -19,6 +19,7 @@ from battlebot.api.context import current_context
 from battlebot.api.streams import Snapshot
 from battlebot.api.verdicts import finish, verdict
 from battlebot.errors import Unavailable, UnknownMatch
+from battlebot.runtime.unhurried import unhurried
 from battlebot.web import board
 from battlebot.web.crosstable import LARGEST, crosstable
 from battlebot.web.filters import span
@@ -39,8 +40,10 @@ log = structlog.get_logger(__name__)
 
 
 def section(name: str, **values: Any) -> Markup:
-    """A section of a page as HTML."""
-    return Markup(render_template(f"_{name}.html", **values))  # noqa: S704 - templates escape their values
+    """A section of a page as HTML. While a large one is rendered, others run in between."""
+    current_app.update_template_context(values)
+    pieces = current_app.jinja_env.get_template(f"_{name}.html").generate(values)
+    return Markup("".join(unhurried(pieces)))  # noqa: S704 - templates escape their values
 
 
 def live_matches(game: str | None = None, contest: str | None = None) -> list[dict[str, Any]] | None:
@@ -140,9 +143,10 @@ def game_snapshot(game: str) -> Snapshot:
 
 def match_snapshot(game: str, match_id: str) -> Snapshot:
     """The content of a match's page, running or finished. Raises UnknownMatch, Unavailable."""
-    record = stored(lambda: current_context().storage.games.find(match_id))
+    kept = current_context().storage.games
+    record = stored(lambda: kept.head(match_id))
     if record is not None and record["game"] == game:
-        return _finished(record)
+        return _finished(*kept.with_end(record, MOST_TURNS))
     live = current_context().live.find(match_id) if record is None else None
     if live is None and without_stored():
         raise Unavailable("The database cannot be reached at the moment, and the match is not being played now.")
@@ -151,7 +155,8 @@ def match_snapshot(game: str, match_id: str) -> Snapshot:
     return _live(live)
 
 
-def _finished(match: dict[str, Any]) -> Snapshot:
+def _finished(match: dict[str, Any], turns: int) -> Snapshot:
+    """The snapshot of a match that has `turns`; `match` holds the last of them."""
     state, ours = board.final_state(match), match.get("match") or {}
     facts = {
         "id": match["_id"],
@@ -165,15 +170,15 @@ def _finished(match: dict[str, Any]) -> Snapshot:
         "formats": formats_of(match["game"]),
         "started": match["startTime"],
         "lasted": span(match["startTime"], ours.get("endTime")),
-        "turns": len(match["turns"]),
+        "turns": turns,
         "fault": ours.get("fault"),
         "evidence": ours.get("evidence"),
         "series": ours.get("series"),
         "order": finish(match),
         "scores": ours.get("scores"),
     }
-    place = Place(len(match["turns"]), len(match["turns"])) if can_be_replayed(match) else None
-    return _match(facts, state, _turn_rows(match), place, final=True)
+    place = Place(turns, turns) if can_be_replayed(match, turns) else None
+    return _match(facts, state, _turn_rows(match, turns - len(match["turns"])), place, final=True)
 
 
 def _live(match: dict[str, Any]) -> Snapshot:
@@ -225,23 +230,24 @@ def _match(facts: dict[str, Any], state: dict[str, Any], turns: Any, place: Plac
     return Snapshot({**data, "sections": sections}, **rest)
 
 
-def _turn_rows(match: dict[str, Any]) -> list[dict[str, Any]]:
+def _turn_rows(match: dict[str, Any], skipped: int) -> list[dict[str, Any]]:
     """`[{"n", "player", "seat", "turn" (its own keys), "after", "thought_ms", "server_ms"}]` of the last turns.
+
+    `match` has those after the first `skipped`, and their times.
 
     For a change of the match's options between turns, `player` is None and `turn` holds the options.
     """
     turns, ours = match["turns"], match.get("match") or {}
     times = [ours.get(name) or [] for name in ("clocks", "serverMs")]
-    skipped = max(0, len(turns) - MOST_TURNS)
     rows = []
-    for number, turn in enumerate(turns[skipped:], start=skipped + 1):
+    for index, turn in enumerate(turns):
         own = {name: value for name, value in turn.items() if name not in ("player", "time")}
         player = turn.get("player")
         if player is None:
             own = turn.get("options", {})
         seat = match["players"].index(player) if player in match["players"] else None
         after = span(match["startTime"], turn.get("time"))
-        thought_ms, server_ms = (column[number - 1] if number <= len(column) and player else None for column in times)
-        row = {"n": number, "player": player, "seat": seat, "turn": own, "after": after}
+        thought_ms, server_ms = (column[index] if index < len(column) and player else None for column in times)
+        row = {"n": skipped + index + 1, "player": player, "seat": seat, "turn": own, "after": after}
         rows.append({**row, "thought_ms": thought_ms, "server_ms": server_ms})
     return rows

@@ -144,3 +144,32 @@ def test_memory_does_not_grow_with_the_contest(home: House, monkeypatch: pytest.
     answer.close()
     assert size > 3_000_000
     assert peak < size / 3
+
+
+@pytest.mark.parametrize("part_bytes", [4_000_000, 100_000])
+def test_a_long_match_is_read_a_part_at_a_time(home: House, monkeypatch: pytest.MonkeyPatch, part_bytes: int) -> None:
+    """As JSON and in the file, from one document or several; all of it, though little is in memory at any moment."""
+    monkeypatch.setattr(archive, "PART_BYTES", part_bytes)
+    monkeypatch.setattr(games, "ENTRIES_AT_ONCE", {"turns": 1000, "clocks": 700, "serverMs": 700})
+    home.contest("cup", bots=("a", "b"))
+    match = long_match(15_001)
+    match["match"]["version"] = 15_001
+    reserve(home.storage, GAME, "cup", [{"match": match["_id"], "bots": ["a", "b"], "n": 1}])
+    home.storage.archive.store([match])
+    path = f"/games/{GAME}/{match['_id']}"
+    whole = home.storage.games.find(match["_id"])
+    assert whole is not None
+    tracemalloc.start()
+    answer = home.client.get(path, buffered=False)
+    size = sum(len(piece) for piece in answer.iter_encoded())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    answer.close()
+    assert peak < 2 * size
+    found = home.client.get(path).json
+    assert (answer.status_code, answer.mimetype) == (200, "application/json")
+    assert found == lines(home)[0]
+    assert (found["turns"], found["match"]["clocks"]) == (whole["turns"], whole["match"]["clocks"])
+    assert found["match"].keys() == {*whole["match"], "sentence"}
+    assert home.client.get(f"/games/gomoku/{match['_id']}").status_code == 404
+    assert home.client.head(path).status_code == 200

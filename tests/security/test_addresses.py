@@ -68,6 +68,14 @@ def test_no_header_spares_a_request_from_being_counted(web: Web, headers: tuple[
     assert 429 in statuses[60:]
 
 
+@pytest.mark.parametrize(("path", "status"), [("/nowhere", 404), ("/games/nothing", 404)])
+def test_what_is_not_there_is_counted_too(web: Web, path: str, status: int) -> None:
+    """Whoever looks for paths asks as well."""
+    source = f"127.0.0.{20 + len(path)}"
+    statuses = [ask(web.address, path, source=source).status for _ in range(61)]
+    assert statuses == [status] * 60 + [429]
+
+
 def test_registrations_count_for_the_address_that_the_connection_has(web: Web) -> None:
     """What a client claims to be changes nothing where no proxy is trusted."""
 

@@ -450,3 +450,28 @@ def test_without_redis_pages_stand_without_live_matches(settings: Settings) -> N
 def test_assets_are_served(client: FlaskClient, name: str) -> None:
     """Each page needs them."""
     assert client.get(f"/assets/{name}").status_code == 200
+
+
+def test_a_long_match_shows_its_end_and_is_not_replayed(home: House) -> None:
+    """The last turns with their numbers and times; the rest is not read for a page."""
+    turns = [{"mark": "X", "space": [0, 0], "player": "ace", "time": n} for n in range(5_100)]
+    match = finished("ace", "bob", "ace", turns=turns)
+    match["match"] |= {"clocks": list(range(5_100)), "version": 5_100}
+    home.storage.archive.store([match])
+    path = f"/web/noughtsandcrosses/matches/{match['_id']}"
+    text = home.client.get(path).text
+    assert "The last 500 of 5100 turns" in text
+    assert '<td class="n quiet">5100</td>' in text
+    assert '<td class="n quiet">4600</td>' not in text
+    assert "5,099 ms" in text
+    assert home.client.get(f"{path}/turns/5").status_code == 404
+
+
+def test_others_run_while_a_large_page_is_rendered(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ranking of many bots: between its rows, not only after the last."""
+    rested = []
+    monkeypatch.setattr("battlebot.runtime.unhurried.MOST_S", 0.0)
+    monkeypatch.setattr("battlebot.runtime.unhurried.yield_to_others", lambda: rested.append(1))
+    home.contest("cup", bots=tuple(f"bot{n}" for n in range(30)))
+    assert "bot29" in home.client.get("/web/noughtsandcrosses/contests/cup").text
+    assert len(rested) > 30

@@ -1,0 +1,128 @@
+"""How many requests a node works on at a time, in all and of one address; others wait in line. The bots' turns do not.
+
+Without this, two hundred requests for a large page would hold up each turn until they all have had their part of the
+processor, and take all connections to MongoDB: bots could not log in, and the node would seem to be shut.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TypeVar
+
+from flask import Flask, Response, current_app, g, request
+
+from battlebot.api.limits import PROBES, sender
+from battlebot.errors import Unavailable
+
+MOST = 16
+MOST_OF_AN_ADDRESS = 4
+WAIT_S = 10.0
+LIVE_PAGES = "\0live pages"  # these look together: no address is called so
+EXTENSION = "battlebot.at-once"
+FILES = "battlebot.files"
+
+Made = TypeVar("Made")
+
+
+class AtOnce:
+    """Places for requests: `most` in all, `most_of_one` for each key."""
+
+    def __init__(self, most: int = MOST, most_of_one: int = MOST_OF_AN_ADDRESS, wait_s: float = WAIT_S) -> None:
+        self._all = threading.Semaphore(most)
+        self._most_of_one = most_of_one
+        self._wait_s = wait_s
+        self._lines: dict[str, threading.Semaphore] = {}
+        self._there: Counter[str] = Counter()
+
+    @contextmanager
+    def place(self, key: str) -> Iterator[None]:
+        """Holds a place within the `with` block, for which it waits. Raises Unavailable if none is free in time."""
+        line = self._lines.setdefault(key, threading.Semaphore(self._most_of_one))
+        self._there[key] += 1
+        try:
+            with self._within(line), self._within(self._all):
+                yield
+        finally:
+            self._there[key] -= 1
+            if not self._there[key]:
+                del self._there[key], self._lines[key]
+
+    def __len__(self) -> int:
+        """How many have a place, or wait for one."""
+        return self._there.total()
+
+    @contextmanager
+    def _within(self, places: threading.Semaphore) -> Iterator[None]:
+        if not places.acquire(timeout=self._wait_s):
+            raise Unavailable("The server has too much to do; try again later.")
+        try:
+            yield
+        finally:
+            places.release()
+
+
+def wait_in_line(app: Flask) -> None:
+    """Has each request that only reads wait for a place, until its view has returned.
+
+    What is made later, while the answer is sent, needs `streamed`, or `of_live_pages`. Requests that change
+    something have no line: they are few, and may wait for an HTTP bot.
+    """
+    app.extensions[EXTENSION], app.extensions[FILES] = AtOnce(), AtOnce()
+
+    def enter() -> None:
+        # what belongs to no blueprint is not here, or waits for events: the viewers' polls
+        if request.method in ("GET", "HEAD") and request.blueprint and request.path not in PROBES:
+            g.place = ExitStack()
+            g.place.enter_context(app.extensions[EXTENSION].place(sender()))
+
+    app.before_request(enter)
+    app.teardown_request(lambda _: leave_line())
+
+
+def leave_line() -> None:
+    """Gives up the request's place, if it has one."""
+    if "place" in g:
+        g.pop("place").close()
+
+
+def streamed(pieces: Iterator[bytes], mimetype: str) -> Response:
+    """The answer that sends `pieces`, each made at a place; while it is sent, it has one of those for files.
+
+    Who reads slowly keeps in memory what the next piece is made from. Raises Unavailable.
+    """
+    if request.method == "HEAD":
+        return Response(mimetype=mimetype)
+    leave_line()
+    stack = ExitStack()
+    stack.enter_context(current_app.extensions[FILES].place(sender()))
+    response = Response(_piece_by_piece(pieces), mimetype=mimetype)
+    response.call_on_close(stack.close)
+    return response
+
+
+def _piece_by_piece(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    at_once, key = current_app.extensions[EXTENSION], sender()
+
+    def made() -> Iterator[bytes]:
+        while True:
+            with at_once.place(key):
+                piece = next(pieces, None)
+            if piece is None:
+                return
+            yield piece
+
+    return made()
+
+
+def of_live_pages(look: Callable[[], Made]) -> Callable[[], Made]:
+    """`look` at one of the places that all live pages share."""
+    at_once = current_app.extensions[EXTENSION]
+
+    def placed() -> Made:
+        with at_once.place(LIVE_PAGES):
+            return look()
+
+    return placed

@@ -1,0 +1,102 @@
+"""How many requests are worked on at a time: who takes all places keeps others waiting, but not for ever."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from threading import Thread
+
+import pytest
+from webhouse import CONTESTS, House
+
+from battlebot.api.atonce import EXTENSION, FILES, LIVE_PAGES, AtOnce
+from battlebot.errors import Unavailable
+
+ADDRESS = "127.0.0.1"  # of Flask's client
+EVENTS = f"{CONTESTS}/cup/events"
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted", "is_free"),
+    [
+        (["a"], "a", True),
+        (["a", "a"], "a", False),
+        (["a", "a"], "b", True),
+        (["a", "a", "b"], "b", False),
+        (["a", "a", "b"], "c", False),
+    ],
+)
+def test_each_has_so_many_places_and_all_together_too(held: list[str], wanted: str, is_free: bool) -> None:
+    """Two of one, three in all; who gives one up makes room, and leaves nothing behind."""
+    at_once = AtOnce(most=3, most_of_one=2, wait_s=0.01)
+    with ExitStack() as stack:
+        for key in held:
+            stack.enter_context(at_once.place(key))
+        if is_free:
+            stack.enter_context(at_once.place(wanted))
+        else:
+            with pytest.raises(Unavailable):
+                stack.enter_context(at_once.place(wanted))
+    with at_once.place(wanted):
+        pass
+    assert len(at_once) == 0
+
+
+def test_who_waits_is_let_in_when_a_place_is_free() -> None:
+    """It goes on where the other leaves."""
+    at_once = AtOnce(most_of_one=1)
+    came = []
+
+    def come() -> None:
+        with at_once.place("a"):
+            came.append("later")
+
+    with at_once.place("a"):
+        later = Thread(target=come)
+        later.start()
+        came.append("first")
+    later.join()
+    assert came == ["first", "later"]
+
+
+def test_requests_that_read_wait_for_a_place(home: House) -> None:
+    """Also the pieces of a file; not those of an address that has one, nor probes, nor what changes something."""
+    home.contest("cup", bots=("a", "b"))
+    home.app.extensions[EXTENSION] = at_once = AtOnce(most_of_one=1, wait_s=0.01)
+    pieces = home.client.get(f"{CONTESTS}/cup/export.csv", buffered=False)
+    assert pieces.status_code == 200
+    with at_once.place(ADDRESS):
+        for path in ("/bots/numberwang", "/web/numberwang", "/"):
+            assert home.client.get(path).status_code == 503
+        assert home.client.get("/bots/numberwang", environ_base={"REMOTE_ADDR": "127.0.0.2"}).status_code == 200
+        assert home.client.get("/healthz").status_code == 200
+        assert home.client.post("/bots/numberwang", json={"bot_id": "c"}).status_code == 201
+        with pytest.raises(Unavailable):
+            b"".join(pieces.iter_encoded())
+    assert home.client.get("/bots/numberwang").status_code == 200
+    assert home.client.get(f"{CONTESTS}/cup/export.csv").data.startswith(b"match,game,contest")
+    assert len(at_once) == 0
+
+
+def test_an_address_is_sent_so_many_files_at_a_time(home: House) -> None:
+    """Each keeps something in memory for as long as it is read."""
+    home.contest("cup", bots=("a", "b"))
+    home.app.extensions[FILES] = AtOnce(most_of_one=1, wait_s=0.01)
+    path = f"{CONTESTS}/cup/export.csv"
+    first = home.client.get(path, buffered=False)
+    assert home.client.get(path).status_code == 503
+    assert home.client.head(path).status_code == 200
+    assert home.client.get(path, environ_base={"REMOTE_ADDR": "127.0.0.2"}).status_code == 200
+    first.close()
+    assert home.client.get(path).status_code == 200
+
+
+def test_a_live_page_holds_no_place_while_it_waits(home: House) -> None:
+    """It has one only while it looks, of those that all live pages share."""
+    home.contest("cup", bots=("a", "b"))
+    home.app.extensions[EXTENSION] = at_once = AtOnce(most_of_one=1, wait_s=0.01)
+    with at_once.place(LIVE_PAGES):
+        assert home.client.get(EVENTS).status_code == 503
+    watched = home.client.get(EVENTS, buffered=False)
+    assert next(iter(watched.iter_encoded())).startswith(b"retry:")
+    assert len(at_once) == 0
+    watched.close()
