@@ -10,6 +10,7 @@ they apply also unrated, series, voided (who took it back) and parts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pymongo.collection import Collection
@@ -17,8 +18,6 @@ from pymongo.database import Database
 
 from battlebot.storage.batches import in_batches
 from battlebot.storage.mongo import mongo_errors
-
-Query = dict[str, Any]
 
 # fields under `match` with one value per turn: ms that its bot was charged, ms that the server took
 PER_TURN = ("clocks", "serverMs")
@@ -34,6 +33,29 @@ AT_ONCE = 50  # documents per batch, of which some hold tens of kilobytes: witho
 AT_ONCE_WITH_TURNS = 8
 NUMBERS_AT_ONCE = 1000
 ENTRIES_AT_ONCE = {"turns": LONG, **dict.fromkeys(PER_TURN, 50_000)}
+
+
+@dataclass(frozen=True)
+class Document:
+    """Where some of a match's turns are; the values of PER_TURN are in fields that begin with `times`."""
+
+    collection: Collection[dict[str, Any]]
+    query: dict[str, Any]
+    times: str
+
+    def field(self, name: str) -> str:
+        """The expression for `turns`, or one of PER_TURN."""
+        return f"{self.times}{name}" if name in PER_TURN else f"${name}"
+
+    def computed(self, value: dict[str, Any]) -> Any:
+        """What MongoDB computes from this document, if it is there; None for an array that it lacks.
+
+        Raises Unavailable.
+        """
+        steps = [{"$match": self.query}, {"$project": {"_id": 0, "value": value}}]
+        with mongo_errors():
+            found = list(self.collection.aggregate(steps))
+        return found[0].get("value") if found else None
 
 
 class Games:
@@ -65,10 +87,10 @@ class Games:
         Nothing if the match has none. Raises Unavailable, also during the iteration.
         """
         size = ENTRIES_AT_ONCE[name]
-        for collection, query, field in self._documents(match, name):
+        for document in self._documents(match):
             begin, more = 0, True
             while more:
-                some = _computed(collection, query, {"$slice": [field, begin, size]}) or []
+                some = document.computed({"$slice": [document.field(name), begin, size]}) or []
                 if some:
                     yield some
                 begin, more = begin + size, len(some) == size
@@ -78,26 +100,21 @@ class Games:
 
         Raises Unavailable.
         """
-        columns = {}
-        for name in ("turns", *PER_TURN):
-            found: list[Any] = []
-            for collection, query, field in reversed(self._documents(head, name)):
-                if len(found) < most:
-                    found = (_computed(collection, query, {"$slice": [field, len(found) - most]}) or []) + found
-            columns[name] = found
-        sizes = (
-            _computed(collection, query, {"$size": field})
-            for collection, query, field in self._documents(head, "turns")
-        )
+        columns: dict[str, list[Any]] = {name: [] for name in ("turns", *PER_TURN)}
+        count = 0
+        for document in self._documents(head):
+            lasts = {name: {"$slice": [document.field(name), -most]} for name in columns}
+            found = document.computed({**lasts, "count": {"$size": document.field("turns")}}) or {"count": 0}
+            columns = {name: [*before, *(found.get(name) or [])][-most:] for name, before in columns.items()}
+            count += found["count"]
         times = {name: columns[name] for name in PER_TURN}
-        return {**head, "turns": columns["turns"], "match": {**head["match"], **times}}, sum(sizes)
+        return {**head, "turns": columns["turns"], "match": {**head["match"], **times}}, count
 
-    def _documents(self, match: Mapping[str, Any], name: str) -> list[tuple[Collection[dict[str, Any]], Query, str]]:
-        """Where a match's entries are: collection, query and field of each document that has some, in order."""
-        field = f"${name}" if name == "turns" else f"$match.{name}"
+    def _documents(self, match: Mapping[str, Any]) -> list[Document]:
+        """Those that hold the match's turns, in order."""
         later = range(1, (match["match"].get("parts") or 0) + 1)
-        queries = [{"match": match["_id"], "part": number} for number in later]
-        return [(self._games, {"_id": match["_id"]}, field), *((self._turns, query, f"${name}") for query in queries)]
+        first = Document(self._games, {"_id": match["_id"]}, "$match.")
+        return [first, *(Document(self._turns, {"match": match["_id"], "part": number}, "$") for number in later)]
 
     def recent(
         self, game: str, limit: int = 30, before: str | None = None, fault: str | None = None
@@ -185,13 +202,6 @@ class Games:
 def is_long(match: Mapping[str, Any]) -> bool:
     """Whether a stored match is too long to be read as a whole for everybody who asks for it."""
     return bool(match["match"].get("parts")) or match["match"].get("version", 0) > LONG
-
-
-def _computed(collection: Collection[dict[str, Any]], query: Query, value: dict[str, Any]) -> Any:
-    """What MongoDB computes from the one document that fits, if that is there; None for an array that it lacks."""
-    with mongo_errors():
-        found = list(collection.aggregate([{"$match": query}, {"$project": {"_id": 0, "value": value}}]))
-    return found[0].get("value") if found else None
 
 
 def _of_fault(fault: str | None) -> dict[str, str]:
