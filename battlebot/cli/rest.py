@@ -25,6 +25,7 @@ TIMEOUT_S = 30.0  # twice the interval at which a silent stream of events sends 
 _EXIT_REFUSED = 1
 _EXIT_UNREACHABLE = 2
 _LONGEST_ERROR = 65_536  # bytes read of an error's body
+_PIECE = 65_536  # bytes of an answer that is read as it arrives
 
 
 class _Failed(click.ClickException):
@@ -121,11 +122,11 @@ class Rest:
         with answer:
             yield answer
 
-    def chunks(self, answer: http.client.HTTPResponse, size: int = 65_536) -> Iterator[bytes]:
+    def chunks(self, answer: http.client.HTTPResponse) -> Iterator[bytes]:
         """The rest of an answer, in pieces as they arrive. Raises Unreachable if it breaks off."""
         while True:
             with self._network_errors():
-                piece = answer.read1(size)
+                piece = answer.read1(_PIECE)
                 if not piece and answer.length:
                     # `read1` does not distinguish the end of the connection from the end of the body
                     raise http.client.IncompleteRead(b"", answer.length)

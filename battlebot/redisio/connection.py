@@ -14,6 +14,7 @@ from battlebot.errors import Unavailable
 
 Answer = TypeVar("Answer")
 
+LONGEST_PAUSE_S = 0.5  # between two attempts of `held`
 MOST_CONNECTIONS = 64  # per process; whoever needs one more waits for a free one
 
 OF_A_PIPELINE = " of pipeline caused error: "
@@ -91,7 +92,7 @@ def redis_errors() -> Iterator[None]:
         raise
 
 
-def held(attempt: Callable[[], Answer], for_s: float, longest_pause_s: float = 0.5) -> Answer:
+def held(attempt: Callable[[], Answer], for_s: float) -> Answer:
     """Repeats `attempt` until it does not raise Unavailable; after `for_s` seconds raises its last Unavailable."""
     until = time.monotonic() + for_s
     pause_s = 0.02
@@ -102,4 +103,4 @@ def held(attempt: Callable[[], Answer], for_s: float, longest_pause_s: float = 0
             if time.monotonic() + pause_s > until:
                 raise
         time.sleep(pause_s)
-        pause_s = min(pause_s * 2, longest_pause_s)
+        pause_s = min(pause_s * 2, LONGEST_PAUSE_S)

@@ -19,7 +19,7 @@ from battlebot.redisio import keys
 from battlebot.redisio.bus import Bus
 from battlebot.referee.events import Reconfigured
 from battlebot.referee.match import Match
-from battlebot.rules.contract import Game
+from battlebot.rules.contract import RAISED_OUTSIDE, Game
 
 log = structlog.get_logger()
 
@@ -54,7 +54,7 @@ class Battles:
         values = game.options_with_defaults(options)
         try:
             problem = game.objection(names, values)
-        except Exception as error:
+        except RAISED_OUTSIDE as error:
             log.exception("game.failed", game=game.name, function="objection")
             problem = f"The game cannot say whether these players may start: its code fails ({type(error).__name__})"
         if problem is not None:

@@ -27,9 +27,9 @@ LONGEST_PAUSE_S = 3600.0
 
 @dataclass
 class _Notes:
-    """What was noted of an address and is not written yet; `good`: its latest answer was one."""
+    """What was noted of an address and is not written yet; `in_a_row`: the failures since its latest answer."""
 
-    good: bool = True
+    in_a_row: int = 0
     latencies: deque[float] = field(default_factory=lambda: deque(maxlen=LATENCIES))
     failures: list[dict[str, Any]] = field(default_factory=list)
 
@@ -50,10 +50,11 @@ class Health:
             return
         with self._lock:
             notes = self._notes.setdefault(question.address, _Notes())
-            notes.good = failure is None
             if failure is None:
+                notes.in_a_row = 0
                 notes.latencies.append(reply.thinking_s)
                 return
+            notes.in_a_row += 1
             about = {"code": failure.code, "error": failure.sentence, "bot_id": question.bot}
             row = {"at": int(self._now_s() * 1000), **about, "match": question.match_id, "game": question.game}
             notes.failures.append(row)
@@ -74,7 +75,7 @@ class Health:
                 continue
             with redis_errors():
                 in_a_row = self._write(address, notes)
-            if notes.failures and not notes.good and in_a_row >= PAUSED_AFTER:
+            if notes.in_a_row and in_a_row >= PAUSED_AFTER:
                 self.pause(address)
                 paused.append(address)
         return paused
@@ -93,7 +94,7 @@ class Health:
             pipeline.lpush(failures, *(orjson.dumps(row) for row in notes.failures))
             pipeline.ltrim(failures, 0, FAILURES - 1)
             pipeline.expire(failures, KEPT_S)
-        pipeline.hincrby(key, "row", 0 if notes.good else len(notes.failures))
+        pipeline.hincrby(key, "row", notes.in_a_row)
         pipeline.expire(key, KEPT_S)
         return int(pipeline.execute()[-2])
 

@@ -7,7 +7,6 @@ from pymongo import MongoClient
 from pymongo.errors import ConfigurationError, InvalidName
 from pymongo.read_concern import ReadConcern
 from pymongo.uri_parser import parse_uri
-from pymongo.write_concern import WriteConcern
 
 from battlebot.config import Settings
 from battlebot.errors import SettingError, Unavailable
@@ -19,7 +18,7 @@ from battlebot.storage.games import Games
 from battlebot.storage.indexes import INDEXES
 from battlebot.storage.ledger import Ledger
 from battlebot.storage.meetings import Meetings
-from battlebot.storage.mongo import mongo_errors
+from battlebot.storage.mongo import DURABLE, mongo_errors
 from battlebot.storage.players import Players
 from battlebot.storage.ratings import Ratings
 from battlebot.storage.room import Room
@@ -63,7 +62,7 @@ class Storage:
             )
             self.database = self.client.get_default_database(
                 settings.mongodb_database,
-                write_concern=WriteConcern("majority", j=True),
+                write_concern=DURABLE,
                 read_concern=ReadConcern("majority"),
             )
         except OSError as error:

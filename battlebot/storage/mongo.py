@@ -18,8 +18,12 @@ from pymongo.errors import (
     ServerSelectionTimeoutError,
 )
 from pymongo.read_concern import ReadConcern
+from pymongo.write_concern import WriteConcern
 
 from battlebot.errors import Unavailable
+
+# what is acknowledged outlives an election, whatever MONGODB_URI or the replica set has as its default
+DURABLE = WriteConcern("majority", j=True)
 
 PASSING_LABELS = ("TransientTransactionError", "RetryableWriteError", "UnknownTransactionCommitResult")
 
@@ -86,7 +90,8 @@ def transaction(
     """
     # without a deadline the driver would try for two minutes, and all that time nothing else is done here
     with pymongo.timeout(within_s), _session_of(client) as session:
-        return session.with_transaction(work, read_concern=read_concern)
+        # a transaction has the write concern of the client, not that of the database
+        return session.with_transaction(work, read_concern=read_concern, write_concern=DURABLE)
 
 
 @contextmanager

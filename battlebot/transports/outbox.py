@@ -52,10 +52,10 @@ class Outbox:
         self._push(data, on_written)
         return True
 
-    def put_last(self, data: bytes, on_written: Written | None = None) -> None:
+    def put_last(self, data: bytes) -> None:
         """Queues the last bytes, however many messages wait. Nothing can be queued afterwards."""
         if not self._last and not self.failed:
-            self._push(data, on_written)
+            self._push(data, None)
         self._last = True
 
     def drain(self, timeout_s: float) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 from gevent.lock import RLock
 
 from battlebot.arena.names.presence import Holder
-from battlebot.arena.node.player import Player
 from battlebot.arena.places import Traits
 from battlebot.transports.limits import Rate
 from battlebot.transports.stays import OURS
@@ -33,7 +32,6 @@ class Guest:
     def __init__(self, connection: TcpConnection, holder: Holder, rate: Rate) -> None:
         self.connection = connection
         self.holder = holder
-        self.player: Player | None = None
         self.settled = False
         self.busy = False
         self.waits = False

@@ -120,8 +120,8 @@ def grid(state: Mapping[str, Any]) -> list[list[Space]] | None:
 
 
 def with_fresh(spaces: list[list[Space]], before: list[list[Space]] | None) -> list[list[Space]]:
-    """Returns the grid with those spaces marked fresh that differ from the grid before, if both have the same size."""
-    if before is None or (len(before), len(before[0])) != (len(spaces), len(spaces[0])):
+    """Returns the grid with those spaces marked fresh that differ from the grid before, if both have the same shape."""
+    if before is None or list(map(len, before)) != list(map(len, spaces)):
         return spaces
     pairs = [zip(row, other, strict=True) for row, other in zip(spaces, before, strict=True)]
     return [[replace(space, fresh=space != other) for space, other in row] for row in pairs]

@@ -147,6 +147,21 @@ def test_what_redis_has_lost_of_a_queue_is_there_again_when_its_bots_say_that_th
     assert queues.tickets(GAME) == tickets
 
 
+def test_a_queue_is_none_once_its_last_bots_have_a_match(
+    queues: Queues, client: redis.Redis, settings: Settings
+) -> None:
+    """Also if their nodes still say that they wait, as the letters are under way: no sweep must ask for its pairing."""
+    name, tickets = f"{GAME}/cup", [ticket("a"), ticket("b")]
+    for one in tickets:
+        queues.wait(name, one, BY_A_TASK)
+    assert queues.names() == [name]
+    seats = [(one.bot, one.place) for one in tickets]
+    match = new_match(discover()[GAME], seats, settings, 1_800_000_000.0, "cup")
+    assert begin(MatchStore(client), discover()[GAME], match, name)
+    assert queues.wait_again(name, tickets) == [(match.id, False, False)] * 2
+    assert queues.names() == []
+
+
 def test_of_many_that_wait_who_has_an_empty_seat_is_told(queues: Queues, client: redis.Redis) -> None:
     """Only that one: there is nothing new for the others."""
     tickets = [ticket("a"), ticket("b"), ticket("c")]

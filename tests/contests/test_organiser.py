@@ -37,18 +37,20 @@ def organiser(client: redis.Redis, storage: Storage) -> Organiser:
     return Organiser(registry, storage, Conductor(registry, store), Bus(client), ignored, ignored)
 
 
-def raising(players: list[str], options: dict[str, Any]) -> str | None:
-    """A game's `objection` with a mistake that needs a certain player."""
-    raise KeyError(players[0])
+@pytest.mark.parametrize("error", [KeyError, SystemExit])
+def test_a_contest_is_refused_whose_game_fails_to_say_who_may_start(
+    client: redis.Redis, storage: Storage, error: type[BaseException]
+) -> None:
+    """In a sentence that names the error's class; the traceback is in the log. No game ends the process by it."""
 
+    def raising(players: list[str], options: dict[str, Any]) -> str | None:
+        raise error(players[0])
 
-def test_a_contest_is_refused_whose_game_fails_to_say_who_may_start(client: redis.Redis, storage: Storage) -> None:
-    """In a sentence that names the error's class; the traceback is in the log."""
     game, store = discover()[GAME], MatchStore(client)
     games = Registry({GAME: replace(game, rules=replace(game.rules, objection=raising))})
     ignored: Callable[..., None] = lambda *_: None  # noqa: E731
     broken = Organiser(games, storage, Conductor(games, store), Bus(client), ignored, ignored)
-    with pytest.raises(Refused, match=r"its code fails \(KeyError\)\.$") as caught:
+    with pytest.raises(Refused, match=rf"its code fails \({error.__name__}\)\.$") as caught:
         create(broken, [])
     assert caught.value.details["field"] == "options"
 

@@ -25,12 +25,12 @@ from battlebot.contests.formats.round_robin import schedule_of
 from battlebot.contests.formats.situation import Situation
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.pairer import Pairer
-from battlebot.errors import ContestClosed, TooMany
+from battlebot.errors import BadMessage, ContestClosed, TooMany, UnknownGame
 from battlebot.matchmaking.missing import Missing
 from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect
 from battlebot.referee.events import Failed, Turned
-from battlebot.rules.registry import discover
+from battlebot.rules.registry import Registry, discover
 from battlebot.storage import Storage
 from battlebot.storage.contests import Change
 from battlebot.storage.voids import Why
@@ -443,3 +443,26 @@ def test_a_login_changes_nothing_in_the_ranking_of_a_contest_that_is_over(
     for door in doors:
         door.enter("numberwang", "cup", "b", "1.2.3.4")
     assert names() == {"a", "b"}
+
+
+def test_nothing_is_reserved_while_the_game_is_not_there(hall: Hall) -> None:
+    """A worker of another version may lack it: what it reserved and could not begin would be taken back as void."""
+    hall.begin("ab")
+    hall.wait("ab")
+    hall.pairer.registry = Registry({})
+    with pytest.raises(UnknownGame):
+        hall.pair()
+    assert hall.meetings() == []
+    hall.pairer.registry = discover()
+    assert len(hall.pair()) == 1
+
+
+def test_nothing_is_reserved_if_the_game_does_not_know_an_option_any_more(hall: Hall) -> None:
+    """As where it was changed while the contest runs."""
+    hall.begin("ab")
+    hall.wait("ab")
+    changed = hall.contest().with_fields({"options": {"size": 3}})
+    hall.storage.contests.change("numberwang", "cup", lambda contest: Change(changed, []))
+    with pytest.raises(BadMessage, match="has no options"):
+        hall.pair()
+    assert hall.meetings() == []

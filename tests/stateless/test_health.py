@@ -57,6 +57,22 @@ def test_only_failures_one_after_another_pause(health: Health, clock: Clock) -> 
     assert health.paused_until_s([URL]) == {URL: None}
 
 
+def test_failures_before_an_answer_are_not_in_a_row_with_those_after_it(health: Health) -> None:
+    """Also if they are written together: a URL that many matches ask has many answers from one writing to the next."""
+    failed = Reply(None, Failure("bad-status", "The answer's status is 500, not 200."), 0.1)
+    question = Question(URL, "battlecube", "m", "a", {}, 5.0)
+    for _ in range(PAUSED_AFTER - 1):
+        health.note(question, failed)
+    answered(health, URL, 0.1)
+    health.note(question, failed)
+    assert health.flush() == []
+    assert health.report(URL, "a")["failuresInARow"] == 1
+    for _ in range(PAUSED_AFTER - 2):
+        health.note(question, failed)
+    assert health.flush() == []
+    assert note(health, good=False) == [URL]
+
+
 def test_pauses_that_follow_one_another_grow(health: Health, clock: Clock) -> None:
     """Also where the url passes its test, and answers, and fails then; up to an hour. After a good while it is anew."""
     pause_s = FIRST_PAUSE_S

@@ -54,6 +54,19 @@ def test_several_ticks_are_planned_at_once(field: Field, bots: Bots) -> None:
     assert bots.asked["good"] <= 6
 
 
+@pytest.mark.parametrize("error", [KeyError, SystemExit])
+def test_a_battle_is_refused_whose_game_fails_to_say_who_may_start(field: Field, error: type[BaseException]) -> None:
+    """Whatever it raises: the node goes on."""
+
+    def raising(players: list[str], options: dict[str, Any]) -> str | None:
+        raise error(players[0])
+
+    game = field.battles.registry["battlecube"]
+    broken = {"battlecube": replace(game, rules=replace(game.rules, objection=raising))}
+    with pytest.raises(BadMessage, match=rf"its code fails \({error.__name__}\)$"):
+        replace(field.battles, registry=broken).begin("battlecube", [("a", "http://a"), ("b", "http://b")], {})
+
+
 NO_ANSWER = "The bot gave no answer that counts."
 
 

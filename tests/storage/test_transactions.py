@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from pymongo.client_session import ClientSession
+from pymongo.monitoring import (
+    CommandFailedEvent,
+    CommandListener,
+    CommandStartedEvent,
+    CommandSucceededEvent,
+    register,
+)
 from standstill import resume, stop
 
 from battlebot.config import Settings
@@ -91,3 +99,36 @@ def test_a_short_election_is_sat_out(storage: Storage, count: Callable[[ClientSe
     found = storage.database["numbers"].find_one({"_id": "n"})
     assert found is not None
     assert found["n"] == 1
+
+
+class _Commits(CommandListener):
+    """Notes with which write concern transactions are committed."""
+
+    def __init__(self) -> None:
+        self.concerns: list[Any] = []
+
+    def started(self, event: CommandStartedEvent) -> None:
+        """Notes one."""
+        if event.command_name == "commitTransaction":
+            self.concerns.append(event.command.get("writeConcern"))
+
+    def succeeded(self, event: CommandSucceededEvent) -> None:
+        """Of no interest."""
+
+    def failed(self, event: CommandFailedEvent) -> None:
+        """Of no interest."""
+
+
+def test_a_commit_outlives_an_election_whatever_the_address_says(
+    settings: Settings, count: Callable[[ClientSession], Any]
+) -> None:
+    """A transaction has the write concern of the client, of which MONGODB_URI says what it likes."""
+    commits = _Commits()
+    register(commits)
+    uri = settings.mongodb_uri
+    storage = Storage(replace(settings, mongodb_uri=f"{uri}{'&' if '?' in uri else '?'}w=1&journal=false"))
+    try:
+        assert transaction(storage.client, count) == 1
+    finally:
+        storage.close()
+    assert commits.concerns == [{"w": "majority", "j": True}]

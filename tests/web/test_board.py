@@ -108,6 +108,24 @@ def test_a_game_that_cannot_show_a_state_is_shown_plainly() -> None:
     assert made.text.startswith("   A B C")
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [([], []), ([], [["|"]]), ([["|"], ["|", "|"]], [["|"], ["|"]])],
+    ids=["no rows", "rows that come", "a heap that shrinks"],
+)
+def test_a_board_of_another_shape_than_before_has_no_fresh_spaces(before: Any, after: Any) -> None:
+    """Whatever shape the game gives it; its page is shown all the same."""
+
+    def show(state: dict[str, Any]) -> dict[str, Any]:
+        board = [[{"text": text, "kind": ""} for text in row] for row in state["heaps"]]
+        return {"columns": [], "rows": [], "board": board, "tables": []}
+
+    game = REGISTRY["numberwang"]
+    shown = replace(game, rules=replace(game.rules, show=show))
+    made = picture(shown, {"heaps": after}, {"heaps": before})
+    assert made.spaces == [[Space(text) for text in row] for row in after]
+
+
 def test_kinds_are_plain_words() -> None:
     """Whatever the game calls them, they stay within their class."""
     shown = {"columns": ["A"], "rows": ["1"], "board": [[{"text": "<", "kind": 'a" onclick="x'}]], "tables": []}

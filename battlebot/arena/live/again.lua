@@ -5,7 +5,6 @@
 -- to be put back.
 local queue, queues, queue_name = KEYS[1], KEYS[2], ARGV[1]
 local answer = {}
-redis.call('SADD', queues, queue_name)
 for i = 2, #ARGV, 2 do
   local ticket, since_ms, empty_seats = ARGV[i], ARGV[i + 1], KEYS[i + 2]
   local mark = redis.call('GET', KEYS[i + 1])
@@ -15,4 +14,6 @@ for i = 2, #ARGV, 2 do
   answer[#answer + 1] = held and 0 or redis.call('EXISTS', empty_seats)
   answer[#answer + 1] = put_back
 end
+-- if a match has begun for each of them, nobody waits there any more
+if redis.call('EXISTS', queue) == 1 then redis.call('SADD', queues, queue_name) end
 return answer

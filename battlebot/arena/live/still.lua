@@ -4,11 +4,11 @@
 -- Returns 1 if so, or 0 if `again.lua` must be called.
 local queue, queues = unpack(KEYS)
 local queue_name, empty_seats = ARGV[1], ARGV[2]
-redis.call('SADD', queues, queue_name)
 local seats = {}
 for i = 3, #ARGV do seats[#seats + 1] = empty_seats .. string.match(ARGV[i], '^[^/]*/[^/]*/(.*)$') end
 if redis.call('EXISTS', unpack(seats)) > 0 then return 0 end
 for _, since in ipairs(redis.call('ZMSCORE', queue, unpack(ARGV, 3))) do
   if not since then return 0 end
 end
+redis.call('SADD', queues, queue_name)
 return 1

@@ -102,7 +102,11 @@ class Pairer:
     _in_vain: dict[str, tuple[float, object]] = field(default_factory=dict)
 
     def pair(self, game_name: str, contest_name: str) -> int:
-        """Begins matches for waiting bots that may meet; returns how many began. Raises Unavailable."""
+        """Begins matches for waiting bots that may meet; returns how many began.
+
+        Raises Unavailable; UnknownGame, BadMessage or FormatMissing for a contest whose game, an option of it, or
+        format is not there any more.
+        """
         begun = 0
         for _ in range(ATTEMPTS):
             done, changed = self._pair(game_name, contest_name)
@@ -120,6 +124,9 @@ class Pairer:
         contest = self.storage.contests.find(game_name, contest_name)
         if contest is None or contest.state != "running":
             return 0, False
+        # the game, or an option of it, may be gone since: what is reserved then never begins, and becomes void
+        with time_limit(self.make_within_s):
+            self.registry[contest.game].options_with_defaults(contest.options)
         kind = kind_of(contest)
         sight = (contest.created_at, contest.revision, frozenset(tickets))
         if not kind.CLOSED and self._was_in_vain(queue, sight):

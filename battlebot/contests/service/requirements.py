@@ -12,7 +12,7 @@ from battlebot.contests.contest import Contest
 from battlebot.contests.formats import format_named
 from battlebot.contests.kind import kind_of
 from battlebot.errors import BadMessage, Refused
-from battlebot.rules.contract import Game
+from battlebot.rules.contract import RAISED_OUTSIDE, Game
 from battlebot.storage import Storage
 
 log = structlog.get_logger()
@@ -82,6 +82,6 @@ class Requirements:
     def _objection(self, rules: Game, players: Sequence[str], options: Mapping[str, Any]) -> str | None:
         try:
             return rules.objection(players, options)
-        except Exception as error:
+        except RAISED_OUTSIDE as error:
             log.exception("game.failed", game=rules.name, function="objection")
             return f"The game cannot say whether these bots may start: its code fails ({type(error).__name__})."

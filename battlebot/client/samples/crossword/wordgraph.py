@@ -77,9 +77,9 @@ class WordGraph:
 
 
 @cache
-def graph_of(lexicon: str, folder: Path = LEXICA) -> WordGraph:
+def graph_of(lexicon: str) -> WordGraph:
     """The graph of a list by name, read once per process; `python -m games.crossword NAME` writes its file.
 
     Raises FileNotFoundError.
     """
-    return WordGraph.read(folder / f"{lexicon}.dawg")
+    return WordGraph.read(LEXICA / f"{lexicon}.dawg")
