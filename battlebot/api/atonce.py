@@ -22,6 +22,8 @@ from battlebot.errors import Unavailable
 MOST = 16
 MOST_OF_AN_ADDRESS = 4
 WAIT_S = 10.0
+# proxies wait for 60 s. A whole class behind one address may fetch its contest's matches when it ends
+FILES_WAIT_S = 50.0
 LOOK_S = 0.25  # between two looks of who waits
 STORES = frozenset({"redis", "mongodb"})
 LIVE_PAGES = "\0live pages"  # these look together: no address is called so
@@ -126,7 +128,7 @@ def wait_in_line(app: Flask) -> None:
         # requests that wait for it, for seconds and in vain, have the places: those that do not need it shall go on
         return not STORES.isdisjoint(app.extensions[CONTEXT_KEY].away())
 
-    app.extensions[EXTENSION], app.extensions[FILES] = AtOnce(may_pass=is_a_store_away), AtOnce()
+    app.extensions[EXTENSION], app.extensions[FILES] = AtOnce(may_pass=is_a_store_away), AtOnce(wait_s=FILES_WAIT_S)
 
     def enter() -> None:
         # what belongs to no blueprint is not here, or waits for events: the viewers' polls
