@@ -7,19 +7,25 @@ processor, and take all connections to MongoDB: bots could not log in, and the n
 from __future__ import annotations
 
 import threading
-from collections import Counter
+import time
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TypeVar
 
 from flask import Flask, Response, current_app, g, request
 
+from battlebot.api.context import CONTEXT_KEY
 from battlebot.api.limits import PROBES, sender
 from battlebot.errors import Unavailable
 
 MOST = 16
 MOST_OF_AN_ADDRESS = 4
 WAIT_S = 10.0
+# proxies wait for 60 s. A whole class behind one address may fetch its contest's matches when it ends
+FILES_WAIT_S = 50.0
+LOOK_S = 0.25  # between two looks of who waits
+STORES = frozenset({"redis", "mongodb"})
 LIVE_PAGES = "\0live pages"  # these look together: no address is called so
 EXTENSION = "battlebot.at-once"
 FILES = "battlebot.files"
@@ -27,20 +33,65 @@ FILES = "battlebot.files"
 Made = TypeVar("Made")
 
 
-class AtOnce:
-    """Places for requests: `most` in all, `most_of_one` for each key."""
+class Places:
+    """So many places, given in the order in which they are asked for.
 
-    def __init__(self, most: int = MOST, most_of_one: int = MOST_OF_AN_ADDRESS, wait_s: float = WAIT_S) -> None:
-        self._all = threading.Semaphore(most)
+    A semaphore gives one that was just left back to who left it, if that one asks before those who wait have noticed:
+    who is sent a file in many pieces would keep all others waiting.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._free = count
+        self._guard = threading.Lock()
+        self._line = deque[threading.Event]()
+
+    def take(self, wait_s: float, may_pass: Callable[[], bool]) -> bool:
+        """Waits for a place, for `wait_s` or until `may_pass()`; returns whether it has one, to be left by `leave`."""
+        with self._guard:
+            if self._free:
+                self._free -= 1
+                return True
+            turn = threading.Event()
+            self._line.append(turn)
+        until_s = time.monotonic() + wait_s
+        while not may_pass() and (left_s := until_s - time.monotonic()) > 0:
+            if turn.wait(min(left_s, LOOK_S)):
+                break
+        with self._guard:
+            if not turn.is_set():
+                self._line.remove(turn)
+            return turn.is_set()
+
+    def leave(self) -> None:
+        """Gives the place to the first in line."""
+        with self._guard:
+            if self._line:
+                self._line.popleft().set()
+            else:
+                self._free += 1
+
+
+class AtOnce:
+    """Places for requests: `most` in all, `most_of_one` for each key. Who `may_pass` needs none."""
+
+    def __init__(
+        self,
+        most: int = MOST,
+        most_of_one: int = MOST_OF_AN_ADDRESS,
+        wait_s: float = WAIT_S,
+        may_pass: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._all = Places(most)
         self._most_of_one = most_of_one
         self._wait_s = wait_s
-        self._lines: dict[str, threading.Semaphore] = {}
+        self._may_pass = may_pass
+        self._lines: dict[str, Places] = {}
         self._there: Counter[str] = Counter()
 
     @contextmanager
     def place(self, key: str) -> Iterator[None]:
         """Holds a place within the `with` block, for which it waits. Raises Unavailable if none is free in time."""
-        line = self._lines.setdefault(key, threading.Semaphore(self._most_of_one))
+        line = self._lines.setdefault(key, Places(self._most_of_one))
         self._there[key] += 1
         try:
             with self._within(line), self._within(self._all):
@@ -55,13 +106,15 @@ class AtOnce:
         return self._there.total()
 
     @contextmanager
-    def _within(self, places: threading.Semaphore) -> Iterator[None]:
-        if not places.acquire(timeout=self._wait_s):
+    def _within(self, places: Places) -> Iterator[None]:
+        has_one = places.take(self._wait_s, self._may_pass)
+        if not has_one and not self._may_pass():
             raise Unavailable("The server has too much to do; try again later.")
         try:
             yield
         finally:
-            places.release()
+            if has_one:
+                places.leave()
 
 
 def wait_in_line(app: Flask) -> None:
@@ -70,7 +123,12 @@ def wait_in_line(app: Flask) -> None:
     What is made later, while the answer is sent, needs `streamed`, or `of_live_pages`. Requests that change
     something have no line: they are few, and may wait for an HTTP bot.
     """
-    app.extensions[EXTENSION], app.extensions[FILES] = AtOnce(), AtOnce()
+
+    def is_a_store_away() -> bool:
+        # requests that wait for it, for seconds and in vain, have the places: those that do not need it shall go on
+        return not STORES.isdisjoint(app.extensions[CONTEXT_KEY].away())
+
+    app.extensions[EXTENSION], app.extensions[FILES] = AtOnce(may_pass=is_a_store_away), AtOnce(wait_s=FILES_WAIT_S)
 
     def enter() -> None:
         # what belongs to no blueprint is not here, or waits for events: the viewers' polls
@@ -94,7 +152,8 @@ def streamed(pieces: Iterator[bytes], mimetype: str) -> Response:
     Who reads slowly keeps in memory what the next piece is made from. Raises Unavailable.
     """
     if request.method == "HEAD":
-        return Response(mimetype=mimetype)
+        # no list: of that, the answer would give the length
+        return Response(iter(()), mimetype=mimetype)
     leave_line()
     stack = ExitStack()
     stack.enter_context(current_app.extensions[FILES].place(sender()))

@@ -55,10 +55,14 @@ def discover(package: str = "games") -> Registry:
 def _check_for_overlooked(package: str, home: Path) -> None:
     """Raises BadGame for what looks like a game to its author, and is none to Python."""
     for path in sorted(home.glob("[!_.]*/")):
-        if (path / "__init__.py").is_file():
-            if path.with_suffix(".py").is_file():
-                raise bad_game(f"{package}/{path.name}.py", f"there is a folder {path.name} as well", "one of the two")
-        elif any(path.glob("*.py")):
+        try:
+            is_package, holds_code = (path / "__init__.py").is_file(), any(path.glob("*.py"))
+        except PermissionError:
+            # the `lost+found` of a volume, say: Python finds no game in it either
+            continue
+        if is_package and (home / f"{path.name}.py").is_file():
+            raise bad_game(f"{package}/{path.name}.py", f"there is a folder {path.name} as well", "one of the two")
+        if holds_code and not is_package:
             expected = "an __init__.py in it, or a name that begins with _"
             raise bad_game(f"{package}/{path.name}", "it is a folder without an __init__.py", expected)
 

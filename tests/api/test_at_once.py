@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from threading import Thread
+from dataclasses import replace
+from threading import Event, Thread
 
 import pytest
 from webhouse import CONTESTS, House
 
 from battlebot.api.atonce import EXTENSION, FILES, LIVE_PAGES, AtOnce
+from battlebot.api.context import CONTEXT_KEY
 from battlebot.errors import Unavailable
 
 ADDRESS = "127.0.0.1"  # of Flask's client
@@ -58,6 +60,50 @@ def test_who_waits_is_let_in_when_a_place_is_free() -> None:
     assert came == ["first", "later"]
 
 
+def test_who_comes_again_waits_like_all_others() -> None:
+    """Who is sent a file, piece by piece, keeps nobody waiting until its end: who waits has the next place."""
+    in_line, order = Event(), list[str]()
+    # asked by who is in line
+    at_once = AtOnce(most_of_one=1, may_pass=lambda: bool(in_line.set()))
+
+    def come() -> None:
+        with at_once.place("a"):
+            order.append("page")
+
+    page = Thread(target=come)
+    with at_once.place("a"):
+        page.start()
+        in_line.wait()
+    for _ in range(3):
+        with at_once.place("a"):
+            order.append("piece")
+    page.join()
+    assert order == ["page", *["piece"] * 3]
+    assert len(at_once) == 0
+
+
+def test_while_a_store_is_away_nobody_waits_for_those_who_wait_for_it(
+    home: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have all places, for seconds and in vain; others may need another store, or none."""
+    at_once, away = home.app.extensions[EXTENSION], dict[str, float]()
+    monkeypatch.setitem(home.app.extensions, CONTEXT_KEY, replace(home.context, away=lambda: away))
+    with ExitStack() as stack:
+        for _ in range(4):
+            stack.enter_context(at_once.place(ADDRESS))
+        answers = list[int]()
+        waits = Thread(target=lambda: answers.append(home.client.get("/bots/numberwang").status_code))
+        waits.start()
+        while len(at_once) < 5:
+            waits.join(0.001)
+        assert answers == []
+        away["mongodb"] = 1.0
+        waits.join()
+        assert answers == [200]
+        assert home.client.get("/bots/numberwang").status_code == 200
+    assert len(at_once) == 0
+
+
 def test_requests_that_read_wait_for_a_place(home: House) -> None:
     """Also the pieces of a file; not those of an address that has one, nor probes, nor what changes something."""
     home.contest("cup", bots=("a", "b"))
@@ -84,7 +130,8 @@ def test_an_address_is_sent_so_many_files_at_a_time(home: House) -> None:
     path = f"{CONTESTS}/cup/export.csv"
     first = home.client.get(path, buffered=False)
     assert home.client.get(path).status_code == 503
-    assert home.client.head(path).status_code == 200
+    head = home.client.head(path)
+    assert (head.status_code, head.content_length) == (200, None)
     assert home.client.get(path, environ_base={"REMOTE_ADDR": "127.0.0.2"}).status_code == 200
     first.close()
     assert home.client.get(path).status_code == 200

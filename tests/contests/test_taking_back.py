@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from pymongo.errors import OperationFailure
 from battlebot.arena.live.aside import set_aside
 from battlebot.arena.live.finished import Finished
 from battlebot.contests.contest import Contest
+from battlebot.contests.service import pairer
 from battlebot.errors import AlreadyVoid, TooLate, Unavailable
 from battlebot.redisio import keys
 from battlebot.referee.match import Match, Reason
@@ -308,6 +311,29 @@ def test_a_game_that_never_returns_a_first_state_fails(hall: Hall) -> None:
     assert len(called) == len(Finished(hall.client).ids(9)) == 1
     hall.archive()
     assert [{seat.bot for seat in match.seats} for match in hall.pair()] == [set("abcd") - called[0]]
+
+
+def test_no_match_fails_because_others_were_made_before(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each first state has the same limit; those for which no time is left are made at the next pairing."""
+    game, clock_s, limits = hall.pairer.registry[GAME], [0.0], list[float]()
+
+    def slow(players: list[str], seed: int, options: dict[str, Any]) -> dict[str, Any]:
+        clock_s[0] += 2.0
+        return game.rules.initial_state(players, seed, options)
+
+    def time_limit(limit_s: float) -> AbstractContextManager[None]:
+        limits.append(limit_s)
+        return nullcontext()
+
+    hall.pairer.registry = Registry({GAME: replace(game, rules=replace(game.rules, initial_state=slow))})
+    monkeypatch.setattr(pairer, "time", SimpleNamespace(monotonic=lambda: clock_s[0]))
+    monkeypatch.setattr(pairer, "time_limit", time_limit)
+    hall.begin("abcdef", meetings=1)
+    hall.wait("abcdef")
+    assert len(hall.pair()) == len(limits) == 2
+    assert set(limits) == {5.0}
+    assert len(hall.pair()) == 3
+    assert Finished(hall.client).ids(9) == []
 
 
 def test_a_match_that_cannot_be_read_keeps_no_other_from_being_stopped(

@@ -90,6 +90,24 @@ def test_a_game_that_would_be_overlooked_stops_the_start(package_of: Callable[..
         discover(package)
 
 
+def test_a_folder_that_may_not_be_read_is_no_game(
+    package_of: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as `lost+found`, where games/ is a volume of its own."""
+    package = package_of(tiny=GOOD)
+    closed, real = tmp_path / package / "lost+found", Path.is_file
+    closed.mkdir()
+
+    def is_file(path: Path) -> bool:
+        # root, who runs tests in containers, may read everything
+        if path.parent == closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(Path, "is_file", is_file)
+    assert list(discover(package)) == ["tiny"]
+
+
 def test_the_readmes_game_is_a_game(package_of: Callable[..., str]) -> None:
     """The example that a newcomer copies passes, and its first turn does what it says."""
     readme = (ROOT / "games" / "README.md").read_text()

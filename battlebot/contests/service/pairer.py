@@ -40,7 +40,7 @@ WORTH_FORGETTING = 1000  # meetings read; fewer are cheap enough to be read agai
 IN_VAIN_S = 10.0  # how long an open contest's waiting bots are not looked at again if no two of them may meet
 MOST_IN_VAIN = 1000
 BEGIN_WITHIN_MS = 10_000  # of reserving; later the meeting may already have been released
-MAKE_WITHIN_S = 5.0  # the first states of a batch, so that there is time left to begin them
+MAKE_WITHIN_S = 5.0  # a first state; after half of that no other of the batch is made: they must begin in time
 ATTEMPTS = 5  # to pair while the contest is being changed; then the sweep asks again
 
 
@@ -249,18 +249,18 @@ class Pairer:
     def _all_made(
         self, contest: Contest, there: Present, planned: Mapping[str, Pairing], started_s: float
     ) -> list[Beginning]:
-        """Returns the matches' beginnings; none after one whose first state took too long: its game has failed.
+        """Returns the matches' beginnings: of those for which there is time.
 
-        Without a limit, a game that never returns would keep this worker from all other work.
+        Without a limit, a game that never returns would keep this worker from all other work. Each first state has the
+        same: a game that is only slow has not failed because others were made before.
         """
         game = self.registry[contest.game]
         most = dict.fromkeys(there.addresses.values(), self.settings.bot_matches)
-        made, until_s = list[Beginning](), time.monotonic() + self.make_within_s
+        made, until_s = list[Beginning](), time.monotonic() + self.make_within_s / 2
         for match_id, pairing in planned.items():
-            left_s = until_s - time.monotonic()
-            if left_s <= 0:
+            if time.monotonic() >= until_s:
                 break
-            with time_limit(left_s):
+            with time_limit(self.make_within_s):
                 match = self._made(contest, there, match_id, pairing, started_s)
                 made.append(beginning(game, match, most))
         return made
