@@ -53,14 +53,19 @@ class Places:
                 return True
             turn = threading.Event()
             self._line.append(turn)
-        until_s = time.monotonic() + wait_s
-        while not may_pass() and (left_s := until_s - time.monotonic()) > 0:
-            if turn.wait(min(left_s, LOOK_S)):
-                break
-        with self._guard:
-            if not turn.is_set():
-                self._line.remove(turn)
-            return turn.is_set()
+        until_s, has_one = time.monotonic() + wait_s, False
+        try:
+            while not has_one and not may_pass() and (left_s := until_s - time.monotonic()) > 0:
+                has_one = turn.wait(min(left_s, LOOK_S))
+        finally:
+            # also if this request is ended while it waits: nobody else would leave its place
+            with self._guard:
+                given = turn.is_set()
+                if not given:
+                    self._line.remove(turn)
+            if given and not has_one:
+                self.leave()
+        return has_one
 
     def leave(self) -> None:
         """Gives the place to the first in line."""

@@ -9,7 +9,7 @@ from threading import Event, Thread
 import pytest
 from webhouse import CONTESTS, House
 
-from battlebot.api.atonce import EXTENSION, FILES, LIVE_PAGES, AtOnce
+from battlebot.api.atonce import EXTENSION, FILES, LIVE_PAGES, AtOnce, Places
 from battlebot.api.context import CONTEXT_KEY
 from battlebot.errors import Unavailable
 
@@ -80,6 +80,20 @@ def test_who_comes_again_waits_like_all_others() -> None:
     page.join()
     assert order == ["page", *["piece"] * 3]
     assert len(at_once) == 0
+
+
+def test_who_is_ended_while_it_waits_takes_no_place() -> None:
+    """Its connection may have been cut off: the place goes to the next one."""
+
+    def ended() -> bool:
+        raise KeyboardInterrupt
+
+    places = Places(1)
+    assert places.take(0.0, lambda: False)
+    with pytest.raises(KeyboardInterrupt):
+        places.take(1.0, ended)
+    places.leave()
+    assert places.take(0.0, lambda: False)
 
 
 def test_while_a_store_is_away_nobody_waits_for_those_who_wait_for_it(
