@@ -27,9 +27,13 @@ class Backoff:
         """Make the next wait the shortest: the server is well again."""
         self._attempts = 0
 
+    def is_urgent(self, in_match: bool) -> bool:
+        """Whether a match is likely to wait still."""
+        return in_match and self._attempts < IN_MATCH_ATTEMPTS
+
     def next_s(self, at_least_s: float = 0.0, in_match: bool = False) -> float:
         """Seconds to wait before the next attempt; `at_least_s` is a lower bound for the wait before jitter."""
-        longest_s = LONGEST_IN_MATCH_S if in_match and self._attempts < IN_MATCH_ATTEMPTS else LONGEST_S
+        longest_s = LONGEST_IN_MATCH_S if self.is_urgent(in_match) else LONGEST_S
         whole_s = max(at_least_s, min(longest_s, FIRST_S * 2.0 ** min(self._attempts, _DOUBLINGS)))
         self._attempts += 1
         return whole_s * (0.5 + self._dice() / 2)

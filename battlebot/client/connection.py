@@ -15,6 +15,8 @@ from battlebot.client.errors import ConnectionLost, LoginFailed, Refused, Unreac
 from battlebot.wire.login import login_hash
 
 OPEN_TIMEOUT_S = 10.0
+# where a match waits: a proxy may have chosen a node that hangs, and chooses another next time
+OPEN_IN_MATCH_S = 2.0
 LOGIN_TIMEOUT_S = 20.0  # a server slows down bots that reconnect too often
 CLOSE_TIMEOUT_S = 1.0
 # a proxy from the environment cannot reach this machine's loopback; the library heeds exceptions only beside a proxy
@@ -27,13 +29,15 @@ PASSING = frozenset({"unavailable", "conflict", "too-many"})
 class Connection:
     """An open WebSocket. A context manager: on exit it closes with 1000."""
 
-    def __init__(self, address: Address, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self, address: Address, tls: ssl.SSLContext | None = None, open_timeout_s: float = OPEN_TIMEOUT_S
+    ) -> None:
         """Connect. Raises ConnectionLost if trying again may help, Unreachable if it cannot."""
         url = address.websocket_url
         try:
             self._socket = websocket.create_connection(
                 url,
-                timeout=OPEN_TIMEOUT_S,
+                timeout=open_timeout_s,
                 sslopt={"context": tls or ssl.create_default_context()} if address.secure else None,
                 suppress_origin=True,
                 redirect_limit=0,  # a redirect could lead from TLS to plain text

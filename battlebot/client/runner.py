@@ -6,12 +6,13 @@ import logging
 import ssl
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from battlebot.client.address import parse_address
 from battlebot.client.backoff import Backoff
 from battlebot.client.bot import Bot, Result
-from battlebot.client.connection import PASSING, Connection
+from battlebot.client.connection import OPEN_IN_MATCH_S, OPEN_TIMEOUT_S, PASSING, Connection
 from battlebot.client.credentials import Credentials
 from battlebot.client.errors import ConnectionLost, LoginFailed, Refused
 from battlebot.client.player import Plan, Player
@@ -61,7 +62,8 @@ def run(
     try:
         while not player.done():
             began_s = time.monotonic()
-            lost = _connect(player, lambda: Connection(address, tls), credentials)
+            within_s = OPEN_IN_MATCH_S if backoff.is_urgent(player.in_match) else OPEN_TIMEOUT_S
+            lost = _connect(player, partial(Connection, address, tls, within_s), credentials)
             if player.heard or time.monotonic() - began_s > HEALTHY_S:
                 backoff.reset()
             if lost is not None and lost.close_code == NORMAL and player.one_match:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 from scripted_server import PASS_HASH, SALT, Line, final, update
 
 from battlebot.client import BadCredentials, Bot, Credentials, LoginFailed, Refused, Result, Unreachable, run
+from battlebot.client.address import Address
 from battlebot.client.backoff import Backoff
+from battlebot.client.connection import Connection
 from battlebot.client.errors import ConnectionLost
 from battlebot.client.runner import wait_after
 from battlebot.wire.closing import RESTARTING, SERVER_ERROR, TOO_MANY_CONNECTIONS, UNAVAILABLE, Closing
@@ -117,6 +120,27 @@ def test_who_is_cut_off_from_its_match_is_in_more_haste(play: Play, monkeypatch:
     Noted.waits.clear()
     play(begins, waits, ends, waits, lambda line: one_match(line, match="m2"), matches=2)
     assert Noted.waits == [True, True, False]
+
+
+def test_while_a_match_waits_no_node_is_waited_for_long(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy may have chosen one that hangs; the next attempt may reach another."""
+
+    def begins(line: Line) -> None:
+        line.login()
+        line.say(update(0))
+        assert line.hear()
+        line.drop()
+
+    waits_s = []
+
+    class Noting(Connection):
+        def __init__(self, address: Address, tls: ssl.SSLContext | None, open_timeout_s: float) -> None:
+            waits_s.append(open_timeout_s)
+            super().__init__(address, tls, open_timeout_s)
+
+    monkeypatch.setattr("battlebot.client.runner.Connection", Noting)
+    play(begins, lambda line: (line.login(), line.say(final(1, turn={"n": 1}))), matches=1)
+    assert waits_s == [10.0, 2.0]
 
 
 @pytest.mark.parametrize("reason", ["", "nobody-came: no opponent came"])
