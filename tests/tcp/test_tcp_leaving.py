@@ -320,7 +320,8 @@ def test_who_leaves_while_a_board_is_made_for_it_has_left_by_itself(
             comer.move(comer.event("get_move"), 99, 0)
             comer.event("invalid_move")
             comer.event("lose")
-        assert leaver.silent(0.5)
+        # on a slow machine its node has waited for Redis for too long, and ends the connection
+        assert leaver.silent(0.5) or leaver.ended()
         gate.opened.set()
         for _ in range(1 if begins else 2):
             # if it begins a board, it may be asked before the other node is heard again
