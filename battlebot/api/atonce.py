@@ -33,7 +33,7 @@ FILES = "battlebot.files"
 Made = TypeVar("Made")
 
 
-class Places:
+class Line:
     """So many places, given in the order in which they are asked for.
 
     A semaphore gives one that was just left back to who left it, if that one asks before those who wait have noticed:
@@ -45,15 +45,18 @@ class Places:
         self._guard = threading.Lock()
         self._line = deque[threading.Event]()
 
-    def take(self, wait_s: float, may_pass: Callable[[], bool]) -> bool:
-        """Waits for a place, for `wait_s` or until `may_pass()`; returns whether it has one, to be left by `leave`."""
+    def take(self, until_s: float, may_pass: Callable[[], bool]) -> bool:
+        """Waits for a place, until `until_s` of the monotonic clock or until `may_pass()`; returns whether it has one.
+
+        If so, it is to be left by `leave`.
+        """
         with self._guard:
             if self._free:
                 self._free -= 1
                 return True
             turn = threading.Event()
             self._line.append(turn)
-        until_s, has_one = time.monotonic() + wait_s, False
+        has_one = False
         try:
             while not has_one and not may_pass() and (left_s := until_s - time.monotonic()) > 0:
                 has_one = turn.wait(min(left_s, LOOK_S))
@@ -86,20 +89,21 @@ class AtOnce:
         wait_s: float = WAIT_S,
         may_pass: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._all = Places(most)
+        self._all = Line(most)
         self._most_of_one = most_of_one
         self._wait_s = wait_s
         self._may_pass = may_pass
-        self._lines: dict[str, Places] = {}
+        self._lines: dict[str, Line] = {}
         self._there: Counter[str] = Counter()
 
     @contextmanager
     def place(self, key: str) -> Iterator[None]:
         """Holds a place within the `with` block, for which it waits. Raises Unavailable if none is free in time."""
-        line = self._lines.setdefault(key, Places(self._most_of_one))
+        until_s = time.monotonic() + self._wait_s
+        line = self._lines.setdefault(key, Line(self._most_of_one))
         self._there[key] += 1
         try:
-            with self._within(line), self._within(self._all):
+            with self._within(line, until_s), self._within(self._all, until_s):
                 yield
         finally:
             self._there[key] -= 1
@@ -111,15 +115,15 @@ class AtOnce:
         return self._there.total()
 
     @contextmanager
-    def _within(self, places: Places) -> Iterator[None]:
-        has_one = places.take(self._wait_s, self._may_pass)
+    def _within(self, line: Line, until_s: float) -> Iterator[None]:
+        has_one = line.take(until_s, self._may_pass)
         if not has_one and not self._may_pass():
             raise Unavailable("The server has too much to do; try again later.")
         try:
             yield
         finally:
             if has_one:
-                places.leave()
+                line.leave()
 
 
 def wait_in_line(app: Flask) -> None:

@@ -70,7 +70,8 @@ class Games:
         with mongo_errors():
             game = self._games.find_one({"_id": match_id})
             if game is not None and game["match"].get("parts"):
-                for part in self.later_turns(match_id):
+                wanted = {"turns": 1, **dict.fromkeys(PER_TURN, 1)}
+                for part in self._turns.find({"match": match_id}, wanted, batch_size=1).sort("part", 1):
                     game["turns"].extend(part["turns"])
                     for name in PER_TURN:
                         game["match"].get(name, []).extend(part.get(name, []))
@@ -174,12 +175,6 @@ class Games:
             shown = {"$set": SHORT_ONLY} if turns else {"$unset": list(LISTED)}
             found = self._games.aggregate([{"$match": query}, {"$sort": {"match.seq": 1}}, shown])
             yield from in_batches(found, at_once)
-
-    def later_turns(self, match_id: str) -> Iterator[dict[str, Any]]:
-        """Yields the later parts of an overlong match: `turns` and the values of PER_TURN. Raises Unavailable."""
-        with mongo_errors():
-            wanted = {"turns": 1, **dict.fromkeys(PER_TURN, 1)}
-            yield from self._turns.find({"match": match_id}, wanted, batch_size=1).sort("part", 1)
 
     def archived(self, match_ids: list[str]) -> set[str]:
         """Which of these matches are stored. Raises Unavailable."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from threading import Event, Thread
@@ -9,7 +11,7 @@ from threading import Event, Thread
 import pytest
 from webhouse import CONTESTS, House
 
-from battlebot.api.atonce import EXTENSION, FILES, LIVE_PAGES, AtOnce, Places
+from battlebot.api.atonce import EXTENSION, FILES, LIVE_PAGES, AtOnce, Line
 from battlebot.api.context import CONTEXT_KEY
 from battlebot.errors import Unavailable
 
@@ -82,18 +84,33 @@ def test_who_comes_again_waits_like_all_others() -> None:
     assert len(at_once) == 0
 
 
+def test_who_has_waited_in_one_line_waits_no_longer_in_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy gives up at some time: the wait for an address's place counts for that among all."""
+    deadlines = []
+
+    class Noting(Line):
+        def take(self, until_s: float, may_pass: Callable[[], bool]) -> bool:
+            deadlines.append(until_s)
+            return super().take(until_s, may_pass)
+
+    monkeypatch.setattr("battlebot.api.atonce.Line", Noting)
+    with AtOnce().place("a"):
+        assert len(deadlines) == 2
+        assert deadlines[0] == deadlines[1]
+
+
 def test_who_is_ended_while_it_waits_takes_no_place() -> None:
     """Its connection may have been cut off: the place goes to the next one."""
 
     def ended() -> bool:
         raise KeyboardInterrupt
 
-    places = Places(1)
-    assert places.take(0.0, lambda: False)
+    line, now_s = Line(1), time.monotonic()
+    assert line.take(now_s, lambda: False)
     with pytest.raises(KeyboardInterrupt):
-        places.take(1.0, ended)
-    places.leave()
-    assert places.take(0.0, lambda: False)
+        line.take(now_s + 1.0, ended)
+    line.leave()
+    assert line.take(now_s, lambda: False)
 
 
 def test_while_a_store_is_away_nobody_waits_for_those_who_wait_for_it(
