@@ -198,7 +198,8 @@ class WebSocket:
         self._unread += data
         read = 0
         try:
-            while place := payload_at(self._unread, read):
+            # what follows a close frame is no longer part of the conversation (RFC 6455, section 1.4)
+            while not self._clean and (place := payload_at(self._unread, read)):
                 begin, end = place
                 if (
                     not self._unread[read] & CONTROL
@@ -211,8 +212,6 @@ class WebSocket:
                 read = end
         except Irregular:
             self._hand_over(self._unread[read:], received_s)
-            self._break_off(closing.PROTOCOL_ERROR)
-        except (RemoteProtocolError, LocalProtocolError):
             self._break_off(closing.PROTOCOL_ERROR)
         del self._unread[:read]
 
@@ -232,9 +231,12 @@ class WebSocket:
         return True
 
     def _hand_over(self, data: bytes | bytearray, received_s: float) -> None:
-        self._protocol.receive_data(bytes(data))
-        for event in self._protocol.events():
-            self._on_event(event, received_s)
+        try:
+            self._protocol.receive_data(bytes(data))
+            for event in self._protocol.events():
+                self._on_event(event, received_s)
+        except (RemoteProtocolError, LocalProtocolError):
+            self._break_off(closing.PROTOCOL_ERROR)
 
     def _take_last(self, data: bytes) -> None:
         try:

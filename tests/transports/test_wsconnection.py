@@ -87,6 +87,19 @@ def test_the_peers_goodbye_is_answered_though_nobody_finishes(pair: Pair) -> Non
     assert read(pair[1], 4) == b"\x88\x02\x03\xe8"
 
 
+@pytest.mark.parametrize(
+    "rest", [b"\xff\xff", b"\x81\x01x", b"\x81\x82\0\0\0\0{}", b"\x88\x82\0\0\0\0\x03\xe8", b"\x8a\x80\0\0\0\0"]
+)
+def test_what_follows_the_peers_goodbye_is_ignored(pair: Pair, rest: bytes) -> None:
+    """A bot that is about to lose must not make its leaving an error of the server, which would void the match."""
+    ws = open_websocket(pair)
+    pair[1].sendall(b"\x88\x82\0\0\0\0\x03\xe8" + rest)
+    with pytest.raises(Gone) as caught:
+        ws.receive(LIMIT_S)
+    assert (caught.value.clean, caught.value.how) == (True, "goodbye")
+    ws.finish()
+
+
 def test_a_broken_connection_is_not_a_clean_end(pair: Pair) -> None:
     """Nobody said goodbye: the fault is the network's."""
     ws = open_websocket(pair)
