@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import gevent
 import gevent.socket
@@ -12,6 +13,25 @@ import gevent.socket
 LIMIT_S = 10.0
 
 Pair = tuple[gevent.socket.socket, socket.socket]  # ours, and the peer's, which does not block
+
+
+@contextmanager
+def connected() -> Iterator[Pair]:
+    """Yields (ours, the peer's), connected over TCP, with small buffers that are quickly full."""
+    listener = gevent.socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
+    peer = socket.socket()
+    peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    peer.connect(listener.getsockname())
+    peer.setblocking(False)
+    ours, _ = listener.accept()
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    listener.close()
+    yield ours, peer
+    ours.close()
+    peer.close()
 
 
 def settle(condition: Callable[[], bool]) -> None:

@@ -8,13 +8,28 @@ from contextlib import suppress
 from typing import Any
 
 import gevent
+import hypothesis
 import pytest
-from pairs import LIMIT_S, Pair, read, read_all, settle, upgrade
+from hypothesis import strategies as st
+from pairs import LIMIT_S, Pair, connected, read, read_all, settle, upgrade
 
 from battlebot.config import load_settings
 from battlebot.transports.connection import Gone
 from battlebot.transports.wsconnection import UNANSWERED_PINGS, WebSocket
-from battlebot.wire import closing
+from battlebot.wire import closing, frames
+
+
+def masked(head: int, payload: bytes) -> bytes:
+    """A client's frame, whose mask leaves the payload as it is."""
+    size = len(payload)
+    length = bytes([128 + size]) if size < 126 else b"\xfe" + size.to_bytes(2, "big")
+    return bytes([head]) + length + bytes(4) + payload
+
+
+GOODBYE = masked(0x88, b"\x03\xe8")
+HEADS = st.sampled_from(sorted(frames.HEADS)) | st.integers(0, 255)
+PAYLOADS = st.sampled_from([b"\x03\xe8bye", b"\0\0", b"{}", b"x" * 126]) | st.binary(max_size=9)
+PIECES = st.just(GOODBYE) | st.builds(masked, HEADS, PAYLOADS) | st.binary(min_size=1, max_size=9)
 
 
 def open_websocket(pair: Pair, **settings: Any) -> WebSocket:
@@ -57,7 +72,7 @@ def test_after_closing_no_frame_is_given_out(pair: Pair) -> None:
 def test_frames_that_came_before_the_peers_goodbye_are_given_out_before_it(pair: Pair) -> None:
     """Its last turn counts."""
     ws = open_websocket(pair)
-    pair[1].sendall(b"\x81\x82\0\0\0\0{}" * 2 + b"\x88\x82\0\0\0\0\x03\xe8")
+    pair[1].sendall(b"\x81\x82\0\0\0\0{}" * 2 + GOODBYE)
     assert [ws.receive(LIMIT_S).text, ws.receive(LIMIT_S).text] == ["{}", "{}"]
     with pytest.raises(Gone) as caught:
         ws.receive(LIMIT_S)
@@ -68,7 +83,7 @@ def test_what_is_told_after_the_peers_goodbye_comes_before_its_answer(pair: Pair
     """The turn before it may have ended the match: the peer reads until it is answered."""
     ws = open_websocket(pair)
     read_all(pair[1])
-    pair[1].sendall(b"\x88\x82\0\0\0\0\x03\xe8")
+    pair[1].sendall(GOODBYE)
     with pytest.raises(Gone) as caught:
         ws.receive(LIMIT_S)
     ws.send("{}")
@@ -81,19 +96,17 @@ def test_the_peers_goodbye_is_answered_though_nobody_finishes(pair: Pair) -> Non
     """What follows from it may wait for Redis."""
     ws = open_websocket(pair)
     read_all(pair[1])
-    pair[1].sendall(b"\x88\x82\0\0\0\0\x03\xe8")
+    pair[1].sendall(GOODBYE)
     with pytest.raises(Gone):
         ws.receive(LIMIT_S)
     assert read(pair[1], 4) == b"\x88\x02\x03\xe8"
 
 
-@pytest.mark.parametrize(
-    "rest", [b"\xff\xff", b"\x81\x01x", b"\x81\x82\0\0\0\0{}", b"\x88\x82\0\0\0\0\x03\xe8", b"\x8a\x80\0\0\0\0"]
-)
+@pytest.mark.parametrize("rest", [b"\xff\xff", b"\x81\x01x", b"\x81\x82\0\0\0\0{}", GOODBYE, b"\x8a\x80\0\0\0\0"])
 def test_what_follows_the_peers_goodbye_is_ignored(pair: Pair, rest: bytes) -> None:
     """A bot that is about to lose must not make its leaving an error of the server, which would void the match."""
     ws = open_websocket(pair)
-    pair[1].sendall(b"\x88\x82\0\0\0\0\x03\xe8" + rest)
+    pair[1].sendall(GOODBYE + rest)
     with pytest.raises(Gone) as caught:
         ws.receive(LIMIT_S)
     assert (caught.value.clean, caught.value.how) == (True, "goodbye")
@@ -191,3 +204,19 @@ def test_a_message_that_will_be_too_big_is_refused_by_its_header(pair: Pair) -> 
     with pytest.raises(Gone):
         ws.receive(LIMIT_S)
     assert read(pair[1], 4)[:4] == b"\x88\x35\x03\xf1"
+
+
+@hypothesis.settings(max_examples=500)
+@hypothesis.given(st.lists(PIECES, min_size=1, max_size=4), st.booleans())
+def test_whatever_bytes_come_the_conversation_goes_on_or_ends(sent: list[bytes], at_once: bool) -> None:
+    """An error of another kind would be the server's fault, and void the bot's match."""
+    with connected() as pair:
+        ws = open_websocket(pair)
+        for data in [b"".join(sent)] if at_once else sent:
+            pair[1].sendall(data)
+            gevent.idle()
+        pair[1].shutdown(socket.SHUT_WR)
+        with suppress(Gone):
+            while ws.receive(LIMIT_S):
+                pass
+        ws.finish()
