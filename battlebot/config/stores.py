@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from battlebot.errors import SettingError
@@ -16,7 +17,7 @@ COUNT = (re.compile(r"0*[1-9][0-9]{0,8}"), "a whole number from 1 on")
 NUMBER = (re.compile(r"[0-9]{1,9}"), "a whole number from 0 on")
 SECONDS = (re.compile(r"(?=.*[1-9])[0-9]{1,9}(?:\.[0-9]{1,9})?"), "a number of seconds above 0")
 SWITCH = (re.compile(r"true|false"), "true or false")
-TEXT = (re.compile(r".+", re.DOTALL), "a text")
+TEXT = (re.compile(r"[^\0]+"), "a text")
 # What the driver takes in each kind of its pools, and Celery takes in the same way or need not know. Others of the
 # driver's would break us.
 REDIS_OPTIONS = {
@@ -81,7 +82,7 @@ def _check_option(scheme: str, name: str, values: Sequence[str]) -> None:
     pattern, must = REDIS_OPTIONS[name]
     if not all(pattern.fullmatch(value) for value in values):
         raise SettingError(f"REDIS_URL's option {name} must be {must}.")
-    if name in FILES and not all(os.access(value, os.R_OK) for value in values):
+    if name in FILES and not all(_is_readable(value) for value in values):
         raise SettingError(f"REDIS_URL's option {name} must name a file that can be read.")
 
 
@@ -101,3 +102,7 @@ def check_mongodb(uri: str, database: str) -> None:
 def _check_begin(variable: str, url: str, schemes: tuple[str, ...]) -> None:
     if not url.startswith(schemes):
         raise SettingError(f"{variable} must begin with {' or '.join(schemes)}.")
+
+
+def _is_readable(path: str) -> bool:
+    return os.access(path, os.R_OK) and not Path(path).is_dir()
