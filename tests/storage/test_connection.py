@@ -30,7 +30,7 @@ def test_connections_made_before_mongod_knew_its_replica_set_are_given_up(tmp_pa
     """They take no sessions as long as they live: transactions fail once, as unavailable, and work then."""
     folder = DataFolder(tmp_path)
     child = Child(mongod_program(folder))
-    settings = replace(load_settings({}, None), mongodb_uri=mongod_uri(folder))
+    settings = replace(load_settings({}, None), mongodb_uri=mongod_uri(folder.sockets))
     storage = Storage(settings)
     try:
         wait_for(lambda: _answers(settings.mongodb_uri), "a mongod that belongs to no set yet")
@@ -62,7 +62,7 @@ def test_a_mongod_in_no_replica_set_is_of_no_use(tmp_path: Path) -> None:
     program = mongod_program(folder)
     at = program.command.index("--replSet")
     child = Child(replace(program, command=program.command[:at] + program.command[at + 2 :]))
-    settings = replace(load_settings({}, None), mongodb_uri=mongod_uri(folder))
+    settings = replace(load_settings({}, None), mongodb_uri=mongod_uri(folder.sockets))
     storage = Storage(settings)
     try:
         wait_for(lambda: _answers(settings.mongodb_uri), "the mongod")
@@ -79,10 +79,10 @@ def test_a_replica_set_that_is_not_set_up_says_what_to_do(tmp_path: Path) -> Non
     """One that nobody has initiated, and one of another name than the URI's."""
     folder = DataFolder(tmp_path)
     child = Child(mongod_program(folder))
-    uri = mongod_uri(folder).replace("directConnection=true", "replicaSet={}")
+    uri = mongod_uri(folder.sockets).replace("directConnection=true", "replicaSet={}")
     assert "replicaSet" in uri
     try:
-        wait_for(lambda: _answers(mongod_uri(folder)), "the mongod")
+        wait_for(lambda: _answers(mongod_uri(folder.sockets)), "the mongod")
         assert _complaint(uri.format("rs0")) == "MongoDB is in no replica set yet: run rs.initiate() on it once."
         wait_for_primary(child, folder)
         wrong = "The replicaSet of MONGODB_URI is not the name of MongoDB's replica set."

@@ -27,7 +27,7 @@ USERS = {"writer": "readWrite", "reader": "read", "guest": None}
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Yields the address of a mongod that asks for passwords, and knows USERS."""
     folder = DataFolder(tmp_path_factory.mktemp("guarded"))
-    program, uri = mongod_program(folder), mongod_uri(folder)
+    program, uri = mongod_program(folder), mongod_uri(folder.sockets)
     open_to_all = Child(program)
     wait_for_primary(open_to_all, folder)
     with pymongo.MongoClient(uri) as client:

@@ -18,6 +18,7 @@ from battlebot.redisio.scripts import Argument, Script, Scripts
 CLAIM = Script("battlebot.arena.names", "claim.lua")
 CONFIRM = Script("battlebot.arena.names", "confirm.lua")
 UNCLAIM = Script("battlebot.arena.names", "unclaim.lua")
+HOLD_S = 5.0  # how long a claim waits for an absent Redis
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +51,15 @@ class Claimed:
 class Presence:
     """Every method raises Unavailable when Redis does not answer."""
 
-    def __init__(self, client: redis.Redis, scripts: Scripts | None = None, hold_s: float = 5.0) -> None:
+    def __init__(self, client: redis.Redis, scripts: Scripts | None = None) -> None:
         self._client = client
         self._scripts = scripts or Scripts(client)
-        self._hold_s = hold_s
 
     def claim(self, holder: Holder) -> Claimed:
         """Takes the name, whoever held it; the earlier holder is told by a letter to its node, and by `confirm`."""
         script_keys = [keys.ONLINE, keys.playing(holder.name)]
         arguments: list[Argument] = [holder.name, holder.encode()]
-        before, *matches = held(lambda: self._scripts.run(CLAIM, script_keys, arguments), self._hold_s)
+        before, *matches = held(lambda: self._scripts.run(CLAIM, script_keys, arguments), HOLD_S)
         known = Holder.decode(before) if before and before != holder.encode() else None
         if known is not None:
             letter = orjson.dumps({"do": "expel", "connection": known.connection})
