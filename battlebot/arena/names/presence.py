@@ -76,9 +76,18 @@ class Presence:
         answers = self._scripts.run(CONFIRM, script_keys, arguments)
         return [(bool(own), match.decode() or None) for own, match in zip(answers[::2], answers[1::2], strict=True)]
 
-    def give_up(self, holder: Holder) -> None:
-        """Frees the name, if this holder still has it."""
-        self._scripts.run(UNCLAIM, [keys.ONLINE], [holder.name, holder.encode()])
+    def give_up(self, *holders: Holder) -> None:
+        """Frees the names that these holders still have."""
+        arguments = [value for holder in holders for value in (holder.name, holder.encode())]
+        self._scripts.run(UNCLAIM, [keys.ONLINE], arguments)
+
+    def drop_dead(self) -> None:
+        """Frees the names of nodes that have been found dead; one that lives all the same takes them again."""
+        with redis_errors():
+            documents: Any = self._client.hvals(keys.ONLINE)
+            nodes = set(texts(self._client.zrange(keys.NODES, 0, -1)))
+        holders = map(Holder.decode, documents)
+        self.give_up(*(holder for holder in holders if node_of(holder.connection) not in nodes))
 
     def online(self, node_timeout_s: float) -> dict[str, Holder]:
         """Returns name -> who holds it, for nodes with a heartbeat in the last `node_timeout_s` seconds."""
