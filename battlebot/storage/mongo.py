@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import pymongo
-from pymongo import MongoClient
+from pymongo import MongoClient, ReadPreference
 from pymongo.client_session import ClientSession
 from pymongo.errors import (
     ConfigurationError,
@@ -24,6 +24,7 @@ from battlebot.errors import Unavailable
 
 # what is acknowledged outlives an election, whatever MONGODB_URI or the replica set has as its default
 DURABLE = WriteConcern("majority", j=True)
+LOCAL = ReadConcern("local")
 
 PASSING_LABELS = ("TransientTransactionError", "RetryableWriteError", "UnknownTransactionCommitResult")
 
@@ -81,7 +82,7 @@ def transaction(
     client: MongoClient[dict[str, Any]],
     work: Callable[[ClientSession], Answer],
     within_s: float = WITHIN_S,
-    read_concern: ReadConcern | None = None,
+    read_concern: ReadConcern = LOCAL,
 ) -> Answer:
     """Does the work in a transaction and commits it, within so many seconds in all.
 
@@ -90,8 +91,8 @@ def transaction(
     """
     # without a deadline the driver would try for two minutes, and all that time nothing else is done here
     with pymongo.timeout(within_s), _session_of(client) as session:
-        # a transaction has the write concern of the client, not that of the database
-        return session.with_transaction(work, read_concern=read_concern, write_concern=DURABLE)
+        # else a transaction has those of the client, not those of the database
+        return session.with_transaction(work, read_concern, DURABLE, ReadPreference.PRIMARY)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Any
 import pymongo
 import pytest
 from cluster import wait_for
+from pymongo import ReadPreference
 from pymongo.monitoring import (
     CommandFailedEvent,
     CommandListener,
@@ -130,3 +131,16 @@ def test_an_index_does_not_wait_for_a_member_that_is_away(settings: Settings) ->
     finally:
         storage.close()
     assert {build["commitQuorum"] for build in builds.seen} == {"majority"}
+
+
+@pytest.mark.parametrize(
+    "option", ["readPreference=primaryPreferred", "readPreference=secondary", "readConcernLevel=linearizable", "w=0"]
+)
+def test_where_and_how_is_read_and_written_is_not_the_uris_to_say(settings: Settings, option: str) -> None:
+    """The driver does no transaction with these, and without one no match would be archived."""
+    storage = Storage(replace(settings, mongodb_uri=f"{settings.mongodb_uri}&{option}"))
+    try:
+        assert storage.archive.store([]) == []
+        assert storage.database.read_preference == ReadPreference.PRIMARY
+    finally:
+        storage.close()
