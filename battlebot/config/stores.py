@@ -14,6 +14,8 @@ REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
 MONGODB_SCHEMES = ("mongodb://", "mongodb+srv://")
 
 COUNT = (re.compile(r"0*[1-9][0-9]{0,8}"), "a whole number from 1 on")
+# of a node: 16 requests at a time, three groups of turns, and its mailbox; whoever finds none free may wait too long
+CONNECTIONS = (re.compile(r"0*(?:[2-9][0-9]|[1-9][0-9]{2,8})"), "a whole number from 20 on")
 NUMBER = (re.compile(r"[0-9]{1,9}"), "a whole number from 0 on")
 SECONDS = (re.compile(r"(?=.*[1-9])[0-9]{1,9}(?:\.[0-9]{1,9})?"), "a number of seconds above 0")
 SWITCH = (re.compile(r"true|false"), "true or false")
@@ -24,7 +26,7 @@ REDIS_OPTIONS = {
     "client_name": TEXT,
     "db": NUMBER,
     "health_check_interval": NUMBER,
-    "max_connections": COUNT,
+    "max_connections": CONNECTIONS,
     "retry_on_timeout": SWITCH,
     "socket_connect_timeout": SECONDS,
     "socket_keepalive": SWITCH,
