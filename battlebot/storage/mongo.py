@@ -34,6 +34,7 @@ REFUSES = "MongoDB refuses the user or the password of MONGODB_URI."
 REFUSALS = {
     13: "MongoDB does not allow this: the user of MONGODB_URI needs readWrite on its database.",
     18: REFUSES,
+    371: "MongoDB takes no writes now: somebody has blocked them (setUserWriteBlockMode).",
     8000: REFUSES,  # Atlas
 }
 
@@ -68,7 +69,9 @@ def mongo_errors() -> Iterator[None]:
 def _refusal(error: PyMongoError) -> str | None:
     """What an operator has to put right before MongoDB answers; None: it may answer by itself."""
     if isinstance(error, OperationFailure):
-        return REFUSALS.get(error.code or 0)
+        of_writes = (error.details or {}).get("writeErrors", ())
+        codes = [error.code, *(write["code"] for write in of_writes)]
+        return next((REFUSALS[code] for code in codes if code in REFUSALS), None)
     if isinstance(error, ServerSelectionTimeoutError):
         # a server that has refused our user is not tried again for some seconds; why, is in the words only
         found = re.search(r"'code': (\d+)", str(error))
