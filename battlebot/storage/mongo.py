@@ -13,6 +13,7 @@ from pymongo.client_session import ClientSession
 from pymongo.errors import (
     ConfigurationError,
     ConnectionFailure,
+    CursorNotFound,
     OperationFailure,
     PyMongoError,
     ServerSelectionTimeoutError,
@@ -60,7 +61,8 @@ def mongo_errors() -> Iterator[None]:
     except PyMongoError as error:
         if (refusal := _refusal(error)) is not None:
             raise Unavailable(refusal) from error
-        passing = isinstance(error, ConnectionFailure) or error.timeout
+        # a mongod that has been restarted does not know the cursors of before
+        passing = isinstance(error, ConnectionFailure | CursorNotFound) or error.timeout
         if passing or any(error.has_error_label(label) for label in PASSING_LABELS):
             raise Unavailable(f"MongoDB does not answer now ({type(error).__name__}).") from error
         raise

@@ -18,6 +18,7 @@ from pymongo.monitoring import (
     CommandSucceededEvent,
     register,
 )
+from records import won
 
 from battlebot.config import Settings, load_settings
 from battlebot.embedded.folder import DataFolder
@@ -55,6 +56,29 @@ def _answers(uri: str) -> bool:
             return bool(client.admin.command("hello"))
         except pymongo.errors.PyMongoError:
             return False
+
+
+def test_a_mongod_that_is_restarted_as_a_contest_is_read_has_been_away(tmp_path: Path) -> None:
+    """It knows nothing of what had been begun before."""
+    folder = DataFolder(tmp_path)
+    child = Child(mongod_program(folder))
+    storage = Storage(replace(load_settings({}, None), mongodb_uri=mongod_uri(folder.sockets)))
+    try:
+        wait_for_primary(child, folder)
+        rows = [won(contest="cup", match_id=f"{number:024x}", seq=number) for number in range(200)]
+        storage.database["games"].insert_many(rows)
+        read = storage.games.each_of_contest("numberwang", "cup", turns=True)
+        next(read)
+        child.stop()
+        child = Child(mongod_program(folder))
+        wait_for_primary(child, folder)
+        assert storage.bots.find("nobody") is None
+        with pytest.raises(Unavailable):
+            list(read)
+    finally:
+        storage.close()
+        child.stop()
+        folder.close()
 
 
 def test_a_mongod_in_no_replica_set_is_of_no_use(tmp_path: Path) -> None:
