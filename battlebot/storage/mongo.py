@@ -28,6 +28,8 @@ DURABLE = WriteConcern("majority", j=True)
 LOCAL = ReadConcern("local")
 
 PASSING_LABELS = ("TransientTransactionError", "RetryableWriteError", "UnknownTransactionCommitResult")
+# without a label: a mongos that finds no primary, one that does not reach it, and a primary that has just been elected
+PASSING_CODES = frozenset({133, 202, 134})
 
 DUPLICATE_KEY = 11000  # the code of a write that a unique index refuses
 REFUSES = "MongoDB refuses the user or the password of MONGODB_URI."
@@ -63,6 +65,7 @@ def mongo_errors() -> Iterator[None]:
             raise Unavailable(refusal) from error
         # a mongod that has been restarted does not know the cursors of before
         passing = isinstance(error, ConnectionFailure | CursorNotFound) or error.timeout
+        passing |= isinstance(error, OperationFailure) and error.code in PASSING_CODES
         if passing or any(error.has_error_label(label) for label in PASSING_LABELS):
             raise Unavailable(f"MongoDB does not answer now ({type(error).__name__}).") from error
         raise

@@ -26,6 +26,7 @@ from battlebot.embedded.mongod import mongod_program, mongod_uri, wait_for_prima
 from battlebot.embedded.process import Child
 from battlebot.errors import Unavailable
 from battlebot.storage import Storage
+from battlebot.storage.mongo import PASSING_CODES
 
 
 def test_connections_made_before_mongod_knew_its_replica_set_are_given_up(tmp_path: Path) -> None:
@@ -75,6 +76,28 @@ def test_a_mongod_that_is_restarted_as_a_contest_is_read_has_been_away(tmp_path:
         assert storage.bots.find("nobody") is None
         with pytest.raises(Unavailable):
             list(read)
+    finally:
+        storage.close()
+        child.stop()
+        folder.close()
+
+
+def test_a_primary_that_cannot_be_read_yet_has_been_away(tmp_path: Path) -> None:
+    """Or one that a mongos does not find: else each match that ends would be set aside as one that cannot be stored."""
+    folder = DataFolder(tmp_path)
+    program = mongod_program(folder)
+    child = Child(replace(program, command=[*program.command, "--setParameter", "enableTestCommands=1"]))
+    uri = mongod_uri(folder.sockets)
+    storage = Storage(replace(load_settings({}, None), mongodb_uri=uri))
+    try:
+        wait_for_primary(child, folder)
+        with pymongo.MongoClient(uri) as client:
+            for code in PASSING_CODES:
+                fails = {"failCommands": ["find"], "errorCode": code}
+                client.admin.command("configureFailPoint", "failCommand", mode={"times": 1}, data=fails)
+                with pytest.raises(Unavailable):
+                    storage.archive.store([won()])
+        assert storage.archive.store([won()]) == [won()["_id"]]
     finally:
         storage.close()
         child.stop()
