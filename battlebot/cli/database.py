@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from battlebot.errors import EmbeddedError
 
@@ -47,6 +46,8 @@ def running_stores(settings: Settings) -> Settings:
     Raises EmbeddedError if no server runs there.
     """
     from battlebot.embedded.folder import DataFolder, socket_folder
+    from battlebot.embedded.mongod import mongod_uri
+    from battlebot.embedded.valkey import valkey_url
 
     if settings.redis_url and settings.mongodb_uri:
         return settings
@@ -57,11 +58,10 @@ def running_stores(settings: Settings) -> Settings:
         except EmbeddedError:
             # it is locked: a server runs
             sockets = socket_folder(data)
-            mongod = f"mongodb://{quote(str(sockets / 'mongod.sock'), safe='')}/?directConnection=true"
             return replace(
                 settings,
-                redis_url=settings.redis_url or f"unix://{sockets / 'valkey.sock'}?db=0",
-                mongodb_uri=settings.mongodb_uri or mongod,
+                redis_url=settings.redis_url or valkey_url(sockets),
+                mongodb_uri=settings.mongodb_uri or mongod_uri(sockets),
             )
     raise EmbeddedError(f"No Battlebot runs over {data}: start it, or set REDIS_URL and MONGODB_URI.")
 
@@ -69,6 +69,7 @@ def running_stores(settings: Settings) -> Settings:
 @contextmanager
 def _with_mongodb(settings: Settings) -> Iterator[Settings]:
     from battlebot.embedded.folder import DataFolder, socket_folder
+    from battlebot.embedded.mongod import mongod_socket, mongod_uri
     from battlebot.embedded.stores import embedded_stores
 
     if settings.mongodb_uri:
@@ -82,10 +83,10 @@ def _with_mongodb(settings: Settings) -> Iterator[Settings]:
         DataFolder(data).close()
     except EmbeddedError:
         # it is locked: a server runs, with its mongod
-        socket = socket_folder(data) / "mongod.sock"
-        if not socket.exists():
+        sockets = socket_folder(data)
+        if not mongod_socket(sockets).exists():
             raise
-        yield replace(settings, mongodb_uri=f"mongodb://{quote(str(socket), safe='')}/?directConnection=true")
+        yield replace(settings, mongodb_uri=mongod_uri(sockets))
         return
     with embedded_stores(settings) as running:
         yield running

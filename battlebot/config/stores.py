@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from battlebot.errors import SettingError
@@ -13,17 +14,19 @@ REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
 MONGODB_SCHEMES = ("mongodb://", "mongodb+srv://")
 
 COUNT = (re.compile(r"0*[1-9][0-9]{0,8}"), "a whole number from 1 on")
+# of a node: 16 requests at a time, three groups of turns, and its mailbox; whoever finds none free may wait too long
+CONNECTIONS = (re.compile(r"0*(?:[2-9][0-9]|[1-9][0-9]{2,8})"), "a whole number from 20 on")
 NUMBER = (re.compile(r"[0-9]{1,9}"), "a whole number from 0 on")
 SECONDS = (re.compile(r"(?=.*[1-9])[0-9]{1,9}(?:\.[0-9]{1,9})?"), "a number of seconds above 0")
 SWITCH = (re.compile(r"true|false"), "true or false")
-TEXT = (re.compile(r".+", re.DOTALL), "a text")
+TEXT = (re.compile(r"[^\0]+"), "a text")
 # What the driver takes in each kind of its pools, and Celery takes in the same way or need not know. Others of the
 # driver's would break us.
 REDIS_OPTIONS = {
     "client_name": TEXT,
     "db": NUMBER,
     "health_check_interval": NUMBER,
-    "max_connections": COUNT,
+    "max_connections": CONNECTIONS,
     "retry_on_timeout": SWITCH,
     "socket_connect_timeout": SECONDS,
     "socket_keepalive": SWITCH,
@@ -81,7 +84,7 @@ def _check_option(scheme: str, name: str, values: Sequence[str]) -> None:
     pattern, must = REDIS_OPTIONS[name]
     if not all(pattern.fullmatch(value) for value in values):
         raise SettingError(f"REDIS_URL's option {name} must be {must}.")
-    if name in FILES and not all(os.access(value, os.R_OK) for value in values):
+    if name in FILES and not all(_is_readable(value) for value in values):
         raise SettingError(f"REDIS_URL's option {name} must name a file that can be read.")
 
 
@@ -101,3 +104,7 @@ def check_mongodb(uri: str, database: str) -> None:
 def _check_begin(variable: str, url: str, schemes: tuple[str, ...]) -> None:
     if not url.startswith(schemes):
         raise SettingError(f"{variable} must begin with {' or '.join(schemes)}.")
+
+
+def _is_readable(path: str) -> bool:
+    return os.access(path, os.R_OK) and not Path(path).is_dir()

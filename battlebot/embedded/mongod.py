@@ -16,21 +16,21 @@ _SET = "battlebot"
 _READY_S = 60.0
 
 
-def mongod_socket(folder: DataFolder) -> Path:
-    """The socket of the embedded mongod of `folder`; also its host name in the replica set."""
-    return folder.sockets / "mongod.sock"
+def mongod_socket(sockets: Path) -> Path:
+    """The socket of the embedded mongod in the folder of sockets; also its host name in the replica set."""
+    return sockets / "mongod.sock"
 
 
-def mongod_uri(folder: DataFolder) -> str:
+def mongod_uri(sockets: Path) -> str:
     """The address of the embedded mongod, in the form that pymongo and `MONGODB_URI` use."""
-    return f"mongodb://{quote(str(mongod_socket(folder)), safe='')}/?directConnection=true"
+    return f"mongodb://{quote(str(mongod_socket(sockets)), safe='')}/?directConnection=true"
 
 
 def mongod_program(folder: DataFolder) -> Program:
     """How to start mongod. It has no passwords, hence no TCP port: access to the socket's folder is the only guard."""
     options = {
         "dbpath": str(folder.path / "mongod"),
-        "bind_ip": str(mongod_socket(folder)),
+        "bind_ip": str(mongod_socket(folder.sockets)),
         "replSet": _SET,
         "oplogSize": "64",
         "wiredTigerCacheSizeGB": "0.25",
@@ -78,7 +78,7 @@ def wait_for_primary(child: Child, folder: DataFolder) -> None:
     import pymongo
     from pymongo.errors import PyMongoError
 
-    host = str(mongod_socket(folder))
+    host = str(mongod_socket(folder.sockets))
     configured = False
 
     def is_primary() -> bool:
@@ -86,7 +86,7 @@ def wait_for_primary(child: Child, folder: DataFolder) -> None:
         try:
             # A new client each time: one that saw the node before it joined a set offers no sessions
             client: pymongo.MongoClient[dict[str, Any]]
-            with pymongo.MongoClient(mongod_uri(folder), serverSelectionTimeoutMS=500) as client:
+            with pymongo.MongoClient(mongod_uri(folder.sockets), serverSelectionTimeoutMS=500) as client:
                 if not configured:
                     _configure(client, host)
                     configured = True

@@ -29,8 +29,8 @@ class Stores:
             self.settings = replace(
                 settings,
                 data=self.folder.path,
-                redis_url=settings.redis_url or valkey_url(self.folder),
-                mongodb_uri=settings.mongodb_uri or mongod_uri(self.folder),
+                redis_url=settings.redis_url or valkey_url(self.folder.sockets),
+                mongodb_uri=settings.mongodb_uri or mongod_uri(self.folder.sockets),
                 secret_key=settings.secret_key or self.folder.secret_key(),
             )
             self._start(

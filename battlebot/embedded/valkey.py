@@ -25,21 +25,21 @@ _READY_S = 30.0
 APPENDFSYNC = "always"
 
 
-def valkey_socket(folder: DataFolder) -> Path:
-    """The socket of the embedded Valkey of `folder`."""
-    return folder.sockets / "valkey.sock"
+def valkey_socket(sockets: Path) -> Path:
+    """The socket of the embedded Valkey in the folder of sockets."""
+    return sockets / "valkey.sock"
 
 
-def valkey_url(folder: DataFolder) -> str:
+def valkey_url(sockets: Path) -> str:
     """The address of the embedded Valkey, in the form that redis-py and `REDIS_URL` use."""
-    return f"unix://{valkey_socket(folder)}?db=0"
+    return f"unix://{valkey_socket(sockets)}?db=0"
 
 
 def valkey_program(folder: DataFolder) -> Program:
     """How to start Valkey: no TCP port, a private socket, everything in the append-only file. Raises EmbeddedError."""
     options = {
         "port": "0",
-        "unixsocket": str(valkey_socket(folder)),
+        "unixsocket": str(valkey_socket(folder.sockets)),
         "unixsocketperm": "700",
         "dir": str(folder.path / "valkey"),
         "daemonize": "no",
@@ -87,7 +87,7 @@ def wait_for_valkey(child: Child, folder: DataFolder) -> None:
 
     once = Retry(NoBackoff(), 0)
     # The client's own retries would sleep for seconds before we notice that the child has died
-    with redis.Redis(unix_socket_path=str(valkey_socket(folder)), retry=once, socket_timeout=2.0) as client:
+    with redis.Redis(unix_socket_path=str(valkey_socket(folder.sockets)), retry=once, socket_timeout=2.0) as client:
 
         def answers() -> bool:
             try:

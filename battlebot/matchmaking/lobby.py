@@ -156,6 +156,8 @@ class Lobby:
         except Exception:
             # the lost answer may have said whose ticket was put back; in a contest the sweep asks for pairing
             self._waiters.overlook(one.place for one in waiters if one.player.login.contest is None)
+            # or it was put back for one that has left meanwhile, whom nobody would look at again
+            self._late += [one for one in waiters if one.player.gone]
             raise
 
     def _ask_for(self, waiters: Sequence[Waiter], overlooked: Set[str]) -> None:

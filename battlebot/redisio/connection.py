@@ -27,10 +27,13 @@ PASSING = (
     redis.ReadOnlyError,
     redis.exceptions.ClusterDownError,
     redis.exceptions.MasterDownError,
+    redis.exceptions.NoPermissionError,
     redis.exceptions.TryAgainError,
     OSError,
 )
+IN_A_SCRIPT = "ACL failure in script"
 PASSING_WORDS = (
+    IN_A_SCRIPT,
     "BUSY ",
     "READONLY",
     "LOADING",
@@ -71,6 +74,8 @@ def unavailable(error: Exception) -> Unavailable:
     cause = error.__cause__ or error.__context__
     if isinstance(error, redis.AuthenticationError):
         return Unavailable("Redis refuses the user or the password of REDIS_URL.")
+    if isinstance(error, redis.exceptions.NoPermissionError) or str(error).startswith(IN_A_SCRIPT):
+        return Unavailable("Redis does not allow this: the user of REDIS_URL needs all commands, keys and channels.")
     if isinstance(cause, ssl.SSLCertVerificationError):
         return Unavailable(f"The certificate of Redis cannot be verified: {cause.verify_message}.")
     return Unavailable(f"Redis does not answer now ({type(error).__name__}).")

@@ -22,9 +22,8 @@ OK = "ok"
 class Readiness:
     """Runs `probes` (part -> a call that raises if the part is not well; Unavailable has a sentence), all at once."""
 
-    def __init__(self, probes: Mapping[str, Callable[[], object]], now_s: Callable[[], float] = time.time) -> None:
+    def __init__(self, probes: Mapping[str, Callable[[], object]]) -> None:
         self._probes = probes
-        self._now_s = now_s
         self._looking = threading.Lock()
         self._looked_s = float("-inf")
         self._found: dict[str, str] = {}
@@ -71,10 +70,10 @@ class Readiness:
     def _note(self) -> None:
         for part, state in self._found.items():
             if state != OK and part not in self._away:
-                self._away[part] = self._now_s()
+                self._away[part] = time.time()
                 log.warning("part.away", part=part, state=state)
             elif state == OK and part in self._away:
-                log.info("part.back", part=part, after_s=round(self._now_s() - self._away.pop(part), 1))
+                log.info("part.back", part=part, after_s=round(time.time() - self._away.pop(part), 1))
 
 
 def _check(name: str, probe: Callable[[], object], answers: dict[str, str]) -> None:

@@ -19,8 +19,8 @@ MOST_TESTS = 20  # under way in one process
 class Directory(Protocol):
     """Makes credentials."""
 
-    def register(self, game: str, bot_id: str, owner: str, url: str | None = None, available: bool = True) -> str:
-        """Registers a bot; returns its pass_hash. Raises NameTaken, Unavailable."""
+    def register(self, game: str, bot_id: str, owner: str, **stateless: Any) -> str:
+        """Registers a bot, with these fields besides; returns its pass_hash. Raises NameTaken, Unavailable."""
 
 
 class StatelessBots:
@@ -46,9 +46,8 @@ class StatelessBots:
         if self._bots.find(bot_id) is not None:
             raise NameTaken(f"The name {bot_id!r} is taken.", field="bot_id")
         result = self._passed(game, bot_id, url)
-        pass_hash = self._directory.register(game, bot_id, owner, url, available)
-        self._bots.change(bot_id, {"lastTest": result})
-        return pass_hash
+        # in one write: if a second one failed, nobody would be told the pass_hash
+        return self._directory.register(game, bot_id, owner, url=url, available=available, lastTest=result)
 
     def change(self, game: str, bot_id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Changes `url` (after a test request) or `available`; returns the same as `show`. Live matches are unaffected.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from battlebot.arena.live.making import new_match
@@ -21,17 +21,10 @@ OPPONENT = "test-opponent-{}"
 class Trial:
     """Sends test requests."""
 
-    def __init__(
-        self,
-        registry: Mapping[str, Game],
-        settings: Settings,
-        askers: Askers,
-        now_s: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, registry: Mapping[str, Game], settings: Settings, askers: Askers) -> None:
         self.askers = askers
         self._registry = registry
         self._settings = settings
-        self._now_s = now_s
 
     def of(self, game_name: str, bot_id: str, address: str) -> dict[str, Any]:
         """Returns `{"ok", "at" (ms), "answerMs", "code"?, "error"?, "question"}` of one test request to the address.
@@ -45,7 +38,7 @@ class Trial:
             game,
             [(name, STATELESS_PLACE) for name in names],
             self._settings,
-            self._now_s(),
+            time.time(),
             addresses=dict.fromkeys(names, address),
         )
         if match.verdict is not None:
@@ -58,7 +51,7 @@ class Trial:
         reply = self.askers.ask(Question(address, game_name, match.id, bot_id, content, seat.remaining_s))
         if reply.failure is not None and reply.failure.ours:
             raise NotTested(f"The bot could not be tested: {reply.failure.sentence}", cause=reply.failure.code)
-        found: dict[str, Any] = {"ok": False, "at": int(self._now_s() * 1000)}
+        found: dict[str, Any] = {"ok": False, "at": int(time.time() * 1000)}
         found["answerMs"] = round(reply.thinking_s * 1000, 3)
         found["question"] = content
         if reply.failure is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pymongo
-from pymongo import MongoClient
+from pymongo import MongoClient, ReadPreference
 from pymongo.errors import ConfigurationError, InvalidName
 from pymongo.read_concern import ReadConcern
 from pymongo.uri_parser import parse_uri
@@ -62,13 +62,14 @@ class Storage:
             )
             self.database = self.client.get_default_database(
                 settings.mongodb_database,
+                read_preference=ReadPreference.PRIMARY,
                 write_concern=DURABLE,
                 read_concern=ReadConcern("majority"),
             )
         except OSError as error:
             # a file that an option names
             raise SettingError(f"MONGODB_URI cannot be used: {error.filename}: {error.strerror}.") from None
-        except (ConfigurationError, InvalidName, TypeError, ValueError) as error:
+        except (ConfigurationError, InvalidName, KeyError, TypeError, ValueError) as error:
             raise SettingError(f"MONGODB_URI cannot be used ({type(error).__name__}): {FORM}.") from None
         self.room = Room(self.database, settings.min_free_mb)
         self.bots = Bots(self.database, self.room)

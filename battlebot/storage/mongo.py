@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import pymongo
-from pymongo import MongoClient
+from pymongo import MongoClient, ReadPreference
 from pymongo.client_session import ClientSession
 from pymongo.errors import (
     ConfigurationError,
     ConnectionFailure,
+    CursorNotFound,
     OperationFailure,
     PyMongoError,
     ServerSelectionTimeoutError,
@@ -24,8 +25,11 @@ from battlebot.errors import Unavailable
 
 # what is acknowledged outlives an election, whatever MONGODB_URI or the replica set has as its default
 DURABLE = WriteConcern("majority", j=True)
+LOCAL = ReadConcern("local")
 
 PASSING_LABELS = ("TransientTransactionError", "RetryableWriteError", "UnknownTransactionCommitResult")
+# without a label: a mongos that finds no primary, one that does not reach it, and a primary that has just been elected
+PASSING_CODES = frozenset({133, 202, 134})
 
 DUPLICATE_KEY = 11000  # the code of a write that a unique index refuses
 REFUSES = "MongoDB refuses the user or the password of MONGODB_URI."
@@ -33,6 +37,7 @@ REFUSES = "MongoDB refuses the user or the password of MONGODB_URI."
 REFUSALS = {
     13: "MongoDB does not allow this: the user of MONGODB_URI needs readWrite on its database.",
     18: REFUSES,
+    371: "MongoDB takes no writes now: somebody has blocked them (setUserWriteBlockMode).",
     8000: REFUSES,  # Atlas
 }
 
@@ -58,7 +63,9 @@ def mongo_errors() -> Iterator[None]:
     except PyMongoError as error:
         if (refusal := _refusal(error)) is not None:
             raise Unavailable(refusal) from error
-        passing = isinstance(error, ConnectionFailure) or error.timeout
+        # a mongod that has been restarted does not know the cursors of before
+        passing = isinstance(error, ConnectionFailure | CursorNotFound) or error.timeout
+        passing |= isinstance(error, OperationFailure) and error.code in PASSING_CODES
         if passing or any(error.has_error_label(label) for label in PASSING_LABELS):
             raise Unavailable(f"MongoDB does not answer now ({type(error).__name__}).") from error
         raise
@@ -67,7 +74,9 @@ def mongo_errors() -> Iterator[None]:
 def _refusal(error: PyMongoError) -> str | None:
     """What an operator has to put right before MongoDB answers; None: it may answer by itself."""
     if isinstance(error, OperationFailure):
-        return REFUSALS.get(error.code or 0)
+        of_writes = (error.details or {}).get("writeErrors", ())
+        codes = [error.code, *(write["code"] for write in of_writes)]
+        return next((REFUSALS[code] for code in codes if code in REFUSALS), None)
     if isinstance(error, ServerSelectionTimeoutError):
         # a server that has refused our user is not tried again for some seconds; why, is in the words only
         found = re.search(r"'code': (\d+)", str(error))
@@ -81,7 +90,7 @@ def transaction(
     client: MongoClient[dict[str, Any]],
     work: Callable[[ClientSession], Answer],
     within_s: float = WITHIN_S,
-    read_concern: ReadConcern | None = None,
+    read_concern: ReadConcern = LOCAL,
 ) -> Answer:
     """Does the work in a transaction and commits it, within so many seconds in all.
 
@@ -90,8 +99,8 @@ def transaction(
     """
     # without a deadline the driver would try for two minutes, and all that time nothing else is done here
     with pymongo.timeout(within_s), _session_of(client) as session:
-        # a transaction has the write concern of the client, not that of the database
-        return session.with_transaction(work, read_concern=read_concern, write_concern=DURABLE)
+        # else a transaction has those of the client, not those of the database
+        return session.with_transaction(work, read_concern, DURABLE, ReadPreference.PRIMARY)
 
 
 @contextmanager

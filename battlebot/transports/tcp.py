@@ -107,12 +107,16 @@ class TcpDoor:
         guests = list(self._guests.items())
         answers = self._names.confirm([guest.holder for _, guest in guests])
         for (player, guest), (own, match_id) in zip(guests, answers, strict=True):
-            if not own:
+            if player not in self._guests:
+                # it left meanwhile: its name may have been given up first, and then been confirmed
+                self._given_up.append(guest.holder)
+            elif not own:
                 guest.close(TAKEN_OVER)
             elif match_id is not None and _lacks_seat(player, guest):
                 gevent.spawn(self._seat, player, guest, match_id)
         if time.monotonic() - self._noted_s >= NOTE_ONLINE_S:
             self._noted_s = time.monotonic()
+            self._names.drop_dead()
             self._note(*(guest for _, guest in guests))
 
     def _released(self, player: Player) -> None:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from battlebot.errors import BadName
+from battlebot.storable import is_storable_key
 
 MAX_NAME_LENGTH = 64
 MAX_ACCENTS = 4  # on one letter; UTS 39, section 5.4
@@ -22,6 +23,8 @@ SELECTORS = (("\u180b", "\u180d"), ("\u180f", "\u180f"), ("\ufe00", "\ufe0f"), (
 # scripts that may be mixed, as the first words of their letters' names: UTS 39, section 5.2
 TOGETHER = frozenset({"LATIN", "CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
 OF_ANY_SCRIPT = "MODIFIER"
+# names are keys of what is stored: how each bot left, its strikes
+UNSTORABLE = "not be a word of MongoDB's own"
 
 
 def checked_name(value: object, what: str) -> str:
@@ -49,6 +52,8 @@ def checked_label(value: object, what: str) -> str:
         raise BadName(f"{what} must be a string of 1 to {MAX_NAME_LENGTH} characters.", field=what)
     if hides(value) or not value.strip():
         raise BadName(f"{what} must not hold control characters or invisible ones, nor be blank.", field=what)
+    if not is_storable_key(value):
+        raise BadName(f"{what} must {UNSTORABLE}.", field=what)
     return value
 
 
@@ -67,6 +72,8 @@ def _unseen(name: str) -> str | None:
         return "not hold control characters, invisible characters or slashes"
     if name != name.strip() or name in {".", ".."}:
         return "not begin or end with a blank, nor be a dot or two"
+    if not is_storable_key(name):
+        return UNSTORABLE
     return None
 
 

@@ -158,6 +158,7 @@ def test_a_uri_that_mongodbs_driver_does_not_take_stops_every_part(part: str, ba
         # the driver itself would only warn of these, and connect without TLS
         ("tls=maybe", "cannot be used (ValueError)"),
         ("tsl=true", "cannot be used (ConfigurationError)"),
+        ("datetime_conversion=none", "cannot be used (KeyError)"),
         ("tls=true&tlsCAFile=/nonexistent.pem", "cannot be used: /nonexistent.pem: No such file or directory."),
     ],
 )

@@ -77,6 +77,31 @@ def test_who_is_put_back_while_redis_falls_silent_meets_who_waits_all_the_same(
     assert len(lobby.store.live_ids()) == 1
 
 
+@pytest.mark.parametrize("contest", ["", "cup"])
+def test_who_leaves_while_it_is_put_back_leaves_no_ticket_though_redis_falls_silent(
+    lobby: Lobby, client: redis.Redis, monkeypatch: pytest.MonkeyPatch, contest: str
+) -> None:
+    """A network that breaks takes both at once. Whoever met that ticket would sit before an empty seat."""
+    player, queue = comes(contest=contest), keys.queue_name("numberwang", contest or None)
+    lobby.enter(player)
+    client.delete(keys.queue(queue))  # a Redis that has lost it
+    wait_again = lobby.queues.wait_again
+
+    def lost(*arguments: Any) -> None:
+        player.gone = True
+        lobby.leave(player)
+        wait_again(*arguments)
+        raise Unavailable("the answer was lost")
+
+    monkeypatch.setattr(lobby.queues, "wait_again", lost)
+    with pytest.raises(Unavailable):
+        lobby.tick()
+    monkeypatch.setattr(lobby.queues, "wait_again", wait_again)
+    assert len(lobby.queues.tickets(queue)) == 1
+    lobby.tick()
+    assert lobby.queues.tickets(queue) == []
+
+
 def test_of_more_than_a_tick_can_speak_of_each_has_its_turn(
     lobby: Lobby, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from threading import Thread
 
 import pytest
+import redis
 from certificates import certificate, serving
 
 from battlebot.config import Settings
@@ -25,6 +27,24 @@ def test_a_wrong_password_is_told(settings: Settings) -> None:
     """And not repeated."""
     url = settings.redis_url.replace("unix://", "unix://nobody:wrong@")
     assert _complaint(url) == "Redis refuses the user or the password of REDIS_URL."
+
+
+def test_a_user_who_may_not_do_everything_is_told(client: redis.Redis, settings: Settings) -> None:
+    """As of a Redis that is away: else each match would be set aside as one that cannot be looked after."""
+    client.acl_setuser("reader", enabled=True, passwords=["+pw"], keys=["*"], commands=["+@all", "-set"])
+    url = settings.redis_url.replace("unix://", "unix://reader:pw@")
+    commands: list[Callable[[redis.Redis], object]] = [
+        lambda limited: limited.set("a", 1),
+        lambda limited: limited.pipeline().set("a", 1).execute(),
+        lambda limited: limited.eval("return redis.call('SET', 'a', 1)", 0),
+    ]
+    try:
+        with closing(connect(url)) as limited:
+            for command in commands:
+                with pytest.raises(Unavailable, match="the user of REDIS_URL needs all commands"), redis_errors():
+                    command(limited)
+    finally:
+        client.acl_deluser("reader")
 
 
 def test_a_certificate_that_nobody_vouches_for_is_told(tmp_path: Path) -> None:

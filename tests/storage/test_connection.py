@@ -10,6 +10,7 @@ from typing import Any
 import pymongo
 import pytest
 from cluster import wait_for
+from pymongo import ReadPreference
 from pymongo.monitoring import (
     CommandFailedEvent,
     CommandListener,
@@ -17,6 +18,7 @@ from pymongo.monitoring import (
     CommandSucceededEvent,
     register,
 )
+from records import won
 
 from battlebot.config import Settings, load_settings
 from battlebot.embedded.folder import DataFolder
@@ -24,13 +26,14 @@ from battlebot.embedded.mongod import mongod_program, mongod_uri, wait_for_prima
 from battlebot.embedded.process import Child
 from battlebot.errors import Unavailable
 from battlebot.storage import Storage
+from battlebot.storage.mongo import PASSING_CODES
 
 
 def test_connections_made_before_mongod_knew_its_replica_set_are_given_up(tmp_path: Path) -> None:
     """They take no sessions as long as they live: transactions fail once, as unavailable, and work then."""
     folder = DataFolder(tmp_path)
     child = Child(mongod_program(folder))
-    settings = replace(load_settings({}, None), mongodb_uri=mongod_uri(folder))
+    settings = replace(load_settings({}, None), mongodb_uri=mongod_uri(folder.sockets))
     storage = Storage(settings)
     try:
         wait_for(lambda: _answers(settings.mongodb_uri), "a mongod that belongs to no set yet")
@@ -56,13 +59,58 @@ def _answers(uri: str) -> bool:
             return False
 
 
+def test_a_mongod_that_is_restarted_as_a_contest_is_read_has_been_away(tmp_path: Path) -> None:
+    """It knows nothing of what had been begun before."""
+    folder = DataFolder(tmp_path)
+    child = Child(mongod_program(folder))
+    storage = Storage(replace(load_settings({}, None), mongodb_uri=mongod_uri(folder.sockets)))
+    try:
+        wait_for_primary(child, folder)
+        rows = [won(contest="cup", match_id=f"{number:024x}", seq=number) for number in range(200)]
+        storage.database["games"].insert_many(rows)
+        read = storage.games.each_of_contest("numberwang", "cup", turns=True)
+        next(read)
+        child.stop()
+        child = Child(mongod_program(folder))
+        wait_for_primary(child, folder)
+        assert storage.bots.find("nobody") is None
+        with pytest.raises(Unavailable):
+            list(read)
+    finally:
+        storage.close()
+        child.stop()
+        folder.close()
+
+
+def test_a_primary_that_cannot_be_read_yet_has_been_away(tmp_path: Path) -> None:
+    """Or one that a mongos does not find: else each match that ends would be set aside as one that cannot be stored."""
+    folder = DataFolder(tmp_path)
+    program = mongod_program(folder)
+    child = Child(replace(program, command=[*program.command, "--setParameter", "enableTestCommands=1"]))
+    uri = mongod_uri(folder.sockets)
+    storage = Storage(replace(load_settings({}, None), mongodb_uri=uri))
+    try:
+        wait_for_primary(child, folder)
+        with pymongo.MongoClient(uri) as client:
+            for code in PASSING_CODES:
+                fails = {"failCommands": ["find"], "errorCode": code}
+                client.admin.command("configureFailPoint", "failCommand", mode={"times": 1}, data=fails)
+                with pytest.raises(Unavailable):
+                    storage.archive.store([won()])
+        assert storage.archive.store([won()]) == [won()["_id"]]
+    finally:
+        storage.close()
+        child.stop()
+        folder.close()
+
+
 def test_a_mongod_in_no_replica_set_is_of_no_use(tmp_path: Path) -> None:
     """It takes reads and writes, but no transactions, so that no match could be archived."""
     folder = DataFolder(tmp_path)
     program = mongod_program(folder)
     at = program.command.index("--replSet")
     child = Child(replace(program, command=program.command[:at] + program.command[at + 2 :]))
-    settings = replace(load_settings({}, None), mongodb_uri=mongod_uri(folder))
+    settings = replace(load_settings({}, None), mongodb_uri=mongod_uri(folder.sockets))
     storage = Storage(settings)
     try:
         wait_for(lambda: _answers(settings.mongodb_uri), "the mongod")
@@ -79,10 +127,10 @@ def test_a_replica_set_that_is_not_set_up_says_what_to_do(tmp_path: Path) -> Non
     """One that nobody has initiated, and one of another name than the URI's."""
     folder = DataFolder(tmp_path)
     child = Child(mongod_program(folder))
-    uri = mongod_uri(folder).replace("directConnection=true", "replicaSet={}")
+    uri = mongod_uri(folder.sockets).replace("directConnection=true", "replicaSet={}")
     assert "replicaSet" in uri
     try:
-        wait_for(lambda: _answers(mongod_uri(folder)), "the mongod")
+        wait_for(lambda: _answers(mongod_uri(folder.sockets)), "the mongod")
         assert _complaint(uri.format("rs0")) == "MongoDB is in no replica set yet: run rs.initiate() on it once."
         wait_for_primary(child, folder)
         wrong = "The replicaSet of MONGODB_URI is not the name of MongoDB's replica set."
@@ -130,3 +178,16 @@ def test_an_index_does_not_wait_for_a_member_that_is_away(settings: Settings) ->
     finally:
         storage.close()
     assert {build["commitQuorum"] for build in builds.seen} == {"majority"}
+
+
+@pytest.mark.parametrize(
+    "option", ["readPreference=primaryPreferred", "readPreference=secondary", "readConcernLevel=linearizable", "w=0"]
+)
+def test_where_and_how_is_read_and_written_is_not_the_uris_to_say(settings: Settings, option: str) -> None:
+    """The driver does no transaction with these, and without one no match would be archived."""
+    storage = Storage(replace(settings, mongodb_uri=f"{settings.mongodb_uri}&{option}"))
+    try:
+        assert storage.archive.store([]) == []
+        assert storage.database.read_preference == ReadPreference.PRIMARY
+    finally:
+        storage.close()

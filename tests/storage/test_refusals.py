@@ -10,6 +10,7 @@ from pathlib import Path
 import pymongo
 import pytest
 from cluster import wait_for
+from records import won
 
 from battlebot.config import load_settings
 from battlebot.embedded.folder import DataFolder
@@ -27,7 +28,7 @@ USERS = {"writer": "readWrite", "reader": "read", "guest": None}
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Yields the address of a mongod that asks for passwords, and knows USERS."""
     folder = DataFolder(tmp_path_factory.mktemp("guarded"))
-    program, uri = mongod_program(folder), mongod_uri(folder)
+    program, uri = mongod_program(folder), mongod_uri(folder.sockets)
     open_to_all = Child(program)
     wait_for_primary(open_to_all, folder)
     with pymongo.MongoClient(uri) as client:
@@ -87,3 +88,22 @@ def test_who_may_only_read_is_told_so_at_the_first_write(guarded: str) -> None:
         storage.ping()
         with pytest.raises(Unavailable, match="needs readWrite"):
             storage.tokens.create("somebody")
+
+
+def test_writes_that_somebody_has_blocked_are_put_off(tmp_path: Path) -> None:
+    """As while a cluster is moved: else each match that ends would be set aside as one that cannot be stored."""
+    folder = DataFolder(tmp_path)
+    child, uri = Child(mongod_program(folder)), mongod_uri(folder.sockets)
+    try:
+        wait_for_primary(child, folder)
+        settings = replace(load_settings({}, None), mongodb_uri=uri)
+        with pymongo.MongoClient(uri) as client, closing(Storage(settings)) as storage:
+            client.admin.command("setUserWriteBlockMode", 1, **{"global": True})
+            for write in (lambda: storage.archive.store([won()]), lambda: storage.tokens.create("somebody")):
+                with pytest.raises(Unavailable, match="MongoDB takes no writes now"):
+                    write()
+            client.admin.command("setUserWriteBlockMode", 1, **{"global": False})
+            assert storage.archive.store([won()]) == [won()["_id"]]
+    finally:
+        child.stop()
+        folder.close()

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any, cast
 
 import gevent
 import pytest
 import redis
 
+from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.names.presence import Holder, Presence
 from battlebot.arena.node.player import Player
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
+from battlebot.redisio import keys
 from battlebot.runtime.lag import Lag
 from battlebot.transports import stays
 from battlebot.transports.limits import Rate
@@ -45,6 +48,41 @@ def test_who_is_online_is_noted_by_one_write_for_all(client: redis.Redis, settin
     [[stays]] = noted
     assert [(name, since) for name, since, _ in stays] == [(name, since_ms) for name in ("ada", "bob", "cat")]
     assert all(60.0 <= seconds < 90.0 for _, _, seconds in stays)
+
+
+def test_a_name_that_is_given_up_as_the_node_confirms_it_is_free(
+    client: redis.Redis, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Redis that has just been started knows no scripts: what was said last may come first."""
+    presence = Presence(client)
+    door = TcpDoor(settings, NOWHERE, presence, NOWHERE, NOWHERE, Lag(), NOWHERE)
+    guest = Guest(NOWHERE, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0))
+    door._guests[Player(Login("gomoku", "ada", ""), guest, "1", Lag(), lambda player: None)] = guest
+    presence.claim(guest.holder)
+    confirm = presence.confirm
+
+    def confirmed_late(holders: Sequence[Holder]) -> list[tuple[bool, str | None]]:
+        door._guests.clear()
+        door._give_up(guest.holder)
+        return confirm(holders)
+
+    monkeypatch.setattr(presence, "confirm", confirmed_late)
+    door.tick()
+    monkeypatch.setattr(presence, "confirm", confirm)
+    door.tick()
+    assert client.hkeys(keys.ONLINE) == []
+
+
+def test_names_of_nodes_that_have_died_are_freed(client: redis.Redis, settings: Settings) -> None:
+    """Else those of every player who never comes back would stay for ever."""
+    presence = Presence(client)
+    Heartbeats(client).send("n1.tcp", time.time(), first=True)
+    for name, connection in (("ada", "n1.tcp/1"), ("bob", "dead.tcp/1"), ("cat", "dead.tcp/2")):
+        presence.claim(Holder(name, connection, 1, True))
+    door = TcpDoor(settings, NOWHERE, presence, NOWHERE, NOWHERE, Lag(), lambda stays: None)
+    door._noted_s -= NOTE_ONLINE_S
+    door.tick()
+    assert client.hkeys(keys.ONLINE) == [b"ada"]
 
 
 class Lobby:

@@ -50,15 +50,14 @@ class Directory:
         # compared with an unknown bot's hash, so that its check takes as long as a known bot's
         self._nobody = ("", new_secret())
 
-    def register(self, game: str, bot_id: str, owner: str, url: str | None = None, available: bool = True) -> str:
-        """Stores the bot and returns its new pass_hash: 64 hex digits. With a `url` it is stateless.
+    def register(self, game: str, bot_id: str, owner: str, **stateless: Any) -> str:
+        """Stores the bot and returns its new pass_hash: 64 hex digits. `stateless`: what only such a bot has.
 
         Raises NameTaken, also for a name that looks like a registered one or like that of a passwordless player who is
         online, and for that of one whose match is live; Unavailable.
         """
         self._check_unused(bot_id)
         pass_hash = new_secret()
-        stateless = {} if url is None else {"url": url, "available": available}
         self._bots.register(game, bot_id, owner, self._vault.seal(pass_hash), likeness(bot_id), **stateless)
         return pass_hash
 

@@ -18,6 +18,7 @@ from battlebot.redisio.scripts import Argument, Script, Scripts
 CLAIM = Script("battlebot.arena.names", "claim.lua")
 CONFIRM = Script("battlebot.arena.names", "confirm.lua")
 UNCLAIM = Script("battlebot.arena.names", "unclaim.lua")
+HOLD_S = 5.0  # how long a claim waits for an absent Redis
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +51,15 @@ class Claimed:
 class Presence:
     """Every method raises Unavailable when Redis does not answer."""
 
-    def __init__(self, client: redis.Redis, scripts: Scripts | None = None, hold_s: float = 5.0) -> None:
+    def __init__(self, client: redis.Redis, scripts: Scripts | None = None) -> None:
         self._client = client
         self._scripts = scripts or Scripts(client)
-        self._hold_s = hold_s
 
     def claim(self, holder: Holder) -> Claimed:
         """Takes the name, whoever held it; the earlier holder is told by a letter to its node, and by `confirm`."""
         script_keys = [keys.ONLINE, keys.playing(holder.name)]
         arguments: list[Argument] = [holder.name, holder.encode()]
-        before, *matches = held(lambda: self._scripts.run(CLAIM, script_keys, arguments), self._hold_s)
+        before, *matches = held(lambda: self._scripts.run(CLAIM, script_keys, arguments), HOLD_S)
         known = Holder.decode(before) if before and before != holder.encode() else None
         if known is not None:
             letter = orjson.dumps({"do": "expel", "connection": known.connection})
@@ -76,9 +76,18 @@ class Presence:
         answers = self._scripts.run(CONFIRM, script_keys, arguments)
         return [(bool(own), match.decode() or None) for own, match in zip(answers[::2], answers[1::2], strict=True)]
 
-    def give_up(self, holder: Holder) -> None:
-        """Frees the name, if this holder still has it."""
-        self._scripts.run(UNCLAIM, [keys.ONLINE], [holder.name, holder.encode()])
+    def give_up(self, *holders: Holder) -> None:
+        """Frees the names that these holders still have."""
+        arguments = [value for holder in holders for value in (holder.name, holder.encode())]
+        self._scripts.run(UNCLAIM, [keys.ONLINE], arguments)
+
+    def drop_dead(self) -> None:
+        """Frees the names of nodes that have been found dead; one that lives all the same takes them again."""
+        with redis_errors():
+            documents: Any = self._client.hvals(keys.ONLINE)
+            nodes = set(texts(self._client.zrange(keys.NODES, 0, -1)))
+        holders = map(Holder.decode, documents)
+        self.give_up(*(holder for holder in holders if node_of(holder.connection) not in nodes))
 
     def online(self, node_timeout_s: float) -> dict[str, Holder]:
         """Returns name -> who holds it, for nodes with a heartbeat in the last `node_timeout_s` seconds."""

@@ -1,4 +1,6 @@
--- Frees a connection's name, if it still has it. Returns 1 if so, else 0.
-local names, name, connection = KEYS[1], ARGV[1], ARGV[2]
-if redis.call('HGET', names, name) == connection then return redis.call('HDEL', names, name) end
-return 0
+-- Frees names. ARGV: each name and what stands for a connection; it is freed if that connection still has it.
+local names = KEYS[1]
+for i = 1, #ARGV, 2 do
+  if redis.call('HGET', names, ARGV[i]) == ARGV[i + 1] then redis.call('HDEL', names, ARGV[i]) end
+end
+return #ARGV / 2
