@@ -225,6 +225,20 @@ class MatchStore:
         # entries may have been added after they were counted
         return seq is not None, count, [orjson.loads(row) for row in rows[: max(0, count - first)]]
 
+    def within(self, match_ids: Sequence[str], most_bytes: int) -> list[str]:
+        """Returns the first of the matches whose documents have `most_bytes` together; leaves out what is too large."""
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=False)
+            for match_id in match_ids:
+                pipeline.hstrlen(keys.match(match_id), "doc")
+            sizes = pipeline.execute() if match_ids else []
+        fitting, left = [], most_bytes
+        for match_id, size in zip(match_ids, sizes, strict=True):
+            if size <= left:
+                fitting.append(match_id)
+                left -= size
+        return fitting
+
     def load_many(self, match_ids: Sequence[str]) -> dict[str, Match]:
         """Returns id -> match, for those that Redis holds and that can be read."""
         with redis_errors():
