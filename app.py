@@ -189,8 +189,8 @@ def _doorway(settings: Settings) -> Flask:
 def _viewers(house: House) -> SocketIoDoor:
     """The socket.io door, for viewers who begin games of HTTP bots and watch them."""
     settings, requests = house.settings, house.requests
-    askers, archived = make_askers(settings, keeps=False), house.storage.games.find
-    battles = Battles(house.registry, settings, house.conductor, house.bus, askers, requests.bots, archived)
+    askers, archive = make_askers(settings, keeps=False), house.storage.games
+    battles = Battles(house.registry, settings, house.conductor, house.bus, askers, requests.bots, archive)
     return SocketIoDoor(settings, battles, Allowance(house.client, "games", settings.games_per_minute).take)
 
 

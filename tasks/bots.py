@@ -85,7 +85,9 @@ class Desk:
         conductor = Conductor(base.registry, self._store, ask_archive=ask_archive)
         askers = make_askers(base.settings, lag.total_s)
         again, attend = base.requests.bots, base.requests.attendance
-        self.stretches = Stretches(conductor, askers, self.leases, self.health, again, attend)
+        # the other half is left to rated matches
+        most_unrated = max(1, base.settings.bots_concurrency // 2)
+        self.stretches = Stretches(conductor, askers, self.leases, self.health, again, attend, most_unrated)
         self._askers = askers
         askers.start()
         signals.worker_shutting_down.connect(self._stop, weak=False)

@@ -16,6 +16,7 @@ from http import HTTPStatus
 from typing import Any
 
 import gevent
+from gevent.server import StreamServer
 from gunicorn import util
 from gunicorn.http.body import ChunkedReader, LengthReader
 from gunicorn.http.errors import (
@@ -33,6 +34,9 @@ from battlebot.config import load_settings
 from battlebot.wire.addresses import household
 
 CHECK_S = 0.1
+# connections in one round of the hub, of which a turn takes several. gevent would accept a hundred: in a flood of them,
+# the turns of those who play would wait. If it were fewer, many bots that reconnect to a busy node would wait
+ACCEPTED_AT_ONCE = 16
 REST_BYTES = 2_097_152  # of a body that nobody has read: more than a proxy takes from a client
 REST_S = 1.0  # the longest time in which it is still taken
 TOO_MANY = (HTTPStatus.TOO_MANY_REQUESTS, "too-many-connections", "Too many connections of your address; close one.")
@@ -58,6 +62,7 @@ class WebWorker(GeventWorker):
         """Make the listeners gevent's, and note their names."""
         super().patch()
         self._names = {listener: _Named(listener.getsockname()) for listener in self.sockets}
+        StreamServer.max_accept = ACCEPTED_AT_ONCE
 
     def timeout_ctx(self) -> gevent.Timeout:
         """The limit for reading the next request's headers, including the wait for their first byte."""

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import structlog
 
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.following import Follower
+from battlebot.arena.live.following import Archive, Follower, Origin, origin_of
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.places import STATELESS_PLACE
 from battlebot.config import Settings
@@ -33,7 +33,7 @@ class Addresses(Protocol):
 
 @dataclass
 class Battles:
-    """`ask_bots(match_id)` has a match's stateless bots asked; it does not raise. `archived`: see `Follower`."""
+    """`ask_bots(match_id)` has a match's stateless bots asked; it does not raise."""
 
     registry: Mapping[str, Game]
     settings: Settings
@@ -41,7 +41,7 @@ class Battles:
     bus: Bus
     addresses: Addresses
     ask_bots: Callable[[str], None]
-    archived: Callable[[str], Mapping[str, Any] | None]
+    archive: Archive
     now_s: Callable[[], float] = time.time
 
     def begin(self, game_name: str, players: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Match:
@@ -74,9 +74,9 @@ class Battles:
         self.ask_bots(made.id)
         return made
 
-    def find(self, game_name: str, match_id: str) -> Match:
+    def find(self, game_name: str, match_id: str) -> Origin:
         """Returns a match of this game that is live or has just ended. Raises UnknownMatch, Unavailable."""
-        match = self.conductor.store.load(match_id)
+        match = origin_of(self.conductor.store, match_id)
         if match.game != game_name:
             raise UnknownMatch(f"There is no live match {match_id[:64]} of {game_name}.")
         return match
@@ -91,11 +91,12 @@ class Battles:
         return self.conductor.conduct(match, Reconfigured(dict(options))).match.version > match.version
 
     def follow(
-        self, match: Match, is_wanted: Callable[[], bool] = lambda: True
+        self, match: Match | Origin, is_wanted: Callable[[], bool] = lambda: True
     ) -> Iterator[tuple[dict[str, Any], int]]:
         """Yields each state of a match from its beginning, as viewers may see it, and its version; ends with the match.
 
-        Waits for further states, and for Redis, while `is_wanted()`. Raises UnknownMatch if the match is lost.
+        Waits for further states, and for Redis, while `is_wanted()`, which is called before each look. Raises
+        UnknownMatch if the match is lost.
         """
-        follower = Follower(self.registry[match.game], self.conductor.store, self.bus, self.archived)
+        follower = Follower(self.registry[match.game], self.conductor.store, self.bus, self.archive)
         return follower.states(match, is_wanted)

@@ -6,6 +6,7 @@ Runs on greenlets in a worker. The commit decides which answer counts, so a ques
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -28,6 +29,7 @@ from battlebot.stateless.health import Health
 log = structlog.get_logger()
 
 LONGEST_S = 30.0  # then other matches are served: there may be more of them than a worker has greenlets
+SHARED_S = 3.0  # the same for unrated matches while others are in line
 AGAIN_S = 0.5  # between two looks whether what a match waits for is still away
 TROUBLE_PAUSE_S = 1.0
 MOST_TROUBLES = 5  # consecutive failures of our own before the match is left to the sweep
@@ -37,16 +39,56 @@ FINISHING_S = 1.0  # for answers under way when the worker is stopped
 class Outcome(NamedTuple):
     """What came of a stretch: how many answers were committed, whether another must follow, the addresses not asked.
 
-    Those cannot be reached for now, as what they are asked through is away.
+    Those cannot be reached for now, as what they are asked through is away. `waits`: it has not begun, and is in line.
     """
 
     done: int
     unfinished: bool = False
     away: Sequence[str] = ()
+    waits: bool = False
+
+
+class Unrated:
+    """A worker's places for asking in unrated matches, and the line for them.
+
+    Anybody may begin any number of these, of bots that take their time: they would have all of a worker's greenlets.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._free = most
+        self._line = deque[Lease]()
+
+    def enter(self, lease: Lease) -> bool:
+        """Takes a place; returns False if there is none: then the match is in line."""
+        if not self._free:
+            self._line.append(lease)
+            return False
+        self._free -= 1
+        return True
+
+    def leave(self) -> Lease | None:
+        """Gives a place up, to the match that is returned if one is in line."""
+        if self._line:
+            return self._line.popleft()
+        self._free += 1
+        return None
+
+    @property
+    def are_sought(self) -> bool:
+        """Returns whether matches are in line."""
+        return bool(self._line)
+
+    def give_up(self) -> list[Lease]:
+        """Returns the line, which ends."""
+        line, self._line = list(self._line), deque()
+        return line
 
 
 class Stretches:
-    """`ask_again(match_id)` sends the task for another stretch, `attend()` the attendance task; they do not raise."""
+    """`ask_again(match_id)` sends the task for another stretch, `attend()` the attendance task; they do not raise.
+
+    `most_unrated`: in how many unrated matches bots are asked at a time.
+    """
 
     def __init__(
         self,
@@ -56,6 +98,7 @@ class Stretches:
         health: Health,
         ask_again: Callable[[str], None],
         attend: Callable[[], None] = lambda: None,
+        most_unrated: int = 50,
     ) -> None:
         self._conductor = conductor
         self._askers = askers
@@ -63,30 +106,49 @@ class Stretches:
         self._health = health
         self._ask_again = ask_again
         self._attend = attend
+        self._unrated = Unrated(most_unrated)
         self._stopping = False
         self._asked: set[gevent.Greenlet] = set()
 
     def stop(self) -> None:
         """Stops asking; every match is given back, after `FINISHING_S` at the latest."""
         self._stopping = True
+        for lease in self._unrated.give_up():
+            gevent.spawn(self._resume, lease)
         gevent.spawn_later(FINISHING_S, lambda: gevent.killall(list(self._asked), block=False))
 
     def conduct(self, match_id: str) -> int:
-        """Conducts one stretch of a match; returns how many answers were committed. Raises Unavailable."""
+        """Conducts one stretch of a match; returns how many answers were committed. Raises Unavailable.
+
+        Puts an unrated match in line if there are too many of them.
+        """
         lease = self._leases.take(match_id)
-        if lease is None:
-            return 0
+        return 0 if lease is None else self._stretch(lease)
+
+    def _stretch(self, lease: Lease, has_place: bool = False) -> int:
         outcome = Outcome(0)
         try:
-            outcome = self._conduct(lease)
+            match = self._conductor.store.load(lease.match_id)
+            has_place = has_place or (not match.rated and self._unrated.enter(lease))
+            outcome = self._conduct(lease, match) if match.rated or has_place else Outcome(0, waits=True)
         except UnknownMatch:
-            log.info("match.asked_in_vain", match=match_id)
+            log.info("match.asked_in_vain", match=lease.match_id)
         finally:
+            if has_place and (following := self._unrated.leave()) is not None:
+                gevent.spawn(self._resume, following)
             if outcome.away:
                 gevent.spawn(self._put_off, lease, outcome.away)
-            else:
+            elif not outcome.waits:
                 self._give_back(lease, outcome.unfinished)
         return outcome.done
+
+    def _resume(self, lease: Lease) -> None:
+        """Conducts a stretch of an unrated match that was in line and has a place now."""
+        try:
+            self._stretch(lease, has_place=True)
+        except Unavailable as error:
+            # the sweep will find the match
+            log.warning("bots.asking_put_off", match=lease.match_id, error=str(error))
 
     def _give_back(self, lease: Lease, unfinished: bool) -> None:
         """Releases the lease, and asks for another stretch if one must follow. Raises Unavailable."""
@@ -111,11 +173,11 @@ class Stretches:
             # the sweep will find the match
             log.warning("bots.asking_put_off", match=lease.match_id, error=str(error))
 
-    def _conduct(self, lease: Lease) -> Outcome:
-        match = self._conductor.store.load(lease.match_id)
+    def _conduct(self, lease: Lease, match: Match) -> Outcome:
         game = self._conductor.registry[match.game]
-        until_s, done, troubles = time.monotonic() + LONGEST_S, 0, 0
-        while seats := self._to_ask(game, match):
+        begun_s, done, troubles = time.monotonic(), 0, 0
+        while not lease.lost and (seats := self._to_ask(game, match)):
+            until_s = begun_s + (SHARED_S if self._unrated.are_sought and not match.rated else LONGEST_S)
             if self._stopping or time.monotonic() > until_s:
                 return Outcome(done, unfinished=True)
             if asked_from_s(game, match) > self._conductor.now_s():

@@ -32,7 +32,8 @@ SHORT_ONLY = {
 AT_ONCE = 50  # documents per batch, of which some hold tens of kilobytes: without turns, and with them
 AT_ONCE_WITH_TURNS = 8
 NUMBERS_AT_ONCE = 1000
-ENTRIES_AT_ONCE = {"turns": LONG, **dict.fromkeys(PER_TURN, 50_000)}
+# a turn of battlecube may take ten kilobytes of memory
+ENTRIES_AT_ONCE = {"turns": 1000, **dict.fromkeys(PER_TURN, 50_000)}
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from flask import Flask, Response, request
 from battlebot.config import Settings, is_allowed_viewer
 from battlebot.errors import BadAddress, BadMessage, BattlebotError, Refused, TooMany, Unavailable, WrongState
 from battlebot.runtime.background import in_background
+from battlebot.runtime.unhurried import in_turn, unhurried
 from battlebot.transports.hijacked import Hijacked
 from battlebot.transports.limits import Rate
 from battlebot.transports.ports import Battles, Match
@@ -214,11 +215,14 @@ class SocketIoDoor:
 
     def _watch(self, server: Any, sid: str, payload: Any = None, *_: Any) -> None:
         def watch(session: Session) -> None:
-            match = self._battles.find(GAME, cubed.read_watched(payload))
-            if match.id in session.watches:
+            match_id = cubed.read_watched(payload)
+            if match_id in session.watches:
                 raise WrongState("This socket is told of that game already.", kind="GAME_WATCHED")
             if len(session.watches) >= MOST_WATCHED:
                 raise TooMany("One socket watches no more games.", kind="TOO_MANY_GAMES")
+            # the match may be large
+            in_turn()
+            match = self._battles.find(GAME, match_id)
             session.tell(cubed.started(match.id))
             self._follow(session, match, {})
 
@@ -258,7 +262,7 @@ class SocketIoDoor:
 
     def _tell(self, session: Session, match: Match, urls: Mapping[str, str]) -> None:
         try:
-            for event in events_of(self._battles, match, urls, lambda: not session.gone):
+            for event in unhurried(events_of(self._battles, match, urls, session.is_there)):
                 if not session.waits():
                     return
                 if event[0] == cubed.ENDED:

@@ -54,9 +54,10 @@ class EngineSocket:
 
     _ws: WebSocket  # from the upgrade on, which comes before the handler is called
 
-    def __init__(self, settings: Settings, handler: Callable[[EngineSocket], object]) -> None:
+    def __init__(self, settings: Settings, handler: Callable[[EngineSocket], object], session: Any) -> None:
         self._settings = replace(settings, max_message_bytes=settings.max_body_bytes)
         self._handler = handler
+        self._session = session
         self._rate = Rate(settings.max_messages_per_s)
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
@@ -70,6 +71,10 @@ class EngineSocket:
         environ[HIJACKED] = True
         try:
             self._handler(self)
+        except (ValueError, LookupError, RecursionError):
+            # a packet that cannot be decoded, after which the packages would keep the session
+            self._ws.close(closing.PROTOCOL_ERROR)
+            self._session.close(wait=False, abort=True)
         finally:
             self._ws.finish()
         return []
@@ -149,8 +154,8 @@ class _Old(_Guarded, OldServer):
         # the package would keep any namespace that a client names
         return super()._handle_connect(sid, namespace) if namespace in (None, NAMESPACE) else None
 
-    def waiting(self, sid: str) -> tuple[int, bool] | None:
-        """Returns how many messages wait for the session, and whether it polls; None if it is over."""
+    def waiting(self, sid: str) -> tuple[Collection[Any], bool] | None:
+        """Returns the packets that wait for the session, and whether it polls; None if it is over."""
         return _standing(self.eio.sockets.get(sid))
 
 
@@ -160,13 +165,13 @@ class _New(_Guarded, socketio.Server):
     def _engineio_server_class(self) -> type:
         return NewBounded
 
-    def waiting(self, sid: str) -> tuple[int, bool] | None:
-        """Returns how many messages wait for the session, and whether it polls; None if it is over."""
+    def waiting(self, sid: str) -> tuple[Collection[Any], bool] | None:
+        """Returns the packets that wait for the session, and whether it polls; None if it is over."""
         return _standing(self.eio.sockets.get(self.manager.eio_sid_from_sid(sid, NAMESPACE)))
 
 
-def _standing(session: Any) -> tuple[int, bool] | None:
-    return None if session is None or session.closed else (session.queue.qsize(), not session.upgraded)
+def _standing(session: Any) -> tuple[Collection[Any], bool] | None:
+    return None if session is None or session.closed else (session.queue.queue, not session.upgraded)
 
 
 def make_servers(
@@ -199,7 +204,8 @@ def make_servers(
 
 
 def _sockets(settings: Settings) -> Callable[..., EngineSocket]:
-    return lambda handler, *_, **__: EngineSocket(settings, handler)
+    # the handler is a method of the engine's session
+    return lambda handler, *_, **__: EngineSocket(settings, handler, handler.__self__)
 
 
 def _bound(handle: Handler, server: Any) -> Callable[..., bool | None]:

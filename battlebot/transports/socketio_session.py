@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from battlebot.runtime.unhurried import in_turn
 from battlebot.transports.limits import Rate
 from battlebot.transports.ports import Battles, Match
 from battlebot.wire import cubed
 
 MOST_WAITING = 200  # events in a session's queue at which no more are added
+MOST_BYTES = 1_000_000  # of these events; one of a battle with many bombs has 50,000
 MOST_IN_A_POLL = 12  # the same if it polls: the whole queue goes out at once, and some clients take only 16 packets
 PAUSE_S = 0.02  # between two looks at a full queue
 NEXT_TICK = "NEXT_TICK"
@@ -48,15 +50,29 @@ class Session:
 
     def waits(self) -> bool:
         """Waits until there is room in the viewer's queue; returns False if the viewer is gone."""
+        has_waited = False
         while not self.gone:
             standing = self.server.waiting(self.sid)
             if standing is None:
                 return False
             waiting, polls = standing
-            if waiting < (MOST_IN_A_POLL if polls else MOST_WAITING):
+            if len(waiting) < (MOST_IN_A_POLL if polls else MOST_WAITING) and sum(map(_size, waiting)) < MOST_BYTES:
+                if has_waited:
+                    in_turn()
                 return True
+            has_waited = True
             time.sleep(PAUSE_S)
         return False
+
+    def is_there(self) -> bool:
+        """Waits for its turn to look for news of a match; returns whether the viewer is there."""
+        in_turn()
+        return not self.gone
+
+
+def _size(packet: Any) -> int:
+    # None stands for the end
+    return len(packet.data or "") if packet is not None else 0
 
 
 def events_of(

@@ -36,6 +36,7 @@ log = structlog.get_logger()
 
 NOTE_ONLINE_S = 30.0  # between two notes of how long players have been online
 BACKLOG = 1024
+ACCEPTED_AT_ONCE = 16  # connections in one round of the hub, as in embedded/webworker.py: those who play go first
 UNREADABLE = "x and y must be whole numbers."
 
 
@@ -77,6 +78,7 @@ class TcpDoor:
         address = (self._settings.host, self._settings.tcp_port)
         most = self._settings.max_connections
         self._server = StreamServer(address, self._on_connection, backlog=BACKLOG, spawn=most)
+        self._server.max_accept = ACCEPTED_AT_ONCE
         self._server.start()
         log.info("tcp.open", host=self._settings.host, port=self._server.server_port)
 

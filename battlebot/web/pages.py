@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from battlebot.api.atonce import streamed
 from battlebot.api.contests import contest_head, stored_contest
 from battlebot.api.context import check_game, current_context
-from battlebot.api.reading import check_before, short_match, stored_head, stored_match
+from battlebot.api.reading import check_before, short_match, stored_head
 from battlebot.api.streams import event_stream
 from battlebot.errors import UnknownMatch
 from battlebot.redisio import keys
@@ -186,9 +187,12 @@ def match_story(game: str, match_id: str) -> Response:
 
     Raises UnknownMatch.
     """
-    if not has_a_story(stored_head(game, match_id)):
+    head = stored_head(game, match_id)
+    if not has_a_story(head):
         raise UnknownMatch("There are no events of this match.")
-    record = stored_match(game, match_id)
+    # not all in memory: a page takes it slowly, and many may
+    turns = chain.from_iterable(current_context().storage.games.entries(head, "turns"))
+    record = {**head, "turns": turns}
     lines = _lines(story(current_context().registry[game], record), current_app.json.dumps)
     return streamed(lines, "application/x-ndjson")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 
-from battlebot.errors import UnknownMatch
+from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.replay import states
 from battlebot.rules.contract import RAISED_OUTSIDE, Game
 from battlebot.runtime.unhurried import unhurried
@@ -57,7 +57,8 @@ def has_a_story(record: Mapping[str, Any]) -> bool:
 def story(game: Game, record: Mapping[str, Any]) -> Iterator[list[Any]]:
     """Yield for each state of a match its new events, as viewers may see them; [] if the list is still the same object.
 
-    Ends early if the current version of the game cannot replay the match.
+    The record's `turns` may be read while it is told. Ends early if the current version of the game cannot replay the
+    match. Raises Unavailable.
     """
     told = None
     try:
@@ -65,5 +66,7 @@ def story(game: Game, record: Mapping[str, Any]) -> Iterator[list[Any]]:
             fresh = state["events"] is not told
             told = state["events"]
             yield game.view(state, None)["events"] if fresh else []
+    except Unavailable:
+        raise
     except RAISED_OUTSIDE as error:
         log.warning("match.not_told", match=record.get("_id"), error=type(error).__name__)

@@ -60,8 +60,9 @@ def read_setup(payload: Any) -> dict[str, Any]:
 def read_watched(payload: Any) -> str:
     """Read the match's id of a `WATCH_GAME`. Raises BadMessage like `read_new_game`."""
     found = payload.get("id") if isinstance(payload, dict) else payload
-    if not isinstance(found, str):
-        raise _bad(_problem('"id" must be a string', ("id",), "string.base"))
+    if not isinstance(found, str) or not found.isascii():
+        # JSON may hold half of a surrogate pair, which cannot be sent to Redis
+        raise _bad(_problem('"id" must be a string of ASCII', ("id",), "string.base"))
     return found
 
 

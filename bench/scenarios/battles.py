@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.following import NoArchive
 from battlebot.arena.live.store import MatchStore
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Bus
@@ -71,7 +72,7 @@ class _Ground:
 
         askers = make_askers(settings, keeps=False)
         self._battles = Battles(
-            registry, settings, Conductor(registry, store), Bus(self._client), askers, ask, lambda match_id: None
+            registry, settings, Conductor(registry, store), Bus(self._client), askers, ask, NoArchive()
         )
         self._played: dict[str, int] = {}
 

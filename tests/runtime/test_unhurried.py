@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from types import SimpleNamespace
 
 import pytest
+from cluster import LIMIT_S, wait_for
 
 from battlebot.runtime import unhurried as module
-from battlebot.runtime.unhurried import MOST_S, unhurried
+from battlebot.runtime.unhurried import MOST_S, in_turn, unhurried
 
 
 def test_it_pauses_by_the_time_that_has_passed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,3 +28,29 @@ def test_it_does_not_pause_for_what_is_quick(monkeypatch: pytest.MonkeyPatch) ->
     """A switch costs more than a quick item."""
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 0.0))
     assert list(unhurried(range(20))) == list(range(20))
+
+
+def test_of_those_who_rest_one_goes_on_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the order in which they came; hundreds at once would be one long piece of work."""
+    may_go_on, resting, gone_on = threading.Semaphore(0), threading.Semaphore(0), list[int]()
+
+    def rest() -> None:
+        resting.release()
+        assert may_go_on.acquire(timeout=LIMIT_S)
+
+    def work(number: int) -> None:
+        in_turn()
+        gone_on.append(number)
+
+    monkeypatch.setattr(module, "yield_to_others", rest)
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for worker in workers:
+        before = module._last
+        worker.start()
+        wait_for(lambda before=before: module._last is not before, "the worker in its place")
+    for number, worker in enumerate(workers):
+        assert resting.acquire(timeout=LIMIT_S)
+        assert not resting.acquire(blocking=False)
+        may_go_on.release()
+        worker.join(LIMIT_S)
+        assert gone_on == list(range(number + 1))

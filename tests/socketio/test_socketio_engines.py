@@ -129,3 +129,12 @@ def test_a_body_that_cannot_be_framed_is_refused_and_the_session_goes_on() -> No
     sid = client.open()
     assert client.ask("POST", f"{client.query}&sid={sid}", b"\x00" + b"\x09" * 60_000)[0].startswith("400")
     assert client.post(sid, "1:2") == "200 OK"
+
+
+@pytest.mark.parametrize("body", [b"d=\xff", b"d=\xc3\xa9"])
+def test_a_form_that_is_not_ascii_is_refused_and_the_session_goes_on(body: bytes) -> None:
+    """A browser escapes what is not."""
+    client = Client("3")
+    sid = client.open()
+    assert client.ask("POST", f"{client.query}&sid={sid}", body)[0].startswith("400")
+    assert client.post(sid, "1:2") == "200 OK"

@@ -386,6 +386,31 @@ def test_whatever_a_client_sends_it_harms_only_itself(parts: Cluster, nodes: Nod
     assert "Traceback" not in parts.logs()
 
 
+UNDECODABLE = {"3": ("b4AAAAA", "b", "4" + "[" * 5000), "4": ("", "/", "b4AAAAA", "4" + "[" * 5000)}
+
+
+@pytest.mark.parametrize("eio", UNDECODABLE)
+def test_a_packet_that_cannot_be_decoded_ends_its_session(parts: Cluster, eio: str) -> None:
+    """By WebSocket: its address has room for another one at once, and nothing is logged as an error."""
+    web = parts.web(max_streams_per_address=1)
+    url = f"ws://{web.address}/socket.io/?EIO={eio}&transport=websocket"
+    for packet in UNDECODABLE[eio]:
+        ws = websocket.create_connection(url, timeout=LIMIT_S)
+        assert ws.recv().startswith("0{")
+        ws.send(packet)
+        while ws.recv():
+            pass
+        ws.close()
+    assert "Traceback" not in parts.logs()
+
+
+def test_an_id_that_is_no_text_is_refused(nodes: Nodes) -> None:
+    """JSON may hold half of a surrogate pair."""
+    with Original(nodes[0]) as viewer:
+        viewer.ws.send('42["WATCH_GAME",{"id":"\\ud800"}]')
+        assert viewer.until("ERROR")["error"] == "INVALID_GAME_CONFIGURATION"
+
+
 def test_pages_of_other_origins_are_refused_unless_allowed(parts: Cluster, nodes: Nodes) -> None:
     """As at the other doors, and before a session is held; one that the operator names may read what it polls."""
     elsewhere = {"Origin": "http://evil.example"}

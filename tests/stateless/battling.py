@@ -37,7 +37,7 @@ class Field:
             Bus(self.client),
             make_askers(settings),
             self.ask,
-            self.storage.games.find,
+            self.storage.games,
         )
 
     def ask(self, match_id: str) -> None:

@@ -32,6 +32,7 @@ from battlebot.referee.advance import asked_from_s
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
 from battlebot.stateless import make_askers, stretch
+from battlebot.stateless.asking import Question, Reply
 from battlebot.stateless.health import PAUSED_AFTER, Health
 from battlebot.stateless.http import connections
 from battlebot.stateless.nats import link
@@ -165,6 +166,46 @@ def test_a_battle_of_slow_bots_holds_up_no_rated_match_at_their_host(
             assert not slow.done()
         finally:
             bots.hanging.set()
+
+
+def as_rated(ground: Field, match: Match) -> Match:
+    """The match, which now counts."""
+    ground.client.hset(keys.match(match.id), "doc", encode_match(msgspec.structs.replace(match, rated=True)))
+    return match
+
+
+def test_however_many_battles_there_are_rated_matches_go_on(ground: Field, bots: Bots) -> None:
+    """Battles are in line meanwhile, looked after, for one place; a worker that stops gives those in line back."""
+    field, again = ground, list[str]()
+    first, second, third = (ground.begin([bots.url("good")] * 2, maxNumOfTicks=2) for _ in range(3))
+    rated = as_rated(ground, ground.begin([bots.url("good")] * 2, maxNumOfTicks=3))
+    askers, came = make_askers(field.parts.settings), list[int]()
+    ask = askers.ask
+
+    def asked(question: Question) -> Reply:
+        if not came:
+            came.append(-1)
+            came[:] = [asking.conduct(match.id) for match in (second, third, rated)]
+            assert [field.client.exists(keys.asking(match.id)) for match in (second, third, rated)] == [1, 1, 0]
+        if question.match_id == second.id:
+            asking.stop()
+        return ask(question)
+
+    askers.ask = asked  # type: ignore[method-assign]
+    asking = stretch.Stretches(
+        field.conductor,
+        askers,
+        Leases(Scripts(field.client)),
+        Health(Scripts(field.client)),
+        again.append,
+        most_unrated=1,
+    )
+    assert asking.conduct(first.id) == 4
+    assert came == [0, 0, 6]
+    assert gevent.wait(timeout=LIMIT_S)
+    assert sorted(again) == sorted([second.id, third.id])
+    assert not any(field.client.exists(keys.asking(match.id)) for match in (second, third))
+    assert field.store.load(third.id).version == 0
 
 
 def failing(*arguments: Any) -> Any:

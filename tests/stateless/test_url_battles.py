@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,11 +11,14 @@ import pytest
 from battling import Field
 from httpbots import Bots, OneAtATime, http_bots
 
-from battlebot.errors import BadAddress, BadMessage
+from battlebot.arena.live import following
+from battlebot.arena.live.store import MatchStore
+from battlebot.errors import BadAddress, BadMessage, Unavailable
 from battlebot.redisio import keys
 from battlebot.referee.replay import check_match
 from battlebot.stateless import make_askers
 from battlebot.stateless.asking import Question
+from battlebot.storage import games
 
 APART = [{"name": name, "x": at, "y": at, "z": at} for at, name in enumerate("abcd")]
 
@@ -152,6 +156,62 @@ def test_what_redis_has_no_more_is_told_from_the_archive(field: Field, bots: Bot
     field.client.delete(keys.turns(match.id), *([] if lost == "its record" else [keys.match(match.id)]))
     seen += behind
     assert seen == whole
+
+
+@pytest.mark.parametrize("kept", ["in Redis", "in the archive"])
+def test_a_viewer_has_little_of_a_match_in_memory(
+    field: Field, bots: Bots, monkeypatch: pytest.MonkeyPatch, kept: str
+) -> None:
+    """Its record comes a few entries at a time, and its state, which may be large, is not read at all."""
+    match = field.begin([bots.url("good")] * 2, maxNumOfTicks=5, playerStartPositions=APART[:2])
+    whole = list(field.battles.follow(match))
+    field.record(match)
+    if kept == "in the archive":
+        field.client.delete(keys.turns(match.id), keys.match(match.id))
+    entries, progress = field.storage.games.entries, field.store.progress
+    parts: list[int] = []
+
+    def in_parts(record: Mapping[str, Any], name: str) -> Iterator[list[Any]]:
+        for part in entries(record, name):
+            parts.append(len(part))
+            yield part
+
+    def some(match_id: str, first: int, most: int) -> tuple[bool, int, list[dict[str, Any]]]:
+        found = progress(match_id, first, most)
+        parts.append(len(found[2]))
+        return found
+
+    monkeypatch.setattr(following, "ROWS", 3)
+    monkeypatch.setitem(games.ENTRIES_AT_ONCE, "turns", 3)
+    monkeypatch.setattr(field.storage.games, "entries", in_parts)
+    monkeypatch.setattr(field.store, "progress", some)
+    for name in ("load", "record"):
+        monkeypatch.delattr(MatchStore, name)
+    monkeypatch.delattr(games.Games, "find")
+    assert list(field.battles.follow(match)) == whole
+    assert parts == [3, 3, 3, 1]
+
+
+def test_a_viewer_is_told_the_rest_when_the_archive_is_back(
+    field: Field, bots: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MongoDB goes away while a long match is told from it: no state is told twice, and none is left out."""
+    match = field.begin([bots.url("good")] * 2, maxNumOfTicks=5, playerStartPositions=APART[:2])
+    whole = list(field.battles.follow(match))
+    field.record(match)
+    field.client.delete(keys.turns(match.id), keys.match(match.id))
+    entries, away = field.storage.games.entries, [1]
+
+    def broken_off(record: Mapping[str, Any], name: str) -> Iterator[list[Any]]:
+        for part in entries(record, name):
+            yield part
+            if away and away.pop():
+                raise Unavailable("MongoDB does not answer.")
+
+    monkeypatch.setitem(games.ENTRIES_AT_ONCE, "turns", 3)
+    monkeypatch.setattr(field.storage.games, "entries", broken_off)
+    assert list(field.battles.follow(match)) == whole
+    assert not away
 
 
 REFUSED = [

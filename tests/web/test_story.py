@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from test_cube_browser import BOTS, GAME, RULES, fought
 from webhouse import House
+
+from battlebot.storage import games
 
 
 def told(home: House, match_id: str, game: str = GAME) -> Any:
@@ -30,6 +33,15 @@ def test_the_story_is_what_the_states_have_told(home: House) -> None:
     ticks = [data["gameInfo"]["currentTick"] for kind, data in found if kind == "NEXT_TICK"]
     assert ticks == list(range(match["currentTick"]))
     assert sum(kind == "PLAYER_LOST" for kind, _ in found) == len(match["lost"])
+
+
+def test_a_story_is_told_from_a_few_turns_at_a_time(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixteen may read it slowly at the same time: a long match's turns would fill the memory for each of them."""
+    match = fought(home)
+    expected = told(home, match["_id"])
+    monkeypatch.setitem(games.ENTRIES_AT_ONCE, "turns", 3)
+    monkeypatch.delattr(games.Games, "find")
+    assert told(home, match["_id"]) == expected
 
 
 def test_where_there_is_no_story_it_says_so(home: House) -> None:

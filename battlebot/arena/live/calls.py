@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import orjson
@@ -25,6 +25,7 @@ NOTHING = ("", "", "")  # instead of `_following` if no match follows
 
 _DOCUMENT = msgspec.json.Decoder(Match)
 
+Part = TypeVar("Part", bound=msgspec.Struct)
 Publication = tuple[str, bytes]
 Call = tuple[Sequence[str], Sequence[Argument]]
 
@@ -58,6 +59,14 @@ def decode_match(document: bytes | str) -> Match:
     """Returns the match that `encode_match` encoded. Raises UnreadableMatch."""
     try:
         return _DOCUMENT.decode(document)
+    except msgspec.DecodeError as error:
+        raise UnreadableMatch(f"A match in Redis cannot be read: {error}.") from error
+
+
+def decode_part(document: bytes | str, kind: type[Part]) -> Part:
+    """Returns of the match that `encode_match` encoded what a struct of this kind has. Raises UnreadableMatch."""
+    try:
+        return msgspec.json.decode(document, type=kind)
     except msgspec.DecodeError as error:
         raise UnreadableMatch(f"A match in Redis cannot be read: {error}.") from error
 

@@ -14,7 +14,17 @@ import orjson
 import redis
 
 from battlebot.arena.live.addresses import Addresses
-from battlebot.arena.live.calls import Beginning, Call, Publication, begin_call, commit_call, commits_call, decode_match
+from battlebot.arena.live.calls import (
+    Beginning,
+    Call,
+    Part,
+    Publication,
+    begin_call,
+    commit_call,
+    commits_call,
+    decode_match,
+    decode_part,
+)
 from battlebot.errors import Conflict, UnknownMatch, UnreadableMatch
 from battlebot.redisio import keys
 from battlebot.redisio.connection import held, redis_errors, texts
@@ -159,6 +169,17 @@ class MatchStore:
             raise UnknownMatch(f"There is no live match {match_id}.")
         return decode_match(document)
 
+    def part(self, match_id: str, kind: type[Part]) -> Part:
+        """Returns as much of the match as a struct of this `kind` has. Raises UnknownMatch, UnreadableMatch.
+
+        Of a large state much less is made than by `load`: that takes a node tens of milliseconds.
+        """
+        with redis_errors():
+            document = self.client.hget(keys.match(match_id), "doc")
+        if document is None:
+            raise UnknownMatch(f"There is no live match {match_id}.")
+        return decode_part(document, kind)
+
     def reload(self, match_id: str) -> Match:
         """Like `load`, retried for as long as a commit is: for a commit that is made again after a Conflict."""
         return held(lambda: self.load(match_id), self._hold_s)
@@ -187,6 +208,36 @@ class MatchStore:
         with redis_errors():
             rows: Any = self.client.lrange(keys.turns(match_id), first, -1)
         return [orjson.loads(row) for row in rows]
+
+    def progress(self, match_id: str, first: int, most: int) -> tuple[bool, int, list[dict[str, Any]]]:
+        """Returns whether a match is over, how many entries its record has, and `most` of them from number `first` on.
+
+        Does not read the match itself, which may be large. Raises UnknownMatch.
+        """
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=False)
+            pipeline.hmget(keys.match(match_id), "rev", "seq")
+            pipeline.llen(keys.turns(match_id))
+            pipeline.lrange(keys.turns(match_id), first, first + most - 1)
+            (revision, seq), count, rows = pipeline.execute()
+        if revision is None:
+            raise UnknownMatch(f"There is no live match {match_id}.")
+        # entries may have been added after they were counted
+        return seq is not None, count, [orjson.loads(row) for row in rows[: max(0, count - first)]]
+
+    def within(self, match_ids: Sequence[str], most_bytes: int) -> list[str]:
+        """Returns the first of the matches whose documents have `most_bytes` together; leaves out what is too large."""
+        with redis_errors():
+            pipeline = self.client.pipeline(transaction=False)
+            for match_id in match_ids:
+                pipeline.hstrlen(keys.match(match_id), "doc")
+            sizes = pipeline.execute() if match_ids else []
+        fitting, left = [], most_bytes
+        for match_id, size in zip(match_ids, sizes, strict=True):
+            if size <= left:
+                fitting.append(match_id)
+                left -= size
+        return fitting
 
     def load_many(self, match_ids: Sequence[str]) -> dict[str, Match]:
         """Returns id -> match, for those that Redis holds and that can be read."""

@@ -12,7 +12,8 @@ from battlebot.referee.telling import seen_by
 from battlebot.rules.contract import Game
 
 MOST_LISTED = 200
-MOST_READ = 1000  # of all live matches: their states may be large
+MOST_READ = 1000  # of all live matches
+MOST_BYTES = 8_000_000  # of their documents: a state may be large, and in memory takes several times as much
 
 
 class LiveMatches:
@@ -28,9 +29,10 @@ class LiveMatches:
     def list(self, game: str | None = None, contest: str | None = None) -> list[dict[str, Any]]:
         """Returns live matches of a game and contest (None: of all), as `find`; latest first, at most `MOST_LISTED`.
 
-        Only the latest `MOST_READ` live matches of all games are looked at.
+        Only the latest `MOST_READ` live matches of all games are looked at, and of those with large states only a few.
         """
         latest = sorted(self._store.live_ids(), reverse=True)[:MOST_READ]  # an id begins with the time
+        latest = self._store.within(latest, MOST_BYTES)
         matches = (match for match in self._store.load_many(latest).values() if match.game in self._registry)
         wanted = [match for match in matches if game in (None, match.game) and contest in (None, match.contest)]
         wanted.sort(key=lambda match: match.started_s, reverse=True)
