@@ -11,9 +11,8 @@ from games.battlecube.tasks import AXES, BOMBS, STEPS
 State = dict[str, Any]
 Cell = tuple[int, int, int]
 
-# as many as fill a cube with an edge of 10; each state lists all bombs for each of its ticks, and who plays or watches
-# reads it: more would hold up other matches
-MOST_BOMBS = 1024
+# as many as fill a cube with an edge of 16; each state lists all bombs for each of its ticks, so more would be huge
+MOST_BOMBS = 4096
 
 OUT_OF_BOUNDS = "Player moved out of bounds"
 CRASHED = "Player crashed to other player"

@@ -144,7 +144,7 @@ def test_a_tick(cells: dict[str, Cell], tasks: dict[str, Any], losers: dict[str,
 def test_of_more_bombs_than_may_lie_the_last_ones_have_no_effect() -> None:
     """There is room again when one has exploded, from the next tick on."""
     state = start({"a": (0, 0, 0), "b": (16, 16, 16), "c": (16, 0, 16)}, edgeLength=17)
-    cells = [(x, y, z) for x in range(16) for y in range(16) for z in range(16)][1:MOST_BOMBS]
+    cells = [(x, y, z) for x in range(16) for y in range(16) for z in range(16)][1:]
     state["items"] = [{"type": "BOMB", "x": x, "y": y, "z": z} for x, y, z in [*cells, (16, 1, 16)]]
     assert len(state["items"]) == MOST_BOMBS
     state = play(state, a=bomb(16, 5, 5), b=bomb(0, 0, 1), c=move("+Y"))
