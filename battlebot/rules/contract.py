@@ -169,7 +169,10 @@ class Game:
         """
         if self.rules.view_turn is None or turn.get("player") == player:
             return turn
-        return _json(self.rules.view_turn(turn, player))
+        seen = _json(self.rules.view_turn(turn, player))
+        if not (type(seen) is dict and all(key in seen for key in ("player", "time", "valid") if key in turn)):
+            raise TypeError("view_turn returns no turn: it must keep player, time and valid")
+        return seen
 
     def render(self, state: State) -> str:
         """Returns the state as text, for logs and terminals."""
