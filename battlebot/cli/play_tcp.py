@@ -68,6 +68,7 @@ def play_tcp(
 def _bot(which: str) -> Bot:
     """An instance of the sample of that name or of an author's class. Raises click.BadParameter for anything else."""
     from battlebot.client import Bot
+    from battlebot.client.bot import as_bot
 
     module, colon, name = BOTS.get(which, which).partition(":")
     if not (module and colon and name):
@@ -80,4 +81,7 @@ def _bot(which: str) -> Bot:
         raise click.BadParameter(f"{which!r} cannot be loaded: {error}.", param_hint="--bot") from None
     if not (isinstance(made, type) and issubclass(made, Bot)):
         raise click.BadParameter(f"{which!r} is no subclass of battlebot.client.Bot.", param_hint="--bot")
-    return made()
+    try:
+        return as_bot(made)
+    except TypeError as error:
+        raise click.BadParameter(f"{which!r} cannot play: {error}", param_hint="--bot") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,16 +23,22 @@ def ratings_commands() -> None:
     """Show, check and rebuild bots' ratings. They are kept at MONGODB_URI; without it, in the embedded mongod."""
 
 
+_data = click.option(
+    "--data", type=click.Path(path_type=Path), help="Data folder of the server, if MONGODB_URI is not set."
+)
+
+
 @ratings_commands.command()
 @click.argument("game")
 @click.option(
     "--limit", default=100, show_default=True, type=click.IntRange(1, 1_000_000), help="Largest number of bots to show."
 )
-def show(game: str, limit: int) -> None:
+@_data
+def show(game: str, limit: int, data: Path | None) -> None:
     """Show a game's ratings, best first. A table on a terminal, tab-separated columns elsewhere."""
     from battlebot.ratings.rating import table
 
-    with _storage() as storage:
+    with _storage(data) as storage:
         _chosen(storage, game)
         rows = table(storage.ratings.page(game, limit), 0, 0)
     _print(f"Ratings of {game}", [[_text(row[name]) for name in COLUMNS] for row in rows])
@@ -39,11 +46,12 @@ def show(game: str, limit: int) -> None:
 
 @ratings_commands.command()
 @click.argument("game", required=False)
-def rebuild(game: str | None) -> None:
+@_data
+def rebuild(game: str | None, data: Path | None) -> None:
     """Rebuild ratings from the stored matches. Of one game, or of all; a server may run meanwhile."""
     from battlebot.ratings.service import Rater
 
-    with _storage() as storage:
+    with _storage(data) as storage:
         storage.ensure_indexes()
         for name in _chosen(storage, game):
             applied = Rater(storage).rebuild(name)
@@ -52,12 +60,13 @@ def rebuild(game: str | None) -> None:
 
 @ratings_commands.command()
 @click.argument("game", required=False)
-def check(game: str | None) -> int:
+@_data
+def check(game: str | None, data: Path | None) -> int:
     """Compare ratings with the stored matches. Exit status 1 if any differs. Changes nothing."""
     from battlebot.ratings.service import Rater
 
     differing = 0
-    with _storage() as storage:
+    with _storage(data) as storage:
         for name in _chosen(storage, game):
             rows = Rater(storage).difference(name)
             differing += len(rows)
@@ -67,11 +76,11 @@ def check(game: str | None) -> int:
     return 1 if differing else 0
 
 
-def _storage() -> AbstractContextManager[Storage]:
+def _storage(data: Path | None) -> AbstractContextManager[Storage]:
     from battlebot.cli import _load
     from battlebot.cli.database import open_storage
 
-    return open_storage(_load())
+    return open_storage(_load(data=data))
 
 
 def _chosen(storage: Storage, game: str | None) -> Sequence[str]:

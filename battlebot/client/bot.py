@@ -82,3 +82,17 @@ class Bot:
 
     def notice(self, code: str, text: str) -> None:
         """Called for a message from the server about something other than the match: a stable code and a sentence."""
+
+
+def as_bot(given: Bot | type[Bot]) -> Bot:
+    """Returns a bot that can play: the given one, or one of the given class.
+
+    Raises TypeError for anything else, and if it has no `choose`: otherwise it would be told so in its first match, and
+    lose that.
+    """
+    bot = given() if isinstance(given, type) and issubclass(given, Bot) else given
+    if not isinstance(bot, Bot):
+        raise TypeError(f"A bot is a subclass of Bot, or an instance of one, not {given!r}.")
+    if getattr(bot.choose, "__func__", None) is Bot.choose:
+        raise TypeError(f"{type(bot).__name__} has no method choose(self, state): write your bot's logic there.")
+    return bot

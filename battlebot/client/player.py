@@ -119,6 +119,8 @@ class Player:
                 return False  # the server answers anything sent after the end by repeating the end
             over = self._follow(update, first, text)
         if "code" in message:
+            if update is None:
+                log.warning("the server says: %s (%s)", text, message["code"])
             self._bot.notice(str(message["code"]), text)
         if update is not None and not over:
             self._answer(connection, update, first)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from battlebot.client.address import parse_address
 from battlebot.client.backoff import Backoff
-from battlebot.client.bot import Bot, Result
+from battlebot.client.bot import Bot, Result, as_bot
 from battlebot.client.connection import OPEN_IN_MATCH_S, OPEN_TIMEOUT_S, PASSING, Connection
 from battlebot.client.credentials import Credentials
 from battlebot.client.errors import ConnectionLost, LoginFailed, Refused
@@ -47,7 +47,7 @@ def run(
     or with `matches`, one per connection. `idle_timeout_s` is how long to go without a match. `credentials` may be the
     auth file's path. `protocol=1` speaks like the original clients. `tls` replaces the system's certificates, for a
     server with its own. Raises what `choose` raises, ClientError if going on is of no use (see
-    `battlebot.client.errors`), and ValueError for any other `protocol`.
+    `battlebot.client.errors`), TypeError if `bot` cannot play, and ValueError for any other `protocol`.
     """
     if not isinstance(credentials, Credentials):
         credentials = Credentials.load(credentials)
@@ -55,7 +55,7 @@ def run(
     if protocol not in (1, 2):
         raise ValueError(f"protocol must be 1 or 2, not {protocol!r}.")
     address = parse_address(host)
-    bot = bot() if isinstance(bot, type) else bot
+    bot = as_bot(bot)
     bot.bot_id, bot.game, bot.contest = credentials.bot_id, game, contest
     player = Player(bot, Plan(contest, matches, protocol, keep and protocol >= 2, idle_timeout_s))
     backoff = Backoff()

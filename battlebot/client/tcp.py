@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from battlebot.client.backoff import Backoff
-from battlebot.client.bot import Bot, Match, Result, State
+from battlebot.client.bot import Bot, Match, Result, State, as_bot
 from battlebot.client.errors import BadTurn, ConnectionLost, LoginFailed, Refused
 from battlebot.client.tcp_connection import Message, TcpConnection, parse_tcp_address
 from battlebot.wire.login import login_hash
@@ -36,10 +36,10 @@ def run_tcp(
     Ends once `boards` are played and the pairing is over, after `idle_timeout_s` without a board, or by Ctrl-C.
     `pass_hash` is for a name that is registered on the server. There is one `Result` per board: its number, the
     victor's name, and the reason `win`, `lose`, `draw` (inferred, as the protocol does not report draws) or `missed`.
-    Raises what `choose` raises, and ClientError if going on is of no use.
+    Raises what `choose` raises, ClientError if going on is of no use, and TypeError if `bot` cannot play.
     """
     address = parse_tcp_address(host)
-    bot = bot() if isinstance(bot, type) else bot
+    bot = as_bot(bot)
     bot.bot_id, bot.game, bot.contest = name, GAME, None
     player, backoff, known = _Player(bot, boards, idle_timeout_s), Backoff(), False
     try:

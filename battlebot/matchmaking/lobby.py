@@ -36,8 +36,8 @@ CHUNK = 500  # tickets per script call
 class ContestDoor(Protocol):
     """What the lobby needs of the contests."""
 
-    def enter(self, game: str, contest: str, bot: str, address: str) -> None:
-        """Lets the bot into the contest. Raises ContestClosed, TooMany, Unavailable."""
+    def enter(self, game: str, contest: str, bot: str, address: str) -> bool:
+        """Lets the bot into the contest; returns whether that is over. Raises ContestClosed, TooMany, Unavailable."""
 
 
 @dataclass
@@ -65,9 +65,10 @@ class Lobby:
         grace_s = self.settings.node_grace_s + self.settings.node_timeout_s
         self._doubts = Doubts(self.store, self.heartbeats, CutOff(self.store.client), patience_s, grace_s)
 
-    def admit(self, player: Player, address: str) -> None:
+    def admit(self, player: Player, address: str) -> bool:
         """Checks that the bot, connected from `address`, may wait where it wants to.
 
+        Returns whether that is a contest that is over.
         A bot with a seat in a live match of its contest may come back to it while the contest cannot be looked up.
         Raises UnknownGame if its game has been removed, ContestClosed, TooMany if it would open one contest too many,
         Unavailable.
@@ -76,13 +77,14 @@ class Lobby:
         if login.game not in self.registry:
             raise UnknownGame(f"There is no game {login.game!r} here any more.")
         if login.contest is None:
-            return
+            return False
         try:
-            self.contests.enter(login.game, login.contest, login.bot_id, address)
+            return self.contests.enter(login.game, login.contest, login.bot_id, address)
         except Unavailable:
             if not has_seat(self.store, login.bot_id, login.game, login.contest):
                 raise
             log.info("contest.entered_by_seat", game=login.game, contest=login.contest, bot=login.bot_id)
+            return False
 
     def enter(self, player: Player, may_take: bool = True) -> None:
         """Gives the player an empty seat of its own back or a match, or has it wait.

@@ -118,7 +118,7 @@ class Game:
         `options_with_defaults`.
         """
         if not self.min_players <= len(players) <= self.max_players or len(set(players)) != len(players):
-            raise ValueError(f"{self.name} is for {self.min_players} to {self.max_players} different bots")
+            raise ValueError(f"{self.name} is for {self._numbers} different bots")
         return self.rules.initial_state(list(players), seed, self.options_with_defaults(options))
 
     def validate(self, state: State, turn: Turn) -> bool:
@@ -169,7 +169,10 @@ class Game:
         """
         if self.rules.view_turn is None or turn.get("player") == player:
             return turn
-        return _json(self.rules.view_turn(turn, player))
+        seen = _json(self.rules.view_turn(turn, player))
+        if not (type(seen) is dict and all(key in seen for key in ("player", "time", "valid") if key in turn)):
+            raise TypeError("view_turn returns no turn: it must keep player, time and valid")
+        return seen
 
     def render(self, state: State) -> str:
         """Returns the state as text, for logs and terminals."""
@@ -186,8 +189,13 @@ class Game:
         if len(set(players)) != len(players):
             return "All player names must be unique"
         if not self.min_players <= len(players) <= self.max_players:
-            return f"{self.title} is for {self.min_players} to {self.max_players} players"
+            return f"{self.title} is for {self._numbers} players"
         return None if self.rules.objection is None else self.rules.objection(list(players), dict(options))
+
+    @property
+    def _numbers(self) -> str:
+        fewest, most = self.min_players, self.max_players
+        return str(most) if fewest == most else f"{fewest} to {most}"
 
     @property
     def usual_players(self) -> int:

@@ -146,6 +146,8 @@ class _Probe:
         if after != self.call("reducer", self.game.reducer, state, turn):
             raise self.bad("reducer gives two results for one turn", "all chance to come from the seed in the state")
         self.check_sights(after)
+        for player in self.players[:_MOST_SIGHTS]:
+            self.call("view_turn", self.game.view_turn, {**turn, "valid": True}, player)
 
     def valid(self, state: State, turn: Turn) -> bool:
         answer = self.call("validate", self.game.validate, state, turn)

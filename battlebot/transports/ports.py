@@ -11,9 +11,10 @@ from battlebot.arena.node.player import Player
 class WaitingRoom(Protocol):
     """Where players wait for a match."""
 
-    def admit(self, player: Player, address: str) -> None:
+    def admit(self, player: Player, address: str) -> bool:
         """Checks that the bot, connected from `address`, may wait where it wants to.
 
+        Returns whether that is a contest that is over.
         Raises UnknownGame if its game has been removed, ContestClosed, TooMany if it would open one contest too many,
         Unavailable.
         """

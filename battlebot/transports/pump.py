@@ -138,7 +138,7 @@ class Pump:
             player.knock, player.proves = knock, proves
             player.came_s = arrived_s = time.time() - (time.monotonic() - came_s)
             with self._turning_away(player):
-                self._lobby.admit(player, connection.address)
+                is_over = self._lobby.admit(player, connection.address)
         except UnknownGame as error:
             # for its matches it may be put back, or be at another node: no refusal, after which a bot would end
             log.warning("login.without_game", address=connection.address, error=str(error))
@@ -155,6 +155,9 @@ class Pump:
             connection.close(closing.RESTARTING)
             return None
         connection.send(encode(authentication_ok(login)))
+        if is_over and login.protocol >= 2:
+            sentence = f"The contest {login.contest!r} is over: only a match that is to be played again begins there."
+            connection.send(notice(sentence, "over"))
         log.info("login", bot=player.bot, game=login.game, contest=login.contest, protocol=login.protocol)
         return player, channel
 

@@ -222,8 +222,8 @@ def test_a_match_that_is_never_heard_of_again_is_missed(play: Play) -> None:
     assert play(first, second, matches=2) == [("m1", None, "missed"), ("m2", "Me", "complete")]
 
 
-def test_notices_and_errors_reach_the_bot(play: Play, bot: Any) -> None:
-    """They are messages of their own, and neither ends nor begins anything."""
+def test_notices_and_errors_reach_the_bot(play: Play, bot: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """They are messages of their own, and neither ends nor begins anything. Who writes no `notice` sees them logged."""
 
     def script(line: Line) -> None:
         line.login()
@@ -232,6 +232,7 @@ def test_notices_and_errors_reach_the_bot(play: Play, bot: Any) -> None:
 
     play(script, matches=1)
     assert bot.told[:2] == [("notice", "waiting", "You wait."), ("notice", "odd", "Hm.")]
+    assert "the server says: You wait. (waiting)" in caplog.text
 
 
 def test_a_turn_that_comes_too_late_is_not_sent(play: Play, bot: Any, caplog: pytest.LogCaptureFixture) -> None:

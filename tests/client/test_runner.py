@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from scripted_server import PASS_HASH, SALT, Line, final, update
 
-from battlebot.client import BadCredentials, Bot, Credentials, LoginFailed, Refused, Result, Unreachable, run
+from battlebot.client import BadCredentials, Bot, Credentials, LoginFailed, Refused, Result, Unreachable, run, run_tcp
 from battlebot.client.address import Address
 from battlebot.client.backoff import Backoff
 from battlebot.client.connection import Connection
@@ -361,3 +361,25 @@ def test_credentials_of_another_game_are_refused_before_connecting(bot: Bot, cre
     """A bot is registered for one game."""
     with pytest.raises(BadCredentials, match="numberwang"):
         run(bot, "localhost:1", "connectfour", credentials=credentials)
+
+
+def move(state: dict[str, Any]) -> dict[str, Any]:
+    """A function, as some write instead of a Bot."""
+    return {"n": 1}
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (move, "subclass of Bot"),
+        (dict, "subclass of Bot"),
+        (type("Mine", (Bot,), {}), "Mine has no method choose"),
+        (Bot(), "Bot has no method choose"),
+    ],
+)
+def test_what_cannot_play_is_told_before_it_loses_a_match(given: Any, sentence: str, credentials: Credentials) -> None:
+    """It is not connected anywhere."""
+    with pytest.raises(TypeError, match=sentence):
+        run(given, "localhost:1", credentials.game, credentials=credentials, idle_timeout_s=0.1)
+    with pytest.raises(TypeError, match=sentence):
+        run_tcp(given, "localhost:1", "me", idle_timeout_s=0.1)

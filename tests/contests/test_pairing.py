@@ -427,10 +427,10 @@ def test_a_login_changes_nothing_in_the_ranking_of_a_contest_that_is_over(
     """Whether the node knows that it is, or has known it as running; opened again it lets them in."""
     hall.begin("ab", format="open", entrants="open")
     doors = [Entrance(hall.storage, Bus(hall.client), with_settings(), anybody) for _ in range(2)]
-    doors[0].enter("numberwang", "cup", "a", "1.2.3.4")
+    assert not doors[0].enter("numberwang", "cup", "a", "1.2.3.4")
     hall.do("finish" if state == "finished" else "cancel")
     for door in doors:
-        door.enter("numberwang", "cup", "b", "1.2.3.4")
+        assert door.enter("numberwang", "cup", "b", "1.2.3.4")
 
     def names() -> set[str]:
         return {row["bot_id"] for row in hall.storage.standings.of_contest("numberwang", "cup")}
@@ -438,7 +438,7 @@ def test_a_login_changes_nothing_in_the_ranking_of_a_contest_that_is_over(
     assert names() == {"a"}
     hall.storage.database["contests"].update_one({}, {"$set": {"state": "running"}})
     again = Entrance(hall.storage, Bus(hall.client), with_settings(), anybody)
-    again.enter("numberwang", "cup", "b", "1.2.3.4")
+    assert not again.enter("numberwang", "cup", "b", "1.2.3.4")
     assert names() == {"a", "b"}
     for door in doors:
         door.enter("numberwang", "cup", "b", "1.2.3.4")

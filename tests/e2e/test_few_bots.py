@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import struct
 
 import pytest
 from cluster import Cluster, Web, wait_for
 from desk import GAME, Desk, organiser_of
 from original_client import OriginalClient
+from peer import CLOSE, Closed, Peer
 from test_contests import first_free, playing
 
 CLOSED = ("round-robin", "swiss", "knockout", "gauntlet")
@@ -36,6 +38,20 @@ def test_a_closed_contest_with_nobody_to_meet_is_over_at_once(
     assert shown == [(bot, 1, 0, 0) for bot in bots]
     assert desk.ask("GET", f"/{desk.contest}/crosstable")["bots"] == bots
     assert desk.pairs() == []
+
+
+def test_who_comes_to_a_contest_that_is_over_is_told(house: tuple[Cluster, Web], token: str) -> None:
+    """It would wait in silence otherwise; the original's clients know no such message."""
+    auth, desk = house[1].register("comes late"), Desk(house[1], token, "bygone")
+    desk.create()
+    desk.ask("DELETE", "/bygone")
+    late, original = Peer(house[1].address), Peer(house[1].address)
+    assert late.log_in(auth, contest="bygone", protocol=2)["authentication"] == "OK"
+    assert late.message()["code"] == "over"
+    assert original.log_in(auth, contest="bygone")["authentication"] == "OK"
+    original.frame(CLOSE, struct.pack("!H", 1000))
+    with pytest.raises(Closed):
+        original.message()
 
 
 def test_an_open_contest_waits_for_a_second_bot(house: tuple[Cluster, Web], token: str) -> None:

@@ -76,6 +76,8 @@ def test_without_an_address_the_folders_own_mongod_is_asked(tmp_path: Path) -> N
         storage.close()
         assert call(bare, "check").stdout == f"{GAME}: as rebuilt.\n"
     assert call(bare, "check").stdout == f"{GAME}: as rebuilt.\n"
+    named = call(Settings(data=tmp_path / "other", log_format="json"), "check", "--data", str(tmp_path / "data"))
+    assert named.stdout == f"{GAME}: as rebuilt.\n"
 
 
 @pytest.mark.parametrize("command", [[], ["show"], ["rebuild"], ["check"]])

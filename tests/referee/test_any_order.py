@@ -113,8 +113,11 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(bot=bots, thinking_s=seconds, old=st.integers(0, 1))
     def clock_runs_out(self, bot: str, thinking_s: float, old: int) -> None:
         """Or is said to."""
-        over, seat = self.over, self.play.seat(bot)
+        over, seat, version = self.over, self.play.seat(bot), self.play.match.version
         self.play.event(TimedOut(bot, self.play.seat(bot).question - old, thinking_s), thinking_s)
+        if self.play.match.version > version:
+            # out, though the match goes on
+            self.good.discard(bot)
         if not over and self.over:
             assert thinking_s >= seat.remaining_s
             self.good.discard(bot)

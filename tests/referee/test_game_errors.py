@@ -120,6 +120,14 @@ def test_a_game_that_shows_what_is_no_json_ends_the_match(function: str) -> None
     assert {json.loads(update.text)["state"]["reason"] for update in play.last.updates} == {"error"}
 
 
+@pytest.mark.parametrize("seen", [None, {}, {"player": "a"}], ids=str)
+def test_a_game_that_hides_whose_turn_it_was_ends_the_match(seen: Any) -> None:
+    """Bots read `player`, `time` and `valid` in each turn that they are told of."""
+    play = Play(with_rules(NOUGHTS, view_turn=lambda turn, player: seen))
+    play.turn("a", **LEGAL)
+    assert play.verdict() == (None, "error", "server")
+
+
 @pytest.mark.parametrize(
     "after",
     [

@@ -128,7 +128,7 @@ def test_a_match_gets_its_own_list_of_players_and_all_options() -> None:
 @pytest.mark.parametrize("players", [[], ["a"], ["a", "b", "c"], ["a", "a"]], ids=repr)
 def test_a_wrong_number_of_players_raises(players: list[str]) -> None:
     """That is a mistake of ours, not of a bot's."""
-    with pytest.raises(ValueError, match="2 to 2"):
+    with pytest.raises(ValueError, match="is for 2 different bots"):
         a_game().initial_state(players, 0, {})
 
 

@@ -295,6 +295,11 @@ BROKEN = {
         "def render(state):\n    return 3\nGAME = {",
         "render does not return a text",
     ),
+    "view_turn hides the whole turn": (
+        "GAME = {",
+        "def view_turn(turn, player):\n    return None\nGAME = {",
+        "view_turn returns no turn",
+    ),
 }
 
 

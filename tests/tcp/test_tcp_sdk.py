@@ -237,6 +237,7 @@ def test_the_command_takes_no_auth_file_of_another_game(tmp_path: Path) -> None:
         (["--bot", "nothing"], "is none of random, threats"),
         (["--bot", "no.module:Here"], "cannot be loaded"),
         (["--bot", "json:JSONDecoder"], "no subclass"),
+        (["--bot", "battlebot.client:Bot"], "has no method choose"),
         (["--host", "a:b"], "is not an address"),
     ],
 )

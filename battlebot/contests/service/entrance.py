@@ -43,8 +43,10 @@ class Entrance:
         # each is shared by the contests that hash to it
         self._doors = [threading.Lock() for _ in range(DOORS)]
 
-    def enter(self, game: str, contest: str, bot: str, address: str) -> None:
+    def enter(self, game: str, contest: str, bot: str, address: str) -> bool:
         """Admits the bot to the contest; opens the contest if it does not exist and the operator allows that.
+
+        Returns whether the contest is over, as far as is known here.
 
         `address`: where the login comes from. Bots may wait in a contest that is over or has not begun; the ranking of
         one that is over takes no new bots. Raises ContestClosed if the contest does not exist and logins may not open
@@ -59,9 +61,10 @@ class Entrance:
             raise ContestClosed(f"{bot!r} is no entrant of the contest {contest!r}.", contest=contest)
         try:
             if (game, contest, bot) not in self._entered and found.state not in OVER:
-                self._ranked.ask((game, contest, bot))
+                return not self._ranked.ask((game, contest, bot))
         except Unavailable:
             log.warning("contest.entered_unseen", game=game, contest=contest, bot=bot)
+        return found.state in OVER
 
     def _rank(self, entries: Sequence[Entry]) -> list[bool]:
         """Gives each bot a row in its contest's ranking, unless that is over; returns whether each has one now."""
