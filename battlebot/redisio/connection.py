@@ -28,6 +28,7 @@ PASSING = (
     redis.exceptions.ClusterDownError,
     redis.exceptions.MasterDownError,
     redis.exceptions.TryAgainError,
+    redis.exceptions.NoPermissionError,  # until the operator allows it
     OSError,
 )
 PASSING_WORDS = (
@@ -71,6 +72,8 @@ def unavailable(error: Exception) -> Unavailable:
     cause = error.__cause__ or error.__context__
     if isinstance(error, redis.AuthenticationError):
         return Unavailable("Redis refuses the user or the password of REDIS_URL.")
+    if isinstance(error, redis.exceptions.NoPermissionError):
+        return Unavailable("Redis does not allow this: the user of REDIS_URL needs ~bb:* ~LIMITS:* &* +@all.")
     if isinstance(cause, ssl.SSLCertVerificationError):
         return Unavailable(f"The certificate of Redis cannot be verified: {cause.verify_message}.")
     return Unavailable(f"Redis does not answer now ({type(error).__name__}).")

@@ -27,6 +27,21 @@ def test_a_wrong_password_is_told(settings: Settings) -> None:
     assert _complaint(url) == "Redis refuses the user or the password of REDIS_URL."
 
 
+def test_a_right_that_the_user_lacks_is_told(settings: Settings) -> None:
+    """Many take the dangerous commands from a user; what needs one waits, as without Redis, and does not fail."""
+    url = settings.redis_url.replace("unix://", "unix://restricted:secret@")
+    with closing(connect(settings.redis_url)) as operator:
+        operator.acl_setuser(
+            "restricted", enabled=True, passwords=["+secret"], keys=["*"], channels=["*"], commands=["+@all", "-ping"]
+        )
+        try:
+            assert _complaint(url) == (
+                "Redis does not allow this: the user of REDIS_URL needs ~bb:* ~LIMITS:* &* +@all."
+            )
+        finally:
+            operator.acl_deluser("restricted")
+
+
 def test_a_certificate_that_nobody_vouches_for_is_told(tmp_path: Path) -> None:
     """Redis is not away then, and waiting does not help."""
     context = serving(certificate(tmp_path, "localhost"))
