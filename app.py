@@ -254,6 +254,7 @@ def _readiness(client: redis.Redis, storage: Storage, celery: Celery) -> Readine
         {
             "redis": probes.redis,
             "writes": probes.writes,
+            "clock": probes.clock,
             "mongodb": storage.ping,
             "disk": storage.room.check,
             "worker": worker,

@@ -253,7 +253,9 @@ LAYERS = {
     "battlebot.cli.rest": layer(
         "the command line's REST client knows addresses, and no contest", "client.address", theirs=("click",)
     ),
-    "battlebot.cli.tcp_node": layer("the TCP door's process starts what app.py has wired", "app", "config", "logs"),
+    "battlebot.cli.tcp_node": layer(
+        "the TCP door's process starts what app.py has wired", "app", "embedded.openfiles", "config", "logs"
+    ),
     "battlebot.__main__": layer("it is the command line", "cli"),
     "tasks": layer(
         "a task is fetch, call, save: no door, no page, no game's name",

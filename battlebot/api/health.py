@@ -26,6 +26,7 @@ class Readiness(AsItIs):
     status = fields.String(required=True, metadata={"enum": ["ok", "unavailable"]})
     redis = fields.String()
     writes = fields.String(metadata={"description": "whether Redis takes a write"})
+    clock = fields.String(metadata={"description": "whether this node's clock agrees with Redis's"})
     mongodb = fields.String()
     disk = fields.String(metadata={"description": "whether MongoDB's disk has room"})
     worker = fields.String()

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-import resource
 import signal
 import time
+from dataclasses import replace
 
 import gevent
+import structlog
 from gevent.event import Event
 
 from app import create_tcp_door
 from battlebot.config import load_settings
+from battlebot.embedded.openfiles import allowed_connections, few_files
 from battlebot.logs import configure_logs
+
+log = structlog.get_logger()
 
 
 def main() -> None:
     """Open the door; on a signal drain it, so that its players can go to another node at once."""
     settings = load_settings()
     configure_logs(settings)
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    allowed = allowed_connections(settings.max_connections)
+    if sentence := few_files(allowed, settings.max_connections):
+        log.warning(sentence)
     told = Event()
     for signum in (signal.SIGTERM, signal.SIGINT):
         gevent.signal_handler(signum, told.set)
-    door = create_tcp_door(settings)
+    door = create_tcp_door(replace(settings, max_connections=allowed))
     door.serve()
     told.wait()
     door.drain()

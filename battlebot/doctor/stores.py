@@ -6,14 +6,13 @@ from collections.abc import Iterator
 
 from battlebot.config import Settings
 from battlebot.doctor.finding import Finding, ok, warning, wrong
+from battlebot.redisio.inspection import CLOCKS_APART_S, RedisServer
 from battlebot.redisio.inspection import Inspection as RedisInspection
-from battlebot.redisio.inspection import RedisServer
 from battlebot.storage import Storage
 from battlebot.storage.inspection import Inspection as MongoInspection
 
 OLDEST_REDIS = 7
 OLDEST_MONGODB = 6
-CLOCKS_APART_S = 1.0  # what docs/operations.md asks of the machines
 MEMORY_USED = 0.9
 
 

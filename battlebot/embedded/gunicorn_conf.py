@@ -8,7 +8,6 @@ from __future__ import annotations
 import gc
 import math
 import os
-import resource
 import signal
 import socket
 import traceback
@@ -21,6 +20,7 @@ from gunicorn import glogging
 from battlebot.config import load_settings
 from battlebot.embedded.address import bind_address
 from battlebot.embedded.launch import die_with_parent
+from battlebot.embedded.openfiles import allowed_connections, few_files
 from battlebot.logs import configure_logs
 
 INNERMOST = 8  # frames in the log of a worker that hangs
@@ -45,7 +45,7 @@ chdir = str(Path.cwd())
 bind = bind_address(_settings.host, _settings.port)
 worker_class = "battlebot.embedded.webworker.WebWorker"
 workers = 1
-worker_connections = _settings.max_connections
+worker_connections = allowed_connections(_settings.max_connections)
 backlog = 2048
 http_protocols = "h1"
 limit_request_line = _settings.max_request_line_bytes
@@ -67,12 +67,9 @@ worker_tmp_dir = str(_SHARED_MEMORY) if _SHARED_MEMORY.is_dir() else None
 
 
 def on_starting(server: Any) -> None:
-    """Raise the limit of open files to what the system allows: each bot needs one."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    except (ValueError, OSError):
-        server.log.warning("The limit of open files stays at %s", resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    """Say if there is room for fewer connections than `BATTLEBOT_MAX_CONNECTIONS`: each bot needs an open file."""
+    if sentence := few_files(worker_connections, _settings.max_connections):
+        server.log.warning(sentence)
 
 
 def when_ready(server: Any) -> None:

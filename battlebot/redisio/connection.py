@@ -75,7 +75,7 @@ def unavailable(error: Exception) -> Unavailable:
     if isinstance(error, redis.AuthenticationError):
         return Unavailable("Redis refuses the user or the password of REDIS_URL.")
     if isinstance(error, redis.exceptions.NoPermissionError) or str(error).startswith(IN_A_SCRIPT):
-        return Unavailable("Redis does not allow this: the user of REDIS_URL needs all commands, keys and channels.")
+        return Unavailable("Redis does not allow this: the user of REDIS_URL needs ~bb:* ~LIMITS:* &* +@all.")
     if isinstance(cause, ssl.SSLCertVerificationError):
         return Unavailable(f"The certificate of Redis cannot be verified: {cause.verify_message}.")
     return Unavailable(f"Redis does not answer now ({type(error).__name__}).")

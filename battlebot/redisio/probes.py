@@ -1,4 +1,4 @@
-"""Health probes that ask Redis: does it take writes, are sweeps made, do tasks pile up, do workers have the games."""
+"""Health probes that ask Redis: does it take writes, which time it has, are sweeps made, do tasks pile up, ..."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import redis
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
+from battlebot.redisio.inspection import CLOCKS_APART_S, Inspection
 from battlebot.redisio.tasklists import TaskLists
 
 TASKS_WAIT_S = 60.0  # longer than tasks are left to wait before the sweeps ask again
@@ -39,6 +40,13 @@ class Probes:
         """Checks that Redis takes writes: with a full disk, or no memory left, it still answers a ping."""
         with redis_errors():
             self._client.set(keys.PROBED, "1", px=10_000)
+
+    def clock(self) -> None:
+        """Checks this machine's clock by Redis's: what the nodes say of the time is compared with one another."""
+        ahead_s, unsure_s = Inspection(self._client).clock()
+        if abs(ahead_s) - unsure_s > CLOCKS_APART_S:
+            words = "behind" if ahead_s > 0 else "ahead of"
+            raise Unavailable(f"The clock of this node's machine is {abs(ahead_s):.1f} s {words} that of Redis.")
 
     def sweep(self) -> None:
         """Checks that a sweep was made lately, by beat and a worker, and that it could look after every match."""

@@ -30,7 +30,7 @@ def test_a_viewer_that_reads_slowly_is_sent_everything_later(pair: Pair) -> None
             engine.send(TEXT)
             sent += 1
 
-    conversation = gevent.spawn(EngineSocket(settings, tell), upgrade(ours), lambda *_: None)
+    conversation = gevent.spawn(EngineSocket(settings, tell, None), upgrade(ours), lambda *_: None)
     settle(lambda: sent > 0)
     for _ in range(100):
         gevent.idle()
@@ -61,7 +61,7 @@ def test_what_is_sent_on_a_connection_that_is_closing_fails_at_once(pair: Pair) 
         took_s.append(time.monotonic() - before_s)
 
     settings = load_settings({}, None, send_timeout_s=2 * LIMIT_S, close_timeout_s=0.1)
-    conversation = gevent.spawn(EngineSocket(settings, tell), upgrade(ours), lambda *_: None)
+    conversation = gevent.spawn(EngineSocket(settings, tell, None), upgrade(ours), lambda *_: None)
     conversation.join(3 * LIMIT_S)
     assert took_s
     assert took_s[0] < LIMIT_S
@@ -78,7 +78,7 @@ def test_the_goodbye_of_a_session_ends_its_connection(pair: Pair) -> None:
         engine.send("1")
         got.append(engine.wait())
 
-    conversation = gevent.spawn(EngineSocket(load_settings({}, None), leave), upgrade(ours), lambda *_: None)
+    conversation = gevent.spawn(EngineSocket(load_settings({}, None), leave, None), upgrade(ours), lambda *_: None)
     settle(lambda: got == [None])
     read = b""
 
@@ -102,7 +102,7 @@ def test_a_message_may_be_as_long_as_by_polling(pair: Pair) -> None:
         while got[-1:] != [None]:
             got.append(engine.wait())
 
-    conversation = gevent.spawn(EngineSocket(settings, hear), upgrade(ours), lambda *_: None)
+    conversation = gevent.spawn(EngineSocket(settings, hear, None), upgrade(ours), lambda *_: None)
     for text in (TEXT, TEXT + "x"):
         peer.sendall(b"\x81\xfe" + struct.pack(">H", len(text)) + bytes(4) + text.encode())
         settle(lambda: got != [])

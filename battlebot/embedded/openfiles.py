@@ -1,0 +1,27 @@
+"""How many connections a node may hold: each takes one of the files that the system lets a process have open."""
+
+from __future__ import annotations
+
+import resource
+from contextlib import suppress
+
+OWN = 100  # files of the node's own: connections to Redis and MongoDB, and to bots that are tried
+LEAST = 10
+
+
+def allowed_connections(wanted: int) -> int:
+    """Raises the process's limit of open files as far as the system allows; how many of `wanted` have room then.
+
+    Beyond it a node could neither accept connections nor open its own to Redis and MongoDB.
+    """
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # where "unlimited" may not be asked for, the limit stays
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return wanted if allowed == resource.RLIM_INFINITY else max(LEAST, min(wanted, allowed - OWN))
+
+
+def few_files(allowed: int, wanted: int) -> str:
+    """What to tell the operator if a node may not hold as many connections as it should; or ""."""
+    return "" if allowed >= wanted else f"The limit of open files (ulimit -n) leaves room for {allowed} connections."
