@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -87,12 +88,14 @@ class Bot:
 def as_bot(given: Bot | type[Bot]) -> Bot:
     """Returns a bot that can play: the given one, or one of the given class.
 
-    Raises TypeError for anything else, and if it has no `choose`: otherwise it would be told so in its first match, and
-    lose that.
+    Raises TypeError for anything else, and if its `choose` is missing or `async`: otherwise it would be told so in its
+    first match, and lose that.
     """
     bot = given() if isinstance(given, type) and issubclass(given, Bot) else given
     if not isinstance(bot, Bot):
         raise TypeError(f"A bot is a subclass of Bot, or an instance of one, not {given!r}.")
     if getattr(bot.choose, "__func__", None) is Bot.choose:
         raise TypeError(f"{type(bot).__name__} has no method choose(self, state): write your bot's logic there.")
+    if inspect.iscoroutinefunction(bot.choose):
+        raise TypeError(f"{type(bot).__name__}.choose is async: nobody awaits it; write it as a plain `def`.")
     return bot

@@ -368,6 +368,14 @@ def move(state: dict[str, Any]) -> dict[str, Any]:
     return {"n": 1}
 
 
+class Awaited(Bot):
+    """A bot as some libraries want them."""
+
+    async def choose(self, state: dict[str, Any]) -> dict[str, Any]:  # type: ignore[override]
+        """Would give a coroutine instead of a turn."""
+        return {"n": 1}
+
+
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
@@ -375,6 +383,7 @@ def move(state: dict[str, Any]) -> dict[str, Any]:
         (dict, "subclass of Bot"),
         (type("Mine", (Bot,), {}), "Mine has no method choose"),
         (Bot(), "Bot has no method choose"),
+        (Awaited, "Awaited.choose is async"),
     ],
 )
 def test_what_cannot_play_is_told_before_it_loses_a_match(given: Any, sentence: str, credentials: Credentials) -> None:
