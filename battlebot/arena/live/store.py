@@ -226,15 +226,21 @@ class MatchStore:
         return seq is not None, count, [orjson.loads(row) for row in rows[: max(0, count - first)]]
 
     def within(self, match_ids: Sequence[str], most_bytes: int) -> list[str]:
-        """Returns the first of the matches whose documents have `most_bytes` together; leaves out what is too large."""
+        """Returns as many of the matches, the first before others, as have documents of `most_bytes` together.
+
+        Half of that is for those that take no more than their share of it: few large ones displace no small ones.
+        """
         with redis_errors():
             pipeline = self.client.pipeline(transaction=False)
             for match_id in match_ids:
                 pipeline.hstrlen(keys.match(match_id), "doc")
             sizes = pipeline.execute() if match_ids else []
-        fitting, left = [], most_bytes
+        half = most_bytes // 2
+        fitting, left = [], half
         for match_id, size in zip(match_ids, sizes, strict=True):
-            if size <= left:
+            if size * len(sizes) <= half:
+                fitting.append(match_id)
+            elif size <= left:
                 fitting.append(match_id)
                 left -= size
         return fitting
