@@ -290,6 +290,32 @@ def test_a_letter_of_the_next_board_that_is_quicker_than_the_end_of_this_one_wai
     assert seat.place == ada.place
 
 
+def test_who_waits_for_the_next_board_is_not_told_the_end_of_this_one_again(
+    arena: Arena, store: MatchStore, registry: Registry, settings: Settings
+) -> None:
+    """The TCP door looks for its match in that moment: the player sits nowhere, and its board may be found over."""
+    ada = waiting(arena)
+    seats = [("bob", "n2/1.1"), ("ada", ada.place)]
+    game = registry["numberwang"]
+    match = new_match(game, seats, settings, 1000.0, series=Series("s", 1, 2, 7))
+    for bot, place in seats:
+        Queues(store.client).wait("numberwang", Ticket(place, bot, 1000.0), BY_A_TASK)
+    assert begin(store, game, match, "numberwang")
+    arena.post().take(letter(match, registry))
+    other = Conductor(registry, store, "n2", now_s=lambda: 1001.0)
+    ended = other.conduct(match, Turned("bob", {"n": 10}, 0.1)).match
+    arena.post().take(letter(ended, registry))
+    channel: Any = ada.channel
+    told = list(channel.told)
+    assert last_told(ada)["state"]["complete"]
+    arena.look_after(match.id)
+    assert channel.told == told
+    # the next board still finds it
+    (follows,) = store.live_ids()
+    arena.post().take(letter(store.load(follows), registry))
+    assert last_told(ada)["match"]["series"]["board"] == 2
+
+
 def test_two_who_come_back_while_the_last_one_leaves_sit_at_one_table(
     arena: Arena, begun: Begun, store: MatchStore, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:

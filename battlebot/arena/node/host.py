@@ -191,6 +191,7 @@ class Host:
         match = table.readable()
         self.tables.unseat(table, player)
         player.finished_matches += 1
+        player.finished = table.match_id
         player.was_spoilt = match is None or match.verdict is None or match.verdict.fault is Fault.SERVER
         player.played_matches += not player.was_spoilt
         self.tables.drop_if_empty(table)

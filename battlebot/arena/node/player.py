@@ -100,6 +100,7 @@ class Player:
         self.finished_matches = 0
         self.played_matches = 0  # finished, and not spoilt by the server
         self.was_spoilt = False  # its latest match, by the server
+        self.finished = ""  # the id of its latest match, whose end it has been told
         self.seen_version = login.version  # of the match that it resumes, until it has been told what it missed
         self.gone = False
         self.sought: str | None = None  # the match for which `Arena.look_for` has posted a letter

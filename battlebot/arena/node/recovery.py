@@ -104,6 +104,9 @@ class Recovery:
                 return
             self._host.leave(table, self._tables.departed(seat.bot, seat.place))
             return
+        if player.finished == match.id:
+            # it waits at this place for the board that follows
+            return
         self._host.seat(table, player, match.version)
         game = self._conductor.registry[match.game]
         unasked = seat.bot in game.awaited(match.state) and player.asked_version != seat.question
