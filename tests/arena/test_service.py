@@ -253,18 +253,25 @@ def test_of_a_match_that_is_over_nobody_need_take_a_seat(
     assert len(channel.told) == told + 1
 
 
-def test_a_letter_of_the_next_board_that_is_quicker_than_the_end_of_this_one_waits_for_it(
-    arena: Arena, store: MatchStore, registry: Registry, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The opponent's node has read the end and brought its first turn before this node tells its own player."""
-    ada = waiting(arena)
-    seats = [("ada", ada.place), ("bob", "n2/1.1+b2")]
+def first_board(
+    arena: Arena, store: MatchStore, registry: Registry, settings: Settings, *seats: tuple[str, str]
+) -> Match:
+    """The first board of two, begun between bots at these places; the node n1 has been told."""
     game = registry["numberwang"]
     match = new_match(game, seats, settings, 1000.0, series=Series("s", 1, 2, 7))
     for bot, place in seats:
         Queues(store.client).wait("numberwang", Ticket(place, bot, 1000.0), BY_A_TASK)
     assert begin(store, game, match, "numberwang")
     arena.post().take(letter(match, registry))
+    return match
+
+
+def test_a_letter_of_the_next_board_that_is_quicker_than_the_end_of_this_one_waits_for_it(
+    arena: Arena, store: MatchStore, registry: Registry, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The opponent's node has read the end and brought its first turn before this node tells its own player."""
+    ada = waiting(arena)
+    match = first_board(arena, store, registry, settings, ("ada", ada.place), ("bob", "n2/1.1+b2"))
     threads: list[threading.Thread] = []
     commit = store.commit
 
@@ -295,13 +302,7 @@ def test_who_waits_for_the_next_board_is_not_told_the_end_of_this_one_again(
 ) -> None:
     """The TCP door looks for its match in that moment: the player sits nowhere, and its board may be found over."""
     ada = waiting(arena)
-    seats = [("bob", "n2/1.1"), ("ada", ada.place)]
-    game = registry["numberwang"]
-    match = new_match(game, seats, settings, 1000.0, series=Series("s", 1, 2, 7))
-    for bot, place in seats:
-        Queues(store.client).wait("numberwang", Ticket(place, bot, 1000.0), BY_A_TASK)
-    assert begin(store, game, match, "numberwang")
-    arena.post().take(letter(match, registry))
+    match = first_board(arena, store, registry, settings, ("bob", "n2/1.1"), ("ada", ada.place))
     other = Conductor(registry, store, "n2", now_s=lambda: 1001.0)
     ended = other.conduct(match, Turned("bob", {"n": 10}, 0.1)).match
     arena.post().take(letter(ended, registry))
