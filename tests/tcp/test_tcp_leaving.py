@@ -18,6 +18,7 @@ from battlebot.arena.live.store import MatchStore
 from battlebot.config import Settings
 from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
+from battlebot.referee.match import Match
 from battlebot.wire.duel import GAME
 
 Join = Callable[..., TcpPeer]
@@ -81,11 +82,14 @@ def test_who_leaves_loses_both_boards(pair: MakePair, join: Join, how: str, on_t
     Pair(stays, join()).begin()
 
 
-def test_who_is_away_at_the_end_of_a_board_has_no_longer_for_the_second(pair: MakePair, join: Join) -> None:
-    """Its opponent loses the first by its own clock; the second ends in time without any sweep."""
+def test_who_is_away_at_the_end_of_a_board_has_no_longer_for_the_second(
+    pair: MakePair, join: Join, module_settings: Settings
+) -> None:
+    """Its opponent loses the first by its move; the second ends in time without any sweep."""
     table = pair()
-    time.sleep(1.2)  # not to wait for something: whoever is away must have some time left when the board ends
     table.other.leave()
+    wait_for(lambda: _is_away(table.other, module_settings), "the empty seat")
+    table.mover.move(table.question, 99, 0)
     stays = table.mover
     stays.event("invalid_move")
     stays.event("lose")
@@ -358,10 +362,19 @@ def _waits(player: TcpPeer, settings: Settings) -> bool:
 
 
 def _on_turn(player: TcpPeer, settings: Settings) -> str:
+    return _match_of(player, settings).state["nextPlayer"]
+
+
+def _is_away(player: TcpPeer, settings: Settings) -> bool:
+    seat = _match_of(player, settings).seat_of(player.name)
+    return seat is not None and seat.back_by_s is not None
+
+
+def _match_of(player: TcpPeer, settings: Settings) -> Match:
     with connect(settings.redis_url) as client:
         live = MatchStore(client)
         matches = live.load_many(live.live_ids()).values()
-    return next(match.state["nextPlayer"] for match in matches if match.seat_of(player.name))
+    return next(match for match in matches if match.seat_of(player.name))
 
 
 def test_who_has_lost_two_boards_by_their_moves_may_look_again(pair: MakePair) -> None:
