@@ -50,7 +50,7 @@ def asking_parts(settings: Settings) -> list[str]:
 
 def tcp_command() -> list[str]:
     """A node with the TCP door; gevent patches the standard library before anything else is imported."""
-    return [sys.executable, "-P", "-m", "gevent.monkey", "--module", "battlebot.cli.tcp_node"]
+    return [*_module("gevent.monkey"), "--module", "battlebot.cli.tcp_node"]
 
 
 def beat_command(schedule: Path, wsgi_module: str = "wsgi") -> list[str]:

@@ -104,7 +104,6 @@ def post_worker_init(worker: Any) -> None:
     # Loaded code stays in memory: letting the garbage collector traverse it took 5 % of a busy node's time
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000, 20, 20)
 
     def stop() -> None:
         drain = getattr(worker.wsgi, "extensions", {}).get("battlebot.drain")
