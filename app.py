@@ -32,7 +32,7 @@ from battlebot.arena.node.running import Node, new_node_name
 from battlebot.arena.node.service import Arena
 from battlebot.arena.node.turns import Turns
 from battlebot.arena.places import TCP, WEB
-from battlebot.config import Settings, is_allowed_bot
+from battlebot.config import Settings
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.lookout import Lookout
 from battlebot.contests.service.organiser import Organiser
@@ -182,7 +182,7 @@ def _doorway(settings: Settings) -> Flask:
     doorway.before_request(lambda: read_body(settings))
     handle_errors(doorway)
     add_headers(doorway)
-    refuse_other_origins(doorway, settings, is_allowed_bot)
+    refuse_other_origins(doorway, settings, for_bots=True)
     return doorway
 
 

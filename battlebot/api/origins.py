@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from flask import Flask, request
 
-from battlebot.config import Settings, is_allowed, is_allowed_viewer
+from battlebot.config import Settings, is_allowed, is_allowed_bot, is_allowed_viewer, is_rebound
 from battlebot.errors import WrongOrigin
 from battlebot.wire import cubed
 
@@ -21,19 +20,18 @@ SCHEMES = ("http", "https")
 STANDARD_PORT = re.compile(r":(?:80|443)\Z")
 
 
-Allows = Callable[[Settings, str], bool]
-
-
-def refuse_other_origins(app: Flask, settings: Settings, otherwise: Allows = is_allowed) -> None:
+def refuse_other_origins(app: Flask, settings: Settings, for_bots: bool = False) -> None:
     """Refuse upgrades and state-changing requests that a browser sends for a page of another origin.
 
-    That is every origin whose host or port differs from the request's, except those that `otherwise` allows (viewers of
-    socket.io have a rule of their own). At socket.io's path a GET changes something, too: it opens a session.
+    That is every origin whose host or port differs from the request's, or that only got this server's address by DNS
+    rebinding, except those that are allowed: by a rule of their own for viewers of socket.io, and for bots
+    (`for_bots`), who log in, whatever the name. At socket.io's path a GET changes something, too: it opens a session.
     """
+    of_others = is_allowed_bot if for_bots else is_allowed
 
     def check() -> None:
         is_viewer = request.path.rstrip("/") == cubed.PATH.rstrip("/")
-        allows, harmless = (is_allowed_viewer, OPENS_NOTHING) if is_viewer else (otherwise, SAFE)
+        allows, harmless = (is_allowed_viewer, OPENS_NOTHING) if is_viewer else (of_others, SAFE)
         origin = request.headers.get("Origin")
         if origin is None and is_viewer and request.headers.get("Sec-Fetch-Site") in ELSEWHERE:
             origin = UNKNOWN
@@ -41,7 +39,7 @@ def refuse_other_origins(app: Flask, settings: Settings, otherwise: Allows = is_
             return
         if request.method in harmless and "Upgrade" not in request.headers:
             return
-        if not same_host(origin, request.host):
+        if not same_host(origin, request.host) or (not for_bots and is_rebound(settings, origin)):
             raise WrongOrigin("This came from a page of another origin; the operator may allow it (BATTLEBOT_ORIGINS).")
 
     app.before_request(check)

@@ -2,7 +2,7 @@
 
 from battlebot.config.loading import as_environment, load_settings, unknown_variables
 from battlebot.config.natslogin import NatsLogin, nats_login
-from battlebot.config.origins import is_allowed, is_allowed_bot, is_allowed_viewer
+from battlebot.config.origins import is_allowed, is_allowed_bot, is_allowed_viewer, is_rebound
 from battlebot.config.settings import Settings, is_private, networks_of, own_nats_url
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "is_allowed_bot",
     "is_allowed_viewer",
     "is_private",
+    "is_rebound",
     "load_settings",
     "nats_login",
     "networks_of",

@@ -35,3 +35,11 @@ def is_allowed_viewer(settings: Settings, origin: str) -> bool:
     The original's viewer is served at another port.
     """
     return is_allowed(settings, origin) or (is_private(settings) and is_own(origin))
+
+
+def is_rebound(settings: Settings, origin: str) -> bool:
+    """Whether a page of `origin` could be this server's own only by DNS rebinding: if only this machine reaches it.
+
+    Such a page is from a name of somebody else's, which was made to resolve to this machine afterwards.
+    """
+    return is_private(settings) and not is_own(origin)

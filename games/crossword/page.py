@@ -60,7 +60,7 @@ def _score_sheet(state: State) -> dict[str, Any]:
     first, second = state["players"]
     return {
         "title": "Score sheet",
-        "head": ["#", first, "", "Total", second, "", "Total"],
+        "head": ["#", first, "Points", "Total", second, "Points", "Total"],
         "numbers": [0, 2, 3, 5, 6],
         "rows": [
             [str(number), *line.get(0, nothing), *line.get(1, nothing)] for number, line in enumerate(lines, start=1)

@@ -385,7 +385,10 @@ def test_a_page_shows_racks_the_score_sheet_and_all_events_in_words() -> None:
         [1, 3],
     )
     assert racks["rows"] == [["Ada", "24", state["racks"][0], "7"], ["Ben", "0", state["racks"][1], "7"]]
-    assert (sheet["head"], sheet["numbers"]) == (["#", "Ada", "", "Total", "Ben", "", "Total"], [0, 2, 3, 5, 6])
+    assert (sheet["head"], sheet["numbers"]) == (
+        ["#", "Ada", "Points", "Total", "Ben", "Points", "Total"],
+        [0, 2, 3, 5, 6],
+    )
     assert sheet["rows"] == [
         ["1", "8D HELLO", "+24", "24", "exchange", "+0", "0"],
         ["2", "7H X", "+9", "33", "", "", ""],

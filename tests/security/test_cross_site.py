@@ -87,6 +87,22 @@ def test_a_program_and_a_page_of_our_own_may_register(web: Web) -> None:
     assert register(web, f"Origin: http://{web.address}") == 201
 
 
+def test_a_page_whose_name_was_made_to_resolve_to_this_machine_registers_nothing(servers: Cluster, web: Web) -> None:
+    """DNS rebinding: to the browser such a page is of the server's own origin. One that others reach has many names."""
+
+    def status(node: Web, path: str, method: str) -> int:
+        with Raw(node.address) as raw:
+            raw.send(f"{method} {path} HTTP/1.1", "Host: evil.example:3000", "Origin: http://evil.example:3000")
+            return raw.answer().status
+
+    assert status(web, "/bots/numberwang", "DELETE") == 403
+    assert status(web, "/socket.io/?EIO=4&transport=polling", "GET") == 403
+    assert status(web, "/bots/numberwang", "GET") == 200
+    assert status(servers.web(host="0.0.0.0"), "/bots/numberwang", "DELETE") == 405
+    assert status(servers.web(trusted_proxies=1), "/bots/numberwang", "DELETE") == 405
+    assert status(servers.web(origins="http://evil.example:3000"), "/bots/numberwang", "DELETE") == 405
+
+
 def test_pages_of_other_origins_may_read_what_everybody_may(web: Web) -> None:
     """Rankings may be shown elsewhere; there are no cookies that could make an answer somebody's own."""
     answer = ask(web.address, "/bots/numberwang", EVIL)

@@ -78,6 +78,26 @@ def test_a_board_is_replayed_without_leaving_its_page(home: House, page: Page, a
     assert complaints == []
 
 
+def test_who_replays_a_board_by_the_keyboard_keeps_the_focus_and_is_told_the_turn(
+    home: House, page: Page, address: str
+) -> None:
+    """Also at a step that leads nowhere any more; a reader of the screen hears of no turn that passes by."""
+    record = gomoku()
+    home.storage.archive.store([record])
+    page.goto(f"{address}/web/gomoku/matches/{record['_id']}")
+    first, place = page.get_by_text("First", exact=True), page.locator(".replay").get_by_role("status")
+    expect(place).to_have_text("after turn 9 of 9")
+    first.press("Enter")
+    expect(place).to_have_text("after turn 0 of 9")
+    expect(first).to_have_attribute("aria-disabled", "true")
+    expect(first).to_be_focused()
+    expect(place).to_have_attribute("aria-live", "polite")
+    page.get_by_role("button", name="Play").press("Enter")
+    expect(place).to_have_attribute("aria-live", "off")
+    expect(place).to_have_text("after turn 9 of 9", timeout=20_000)
+    expect(place).to_have_attribute("aria-live", "polite")
+
+
 def test_a_match_that_is_over_as_it_is_watched_can_be_played_again(home: House, page: Page, address: str) -> None:
     """What steps through it comes with the last message."""
     match = home.begin("a", "b", game="gomoku")

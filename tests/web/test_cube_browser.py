@@ -311,6 +311,7 @@ def test_a_story_that_cannot_be_had_is_asked_for_again(home: House, uneasy: Page
     uneasy.route("**/story", answer)
     uneasy.goto(f"{address}/{match['_id']}")
     expect(uneasy.locator(".happened")).to_have_text("The battle cannot be loaded at the moment; trying again.")
+    expect(uneasy.locator(".happened")).to_have_role("status")
     expect(uneasy.locator("#viewer")).to_have_attribute("data-loaded", "yes", timeout=20_000)
     expect(uneasy.locator(".happened")).to_be_empty()
     assert len(asked) == 3

@@ -31,6 +31,8 @@ function prepare() {
   if (!button) return;
   button.hidden = false;
   button.textContent = playing ? "Stop" : "Play";
+  // readers of the screen are told of each step, but not of those that pass by
+  document.querySelector(".replay [role=status]").ariaLive = playing ? "off" : "polite";
 }
 
 async function play(mine) {

@@ -47,7 +47,7 @@ class Viewer {
     this.shape = button("shape", "Layers", () => this.reshape(!this.flat));
     this.tick = make("span", { className: "quiet" });
     this.tick.dataset.shown = "tick";
-    this.happened = make("p", { className: "happened" });
+    this.happened = make("p", { className: "happened", role: "status" });
     this.legend = make("ul", { className: "legend" });
     const controls = make("div", { className: "controls" });
     controls.append(
@@ -180,7 +180,9 @@ class Viewer {
     this.tick.textContent = frame.is_last ? `after tick ${frame.tick - 1}, the last` : `tick ${frame.tick}`;
     const before = this.story.frames[index - 1];
     const lost = before && before.tick === frame.tick - 1 ? [...before.lost] : [];
-    this.happened.replaceChildren(...lost.flatMap(([name, cause]) => [make("bdi", { textContent: name }), ` is out. ${cause}. `]));
+    const parts = lost.flatMap(([name, cause]) => [make("bdi", { textContent: name }), ` is out. ${cause}. `]);
+    // written again, it would be read out again: a tick is drawn many times
+    if (this.happened.textContent !== parts.map((part) => part.textContent ?? part).join("")) this.happened.replaceChildren(...parts);
     const here = new Set(frame.players.map(({ name }) => name));
     this.story.players.forEach((name, at) => this.legend.children[at]?.classList.toggle("out", !here.has(name)));
   }
