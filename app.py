@@ -145,7 +145,7 @@ class House:
         except Unavailable as error:
             log.warning("indexes.put_off", error=str(error))
         self.mongodb.start(PING_EVERY_S)
-        letters = {"freed": self.lobby.on_freed, **(letters or {})}
+        letters = {"freed": self.lobby.on_freed, "over": self.lobby.on_over, **(letters or {})}
         Node(self.client, self.arena, self.timers, [self.lobby.tick, *ticks], letters).start()
 
 

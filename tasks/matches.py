@@ -72,6 +72,8 @@ def _archive_batch(bench: Workbench, match_ids: list[str]) -> int:
         raise
     except Exception:
         if len(match_ids) == 1:
+            # is it this match, or would MongoDB store no other either?
+            bench.storage.archive.check()
             # a match that cannot be stored must not hold up the others; it is kept for an operator to look at
             log.exception("match.set_aside", match=match_ids[0])
             # in a contest it is played again

@@ -254,7 +254,8 @@ LAYERS = {
         "the command line's REST client knows addresses, and no contest", "client.address", theirs=("click",)
     ),
     "battlebot.cli.tcp_node": layer(
-        "the TCP door's process starts what app.py has wired", "app", "embedded.openfiles", "config", "logs"
+        "the TCP door's process starts what app.py has wired",
+        *("app", "embedded.interrupts", "embedded.openfiles", "config", "logs"),
     ),
     "battlebot.__main__": layer("it is the command line", "cli"),
     "tasks": layer(

@@ -130,4 +130,4 @@ def _absence(bot: str, evidence: Mapping[str, Any]) -> str:
     away_ms = evidence.get("awayMs", {}).get(bot)
     if allowed_ms is None or away_ms is None:
         return f"{bot} was gone ({how})"
-    return f"{bot} was gone for {away_ms:,} ms of {allowed_ms:,} ms ({how})"
+    return f"{bot} was gone for {away_ms:,} ms and had {allowed_ms:,} ms to come back ({how})"

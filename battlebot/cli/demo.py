@@ -16,6 +16,7 @@ from rich.table import Table
 from battlebot.cli.contest import Onlooker, meetings
 from battlebot.cli.token import keep_first_token
 from battlebot.client import ClientError, register
+from battlebot.client.samples.turns import GAMES
 from battlebot.config import Settings
 from battlebot.embedded.interrupts import stopped_by_signals
 from battlebot.embedded.process import Program
@@ -44,8 +45,10 @@ _EXIT_INTERRUPTED = 130
 def run_demo(settings: Settings, *, game: str, leave: bool, limit_s: float) -> int:
     """Play a contest and show it; then serve until Ctrl-C, or return if `leave`.
 
-    Returns the exit status: 0 if every pair met exactly five times. Raises EmbeddedError like `running`.
+    Returns the exit status: 0 if every pair met exactly five times. Raises EmbeddedError like `running`, SettingError
+    for a game that the bots do not play or a limit that is no time.
     """
+    _check(game, limit_s)
     settings = replace(settings, meetings_cap=MEETINGS, contests_by_login=True, tcp_port=0)
     # The terminal is for the progress bar: log warnings and errors only
     configure_logs(replace(settings, log_level="warning"))
@@ -60,6 +63,14 @@ def run_demo(settings: Settings, *, game: str, leave: bool, limit_s: float) -> i
                 console.print("The server goes on until Ctrl-C.")
                 server.wait()
     return status
+
+
+def _check(game: str, limit_s: float) -> None:
+    if game not in GAMES:
+        raise SettingError(f"--game={game!r}: the bots of the demo play {', '.join(sorted(GAMES))}.")
+    # not a number is not above 0, either
+    if not limit_s > 0:
+        raise SettingError(f"--limit={limit_s:g} is not above 0.")
 
 
 def _play(server: Server, console: Console, game: str, limit_s: float) -> int:

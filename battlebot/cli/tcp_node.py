@@ -1,4 +1,4 @@
-"""A process with the TCP door, until SIGTERM or Ctrl-C. Runs under `gevent.monkey` (see `embedded/commands.py`)."""
+"""A process with the TCP door, until a signal ends it. Runs under `gevent.monkey` (see `embedded/commands.py`)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from gevent.event import Event
 
 from app import create_tcp_door
 from battlebot.config import load_settings
+from battlebot.embedded.interrupts import hang_up_is_ignored
 from battlebot.embedded.openfiles import allowed_connections, few_files
 from battlebot.logs import configure_logs
 
@@ -26,7 +27,7 @@ def main() -> None:
     if sentence := few_files(allowed, settings.max_connections):
         log.warning(sentence)
     told = Event()
-    for signum in (signal.SIGTERM, signal.SIGINT):
+    for signum in (signal.SIGTERM, signal.SIGINT, *(() if hang_up_is_ignored() else (signal.SIGHUP,))):
         gevent.signal_handler(signum, told.set)
     door = create_tcp_door(replace(settings, max_connections=allowed))
     door.serve()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from battlebot.client.address import Address, parse_address
+from battlebot.client.arguments import check_arguments
 from battlebot.client.errors import BadCredentials, Refused, Unreachable
 
 REQUEST_TIMEOUT_S = 10.0
@@ -67,8 +68,10 @@ def register(
 ) -> Credentials:
     """Register a bot and return its credentials. Save them: the server never shows them again.
 
-    Raises BadAddress, Unreachable, or Refused with the server's code (`name-taken`, `unknown-game`, `bad-name`).
+    Raises BadAddress, Unreachable, or Refused with the server's code (`name-taken`, `unknown-game`, `bad-name`),
+    TypeError for an argument of another type.
     """
+    check_arguments(host=host, game=game, bot_id=bot_id, owner=owner, tls=tls)
     address = parse_address(host)
     body = {"bot_id": bot_id} if owner is None else {"bot_id": bot_id, "owner": owner}
     request = urllib.request.Request(  # noqa: S310 - parse_address lets no other scheme through

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from battlebot.client.address import parse_address
+from battlebot.client.arguments import check_arguments
 from battlebot.client.backoff import Backoff
 from battlebot.client.bot import Bot, Result, as_bot
 from battlebot.client.connection import OPEN_IN_MATCH_S, OPEN_TIMEOUT_S, PASSING, Connection
@@ -47,9 +48,13 @@ def run(
     or with `matches`, one per connection. `idle_timeout_s` is how long to go without a match. `credentials` may be the
     auth file's path. `protocol=1` speaks like the original clients. `tls` replaces the system's certificates, for a
     server with its own. Raises what `choose` raises, ClientError if going on is of no use (see
-    `battlebot.client.errors`), TypeError if `bot` cannot play, and ValueError for any other `protocol`.
+    `battlebot.client.errors`), TypeError if `bot` cannot play or an argument is of another type, and ValueError for any
+    other `protocol`.
     """
+    check_arguments(host=host, game=game, contest=contest, matches=matches, keep=keep, tls=tls)
+    check_arguments(idle_timeout_s=idle_timeout_s)
     if not isinstance(credentials, Credentials):
+        check_arguments(credentials=credentials)
         credentials = Credentials.load(credentials)
     credentials.check(game)
     if protocol not in (1, 2):

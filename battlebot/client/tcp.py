@@ -7,6 +7,7 @@ import reprlib
 import time
 from typing import Any
 
+from battlebot.client.arguments import check_arguments
 from battlebot.client.backoff import Backoff
 from battlebot.client.bot import Bot, Match, Result, State, as_bot
 from battlebot.client.errors import BadTurn, ConnectionLost, LoginFailed, Refused
@@ -36,8 +37,10 @@ def run_tcp(
     Ends once `boards` are played and the pairing is over, after `idle_timeout_s` without a board, or by Ctrl-C.
     `pass_hash` is for a name that is registered on the server. There is one `Result` per board: its number, the
     victor's name, and the reason `win`, `lose`, `draw` (inferred, as the protocol does not report draws) or `missed`.
-    Raises what `choose` raises, ClientError if going on is of no use, and TypeError if `bot` cannot play.
+    Raises what `choose` raises, ClientError if going on is of no use, and TypeError if `bot` cannot play or an
+    argument is of another type.
     """
+    check_arguments(host=host, name=name, boards=boards, pass_hash=pass_hash, idle_timeout_s=idle_timeout_s)
     address = parse_tcp_address(host)
     bot = as_bot(bot)
     bot.bot_id, bot.game, bot.contest = name, GAME, None

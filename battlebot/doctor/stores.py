@@ -17,7 +17,7 @@ MEMORY_USED = 0.9
 
 
 def redis_server(inspection: RedisInspection) -> Iterator[Finding]:
-    """Redis's version, settings and clock."""
+    """Redis's version, what its user may do, settings and clock."""
     server = inspection.server()
     facts = {"name": server.name, "version": server.version}
     called = f"{server.name} {server.version}"
@@ -25,9 +25,16 @@ def redis_server(inspection: RedisInspection) -> Iterator[Finding]:
         yield warning("redis", f"{called} is older than what Battlebot is tested with.", **facts)
     else:
         yield ok("redis", f"{called}.", **facts)
+    yield _redis_rights(inspection.lacking())
     yield _redis_settings(server)
     yield _memory(server)
     yield clock("redis clock", server.name, *inspection.clock())
+
+
+def _redis_rights(lacking: list[str]) -> Finding:
+    if lacking:
+        return wrong("redis rights", f"The user of REDIS_URL may not use {', '.join(lacking)}.", lacking=lacking)
+    return ok("redis rights", "All that were asked for.", lacking=[])
 
 
 def _redis_settings(server: RedisServer) -> Finding:

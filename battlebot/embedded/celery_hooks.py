@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 from typing import Any
 
 from celery import signals
 
 from battlebot.config import load_settings
+from battlebot.embedded.interrupts import hang_up_is_ignored
 from battlebot.embedded.launch import die_with_parent
 from battlebot.logs import configure_logs
 
 _MAIN = os.getpid()
+_HANG_UP_IS_IGNORED = hang_up_is_ignored()
 
 
 def _log_as_we_do(**_: Any) -> None:
@@ -23,8 +26,19 @@ def _die_with_the_worker(**_: Any) -> None:
     """Celery sets the parent-death signal too, but does not check whether the worker died before that."""
     if os.getpid() != _MAIN:
         die_with_parent(_MAIN)
+        # a terminal that closes tells all processes of it; the worker decides
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def _heed_hang_up(**_: Any) -> None:
+    """Ends the worker at SIGHUP as at SIGTERM, unless that is ignored, as under `nohup`.
+
+    Celery would start it anew, by a command that is not there.
+    """
+    signal.signal(signal.SIGHUP, signal.SIG_IGN if _HANG_UP_IS_IGNORED else signal.getsignal(signal.SIGTERM))
 
 
 # weak=False: nothing else holds the functions
 signals.setup_logging.connect(_log_as_we_do, weak=False)
 signals.worker_process_init.connect(_die_with_the_worker, weak=False)
+signals.worker_ready.connect(_heed_hang_up, weak=False)

@@ -10,6 +10,7 @@ import math
 import os
 import signal
 import socket
+import sys
 import traceback
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from gunicorn import glogging
 
 from battlebot.config import load_settings
 from battlebot.embedded.address import bind_address
+from battlebot.embedded.interrupts import hang_up_is_ignored
 from battlebot.embedded.launch import die_with_parent
 from battlebot.embedded.openfiles import allowed_connections, few_files
 from battlebot.logs import configure_logs
@@ -26,6 +28,7 @@ from battlebot.logs import configure_logs
 INNERMOST = 8  # frames in the log of a worker that hangs
 
 _settings = load_settings()
+_hang_up_is_ignored = hang_up_is_ignored()
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
 
 
@@ -73,8 +76,15 @@ def on_starting(server: Any) -> None:
 
 
 def when_ready(server: Any) -> None:
-    """Refuse connections until a worker serves, so that clients try another node instead of waiting."""
+    """Refuse connections until a worker serves, so that clients try another node instead of waiting.
+
+    SIGHUP starts the worker anew, except under `nohup`, or if it says that the terminal is gone: then the node ends.
+    """
     _refuse(server)
+    if _hang_up_is_ignored:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    elif sys.stderr.isatty():
+        signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
 
 
 def child_exit(server: Any, worker: Any) -> None:
@@ -113,6 +123,8 @@ def post_worker_init(worker: Any) -> None:
         worker.handle_exit(signal.SIGTERM, None)
 
     gevent.signal_handler(signal.SIGTERM, stop)
+    # a terminal that closes tells all processes of it; the arbiter decides
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
 def worker_abort(worker: Any) -> None:

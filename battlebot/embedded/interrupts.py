@@ -14,11 +14,17 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _EXIT_INTERRUPTED = 130
 
 
+def hang_up_is_ignored() -> bool:
+    """Whether this process was started so that it outlives its terminal; ask before anybody sets a handler."""
+    return signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+
+
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
     """End the context without an error at the first SIGINT, SIGTERM or SIGHUP, by a KeyboardInterrupt.
 
-    The next signal kills all children and exits with status 130. Use it in the main thread only.
+    The next signal kills all children and exits with status 130. A SIGHUP that is ignored already, as under `nohup`,
+    stays so. Use it in the main thread only.
     """
     seen = 0
 
@@ -30,7 +36,8 @@ def stopped_by_signals() -> Iterator[None]:
         kill_all()
         os._exit(_EXIT_INTERRUPTED)
 
-    before = {number: signal.signal(number, interrupt) for number in _SIGNALS}
+    handled = [number for number in _SIGNALS if number != signal.SIGHUP or not hang_up_is_ignored()]
+    before = {number: signal.signal(number, interrupt) for number in handled}
     try:
         yield
     except KeyboardInterrupt:

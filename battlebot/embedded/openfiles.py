@@ -23,5 +23,11 @@ def allowed_connections(wanted: int) -> int:
 
 
 def few_files(allowed: int, wanted: int) -> str:
-    """What to tell the operator if a node may not hold as many connections as it should; or ""."""
-    return "" if allowed >= wanted else f"The limit of open files (ulimit -n) leaves room for {allowed} connections."
+    """What to tell the operator if a node may not hold as many connections as it should; or "".
+
+    The node's own files are passed over: whoever allows it as many files as it may have connections is content.
+    """
+    if allowed + OWN >= wanted:
+        return ""
+    room = f"room for {allowed:,} of the {wanted:,} connections of BATTLEBOT_MAX_CONNECTIONS"
+    return f"The limit of open files (ulimit -Hn) leaves {room}."

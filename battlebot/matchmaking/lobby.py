@@ -24,9 +24,11 @@ from battlebot.config import Settings
 from battlebot.errors import Unavailable, UnknownGame
 from battlebot.matchmaking.doubts import Doubts, Finding
 from battlebot.matchmaking.waiters import Waiter, Waiters
+from battlebot.redisio import keys
 from battlebot.rules.contract import Game
 from battlebot.runtime.background import in_background
 from battlebot.wire import closing
+from battlebot.wire.updates import contest_over
 
 log = structlog.get_logger()
 
@@ -282,6 +284,12 @@ class Lobby:
     def on_freed(self, place: str) -> None:
         """Has the player at `place` wait on: another node took its ticket along and needs no match. Returns at once."""
         in_background(self._freed, place)
+
+    def on_over(self, game: str, contest: str) -> None:
+        """Tells the players who wait in the contest that it is over; those of protocol 1 know no notices."""
+        for waiter in self._waiters.in_queue(keys.queue_name(game, contest)):
+            if waiter.player.login.protocol >= 2:
+                waiter.player.channel.send(contest_over(contest))
 
     def _freed(self, place: str) -> None:
         try:

@@ -94,6 +94,12 @@ class Waiters:
                     waiters.append(waiter)
         return waiters
 
+    def in_queue(self, name: str) -> list[Waiter]:
+        """Returns those who wait in a queue."""
+        with self._guard:
+            waiters = [waiter for waiter in self._waiting.values() if waiter.queue == name]
+        return [one for one in waiters if one.player.table is None and not (one.player.gone or one.has_moved_on)]
+
     def in_turn(self, urgent: Iterable[str]) -> list[str]:
         """Returns the places to look at in this tick: `MOST` in turn, and those that must not wait for their turn."""
         with self._guard:

@@ -14,6 +14,14 @@ from battlebot.redisio.connection import redis_errors, texts
 
 CLOCKS_APART_S = 1.0  # what docs/operations.md asks of the machines
 
+# what a user needs -> a command that takes it, and changes nothing
+RIGHTS = {
+    "the keys ~bb:*": ("EXISTS", "bb:doctor"),
+    "the keys ~LIMITS:*": ("EXISTS", "LIMITS:doctor"),
+    "the channels &*": ("PUBLISH", "bb:doctor", ""),
+    "the command EVAL": ("EVAL", "return 1", "0"),
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class RedisServer:
@@ -50,6 +58,17 @@ class Inspection:
             memory=int(info.get("used_memory", 0)),
             most_memory=int(info.get("maxmemory", 0)),
         )
+
+    def lacking(self) -> list[str]:
+        """Returns which of `RIGHTS` the user of REDIS_URL has not."""
+        found = []
+        for right, command in RIGHTS.items():
+            with redis_errors():
+                try:
+                    self._client.execute_command(*command)
+                except redis.exceptions.NoPermissionError:
+                    found.append(right)
+        return found
 
     def _configured(self, name: str) -> str | None:
         with redis_errors():

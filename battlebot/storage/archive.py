@@ -12,7 +12,9 @@ from bson import encode
 from pymongo import InsertOne, MongoClient, ReplaceOne, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
+from pymongo.errors import PyMongoError
 
+from battlebot.errors import Unavailable
 from battlebot.storage.games import PER_TURN
 from battlebot.storage.mongo import mongo_errors, transaction
 from battlebot.storage.moves import pair_moves, standing_moves
@@ -42,6 +44,19 @@ class Archive:
         with mongo_errors():
             documents = [self._without_overlong_turns(game) for game in games]
             return transaction(self._client, lambda session: self._store_in(session, documents))
+
+    def check(self) -> None:
+        """Raises Unavailable, with MongoDB's words, if it would store no match now, whatever is in it."""
+        try:
+            with mongo_errors():
+                transaction(self._client, self._store_nothing)
+        except PyMongoError as error:
+            words = str(error).partition(", full error")[0]
+            raise Unavailable(f"MongoDB stores no match now: {words}") from error
+
+    def _store_nothing(self, session: ClientSession) -> None:
+        row = self._games.insert_one({"match": {}}, session=session)
+        self._games.delete_one({"_id": row.inserted_id}, session=session)
 
     def _store_in(self, session: ClientSession, documents: Sequence[dict[str, Any]]) -> list[str]:
         ids = [document["_id"] for document in documents]

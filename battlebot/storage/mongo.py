@@ -28,8 +28,9 @@ DURABLE = WriteConcern("majority", j=True)
 LOCAL = ReadConcern("local")
 
 PASSING_LABELS = ("TransientTransactionError", "RetryableWriteError", "UnknownTransactionCommitResult")
-# without a label: a mongos that finds no primary, one that does not reach it, and a primary that has just been elected
-PASSING_CODES = frozenset({133, 202, 134})
+# without a label: a mongos that finds no primary, one that does not reach it, a primary that has just been elected, and
+# an operator's killOp
+PASSING_CODES = frozenset({133, 202, 134, 11601})
 
 DUPLICATE_KEY = 11000  # the code of a write that a unique index refuses
 REFUSES = "MongoDB refuses the user or the password of MONGODB_URI."
@@ -40,6 +41,7 @@ REFUSALS = {
     371: "MongoDB takes no writes now: somebody has blocked them (setUserWriteBlockMode).",
     8000: REFUSES,  # Atlas
 }
+FULL = "MongoDB takes no writes now: what Atlas allows it to store is used up."
 
 # of a server that was not found, in the driver's words only -> what its operator has to put right
 UNFOUND = {
@@ -74,6 +76,8 @@ def mongo_errors() -> Iterator[None]:
 def _refusal(error: PyMongoError) -> str | None:
     """What an operator has to put right before MongoDB answers; None: it may answer by itself."""
     if isinstance(error, OperationFailure):
+        if "space quota" in str(error):
+            return FULL
         of_writes = (error.details or {}).get("writeErrors", ())
         codes = [error.code, *(write["code"] for write in of_writes)]
         return next((REFUSALS[code] for code in codes if code in REFUSALS), None)

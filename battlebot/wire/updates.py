@@ -79,6 +79,11 @@ def notice(sentence: str, code: str) -> str:
     return encode({"notice": sentence, "code": code})
 
 
+def contest_over(contest: str) -> str:
+    """The notice for a bot that waits in a contest that is over."""
+    return notice(f"The contest {contest!r} is over: only a match that is to be played again begins there.", "over")
+
+
 def complaint(sentence: str, code: str) -> str:
     """A separate message for `"protocol": 2` only: `{"error", "code"}`."""
     return encode({"error": sentence, "code": code})

@@ -93,20 +93,20 @@ PROOFS: list[tuple[str, str, dict[str, Any], str]] = [
         "disconnect",
         "bot",
         ABSENT,
-        "The fault lies with the bot: b was gone for 3,001 ms of 3,000 ms (it said goodbye).",
+        "The fault lies with the bot: b was gone for 3,001 ms and had 3,000 ms to come back (it said goodbye).",
     ),
     (
         "error",
         "server",
         {**ABSENT, "how": {"b": "node-dead"}},
-        "The fault lies with the server: b was gone for 3,001 ms of 3,000 ms (its node died).",
+        "The fault lies with the server: b was gone for 3,001 ms and had 3,000 ms to come back (its node died).",
     ),
     (
         "disconnect",
         "bot",
         {**ABSENT, "how": {"b": "restart"}, "elsewhere": ["b"]},
-        "The fault lies with the bot: b was gone for 3,001 ms of 3,000 ms (its node restarted, and it was connected"
-        " elsewhere instead of coming back).",
+        "The fault lies with the bot: b was gone for 3,001 ms and had 3,000 ms to come back (its node restarted, and"
+        " it was connected elsewhere instead of coming back).",
     ),
     (
         "disconnect",

@@ -179,6 +179,27 @@ def test_a_port_in_use_is_one_clear_line(command: str, battlebot: Run) -> None:
     assert line == f"Something listens on 127.0.0.1:{port} already. Choose another port by BATTLEBOT_PORT or --port."
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ["--game", "nope"],
+            "--game='nope': the bots of the demo play connectfour, gomoku, noughtsandcrosses, numberwang.",
+        ),
+        (["--game", "crossword"], "--game='crossword': the bots of the demo play connectfour, gomoku, "),
+        (["--limit", "nan"], "--limit=nan is not above 0."),
+        (["--limit", "0"], "--limit=0 is not above 0."),
+    ],
+)
+def test_the_demo_starts_nothing_for_what_cannot_be_played(
+    arguments: list[str], sentence: str, battlebot: Run, tmp_path: Path
+) -> None:
+    """Of a game that its bots do not play, it would wait for the end of its contest in vain."""
+    line = complaint(battlebot("demo", *arguments, "--data", str(tmp_path / "data")))
+    assert line.startswith(sentence)
+    assert not (tmp_path / "data").exists()
+
+
 @pytest.mark.parametrize("host", ["a..b", "x" * 64, "nowhere.invalid"])
 @pytest.mark.parametrize("command", ["serve", "demo", "web", "tcp"])
 def test_a_host_that_is_none_is_one_clear_line(command: str, host: str, battlebot: Run) -> None:

@@ -9,7 +9,18 @@ from typing import Any
 import pytest
 from scripted_server import PASS_HASH, SALT, Line, final, update
 
-from battlebot.client import BadCredentials, Bot, Credentials, LoginFailed, Refused, Result, Unreachable, run, run_tcp
+from battlebot.client import (
+    BadCredentials,
+    Bot,
+    Credentials,
+    LoginFailed,
+    Refused,
+    Result,
+    Unreachable,
+    register,
+    run,
+    run_tcp,
+)
 from battlebot.client.address import Address
 from battlebot.client.backoff import Backoff
 from battlebot.client.connection import Connection
@@ -392,3 +403,40 @@ def test_what_cannot_play_is_told_before_it_loses_a_match(given: Any, sentence: 
         run(given, "localhost:1", credentials.game, credentials=credentials, idle_timeout_s=0.1)
     with pytest.raises(TypeError, match=sentence):
         run_tcp(given, "localhost:1", "me", idle_timeout_s=0.1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"matches": "2"}, "matches must be a whole number or None, not str."),
+        ({"matches": True}, "matches must be a whole number or None, not bool."),
+        ({"idle_timeout_s": "3"}, "idle_timeout_s must be a number of seconds or None, not str."),
+        ({"keep": "no"}, "keep must be True or False, not str."),
+        ({"contest": 3}, "contest must be a text or None, not int."),
+        ({"host": 3000}, "host must be a text, not int."),
+        ({"tls": True}, "tls must be an ssl.SSLContext or None, not bool."),
+        ({"credentials": None}, "credentials must be what `register` returned, or the auth file's path, not NoneType."),
+    ],
+)
+def test_an_argument_of_another_type_is_named(wrong: dict[str, Any], sentence: str, credentials: Credentials) -> None:
+    """Before anything is connected: here nobody would answer."""
+    given = {"host": "localhost:1", "game": credentials.game, "credentials": credentials, "idle_timeout_s": 0.1}
+    with pytest.raises(TypeError) as told:
+        run(Never, **{**given, **wrong})  # type: ignore[arg-type]
+    assert str(told.value) == sentence
+
+
+def test_an_argument_of_another_type_is_named_also_at_the_tcp_door_and_at_the_registration() -> None:
+    """Likewise."""
+    with pytest.raises(TypeError, match=r"^boards must be a whole number or None, not str\.$"):
+        run_tcp(Never, "localhost:1", "me", boards="2", idle_timeout_s=0.1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^host must be a text, not int\.$"):
+        register(3000, "numberwang", "me")  # type: ignore[arg-type]
+
+
+class Never(Bot):
+    """Could play, but is not asked."""
+
+    def choose(self, state: dict[str, Any]) -> dict[str, Any]:
+        """No turn."""
+        raise AssertionError

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import redis
 from records import reserve
+from structlog.testing import capture_logs
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.store import MatchStore
@@ -38,21 +39,23 @@ def organiser(client: redis.Redis, storage: Storage) -> Organiser:
 
 
 @pytest.mark.parametrize("error", [KeyError, SystemExit])
-def test_a_contest_is_refused_whose_game_fails_to_say_who_may_start(
-    client: redis.Redis, storage: Storage, error: type[BaseException]
+@pytest.mark.parametrize("function", ["objection", "check_options"])
+def test_a_contest_is_refused_whose_game_fails_to_say_whether_it_may_start(
+    client: redis.Redis, storage: Storage, function: str, error: type[BaseException]
 ) -> None:
     """In a sentence that names the error's class; the traceback is in the log. No game ends the process by it."""
 
-    def raising(players: list[str], options: dict[str, Any]) -> str | None:
-        raise error(players[0])
+    def raising(*_: Any) -> str | None:
+        raise error("a key")
 
     game, store = discover()[GAME], MatchStore(client)
-    games = Registry({GAME: replace(game, rules=replace(game.rules, objection=raising))})
+    games = Registry({GAME: replace(game, rules=replace(game.rules, **{function: raising}))})
     ignored: Callable[..., None] = lambda *_: None  # noqa: E731
     broken = Organiser(games, storage, Conductor(games, store), Bus(client), ignored, ignored)
-    with pytest.raises(Refused, match=rf"its code fails \({error.__name__}\)\.$") as caught:
+    with capture_logs() as logs, pytest.raises(Refused, match=rf"its code fails \({error.__name__}\)\.$") as caught:
         create(broken, [])
     assert caught.value.details["field"] == "options"
+    assert [(line["event"], line["game"], line["function"]) for line in logs] == [("game.failed", GAME, function)]
 
 
 def create(organiser: Organiser, bots: list[str], **fields: Any) -> Contest:

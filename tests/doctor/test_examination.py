@@ -65,6 +65,29 @@ def test_in_a_server_that_works_nothing_is_found(parts: Cluster, settings: Setti
     assert abs(facts["redis clock"]["aheadS"]) < 1 > abs(facts["mongodb clock"]["aheadS"])
 
 
+@pytest.mark.parametrize(
+    ("rules", "lacking"),
+    [
+        ("~bb:* ~LIMITS:* &* +@all", []),
+        ("~bb:* ~LIMITS:* resetchannels +@all", ["the channels &*"]),
+        ("~bb:* &* +@all -@scripting", ["the keys ~LIMITS:*", "the command EVAL"]),
+    ],
+)
+def test_what_the_user_of_redis_may_not_do_is_named(
+    settings: Settings, client: redis.Redis, rules: str, lacking: list[str]
+) -> None:
+    """That the broker does not answer says nothing of it."""
+    client.execute_command("ACL", "SETUSER", "narrow", "reset", "on", ">secret", *rules.split())
+    try:
+        url = settings.redis_url.replace("://", "://narrow:secret@", 1)
+        finding = found(replace(settings, redis_url=url))["redis rights"]
+    finally:
+        client.execute_command("ACL", "DELUSER", "narrow")
+    assert finding.facts == {"lacking": lacking}
+    assert finding.state is (State.WRONG if lacking else State.OK)
+    assert all(right in finding.sentence for right in lacking)
+
+
 def _no_append_only_file(client: redis.Redis, storage: Storage) -> None:
     client.config_set("appendonly", "no")
 

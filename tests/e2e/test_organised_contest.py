@@ -8,9 +8,11 @@ import json
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from cluster import Cluster, wait_for
 from desk import GAME, Desk
 from original_client import OriginalClient
+from peer import CLOSE, Closed, Peer
 from test_contests import first_free, playing
 
 from battlebot.storage import Storage
@@ -101,3 +103,25 @@ def withdraw(desk: Desk) -> None:
     assert desk.ask("DELETE", f"/cup/entrants/{game['players'][0]}")["withdrawn"] == [game["players"][0]]
     wait_for(lambda: desk.finished(), "the end of the contest without it", 30)
     check_agreement(desk, 5)
+
+
+@pytest.mark.parametrize("action", ["finish", "cancel"])
+def test_who_waits_in_a_contest_is_told_that_it_is_over(parts: Cluster, action: str) -> None:
+    """At every node, once; an original client, which knows no notices, is told nothing, and stays connected as well."""
+    nodes = [parts.web(), parts.web()]
+    desk = Desk(nodes[0], Storage(parts.settings).tokens.create("organiser"))
+    desk.create()
+    desk.ask("POST", "/cup/start")
+    peers = []
+    for number, (node, protocol) in enumerate(zip([*nodes, nodes[1]], (2, 2, 1), strict=True)):
+        auth = nodes[0].register(f"bot{number}")
+        peers.append(Peer(node.address))
+        assert peers[-1].log_in(auth, contest="cup", protocol=protocol)["authentication"] == "OK"
+    desk.ask("DELETE", "/cup") if action == "cancel" else desk.ask("POST", "/cup/finish")
+    sentence = "The contest 'cup' is over: only a match that is to be played again begins there."
+    for peer in peers[:2]:
+        assert peer.message() == {"notice": sentence, "code": "over"}
+    for peer in peers:
+        peer.frame(CLOSE, b"")
+        with pytest.raises(Closed):
+            peer.message()

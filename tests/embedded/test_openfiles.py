@@ -32,9 +32,11 @@ def test_the_limit_is_raised_and_the_nodes_own_files_are_left_out() -> None:
 
 
 def test_it_is_told_only_where_there_is_too_little_room() -> None:
-    """And then how much there is."""
+    """And then how much there is. What the node itself needs is no reason."""
     assert few_files(20_000, 20_000) == ""
-    assert few_files(50, 20_000) == "The limit of open files (ulimit -n) leaves room for 50 connections."
+    assert few_files(20_000 - OWN, 20_000) == ""
+    sentence = "leaves room for 3,996 of the 20,000 connections of BATTLEBOT_MAX_CONNECTIONS."
+    assert few_files(3_996, 20_000) == f"The limit of open files (ulimit -Hn) {sentence}"
 
 
 @pytest.mark.parametrize("door", ["web", "tcp"])

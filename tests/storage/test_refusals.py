@@ -10,6 +10,7 @@ from pathlib import Path
 import pymongo
 import pytest
 from cluster import wait_for
+from pymongo.errors import OperationFailure
 from records import won
 
 from battlebot.config import load_settings
@@ -18,6 +19,7 @@ from battlebot.embedded.mongod import mongod_program, mongod_uri, wait_for_prima
 from battlebot.embedded.process import Child
 from battlebot.errors import Unavailable
 from battlebot.storage import Storage
+from battlebot.storage.mongo import mongo_errors
 
 ANSWER_S = 0.5  # after a refusal the driver waits, as if there were no server, for as long as a query may take
 PASSWORD = "s3cret"
@@ -107,3 +109,12 @@ def test_writes_that_somebody_has_blocked_are_put_off(tmp_path: Path) -> None:
     finally:
         child.stop()
         folder.close()
+
+
+def test_a_database_at_atlas_that_is_full_does_not_look_like_a_wrong_password() -> None:
+    """Atlas has one code, 8000, for all that it refuses, and says the rest in words."""
+    words = "you are over your space quota, using 513 MB of 512 MB"
+    for refused, told in ((words, "used up"), ("bad auth : authentication failed", "password")):
+        error = OperationFailure(refused, 8000, {"ok": 0, "errmsg": refused, "code": 8000, "codeName": "AtlasError"})
+        with pytest.raises(Unavailable, match=told), mongo_errors():
+            raise error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 from records import reserve
+from structlog.testing import capture_logs
 
 import tasks.contests
 import tasks.matches
@@ -25,6 +27,7 @@ from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
 from battlebot.redisio.probes import Probes
 from battlebot.referee.events import Failed, Turned
+from battlebot.referee.match import Match
 from battlebot.rules.registry import discover
 from battlebot.runtime.answering import Answering
 from battlebot.storage import Storage
@@ -130,6 +133,59 @@ def test_a_match_that_cannot_be_stored_is_set_aside_and_played_again(
     assert bench.storage.meetings.of_contest(*where) == []
     [row] = bench.storage.voids.spoilt(*where, datetime.fromtimestamp(0.0, UTC))
     assert (row["pair"], row["bots"]) == ("ada/bob", ["ada", "bob"])
+
+
+def test_a_match_waits_for_a_mongodb_that_would_store_no_other_either(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here by a validator; set aside, the results of a whole contest would be lost by what an operator can mend."""
+    monkeypatch.setattr(tasks.matches, "workbench", lambda: bench)
+    match = ended(bench)
+    storage = bench.storage
+    storage.database.command("collMod", "games", validator={"nobody": "has this"})
+    try:
+        with capture_logs() as logs:
+            assert tasks.matches.archive() == 0
+    finally:
+        storage.database.command("collMod", "games", validator={})
+    told = [(line["event"], line["error"]) for line in logs]
+    assert told == [("archive.put_off", "MongoDB stores no match now: Document failed validation")]
+    assert bench.finished.ids(2) == [match.id]
+    assert tasks.matches.archive() == 1
+    assert [row["_id"] for row in storage.database["games"].find()] == [match.id]
+
+
+def test_a_match_that_was_set_aside_is_stored_once_it_is_put_back_by_hand(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the commands of docs/operations.md."""
+    monkeypatch.setattr(tasks.matches, "workbench", lambda: bench)
+    match = ended(bench)
+    set_aside(bench.store, match.id)
+    assert tasks.matches.archive() == 0
+    page = Path(tasks.__file__).parents[1].joinpath("docs", "operations.md").read_text()
+    given = (
+        page.partition("gets back into the archive:")[2].split("```")[1].replace("65a1b2c3d4e5f60718293a4b", match.id)
+    )
+    for line in given.splitlines()[1:]:
+        _, command, *arguments = shlex.split(line)
+        seq = bench.client.hget(keys.match(match.id), "seq")
+        arguments = [word if "HGET" not in word else seq for word in arguments]
+        bench.client.execute_command(command, *arguments)
+    assert tasks.matches.archive() == 1
+    assert bench.client.smembers(keys.SET_ASIDE) == set()
+    assert bench.storage.games.archived([match.id]) == {match.id}
+
+
+def ended(bench: Workbench) -> Match:
+    """A match of numberwang that has ended, after a turn."""
+    game, seats = bench.registry["numberwang"], [("ada", "n1/1.1"), ("bob", "n1/2.1")]
+    match = new_match(game, seats, bench.settings, 1000.0)
+    for bot, place in seats:
+        bench.queues.wait("numberwang", Ticket(place, bot, 1000.0), BY_A_TASK)
+    assert begin(bench.store, game, match, "numberwang")
+    bench.conductor.conduct(match, Turned("ada", {"n": 10}, 0.1))
+    return match
 
 
 def test_a_match_that_cannot_be_read_is_set_aside_and_the_others_are_archived(

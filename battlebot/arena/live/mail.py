@@ -93,3 +93,8 @@ def rejoin() -> bytes:
 def freed(place: str) -> bytes:
     """The letter that tells a node that the player at `place`, whose ticket was taken along, gets no match by that."""
     return orjson.dumps({"do": "freed", "place": place})
+
+
+def over(game: str, contest: str) -> bytes:
+    """The letter that tells a node that a contest is over, for the players who wait in it there."""
+    return orjson.dumps({"do": "over", "game": game, "contest": contest})

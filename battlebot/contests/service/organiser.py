@@ -14,6 +14,8 @@ from typing import Any
 import structlog
 
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.live.mail import over
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
 from battlebot.contests.kind import kind_of
@@ -42,6 +44,7 @@ from battlebot.storage.voids import Why
 
 log = structlog.get_logger()
 
+ENDS = ("finish", "cancel")
 ITSELF = "contest"  # in the audit: who finishes a contest in which nothing is left to play
 MAY_BEGIN_S = 30.0  # after it is taken back; by then a reserved match has begun or never will
 
@@ -275,3 +278,7 @@ class Organiser:
         for note in done.notes:
             log.info("contest.changed", action=note.action, game=contest.game, contest=contest.name, by=note.by)
             self.bus.publish(keys.contest_events(*contest.where), note.action.encode())
+        if any(note.action in ENDS for note in done.notes):
+            store = self.conductor.store
+            for node in Heartbeats(store.client).all():
+                store.post(node, over(*contest.where))

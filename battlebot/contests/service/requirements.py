@@ -69,15 +69,22 @@ class Requirements:
     def _of_the_start(self, contest: Contest, bots: Sequence[str]) -> None:
         """Checks that the game lets these bots begin: all of them if all meet together, else any two."""
         rules, together = self.registry[contest.game], kind_of(contest).TOGETHER
-        try:
-            options = rules.options_with_defaults(contest.options)
-        except BadMessage as error:
-            raise BadMessage(str(error), field="options", **error.details) from None
+        options = self._options(rules, contest.options)
         meet = list(bots) if together else [*bots, *_ANY_TWO][:2]
         # bots of a battle may be entered one by one; with fewer than two nothing begins
         problem = self._objection(rules, meet, options) if len(meet) > 1 else None
         if problem:
             raise Refused(f"{problem.rstrip('.')}.", field="entrants" if together else "options")
+
+    def _options(self, rules: Game, given: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return rules.options_with_defaults(given)
+        except BadMessage as error:
+            raise BadMessage(str(error), field="options", **error.details) from None
+        except RAISED_OUTSIDE as error:
+            log.exception("game.failed", game=rules.name, function="check_options")
+            sentence = "The game cannot say whether these options go together: its code fails"
+            raise Refused(f"{sentence} ({type(error).__name__}).", field="options") from error
 
     def _objection(self, rules: Game, players: Sequence[str], options: Mapping[str, Any]) -> str | None:
         try:
