@@ -52,6 +52,9 @@ def reducer(state: State, turn: Turn) -> State:
     n = state["board"]["n"] + turn["n"]
     if abs(n) > EXACT:
         n = float(n)
+    elif n == int(n):
+        # as the original, written in JavaScript, sends it: bots in typed languages read no 5.0 into an integer
+        n = int(n)
     after = {**state, "board": {"n": n}, "nextPlayer": second if turn["player"] == first else first}
     if abs(n) >= GOAL:
         after["complete"] = True

@@ -16,7 +16,7 @@ OPENS_NOTHING = frozenset({"OPTIONS"})
 # values of Sec-Fetch-Site for a page of another origin: browsers send no Origin with what such a page only has loaded
 ELSEWHERE = ("cross-site", "same-site")
 UNKNOWN = "null"  # an origin that a browser does not tell (RFC 6454, section 7.3)
-SCHEMES = ("http", "https")
+SCHEMES = ("http", "https", "ws", "wss")  # no page has the last two: libraries of bots send them
 STANDARD_PORT = re.compile(r":(?:80|443)\Z")
 
 
@@ -48,7 +48,7 @@ def refuse_other_origins(app: Flask, settings: Settings, for_bots: bool = False)
 def same_host(origin: str, host: str) -> bool:
     """Whether `origin` has this `host` (`name[:port]`). The scheme may differ, as a proxy may terminate TLS.
 
-    So may 80, 443 and no port: the original client sends `http://HOST:443` over TLS.
+    So may 80, 443 and no port: the original client sends `http://HOST:443` over TLS. The library ws4py sends `ws://HOST`.
     """
     try:
         parts = urlsplit(origin.lower())

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Any
 
 GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 VERSION = "13"
-ANSWER = (
-    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {}\r\n\r\n"
-)
+ANSWER = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {}\r\n"
+FIRST_TOKEN = re.compile(r"[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*(?:,|\Z)")  # RFC 9110, section 5.6.2
 
 
 class BadUpgrade(Exception):
@@ -24,7 +24,11 @@ class BadUpgrade(Exception):
 
 
 def accepted(environ: Mapping[str, Any]) -> bytes:
-    """The response that accepts the upgrade request in a WSGI environment, without extensions. Raises BadUpgrade."""
+    """The response that accepts the upgrade request in a WSGI environment, without extensions. Raises BadUpgrade.
+
+    The first of the subprotocols that are asked for, whichever it is, is confirmed, as the original server did: clients
+    that ask for one (the example of a common library does) give up if none is.
+    """
     tokens = [token.strip().lower() for token in environ.get("HTTP_CONNECTION", "").split(",")]
     upgrades = environ.get("HTTP_UPGRADE", "").lower() == "websocket" and "upgrade" in tokens
     if not upgrades or environ.get("REQUEST_METHOD", "GET") != "GET" or not _is_host(environ.get("HTTP_HOST", "")):
@@ -37,7 +41,10 @@ def accepted(environ: Mapping[str, Any]) -> bytes:
         raise BadUpgrade
     # SHA-1 is required by the RFC; nothing here is secret
     digest = hashlib.sha1((key + GUID).encode("latin-1", "replace"), usedforsecurity=False).digest()
-    return ANSWER.format(base64.b64encode(digest).decode()).encode()
+    answer = ANSWER.format(base64.b64encode(digest).decode())
+    if protocol := FIRST_TOKEN.match(environ.get("HTTP_SEC_WEBSOCKET_PROTOCOL", "")):
+        answer += f"Sec-WebSocket-Protocol: {protocol[1]}\r\n"
+    return f"{answer}\r\n".encode()
 
 
 def _is_host(host: str) -> bool:

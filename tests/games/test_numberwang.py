@@ -86,14 +86,17 @@ def test_ten_decides(before: float, mover: str, n: float, after: float, victor: 
     ("before", "n", "after"),
     [
         (0, 3, "3"),
-        (0, 3.0, "3.0"),
+        (0, 3.0, "3"),
+        (0.5, 1.5, "2"),
+        (0, -0.0, "0"),
+        (0, 2.5, "2.5"),
         (1, 2**53 - 1, "9007199254740992"),
         (1, 2**53, "9007199254740992.0"),
         (-1, -(2**53), "-9007199254740992.0"),
     ],
 )
 def test_whole_numbers_stay_whole_up_to_two_to_the_53rd(before: float, n: float, after: str) -> None:
-    """As JSON shows them; beyond, a sum is a float."""
+    """As JSON shows them, also those that come as floats, as in the original; beyond, a sum is a float."""
     assert json.dumps(numberwang.reducer(at(before), {"n": n, "player": ONE})["board"]["n"]) == after
 
 

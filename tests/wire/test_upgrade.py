@@ -26,6 +26,26 @@ def test_the_answer_is_that_of_the_rfc() -> None:
 
 
 @pytest.mark.parametrize(
+    ("asked", "confirmed"),
+    [
+        ("echo-protocol", b"echo-protocol"),
+        ("\tv2.json, chat", b"v2.json"),
+        ("", None),
+        (",chat", None),
+        ("a b", None),
+        ("a/b", None),
+        ("a\r\nX: y", None),
+    ],
+)
+def test_the_first_subprotocol_is_confirmed(asked: str, confirmed: bytes | None) -> None:
+    """Whichever it is, so that clients that ask for one come in; what is no token is not repeated."""
+    lines = accepted({**GOOD, "HTTP_SEC_WEBSOCKET_PROTOCOL": asked}).split(b"\r\n")
+    found = [line.removeprefix(b"Sec-WebSocket-Protocol: ") for line in lines if line.startswith(b"Sec-WebSocket-P")]
+    assert found == ([] if confirmed is None else [confirmed])
+    assert lines[-2:] == [b"", b""]
+
+
+@pytest.mark.parametrize(
     ("key", "value", "status"),
     [
         ("REQUEST_METHOD", "POST", 400),
