@@ -6,12 +6,14 @@ import os
 import threading
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
 import structlog
 from celery import Celery
+from celery.schedules import schedule
 from kombu.exceptions import OperationalError
 
 from battlebot.arena.live.summons import TASK_S
@@ -27,6 +29,7 @@ CONSUMER = "tasks.patience:PatientConsumer"
 SCHEDULER = "tasks.patience:PatientScheduler"
 
 RATINGS_SWEEP = 15  # in sweeps; each archived batch asks for ratings, this finds what a dying worker left undone
+RATINGS_CHECK = 3600  # in sweeps; it counts all matches there are, which takes a second for each million or two
 BROKER_TIMEOUT_S = 10
 # a stretch that begins its last question may wait as long as the longest turn and its leeway; clocks end each question
 LONGEST_STRETCH_S = 3 * MAX_TURN_TIMEOUT_MS / 1000
@@ -186,8 +189,22 @@ def broker_url(redis_url: str) -> str:
 def _schedule(settings: Settings) -> dict[str, dict[str, Any]]:
     every_s = settings.sweep_interval_s
     return {
-        "sweep matches": {"task": "tasks.matches.sweep", "schedule": every_s},
-        "tidy matches": {"task": "tasks.matches.tidy", "schedule": every_s},
-        "sweep contests": {"task": "tasks.contests.sweep", "schedule": every_s},
-        "sweep ratings": {"task": "tasks.ratings.sweep", "schedule": every_s * RATINGS_SWEEP},
+        "sweep matches": {"task": "tasks.matches.sweep", "schedule": _every(every_s)},
+        "tidy matches": {"task": "tasks.matches.tidy", "schedule": _every(every_s)},
+        "sweep contests": {"task": "tasks.contests.sweep", "schedule": _every(every_s)},
+        "sweep ratings": {"task": "tasks.ratings.sweep", "schedule": _every(every_s * RATINGS_SWEEP)},
+        "check ratings": {
+            "task": "tasks.ratings.sweep",
+            "schedule": _every(every_s * RATINGS_CHECK),
+            "kwargs": {"thorough": True},
+        },
     }
+
+
+def _every(seconds: float) -> schedule:
+    # by the time of day, beat would stand still for as long as a clock is set back
+    return schedule(seconds, nowfun=_steady)
+
+
+def _steady() -> datetime:
+    return datetime.fromtimestamp(time.monotonic(), UTC)

@@ -35,19 +35,19 @@ def rebuild(game: str) -> int:
 
 
 @shared_task(name="tasks.ratings.sweep")
-def sweep() -> None:
-    """Brings every game's ratings up to date, checking all its matches for late and voided ones."""
+def sweep(thorough: bool = False) -> None:
+    """Brings every game's ratings up to date; if `thorough`, checks all its matches for late and voided ones."""
     try:
         bench = workbench()
         for game in bench.storage.ratings.games():
-            _rate_alone(bench, game)
+            _rate_alone(bench, game, thorough)
     except Unavailable as error:
         log.warning("ratings.sweep_put_off", error=str(error))
 
 
-def _rate_alone(bench: Workbench, game: str) -> None:
+def _rate_alone(bench: Workbench, game: str, thorough: bool) -> None:
     try:
-        _rate(bench, game, thorough=True)
+        _rate(bench, game, thorough)
     except Unavailable:
         raise
     except Exception:

@@ -12,6 +12,8 @@ import redis
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
 
+KEPT_S = 86_400  # since the last look: a contest may end, and is not looked at any more, while bots are missing
+
 
 class Chance(NamedTuple):
     """A bot could have come up to `until_s` (epoch), but for the times in `shut` (from, until), which may overlap."""
@@ -55,8 +57,10 @@ class Missing:
         noted = {}
         for bot, chance in missing.items():
             before = known.get(bot, Wait(now_s, 0.0, now_s))
-            until_s = max(before.counted_s, chance.until_s)
-            passed_s = _outside(before.counted_s, until_s, chance.shut)
+            # it is later than now if the clock has been set back
+            counted_s = min(before.counted_s, now_s)
+            until_s = max(counted_s, chance.until_s)
+            passed_s = _outside(counted_s, until_s, chance.shut)
             noted[bot] = Wait(before.since_s, before.seconds + min(passed_s, most_s), until_s)
         key = keys.missed(game, contest)
         with redis_errors():
@@ -64,6 +68,7 @@ class Missing:
             pipeline.delete(key)
             if noted:
                 pipeline.hset(key, mapping={bot: orjson.dumps([run, *wait]) for bot, wait in noted.items()})
+                pipeline.expire(key, KEPT_S)
             pipeline.execute()
         return noted
 

@@ -138,7 +138,10 @@ def put_off(work: str) -> str:
 
 
 def missed(game: str, contest: str) -> str:
-    """Hash of a contest: bot that is waited for -> the contest's run, since when, for how many seconds, up to when."""
+    """Hash of a contest, kept for a day: bot that is waited for -> its wait, JSON.
+
+    That is the contest's run, since when, for how many seconds, up to when.
+    """
     return f"{TAG}:missed:{game}/{contest}"
 
 

@@ -83,7 +83,7 @@ class Storage:
         self.players = Players(self.database)
         self.ratings = Ratings(self.client, self.database)
         self.archive = Archive(self.client, self.database, self.voids)
-        self.ledger = Ledger(self.client, self.database, self.contests, self.voids)
+        self.ledger = Ledger(self.client, self.database, self.contests, self.meetings, self.voids)
 
     def ensure_indexes(self) -> None:
         """Creates the indexes that are missing; idempotent. Raises Unavailable."""

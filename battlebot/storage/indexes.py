@@ -28,7 +28,13 @@ INDEXES = {
     ],
     "contests": [
         IndexModel([("game", ASCENDING), ("name", ASCENDING)], unique=True),
-        IndexModel([("state", ASCENDING)]),
+        IndexModel([("state", ASCENDING), ("createdAt", DESCENDING)]),
+        # those that logins have opened run for ever, and each sweep asks for a few others
+        IndexModel([("state", ASCENDING), ("endsAt", ASCENDING)]),
+        IndexModel(
+            [("state", ASCENDING), ("name", ASCENDING)],
+            partialFilterExpression={"entrants": {"$type": "array"}},
+        ),
         IndexModel([("game", ASCENDING), ("createdAt", DESCENDING), ("_id", DESCENDING)]),
     ],
     "meetings": [

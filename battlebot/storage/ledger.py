@@ -15,13 +15,14 @@ from pymongo.errors import DuplicateKeyError
 from battlebot.contests.contest import Contest
 from battlebot.storage.audit import Note
 from battlebot.storage.contests import Change, Changed, Contests
-from battlebot.storage.meetings import pair_key, reservations
+from battlebot.storage.meetings import Meetings, pair_key, reservations
 from battlebot.storage.mongo import mongo_errors, transaction
 from battlebot.storage.moves import COUNTS, SCORED, counted, counted_by_pair, pair_moves, standing_moves
 from battlebot.storage.voids import Voids, Why
 
 RECOUNT_S = 60.0  # all results of a contest are read in one transaction; MongoDB's own limit may be shorter
 MOST_NOTED = 100  # rows in one note of the audit: a document's size is limited
+Row = Mapping[str, Any]
 RESULT = {"game": 1, "contest": 1, "players": 1, "victor": 1, "match.places": 1, "match.scores": 1}
 
 
@@ -41,9 +42,11 @@ class Ledger:
         client: MongoClient[dict[str, Any]],
         database: Database[dict[str, Any]],
         contests: Contests,
+        meetings: Meetings,
         voids: Voids,
     ) -> None:
         self._client = client
+        self._beside = meetings.beside
         self._games = database["games"]
         self._meetings = database["meetings"]
         self._standings = database["standings"]
@@ -76,12 +79,19 @@ class Ledger:
         return transaction(self._client, in_transaction)
 
     def void(
-        self, game: str, contest: str, match_id: str, why: Why, decide: Callable[[Contest], Change]
+        self,
+        game: str,
+        contest: str,
+        match_id: str,
+        why: Why,
+        decide: Callable[[Contest], Change],
+        check: Callable[[Contest, Row, Sequence[Row]], None] = lambda contest, meeting, among: None,
     ) -> Voided | None:
         """Takes back a match of the contest, stored or not: frees its meeting and moves the standings.
 
-        `decide` returns the change of the contest that goes with it, or raises. Returns None if there is no such match
-        or it is already void. Raises Unavailable.
+        `check` raises if its meeting must not be taken back; it is also given all meetings of its bots, as `Meetings`
+        has them. `decide` returns the change of the contest that goes with it, or raises. Returns None if there is no
+        such match or it is already void. Raises Unavailable.
         """
 
         def in_transaction(session: ClientSession) -> Voided | None:
@@ -91,6 +101,9 @@ class Ledger:
             meeting = {**query, "state": "open" if stored is None else "played"}
             if found is None or (stored is None and self._meetings.find_one(meeting, session=session) is None):
                 return None
+            row, among = self._beside(session, game, contest, match_id)
+            if row is not None:
+                check(found, row, among)
             change = decide(found)
             # whoever read the contest before this must look again before noting that rounds, or the contest, are over
             change = replace(change, contest=replace(change.contest, settled=0))

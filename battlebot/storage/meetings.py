@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import combinations
 from typing import Any
 
+from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from battlebot.storage.mongo import mongo_errors
@@ -75,11 +76,21 @@ class Meetings:
             query = {"_id": {"$in": list(match_ids)}, "state": "open"}
             self._voids.take_back(query, Why(SERVER, reason))
 
-    def find(self, game: str, contest: str, match_id: str) -> dict[str, Any] | None:
-        """The meeting of the contest that is this match, as `among` has it, or None. Raises Unavailable."""
-        with mongo_errors():
-            query = {"_id": match_id, "game": game, "contest": contest}
-            return self._meetings.find_one(query, {"_id": 0, **dict.fromkeys(TOLD, 1)})
+    def beside(
+        self, session: ClientSession, game: str, contest: str, match_id: str
+    ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+        """The meeting of the contest that is this match, or None, and all of its bots, both as `among` has them.
+
+        As part of a transaction: other reads do not see yet what was written a moment ago. The caller handles the
+        driver's errors.
+        """
+        here, told = {"game": game, "contest": contest}, {"_id": 0, **dict.fromkeys(TOLD, 1)}
+        row = self._meetings.find_one({"_id": match_id, **here}, told, session=session)
+        if row is None:
+            return None, []
+        found = self._meetings.find({**here, "bots": {"$in": row["bots"]}}, told, session=session)
+        found.sort([("at", 1), ("_id", 1)])
+        return row, list(found.hint(OF_A_BOT) if len(row["bots"]) <= FEW else found)
 
     def among(self, game: str, contest: str, bots: Sequence[str]) -> list[dict[str, Any]]:
         """`[{"n", "round", "bots", "state", "victor", "counts"?}]` of meetings of any of these bots, oldest first.

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+import pymongo
 from pymongo import DeleteOne, MongoClient, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
@@ -16,6 +17,7 @@ from battlebot.storage.mongo import mongo_errors, transaction
 # a transaction left open by a killed process blocks others until MongoDB ends it: they do not wait for that
 MOVE_S = 3.0
 REPLACE_S = 20.0  # all ratings of a game in one transaction: 30,000 take 2 s; MongoDB's own limit may be shorter
+COUNT_S = 60.0  # all matches of a game, of which there may be tens of millions
 RESULT = {
     **dict.fromkeys(("players", "victor", "reason"), 1),
     **{f"match.{name}": 1 for name in ("seq", "void", "unrated", "places", "strikes", "evidence.bot")},
@@ -113,7 +115,7 @@ class Ratings:
         Raises Unavailable.
         """
         query = {"game": game, "match.seq": {"$gt": after, "$lte": until}}
-        with mongo_errors():
+        with mongo_errors(), pymongo.timeout(COUNT_S):
             return self._games.count_documents(query), self._games.count_documents({**query, "match.void": True})
 
     def move(self, game: str, revision: int, cursor: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:

@@ -59,6 +59,21 @@ def test_a_dead_node_is_found_though_sweeps_are_slow(
     assert [seat.place for seat in store.load(match.id).seats] == [None, "n2/1.1"]
 
 
+def test_a_dead_node_is_found_though_the_clock_was_set_back(
+    sweeper: Sweeper, begun: Callable[..., Match], store: MatchStore, client: redis.Redis
+) -> None:
+    """By an hour, since the nodes were started: otherwise none would be found in that hour."""
+    match, heartbeats = begun("numberwang"), Heartbeats(client)
+    for seconds in (3500, 3600):
+        heartbeats.send("n2", time.time() + seconds, first=False)
+    assert heartbeats.since_s("web") > time.time() + 3000
+    heartbeats.send("n1", time.time() - 30, first=False)
+    for seconds in range(30, -1, -1):
+        heartbeats.send("n2", time.time() - seconds, first=False)
+    sweeper.sweep()
+    assert [seat.place for seat in store.load(match.id).seats] == [None, "n2/1.1"]
+
+
 IN_TIME = tuple(range(10, 0, -1))  # when sweeps should have been: seconds ago
 
 PASTS: dict[str, tuple[tuple[int, ...], float, bool]] = {

@@ -261,7 +261,7 @@ def test_a_pairer_that_read_the_record_too_early_reserves_nothing_twice(pairer: 
 
 
 def test_bots_that_have_all_met_are_not_looked_at_again_and_again(pairer: Pairer, storage: Storage) -> None:
-    """As long as the same wait; one who comes, a match that is void, or some seconds make it look."""
+    """As long as the same wait; one who comes, a match that is void, some seconds or a clock set back make it look."""
     for round_number in range(2):
         wait_in_cup(pairer, ["a", "b"], round_number)
         assert pairer.pair("numberwang", "cup") == 1
@@ -280,6 +280,9 @@ def test_bots_that_have_all_met_are_not_looked_at_again_and_again(pairer: Pairer
     now_s[0] += 60
     assert [pairer.pair("numberwang", "cup") for _ in range(5)] == [0] * 5
     assert len(looks) == 2
+    now_s[0] -= 3600
+    assert [pairer.pair("numberwang", "cup") for _ in range(5)] == [0] * 5
+    assert len(looks) == 3
     (one, _) = storage.games.of_contest("numberwang", "cup")
     assert storage.ledger.void(
         "numberwang", "cup", one["_id"], Why("ann", "a cable"), lambda contest: Change(contest, [])

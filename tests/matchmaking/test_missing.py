@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import redis
 
-from battlebot.matchmaking.missing import Chance, Missing
+from battlebot.matchmaking.missing import KEPT_S, Chance, Missing
+from battlebot.redisio import keys
 
 
 def noted(
@@ -59,3 +60,17 @@ def test_who_is_not_missing_any_more_is_forgotten(client: redis.Redis) -> None:
         missing.note("g", "cup", "a run", {bot: Chance(now_s) for bot in bots}, now_s, 100.0)
         assert set(missing.noted("g", "cup", "a run")) == set(bots)
     assert {bot: wait.seconds for bot, wait in missing.noted("g", "cup", "a run").items()} == {"a": 0, "b": 20}
+
+
+def test_a_bot_is_missed_all_the_same_when_the_clock_was_set_back(client: redis.Redis) -> None:
+    """By an hour, in which it would not be missed at all otherwise. What was counted before stays."""
+    noted(client, 3700.0)
+    assert noted(client, 3720.0) == 20
+    assert noted(client, 120.0) == 20
+    assert noted(client, 130.0) == 30
+
+
+def test_what_a_contest_leaves_behind_is_not_kept_for_ever(client: redis.Redis) -> None:
+    """It may be ended while bots are missing, and then nobody looks any more."""
+    noted(client, 100.0)
+    assert 0 < client.ttl(keys.missed("g", "cup")) <= KEPT_S

@@ -110,7 +110,8 @@ class Sweeper:
         While all are silent, or were a moment ago, the heartbeats even of live nodes are old.
         """
         doors = {door_of(node) for node in recent}
-        back = {door for door in doors if now_s - self._heartbeats.since_s(door) >= SPARE_S}
+        # a moment in the future is one of a clock that has been set back
+        back = {door for door in doors if not 0 <= now_s - self._heartbeats.since_s(door) < SPARE_S}
         silent = beats.keys() - recent
         return {node for node in silent if door_of(node) in back or now_s - beats[node] > SHUT_S}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import structlog
@@ -153,10 +154,10 @@ class Organiser:
         why = Why(by, reason)
 
         def decide(contest: Contest) -> Change:
-            self._check_not_built_upon(contest, match_id)
             return decided.taken_back(contest, match_id, why, datetime.now(UTC))
 
-        done = self.storage.ledger.void(game, name, match_id, why, decide)
+        check = partial(self._check_not_built_upon, match_id)
+        done = self.storage.ledger.void(game, name, match_id, why, decide, check)
         if done is None:
             self.contest(game, name)
             if self.storage.ledger.is_void(game, name, match_id):
@@ -255,16 +256,15 @@ class Organiser:
             return False
         return True
 
-    def _check_not_built_upon(self, contest: Contest, match_id: str) -> None:
-        row = self.storage.meetings.find(*contest.where, match_id)
-        if row is None:
-            return
-        situation = situation_of(contest, self.storage.meetings.among(*contest.where, row["bots"]), row["bots"])
-        if kind_of(contest).built_upon(situation, met_of(row)):
+    def _check_not_built_upon(
+        self, match_id: str, contest: Contest, meeting: Mapping[str, Any], among: Sequence[Mapping[str, Any]]
+    ) -> None:
+        situation = situation_of(contest, among, meeting["bots"])
+        if kind_of(contest).built_upon(situation, met_of(meeting)):
             raise TooLate(
                 "The next round of its bots has begun: the match would not be played again, so it stands.",
                 match=match_id,
-                round=row["round"],
+                round=meeting["round"],
             )
 
     def _came(self, contest: Contest) -> list[str]:

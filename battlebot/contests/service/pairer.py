@@ -192,7 +192,8 @@ class Pairer:
         In an open contest that changes only if one of their meetings is freed again: hence the time limit.
         """
         at_s, seen = self._in_vain.get(queue, (0.0, None))
-        return seen == sight and self.now_s() - at_s < IN_VAIN_S
+        # a moment in the future is one of a clock that has been set back
+        return seen == sight and 0 <= self.now_s() - at_s < IN_VAIN_S
 
     def _note_in_vain(self, queue: str, sight: object) -> None:
         if len(self._in_vain) >= MOST_IN_VAIN:
