@@ -19,6 +19,15 @@ def hang_up_is_ignored() -> bool:
     return signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
 
+def has_terminal() -> bool:
+    """Whether this process was started in a terminal, wherever its output goes."""
+    try:
+        os.close(os.open(os.ctermid(), os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
     """End the context without an error at the first SIGINT, SIGTERM or SIGHUP, by a KeyboardInterrupt.

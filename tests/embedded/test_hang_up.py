@@ -56,6 +56,25 @@ def test_a_server_ends_gracefully_though_its_terminal_says_twice_that_it_closes(
     assert (finished.returncode, finished.stdout) == (130, "ends gracefully\n")
 
 
+TELLS = """
+import sys
+from pathlib import Path
+from battlebot.embedded.interrupts import has_terminal
+
+Path(sys.argv[1]).write_text(str(has_terminal()))
+"""
+IN_A_TERMINAL = "import pty, sys; pty.spawn(sys.argv[1:])"
+
+
+def test_a_process_knows_its_terminal_though_its_output_goes_to_a_file(tmp_path: Path) -> None:
+    """And that it has none, as under systemd."""
+    told, log = tmp_path / "told", tmp_path / "log"
+    redirected = ["sh", "-c", 'exec "$@" >"$0" 2>&1', str(log), sys.executable, "-c", TELLS, str(told)]
+    for starts, answer in (([sys.executable, "-c", IN_A_TERMINAL], "True"), ([], "False")):
+        subprocess.run([*starts, *redirected], stdin=subprocess.DEVNULL, check=True, start_new_session=True)
+        assert told.read_text() == answer
+
+
 @pytest.mark.parametrize("part", ["web", "tcp", "worker", "bots"])
 def test_a_part_goes_on_under_nohup(part: str, parts: Cluster) -> None:
     """No node is left, no worker tries to start itself anew: each ends by the second signal, as it should."""
