@@ -41,6 +41,9 @@ class ContestDoor(Protocol):
     def enter(self, game: str, contest: str, bot: str, address: str) -> bool:
         """Lets the bot into the contest; returns whether that is over. Raises ContestClosed, TooMany, Unavailable."""
 
+    def end(self, game: str, contest: str) -> None:
+        """Notes that the contest is over. Returns at once."""
+
 
 @dataclass
 class Lobby:
@@ -286,7 +289,8 @@ class Lobby:
         in_background(self._freed, place)
 
     def on_over(self, game: str, contest: str) -> None:
-        """Tells the players who wait in the contest that it is over; those of protocol 1 know no notices."""
+        """Tells the players who wait in the contest, or come to it, that it is over; protocol 1 knows no notices."""
+        self.contests.end(game, contest)
         for waiter in self._waiters.in_queue(keys.queue_name(game, contest)):
             if waiter.player.login.protocol >= 2:
                 waiter.player.channel.send(contest_over(contest))

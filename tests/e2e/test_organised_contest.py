@@ -107,7 +107,10 @@ def withdraw(desk: Desk) -> None:
 
 @pytest.mark.parametrize("action", ["finish", "cancel"])
 def test_who_waits_in_a_contest_is_told_that_it_is_over(parts: Cluster, action: str) -> None:
-    """At every node, once; an original client, which knows no notices, is told nothing, and stays connected as well."""
+    """At every node, once; an original client, which knows no notices, is told nothing, and stays connected as well.
+
+    So is a bot that comes to a node that knew the contest before.
+    """
     nodes = [parts.web(), parts.web()]
     desk = Desk(nodes[0], Storage(parts.settings).tokens.create("organiser"))
     desk.create()
@@ -121,6 +124,9 @@ def test_who_waits_in_a_contest_is_told_that_it_is_over(parts: Cluster, action: 
     sentence = "The contest 'cup' is over: only a match that is to be played again begins there."
     for peer in peers[:2]:
         assert peer.message() == {"notice": sentence, "code": "over"}
+    again = Peer(nodes[1].address)
+    assert again.log_in(auth, contest="cup", protocol=2)["authentication"] == "OK"
+    assert again.message() == {"notice": sentence, "code": "over"}
     for peer in peers:
         peer.frame(CLOSE, b"")
         with pytest.raises(Closed):

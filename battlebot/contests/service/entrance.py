@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import structlog
 
@@ -65,6 +66,12 @@ class Entrance:
         except Unavailable:
             log.warning("contest.entered_unseen", game=game, contest=contest, bot=bot)
         return found.state in OVER
+
+    def end(self, game: str, contest: str) -> None:
+        """Notes that the contest is over. Returns at once: the next login has it looked up in the background."""
+        _, known = self._known.get((game, contest), (0.0, None))
+        if known is not None:
+            self._known[game, contest] = (0.0, replace(known, state="finished"))
 
     def _rank(self, entries: Sequence[Entry]) -> list[bool]:
         """Gives each bot a row in its contest's ranking, unless that is over; returns whether each has one now."""
