@@ -44,6 +44,9 @@ class ContestDoor(Protocol):
     def end(self, game: str, contest: str) -> None:
         """Notes that the contest is over. Returns at once."""
 
+    def is_over(self, game: str, contest: str) -> bool:
+        """Returns at once whether the contest is over, as far as is known here."""
+
 
 @dataclass
 class Lobby:
@@ -113,6 +116,10 @@ class Lobby:
         login = player.login
         if login.resume is not None and not player.finished_matches and self._resumes(player, login.resume):
             return
+        again = bool(player.finished_matches) and login.protocol >= 2
+        if again and login.contest is not None and self.contests.is_over(login.game, login.contest):
+            # it ended while the player played in it
+            player.channel.send(contest_over(login.contest))
         # a kept connection is not broken
         self._wait(player, look_for_seats=True, may_take=may_take, hold=not player.finished_matches)
 

@@ -131,3 +131,21 @@ def test_who_waits_in_a_contest_is_told_that_it_is_over(parts: Cluster, action: 
         peer.frame(CLOSE, b"")
         with pytest.raises(Closed):
             peer.message()
+
+
+def test_who_plays_in_a_contest_as_it_ends_is_told_when_its_match_is_over(parts: Cluster) -> None:
+    """If it keeps its connection, and so waits there for another."""
+    node = parts.web()
+    parts.worker()
+    desk = Desk(node, Storage(parts.settings).tokens.create("organiser"))
+    desk.create()
+    desk.ask("POST", "/cup/start")
+    peers = [Peer(node.address) for _ in range(2)]
+    for number, peer in enumerate(peers):
+        peer.log_in(node.register(f"bot{number}"), contest="cup", protocol=2, session="keep")
+    for peer in peers:
+        peer.update()
+    desk.ask("DELETE", "/cup")
+    for peer in peers:
+        assert peer.final()["state"]["reason"] == "void"
+        assert peer.message()["code"] == "over"
