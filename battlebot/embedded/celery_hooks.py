@@ -7,6 +7,7 @@ import signal
 from typing import Any
 
 from celery import signals
+from celery.apps import worker as apps_worker
 
 from battlebot.config import load_settings
 from battlebot.embedded.interrupts import hang_up_is_ignored
@@ -31,13 +32,12 @@ def _die_with_the_worker(**_: Any) -> None:
 
 
 def _heed_hang_up(**_: Any) -> None:
-    """Ends the worker at SIGHUP as at SIGTERM, unless that is ignored, as under `nohup`.
-
-    Celery would start it anew, by a command that is not there.
-    """
+    """Ends the worker at SIGHUP as at SIGTERM, unless that is ignored, as under `nohup`."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN if _HANG_UP_IS_IGNORED else signal.getsignal(signal.SIGTERM))
 
 
+# at SIGHUP Celery would start the worker anew, by a command that is not there
+apps_worker.install_worker_restart_handler = lambda _worker: None
 # weak=False: nothing else holds the functions
 signals.setup_logging.connect(_log_as_we_do, weak=False)
 signals.worker_process_init.connect(_die_with_the_worker, weak=False)

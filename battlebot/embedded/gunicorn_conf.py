@@ -10,7 +10,6 @@ import math
 import os
 import signal
 import socket
-import sys
 import traceback
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +19,7 @@ from gunicorn import glogging
 
 from battlebot.config import load_settings
 from battlebot.embedded.address import bind_address
-from battlebot.embedded.interrupts import hang_up_is_ignored
+from battlebot.embedded.interrupts import hang_up_is_ignored, has_terminal
 from battlebot.embedded.launch import die_with_parent
 from battlebot.embedded.openfiles import allowed_connections, few_files
 from battlebot.logs import configure_logs
@@ -78,12 +77,12 @@ def on_starting(server: Any) -> None:
 def when_ready(server: Any) -> None:
     """Refuse connections until a worker serves, so that clients try another node instead of waiting.
 
-    SIGHUP starts the worker anew, except under `nohup`, or if it says that the terminal is gone: then the node ends.
+    SIGHUP starts the worker anew, except under `nohup`; in a terminal it says that that is gone, and the node ends.
     """
     _refuse(server)
     if _hang_up_is_ignored:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    elif sys.stderr.isatty():
+    elif has_terminal():
         signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
 
 

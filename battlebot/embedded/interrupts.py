@@ -19,17 +19,29 @@ def hang_up_is_ignored() -> bool:
     return signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
 
+def has_terminal() -> bool:
+    """Whether this process was started in a terminal, wherever its output goes."""
+    try:
+        os.close(os.open(os.ctermid(), os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
     """End the context without an error at the first SIGINT, SIGTERM or SIGHUP, by a KeyboardInterrupt.
 
-    The next signal kills all children and exits with status 130. A SIGHUP that is ignored already, as under `nohup`,
-    stays so. Use it in the main thread only.
+    The next signal, but another SIGHUP, kills all children and exits with status 130. A SIGHUP that is ignored already,
+    as under `nohup`, stays so. Use it in the main thread only.
     """
     seen = 0
 
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
+    def interrupt(number: int, _frame: FrameType | None) -> None:
         nonlocal seen
+        # a terminal that closes says so twice: by its shell, and as the shell ends
+        if seen and number == signal.SIGHUP:
+            return
         seen += 1
         if seen == 1:
             raise KeyboardInterrupt

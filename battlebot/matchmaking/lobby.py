@@ -41,6 +41,12 @@ class ContestDoor(Protocol):
     def enter(self, game: str, contest: str, bot: str, address: str) -> bool:
         """Lets the bot into the contest; returns whether that is over. Raises ContestClosed, TooMany, Unavailable."""
 
+    def end(self, game: str, contest: str) -> None:
+        """Notes that the contest is over. Returns at once."""
+
+    def is_over(self, game: str, contest: str) -> bool:
+        """Returns at once whether the contest is over, as far as is known here."""
+
 
 @dataclass
 class Lobby:
@@ -110,6 +116,10 @@ class Lobby:
         login = player.login
         if login.resume is not None and not player.finished_matches and self._resumes(player, login.resume):
             return
+        again = bool(player.finished_matches) and login.protocol >= 2
+        if again and login.contest is not None and self.contests.is_over(login.game, login.contest):
+            # it ended while the player played in it
+            player.channel.send(contest_over(login.contest))
         # a kept connection is not broken
         self._wait(player, look_for_seats=True, may_take=may_take, hold=not player.finished_matches)
 
@@ -286,7 +296,8 @@ class Lobby:
         in_background(self._freed, place)
 
     def on_over(self, game: str, contest: str) -> None:
-        """Tells the players who wait in the contest that it is over; those of protocol 1 know no notices."""
+        """Tells the players who wait in the contest, or come to it, that it is over; protocol 1 knows no notices."""
+        self.contests.end(game, contest)
         for waiter in self._waiters.in_queue(keys.queue_name(game, contest)):
             if waiter.player.login.protocol >= 2:
                 waiter.player.channel.send(contest_over(contest))

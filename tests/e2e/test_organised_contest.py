@@ -107,7 +107,10 @@ def withdraw(desk: Desk) -> None:
 
 @pytest.mark.parametrize("action", ["finish", "cancel"])
 def test_who_waits_in_a_contest_is_told_that_it_is_over(parts: Cluster, action: str) -> None:
-    """At every node, once; an original client, which knows no notices, is told nothing, and stays connected as well."""
+    """At every node, once; an original client, which knows no notices, is told nothing, and stays connected as well.
+
+    So is a bot that comes to a node that knew the contest before.
+    """
     nodes = [parts.web(), parts.web()]
     desk = Desk(nodes[0], Storage(parts.settings).tokens.create("organiser"))
     desk.create()
@@ -121,7 +124,28 @@ def test_who_waits_in_a_contest_is_told_that_it_is_over(parts: Cluster, action: 
     sentence = "The contest 'cup' is over: only a match that is to be played again begins there."
     for peer in peers[:2]:
         assert peer.message() == {"notice": sentence, "code": "over"}
+    again = Peer(nodes[1].address)
+    assert again.log_in(auth, contest="cup", protocol=2)["authentication"] == "OK"
+    assert again.message() == {"notice": sentence, "code": "over"}
     for peer in peers:
         peer.frame(CLOSE, b"")
         with pytest.raises(Closed):
             peer.message()
+
+
+def test_who_plays_in_a_contest_as_it_ends_is_told_when_its_match_is_over(parts: Cluster) -> None:
+    """If it keeps its connection, and so waits there for another."""
+    node = parts.web()
+    parts.worker()
+    desk = Desk(node, Storage(parts.settings).tokens.create("organiser"))
+    desk.create()
+    desk.ask("POST", "/cup/start")
+    peers = [Peer(node.address) for _ in range(2)]
+    for number, peer in enumerate(peers):
+        peer.log_in(node.register(f"bot{number}"), contest="cup", protocol=2, session="keep")
+    for peer in peers:
+        peer.update()
+    desk.ask("DELETE", "/cup")
+    for peer in peers:
+        assert peer.final()["state"]["reason"] == "void"
+        assert peer.message()["code"] == "over"

@@ -8,11 +8,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
-from cluster import Cluster, wait_for
+from cluster import Cluster, cluster, free_port, wait_for
 
 from app import answering_workers
+from battlebot.config import Settings
 from battlebot.embedded.process import Child
 
 SERVES = """
@@ -34,6 +36,45 @@ def test_a_server_goes_on_under_nohup() -> None:
     assert told == [(0, "goes on\n"), (0, "")]
 
 
+ENDS = """
+import os, signal
+from battlebot.embedded.interrupts import stopped_by_signals
+
+with stopped_by_signals():
+    try:
+        os.kill(os.getpid(), signal.SIGHUP)
+    finally:
+        os.kill(os.getpid(), signal.SIGHUP)
+        print("ends gracefully", flush=True)
+        os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+def test_a_server_ends_gracefully_though_its_terminal_says_twice_that_it_closes() -> None:
+    """The shell passes the signal on, then the system sends it as the shell ends. Another signal ends it at once."""
+    finished = subprocess.run([sys.executable, "-c", ENDS], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert (finished.returncode, finished.stdout) == (130, "ends gracefully\n")
+
+
+TELLS = """
+import sys
+from pathlib import Path
+from battlebot.embedded.interrupts import has_terminal
+
+Path(sys.argv[1]).write_text(str(has_terminal()))
+"""
+IN_A_TERMINAL = "import pty, sys; pty.spawn(sys.argv[1:])"
+
+
+def test_a_process_knows_its_terminal_though_its_output_goes_to_a_file(tmp_path: Path) -> None:
+    """And that it has none, as under systemd."""
+    told, log = tmp_path / "told", tmp_path / "log"
+    redirected = ["sh", "-c", 'exec "$@" >"$0" 2>&1', str(log), sys.executable, "-c", TELLS, str(told)]
+    for starts, answer in (([sys.executable, "-c", IN_A_TERMINAL], "True"), ([], "False")):
+        subprocess.run([*starts, *redirected], stdin=subprocess.DEVNULL, check=True, start_new_session=True)
+        assert told.read_text() == answer
+
+
 @pytest.mark.parametrize("part", ["web", "tcp", "worker", "bots"])
 def test_a_part_goes_on_under_nohup(part: str, parts: Cluster) -> None:
     """No node is left, no worker tries to start itself anew: each ends by the second signal, as it should."""
@@ -44,6 +85,19 @@ def test_a_part_goes_on_under_nohup(part: str, parts: Cluster) -> None:
     wait_for(lambda: not child.alive, "its end")
     assert child.status() == "exit status 0"
     assert "hup" not in parts.logs().lower()
+
+
+@pytest.mark.parametrize("part", ["worker", "bots"])
+def test_a_worker_goes_on_under_nohup_while_it_waits_for_redis(part: str, tmp_path: Path) -> None:
+    """It does not try to start itself anew, either."""
+    away = Settings(redis_url=f"redis://127.0.0.1:{free_port()}/0")
+    with cluster(away, tmp_path) as parts, ignored():
+        child: Child = getattr(parts, part)()
+        wait_for(lambda: "broker.away" in parts.logs(), "its first try")
+        os.kill(child.pid, signal.SIGHUP)
+        tries = parts.logs().count("broker.away")
+        wait_for(lambda: parts.logs().count("broker.away") > tries, "its next try")
+        assert child.alive
 
 
 @pytest.mark.parametrize("part", ["tcp", "worker", "bots"])

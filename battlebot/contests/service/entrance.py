@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import structlog
 
@@ -66,6 +67,17 @@ class Entrance:
             log.warning("contest.entered_unseen", game=game, contest=contest, bot=bot)
         return found.state in OVER
 
+    def end(self, game: str, contest: str) -> None:
+        """Notes that the contest is over. Returns at once: the next login has it looked up in the background."""
+        _, known = self._known.get((game, contest), (0.0, None))
+        if known is not None:
+            self._known[game, contest] = (0.0, replace(known, state="finished"))
+
+    def is_over(self, game: str, contest: str) -> bool:
+        """Returns at once whether the contest is over, as far as is known here."""
+        known = self._cached(game, contest)
+        return known is not None and known.state in OVER
+
     def _rank(self, entries: Sequence[Entry]) -> list[bool]:
         """Gives each bot a row in its contest's ranking, unless that is over; returns whether each has one now."""
         new = self._storage.standings.enter(entries)
@@ -87,12 +99,15 @@ class Entrance:
         return found is not None and found.state in OVER
 
     def _contest(self, game: str, contest: str, address: str) -> Contest:
+        return self._cached(game, contest) or self._look(game, contest) or self._opened(game, contest, address)
+
+    def _cached(self, game: str, contest: str) -> Contest | None:
         seen_s, known = self._known.get((game, contest), (0.0, None))
         if known is not None and time.monotonic() - seen_s >= KNOWN_FOR_S:
             # the cached contest serves this login: a MongoDB that hangs must not hold it up
             self._known[game, contest] = (time.monotonic(), known)
             in_background(self._look_again, game, contest)
-        return known or self._look(game, contest) or self._opened(game, contest, address)
+        return known
 
     def _look_again(self, game: str, contest: str) -> None:
         try:
