@@ -6,12 +6,13 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
 from cluster import LIMIT_S, Cluster, Tcp, wait_for
 from peer import new_name
 from slow_line import slow_line
-from tcp_peer import Pair, TcpPeer
+from tcp_peer import Ended, Pair, TcpPeer
 
 from battlebot.arena.live.queue import LEAVE, Queues
 from battlebot.arena.live.store import MatchStore
@@ -309,7 +310,7 @@ def gate() -> Iterator[Gate]:
 def test_who_leaves_while_a_board_is_made_for_it_has_left_by_itself(
     servers: Cluster, join: Join, gate: Gate, module_settings: Settings
 ) -> None:
-    """The server has not lost its place: it is told nothing more, and its opponent wins, and does not wait for it."""
+    """The server has not lost its place: it is asked nothing, and its opponent wins, and does not wait for it."""
     with slow_line(servers.settings.redis_url, pass_on=gate.pass_on) as address:
         far = servers.tcp(**TCP_SETTINGS, redis_url=address)
         leaver = join(node=far).find()
@@ -324,8 +325,10 @@ def test_who_leaves_while_a_board_is_made_for_it_has_left_by_itself(
             comer.move(comer.event("get_move"), 99, 0)
             comer.event("invalid_move")
             comer.event("lose")
-        # on a slow machine its node has waited for Redis for too long, and ends the connection
-        assert leaver.silent(0.5) or leaver.ended()
+        # on a slow machine its node was still letting it in, or has waited for Redis for too long and hangs up
+        if not leaver.silent(0.5):
+            with suppress(Ended):
+                assert leaver.event("starting_game")["against"] == comer.name
         gate.opened.set()
         for _ in range(1 if begins else 2):
             # if it begins a board, it may be asked before the other node is heard again
