@@ -178,7 +178,8 @@ LAYERS = {
     ),
     "battlebot.api": layer(
         "the API has no game logic, and enqueues tasks by name",
-        *("api", "storage", "contests", "ratings.rating", "rules.contract", "redisio.keys", "wire", "config", "errors"),
+        *("api", "storage", "contests", "ratings.rating", "rules.contract", "redisio.keys", "runtime.seldom", "wire"),
+        *("config", "errors"),
     ),
     "battlebot.web": layer(
         "pages have no game logic, and enqueue tasks by name",

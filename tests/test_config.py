@@ -349,11 +349,15 @@ def test_rarer_mistakes_are_told_as_well(case: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "origin", ["http://localhost:8080", "http://LOCALHOST", "https://127.0.0.1:1", "http://[::1]:9"]
+    "origin",
+    [
+        *("http://localhost:8080", "http://LOCALHOST", "http://localhost.:8080", "https://127.0.0.1:1"),
+        *("http://127.0.0.2:80", "http://[::1]:9"),
+    ],
 )
 def test_pages_of_this_machine_are_viewers_of_a_server_that_only_it_can_reach(origin: str) -> None:
     """Unless there is a proxy, through which others can; as anything else, only if they are named."""
-    for host in ("127.0.0.1", "::1", "localhost"):
+    for host in ("127.0.0.1", "127.0.0.2", "::1", "localhost"):
         assert is_allowed_viewer(Settings(host=host), origin)
     assert not is_allowed(Settings(), origin)
     for settings in (Settings(host="0.0.0.0"), Settings(trusted_proxies=1)):

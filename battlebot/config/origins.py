@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from battlebot.config.settings import Settings, is_private, origins_of
+from battlebot.config.settings import Settings, is_loopback, is_private, origins_of
 
-# the hosts that are this machine for a browser on it; nobody else can have a page there
-OWN = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?")
+ORIGIN = re.compile(r"https?://(?:\[(?P<six>[0-9a-f:]+)\]|(?P<host>[^/:@\[\]]+))(?::[0-9]+)?/?")
 
 
 def is_allowed(settings: Settings, origin: str) -> bool:
@@ -17,8 +16,9 @@ def is_allowed(settings: Settings, origin: str) -> bool:
 
 
 def is_own(origin: str) -> bool:
-    """Whether the origin is a page on the very machine of the browser."""
-    return OWN.fullmatch(origin.lower().removesuffix("/")) is not None
+    """Whether the origin is a page on the very machine of the browser: nobody else can have one there."""
+    parts = ORIGIN.fullmatch(origin.lower())
+    return parts is not None and is_loopback(parts["six"] or parts["host"])
 
 
 def is_allowed_bot(settings: Settings, origin: str) -> bool:

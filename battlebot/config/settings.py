@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -246,7 +247,17 @@ class Settings:
 
 def is_private(settings: Settings) -> bool:
     """Whether only this machine reaches the web node: behind a proxy, which may be on this machine, others do too."""
-    return settings.host in ("127.0.0.1", "::1", "localhost") and not settings.trusted_proxies
+    return is_loopback(settings.host) and not settings.trusted_proxies
+
+
+def is_loopback(host: str) -> bool:
+    """Whether this name or address is that of the very machine that uses it, and nobody else's."""
+    if host.lower().removesuffix(".") == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def origins_of(settings: Settings) -> frozenset[str]:

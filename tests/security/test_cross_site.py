@@ -103,6 +103,39 @@ def test_a_page_whose_name_was_made_to_resolve_to_this_machine_registers_nothing
     assert status(servers.web(origins="http://evil.example:3000"), "/bots/numberwang", "DELETE") == 405
 
 
+@pytest.mark.parametrize(
+    ("settings", "host", "expected"),
+    [
+        ({}, "evil.example:3000", 403),
+        ({}, "localhost.:3000", 200),
+        ({}, "127.0.0.1:3000", 200),
+        ({"trusted_proxies": 1}, "evil.example", 200),
+        ({"origins": "https://evil.example"}, "evil.example", 200),
+    ],
+)
+def test_a_get_of_a_page_of_a_rebound_name_opens_no_polling_session(
+    servers: Cluster, settings: dict[str, object], host: str, expected: int
+) -> None:
+    """Browsers send no `Origin` with a page's GET to its own server, and over HTTP no Sec-Fetch-Site: `Host` tells."""
+    node = servers.web(**settings)
+    with Raw(node.address) as raw:
+        raw.send("GET /socket.io/?EIO=4&transport=polling HTTP/1.1", f"Host: {host}")
+        assert raw.answer().status == expected
+
+
+def test_what_is_refused_under_a_proxys_name_says_what_to_set(servers: Cluster) -> None:
+    """To the visitor, and once a minute in the log."""
+    node = servers.web()
+    for _ in range(2):
+        with Raw(node.address) as raw:
+            host = "Host: battles.example"
+            raw.send("POST /bots/numberwang HTTP/1.1", host, "Origin: https://battles.example", "Content-Length: 0")
+            assert "BATTLEBOT_TRUSTED_PROXIES" in raw.answer().body.decode()
+    (line,) = [line for line in node.log.read_text().splitlines() if "origin.refused" in line]
+    assert "BATTLEBOT_TRUSTED_PROXIES" in line
+    assert "https://battles.example" in line
+
+
 def test_pages_of_other_origins_may_read_what_everybody_may(web: Web) -> None:
     """Rankings may be shown elsewhere; there are no cookies that could make an answer somebody's own."""
     answer = ask(web.address, "/bots/numberwang", EVIL)
