@@ -138,9 +138,7 @@ class Game:
             return f"It is not your turn: the match waits for {', '.join(awaited)}."
         if self.rules.explain is None:
             return f"This is not a legal turn of {self.name} now."
-        sentence: Any = self.rules.explain(state, turn)
-        if not isinstance(sentence, str):
-            raise TypeError(f"explain returns no text but {type(sentence).__name__}")
+        sentence = _text("explain", self.rules.explain(state, turn))
         short = sentence[:MAX_SENTENCE]
         encode(short)
         return short
@@ -175,22 +173,28 @@ class Game:
         return seen
 
     def render(self, state: State) -> str:
-        """Returns the state as text, for logs and terminals."""
+        """Returns the state as text, for logs and terminals. Raises TypeError if the game makes what is no text."""
         if self.rules.render is None:
             return json.dumps(state, indent=2, ensure_ascii=False)
-        return self.rules.render(state)
+        return _text("render", self.rules.render(state))
 
     def show(self, state: State) -> dict[str, Any] | None:
         """Returns what pages show of a state (see games/README.md), or None if the game leaves that to them."""
         return None if self.rules.show is None else self.rules.show(state)
 
     def objection(self, players: Sequence[str], options: Mapping[str, Any]) -> str | None:
-        """Returns why these players cannot start under these options (with defaults), a sentence; None if they can."""
+        """Returns why these players cannot start under these options (with defaults), a sentence; None if they can.
+
+        Raises TypeError if the game says what is no text.
+        """
         if len(set(players)) != len(players):
             return "All player names must be unique"
         if not self.min_players <= len(players) <= self.max_players:
             return f"{self.title} is for {self._numbers} players"
-        return None if self.rules.objection is None else self.rules.objection(list(players), dict(options))
+        if self.rules.objection is None:
+            return None
+        problem = self.rules.objection(list(players), dict(options))
+        return None if problem is None else _text("objection", problem)
 
     @property
     def _numbers(self) -> str:
@@ -299,7 +303,7 @@ class Game:
         """Returns all options with their values: those given, else their defaults.
 
         Raises BadMessage, with the detail `option`, for an option that is unknown, out of bounds or of another type, or
-        if the game says that the options do not go together.
+        if the game says that the options do not go together; TypeError if it says so by what is no text.
         """
         for name, value in given.items():
             if name not in self.options:
@@ -311,7 +315,7 @@ class Game:
         values = {name: deepcopy(given.get(name, option.default)) for name, option in self.options.items()}
         problem = self.rules.check_options(dict(values)) if self.rules.check_options else None
         if problem:
-            raise BadMessage(problem, option=next(iter(given), None))
+            raise BadMessage(_text("check_options", problem), option=next(iter(given), None))
         return values
 
 
@@ -346,6 +350,12 @@ def game_from_module(module: ModuleType) -> Game:
         example_turn=_checked(file, table, "exampleTurn", None, _is_turn, _A_TURN),
         rules=Rules(**_functions(file, module)),
     )
+
+
+def _text(function: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{function} returns no text but {type(value).__name__}")
+    return value
 
 
 def _json(value: Json) -> Json:

@@ -58,6 +58,20 @@ def test_a_contest_is_refused_whose_game_fails_to_say_whether_it_may_start(
     assert [(line["event"], line["game"], line["function"]) for line in logs] == [("game.failed", GAME, function)]
 
 
+@pytest.mark.parametrize("function", ["objection", "check_options"])
+def test_a_contest_is_refused_whose_game_objects_by_what_is_no_text(
+    client: redis.Redis, storage: Storage, function: str
+) -> None:
+    """As if its code had failed, at a check after the one at the start."""
+    game, store = discover()[GAME], MatchStore(client)
+    games = Registry({GAME: replace(game, rules=replace(game.rules, **{function: lambda *_: {"no": "sentence"}}))})
+    ignored: Callable[..., None] = lambda *_: None  # noqa: E731
+    broken = Organiser(games, storage, Conductor(games, store), Bus(client), ignored, ignored)
+    with capture_logs() as logs, pytest.raises(Refused, match=r"its code fails \(TypeError\)\.$"):
+        create(broken, [])
+    assert [(line["event"], line["game"], line["function"]) for line in logs] == [("game.failed", GAME, function)]
+
+
 def create(organiser: Organiser, bots: list[str], **fields: Any) -> Contest:
     """The contest `cup`."""
     return organiser.create(GAME, {"name": "cup", "meetings": 3, "entrants": bots, **fields}, "ann")

@@ -427,7 +427,7 @@ def test_the_only_meeting_of_a_pair_is_played_again_with_the_same_first_mover(ha
 def test_a_login_changes_nothing_in_the_ranking_of_a_contest_that_is_over(
     hall: Hall, with_settings: Callable[..., Settings], state: str
 ) -> None:
-    """Whether the node knows that it is, or has known it as running; opened again it lets them in."""
+    """Whether the node knows that it is, or has known it as running; opened again it lets them in at once."""
     hall.begin("ab", format="open", entrants="open")
     doors = [Entrance(hall.storage, Bus(hall.client), with_settings(), anybody) for _ in range(2)]
     assert not doors[0].enter("numberwang", "cup", "a", "1.2.3.4")
@@ -440,12 +440,10 @@ def test_a_login_changes_nothing_in_the_ranking_of_a_contest_that_is_over(
 
     assert names() == {"a"}
     hall.storage.database["contests"].update_one({}, {"$set": {"state": "running"}})
-    again = Entrance(hall.storage, Bus(hall.client), with_settings(), anybody)
-    assert not again.enter("numberwang", "cup", "b", "1.2.3.4")
-    assert names() == {"a", "b"}
-    for door in doors:
-        door.enter("numberwang", "cup", "b", "1.2.3.4")
-    assert names() == {"a", "b"}
+    doors.append(Entrance(hall.storage, Bus(hall.client), with_settings(), anybody))
+    for door, bot in zip(doors, "bcd", strict=True):
+        assert not door.enter("numberwang", "cup", bot, "1.2.3.4")
+    assert names() == {"a", "b", "c", "d"}
 
 
 def test_nothing_is_reserved_while_the_game_is_not_there(hall: Hall) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
@@ -156,6 +157,23 @@ def test_out_of_turn_and_over_are_explained_for_every_game() -> None:
     state = game.initial_state(["a", "b"], 0, {})
     assert game.explain(state, {"player": "a"}) == "It is not your turn: the match waits for b."
     assert game.explain({**state, "complete": True}, {"player": "b"}) == "The match is over."
+
+
+@pytest.mark.parametrize("function", ["check_options", "objection", "render", "explain"])
+@pytest.mark.parametrize("value", [True, {"no": "text"}, b"no", 7])
+def test_what_a_game_says_is_text(function: str, value: Any) -> None:
+    """Anything else is a fault of its code, found where the game is known."""
+    game = a_game()
+    game = replace(game, rules=replace(game.rules, **{function: lambda *_: value}))
+    state = a_game().initial_state(["a", "b"], 0, {})
+    calls: dict[str, Callable[[], object]] = {
+        "check_options": lambda: game.options_with_defaults({}),
+        "objection": lambda: game.objection(["a", "b"], {}),
+        "render": lambda: game.render(state),
+        "explain": lambda: game.explain(state, {"player": game.awaited(state)[0]}),
+    }
+    with pytest.raises(TypeError, match=f"^{function} returns no text but {type(value).__name__}$"):
+        calls[function]()
 
 
 def test_a_game_may_say_which_options_do_not_go_together() -> None:

@@ -229,7 +229,7 @@ BROKEN = {
     "objection returns no sentence": (
         "GAME = {",
         "def objection(players, options):\n    return False\nGAME = {",
-        "objection returns False",
+        "objection returns no text but bool",
     ),
     "clock in the state": (
         START,
@@ -293,7 +293,7 @@ BROKEN = {
     "render returns no text": (
         "GAME = {",
         "def render(state):\n    return 3\nGAME = {",
-        "render does not return a text",
+        "render returns no text but int",
     ),
     "view_turn hides the whole turn": (
         "GAME = {",

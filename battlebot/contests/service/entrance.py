@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import structlog
@@ -58,6 +59,10 @@ class Entrance:
         if not _admits(found, bot):
             # the bot may have been entered since the contest was cached
             found = self._look(game, contest) or found
+        elif found.state in OVER:
+            # a match taken back may have opened it again; who comes to one that is over is in no hurry
+            with suppress(Unavailable):
+                found = self._look(game, contest) or found
         if not _admits(found, bot):
             raise ContestClosed(f"{bot!r} is no entrant of the contest {contest!r}.", contest=contest)
         try:
