@@ -28,14 +28,15 @@ from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.presence import Presence
 from battlebot.arena.node.opening import Opening
-from battlebot.arena.node.running import Node, new_node_name
+from battlebot.arena.node.running import Node
 from battlebot.arena.node.service import Arena
 from battlebot.arena.node.turns import Turns
-from battlebot.arena.places import TCP, WEB
+from battlebot.arena.places import TCP, WEB, node_name
 from battlebot.config import Settings
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.lookout import Lookout
 from battlebot.contests.service.organiser import Organiser
+from battlebot.embedded.succession import line
 from battlebot.errors import SettingError, Unavailable
 from battlebot.matchmaking.lobby import Lobby
 from battlebot.matchmaking.missing import Missing
@@ -101,7 +102,10 @@ class House:
         # without a node: this node's own players are told by its mailbox, like all others
         self.conductor = Conductor(self.registry, self.store, "", self.requests.archive, ask_bots=self.requests.bots)
         self.directory = self._make_directory()
-        self.arena = self._make_arena(new_node_name(door))
+        succession = line.own or line.next()
+        # seats and tickets carry a node's name, and tell its door by it
+        self.arena = self._make_arena(node_name(succession.name, door))
+        self.ended = [node_name(name, door) for name in succession.ended]
         self.lobby = self._make_lobby()
 
     def _make_directory(self) -> Directory:
@@ -146,7 +150,7 @@ class House:
             log.warning("indexes.put_off", error=str(error))
         self.mongodb.start(PING_EVERY_S)
         letters = {"freed": self.lobby.on_freed, "over": self.lobby.on_over, **(letters or {})}
-        Node(self.client, self.arena, self.timers, [self.lobby.tick, *ticks], letters).start()
+        Node(self.client, self.arena, self.timers, [self.lobby.tick, *ticks], letters, self.ended).start()
 
 
 def create_app(settings: Settings) -> Flask:

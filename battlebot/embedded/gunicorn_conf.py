@@ -22,6 +22,7 @@ from battlebot.embedded.address import bind_address
 from battlebot.embedded.interrupts import hang_up_is_ignored, has_terminal
 from battlebot.embedded.launch import die_with_parent
 from battlebot.embedded.openfiles import allowed_connections, few_files
+from battlebot.embedded.succession import line
 from battlebot.logs import configure_logs
 
 INNERMOST = 8  # frames in the log of a worker that hangs
@@ -86,8 +87,14 @@ def when_ready(server: Any) -> None:
         signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
 
 
+def pre_fork(server: Any, worker: Any) -> None:
+    """Name the worker, and have it know which have ended: their bots need not wait for missing heartbeats."""
+    worker.succession = line.next()
+
+
 def child_exit(server: Any, worker: Any) -> None:
     """Refuse connections again after the last worker has gone; the next worker reopens the port."""
+    line.end(worker.succession)
     if not server.WORKERS:
         _refuse(server)
 
@@ -142,5 +149,6 @@ def worker_abort(worker: Any) -> None:
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    """Make sure that the worker does not outlive a killed arbiter."""
+    """Make sure that the worker does not outlive a killed arbiter, and tell it whose place it takes."""
+    line.own = worker.succession
     die_with_parent(server.pid)

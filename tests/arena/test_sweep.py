@@ -304,6 +304,24 @@ def test_a_door_that_nobody_opens_again_is_not_waited_for(
     assert heartbeats.shown("tcp", time.time()).outages == []
 
 
+def test_a_node_whose_process_has_ended_is_dead_at_once(
+    sweeper: Sweeper, begun: Callable[..., Match], store: MatchStore, client: redis.Redis
+) -> None:
+    """Also if all nodes were silent a moment ago, as its own has just been restarted. Nothing is noted of others."""
+    match, heartbeats = begun("numberwang", bob="n2/1.1", now_s=time.time()), Heartbeats(client)
+    heartbeats.send("n1", time.time() - 30, first=True)
+    for node in ("n1", "n2"):
+        heartbeats.send(node, time.time(), first=True)
+    sweeper.sweep()
+    assert store.load(match.id) == match
+    heartbeats.end(["n2", "n3"])
+    sweeper.sweep()
+    assert [seat.place for seat in store.load(match.id).seats] == ["n1/1.1", None]
+    assert heartbeats.all().keys() == {"n1"}
+    heartbeats.end(["n2"])
+    assert heartbeats.all().keys() == {"n1"}
+
+
 def test_a_node_that_begins_while_a_sweep_stalls_is_not_dead(
     client: redis.Redis, begun: Callable[..., Match], store: MatchStore, registry: Registry
 ) -> None:

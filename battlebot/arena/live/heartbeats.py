@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import redis
@@ -81,6 +82,15 @@ class Heartbeats:
         """
         opened_ms = -1 if math.isinf(ago_s) else int((now_s - ago_s) * 1000)
         return self._beat(door_of(node), node, now_s, opened_ms, GAP_S if first else AWAY_S)
+
+    def end(self, nodes: Sequence[str]) -> None:
+        """Notes that these nodes have ended, as the system says: the next sweep finds them dead.
+
+        Of one that has been found dead, or is not known, nothing is noted.
+        """
+        if nodes:
+            with redis_errors():
+                self._client.zadd(keys.NODES, dict.fromkeys(nodes, 0), xx=True)
 
     def attended(self, now_s: float, away_s: float) -> None:
         """Notes that all stateless bots that can be asked wait now: their door, `STATELESS`, is open.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +14,6 @@ import structlog
 from battlebot.arena.live.heartbeats import LIVES_S, Heartbeats
 from battlebot.arena.live.mail import rejoin
 from battlebot.arena.node.service import Arena
-from battlebot.arena.places import WEB, node_name
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Mailbox
@@ -27,11 +25,6 @@ log = structlog.get_logger()
 
 HEARTBEAT_S = 1.0  # between two heartbeats, and between two calls of a tick
 HANGS_S = 75.0  # a tick that has taken so long never ends: a commit and what follows a conflict are tried for 30 s each
-
-
-def new_node_name(door: str = WEB) -> str:
-    """Returns a name that no other process ever has: the node's seats and tickets carry it, and tell its door by it."""
-    return node_name(secrets.token_hex(6), door)
 
 
 class Tick:
@@ -65,10 +58,12 @@ class Node:
         timers: Timers,
         ticks: Sequence[Callable[[], None]] = (),
         letters: Mapping[str, Callable[..., None]] | None = None,
+        ended: Sequence[str] = (),
     ) -> None:
         """Each of the `ticks` is called every second while the heart beats, in a thread of its own.
 
         A tick may raise Unavailable. `letters`: handlers for letters that are not the arena's own, as in `Post`.
+        `ended`: nodes whose place this one takes, and whose processes have ended.
         """
         self._client = client
         self._heartbeats = Heartbeats(client)
@@ -79,13 +74,14 @@ class Node:
         self._opened = False
         self._known = False
         self._stood = False
+        self._ended = ended
         post = arena.post(**letters or {})
         self._mailbox = Mailbox(client, keys.mailbox(arena.node), post.take, self._look_after_all)
 
     def start(self) -> None:
         """Starts the threads. Waits for Redis, so that no bot is let in before its mail can arrive."""
         self._timers.start()
-        for begin in (self._mailbox.start, self.beat):
+        for begin in (self._mailbox.start, self.beat, partial(self._heartbeats.end, self._ended)):
             self._until_done(begin)
         # a tick may wait for Redis or MongoDB: nobody must take the node for dead meanwhile
         _every_second("heartbeat", self.beat)
