@@ -29,7 +29,6 @@ CONSUMER = "tasks.patience:PatientConsumer"
 SCHEDULER = "tasks.patience:PatientScheduler"
 
 RATINGS_SWEEP = 15  # in sweeps; each archived batch asks for ratings, this finds what a dying worker left undone
-RATINGS_CHECK = 3600  # in sweeps; it counts all matches there are, which takes a second for each million or two
 BROKER_TIMEOUT_S = 10
 # a stretch that begins its last question may wait as long as the longest turn and its leeway; clocks end each question
 LONGEST_STRETCH_S = 3 * MAX_TURN_TIMEOUT_MS / 1000
@@ -193,11 +192,6 @@ def _schedule(settings: Settings) -> dict[str, dict[str, Any]]:
         "tidy matches": {"task": "tasks.matches.tidy", "schedule": _every(every_s)},
         "sweep contests": {"task": "tasks.contests.sweep", "schedule": _every(every_s)},
         "sweep ratings": {"task": "tasks.ratings.sweep", "schedule": _every(every_s * RATINGS_SWEEP)},
-        "check ratings": {
-            "task": "tasks.ratings.sweep",
-            "schedule": _every(every_s * RATINGS_CHECK),
-            "kwargs": {"thorough": True},
-        },
     }
 
 

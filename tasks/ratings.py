@@ -36,7 +36,10 @@ def rebuild(game: str) -> int:
 
 @shared_task(name="tasks.ratings.sweep")
 def sweep(thorough: bool = False) -> None:
-    """Brings every game's ratings up to date; if `thorough`, checks all its matches for late and voided ones."""
+    """Brings every game's ratings up to date; if `thorough`, or once an hour, checks all its matches.
+
+    Late and voided ones are found by that, however old. Redis remembers the hour: beat may be restarted more often.
+    """
     try:
         bench = workbench()
         for game in bench.storage.ratings.games():
@@ -47,7 +50,8 @@ def sweep(thorough: bool = False) -> None:
 
 def _rate_alone(bench: Workbench, game: str, thorough: bool) -> None:
     try:
-        _rate(bench, game, thorough)
+        work = bench.solo(f"ratings:{game}")
+        work.run(lambda: bench.rater.rate_new(game, thorough or bench.rating_checks.first(game)))
     except Unavailable:
         raise
     except Exception:
@@ -55,5 +59,5 @@ def _rate_alone(bench: Workbench, game: str, thorough: bool) -> None:
         log.exception("ratings.failed", game=game)
 
 
-def _rate(bench: Workbench, game: str, thorough: bool = False) -> int:
-    return bench.solo(f"ratings:{game}").run(lambda: bench.rater.rate_new(game, thorough))
+def _rate(bench: Workbench, game: str) -> int:
+    return bench.solo(f"ratings:{game}").run(lambda: bench.rater.rate_new(game))

@@ -47,6 +47,9 @@ from tasks.requests import Requests, sending
 PING_S = 2.0  # how long MongoDB may take to answer before a task is put off
 PINGED_S = 1.0  # how long it is not asked again once it has answered
 
+# One sweep of a game's ratings in so many counts all its matches, which takes a second for each million or two
+CHECK_SWEEPS = 3600
+
 # Both benches are made once, also if greenlets call together. Making the workbench waits for MongoDB, but no sweep of
 # matches waits for that: processes that sweep do one task at a time, and those with greenlets only ask bots.
 _making = threading.Lock()
@@ -86,6 +89,7 @@ class Workbench(MatchBench):
     heartbeats: Heartbeats
     bus: Bus
     rating_pace: Pace
+    rating_checks: Pace
 
 
 def match_bench() -> MatchBench:
@@ -186,4 +190,5 @@ def _workbench(pid: int) -> Workbench:
         rater=Rater(storage),
         bus=bus,
         rating_pace=Pace(client, "ratings"),
+        rating_checks=Pace(client, "rating checks", settings.sweep_interval_s * CHECK_SWEEPS),
     )

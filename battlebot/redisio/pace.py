@@ -19,11 +19,16 @@ class Pace:
         self._put_off = keys.put_off(work)
         self._every_ms = int(every_s * 1000)
 
+    def first(self, subject: str) -> bool:
+        """Returns whether this is the first time in the interval; if not, nothing is put off."""
+        with redis_errors():
+            return bool(self._client.set(keys.paced(self._work, subject), "1", nx=True, px=self._every_ms))
+
     def now(self, subject: str) -> bool:
         """Returns whether to ask for the work now; if not, the subject is put off, and a later `due` returns it."""
+        if self.first(subject):
+            return True
         with redis_errors():
-            if self._client.set(keys.paced(self._work, subject), "1", nx=True, px=self._every_ms):
-                return True
             self._client.sadd(self._put_off, subject)
         return False
 

@@ -9,8 +9,9 @@ from cluster import Cluster, wait_for
 from original_client import OriginalClient
 from stored_matches import GAME, kept, make_void, right, season
 
-from battlebot.config import Settings
 from battlebot.ratings.service import Rater
+from battlebot.redisio import keys
+from battlebot.redisio.connection import connect
 from battlebot.storage import Storage
 from tasks.celeryapp import make_celery
 
@@ -54,7 +55,7 @@ def void_one(storage: Storage, games: list[dict[str, Any]]) -> None:
 def test_the_sweep_finds_what_nobody_asked_for(parts: Cluster, storage: Storage) -> None:
     """Stored by an archive that died before it asked; then one of long ago becomes void, and nobody says so.
 
-    That is found by the thorough one, which beat asks for every hour.
+    That is found by one an hour; Redis remembers when, however often beat is restarted.
     """
     games = season(60)
     storage.archive.store(games)
@@ -63,16 +64,11 @@ def test_the_sweep_finds_what_nobody_asked_for(parts: Cluster, storage: Storage)
     wait_for(lambda: kept(storage) == right(games), "the sweep")
     forget_what_was(storage)
     void_one(storage, games)
-    make_celery(parts.settings).send_task("tasks.ratings.sweep", kwargs={"thorough": True})
+    client = connect(parts.settings.redis_url)
+    hour = keys.paced("rating checks", GAME)
+    assert client.pttl(hour) > 3_000_000 * parts.settings.sweep_interval_s
+    client.delete(hour)
     wait_for(lambda: kept(storage) == right(games), "the thorough sweep")
-
-
-def test_only_one_sweep_an_hour_counts_all_matches(settings: Settings) -> None:
-    """With every sweep it would take MongoDB more and more time, as matches are kept for ever."""
-    rows = make_celery(settings).conf.beat_schedule.values()
-    ticks = [row for row in rows if row["task"] == "tasks.ratings.sweep"]
-    seconds = {row.get("kwargs", {}).get("thorough", False): row["schedule"].run_every.total_seconds() for row in ticks}
-    assert seconds == {False: 15 * settings.sweep_interval_s, True: 3600 * settings.sweep_interval_s}
 
 
 def test_a_rebuild_is_asked_for_by_name(parts: Cluster, storage: Storage) -> None:

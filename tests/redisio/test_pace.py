@@ -34,3 +34,14 @@ def test_what_is_due_is_not_wished_for_at_once(client: redis.Redis) -> None:
     slow = Pace(client, "ratings", every_s=60.0)
     assert slow.due() == ["chess"]
     assert not slow.now("chess")
+
+
+def test_what_is_only_asked_for_the_first_time_is_not_put_off(client: redis.Redis) -> None:
+    """Each subject by itself; again once the interval is over."""
+    pace = Pace(client, "checks", every_s=60.0)
+    assert [pace.first("chess"), pace.first("chess"), pace.first("go")] == [True, False, True]
+    assert pace.due() == []
+    short = Pace(client, "short checks", every_s=0.05)
+    assert short.first("chess")
+    while not short.first("chess"):
+        pass
