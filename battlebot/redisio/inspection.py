@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
@@ -12,15 +14,17 @@ import redis
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors, texts
 
+LISTEN_S = 5.0
 CLOCKS_APART_S = 1.0  # what docs/operations.md asks of the machines
 
 # what a user needs -> a command that takes it, and changes nothing
 RIGHTS = {
     "the keys ~bb:*": ("EXISTS", "bb:doctor"),
     "the keys ~LIMITS:*": ("EXISTS", "LIMITS:doctor"),
-    "the channels &*": ("PUBLISH", "bb:doctor", ""),
     "the command EVAL": ("EVAL", "return 1", "0"),
 }
+# a worker listens by a pattern, which Redis allows only to users of all channels, or of that very pattern
+CHANNELS = "the channels &*"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,15 +64,23 @@ class Inspection:
         )
 
     def lacking(self) -> list[str]:
-        """Returns which of `RIGHTS` the user of REDIS_URL has not."""
+        """Returns which of `RIGHTS` and `CHANNELS` the user of REDIS_URL has not."""
+        tries: dict[str, Callable[[], object]] = {
+            right: partial(self._client.execute_command, *command) for right, command in RIGHTS.items()
+        }
         found = []
-        for right, command in RIGHTS.items():
+        for right, attempt in {**tries, CHANNELS: self._listen}.items():
             with redis_errors():
                 try:
-                    self._client.execute_command(*command)
+                    attempt()
                 except redis.exceptions.NoPermissionError:
                     found.append(right)
         return found
+
+    def _listen(self) -> None:
+        with self._client.pubsub() as listener:
+            listener.psubscribe("bb:doctor")
+            listener.get_message(timeout=LISTEN_S)
 
     def _configured(self, name: str) -> str | None:
         with redis_errors():

@@ -70,6 +70,7 @@ def test_in_a_server_that_works_nothing_is_found(parts: Cluster, settings: Setti
     [
         ("~bb:* ~LIMITS:* &* +@all", []),
         ("~bb:* ~LIMITS:* resetchannels +@all", ["the channels &*"]),
+        ("~bb:* ~LIMITS:* &bb:* +@all", ["the channels &*"]),
         ("~bb:* &* +@all -@scripting", ["the keys ~LIMITS:*", "the command EVAL"]),
     ],
 )
