@@ -86,7 +86,7 @@ class Desk:
         askers = make_askers(base.settings, lag.total_s)
         again, attend = base.requests.bots, base.requests.attendance
         # the other half is left to rated matches
-        most_unrated = max(1, base.settings.bots_concurrency // 2)
+        most_unrated = base.settings.bots_concurrency // 2
         self.stretches = Stretches(conductor, askers, self.leases, self.health, again, attend, most_unrated)
         self._askers = askers
         askers.start()

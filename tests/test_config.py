@@ -74,6 +74,8 @@ BAD = [
     ("BATTLEBOT_LOGIN_TIMEOUT", "nan", "is not a number"),
     ("BATTLEBOT_LOGIN_TIMEOUT", "inf", "is not a number"),
     ("BATTLEBOT_MEETINGS", "6", "out of bounds: 1 to 5"),
+    # a battle in the only place would keep rated matches from theirs
+    ("BATTLEBOT_BOTS_CONCURRENCY", "1", "out of bounds: 2 to 10000"),
     ("BATTLEBOT_CONTESTS_BY_LOGIN", "maybe", "neither true nor false"),
     ("BATTLEBOT_LOG", "xml", "not one of json, console, auto"),
     ("BATTLEBOT_LOG_LEVEL", "trace", "not one of debug, info, warning, error"),

@@ -52,8 +52,8 @@ class Settings:
     bots_concurrency: int = _setting(
         100,
         "BATTLEBOT_BOTS_CONCURRENCY",
-        "Matches in which one worker may ask stateless bots at the same time.",
-        1,
+        "Matches in which one worker may ask stateless bots at the same time; half may be unrated ones.",
+        2,
         10_000,
     )
     bot_matches: int = _setting(
