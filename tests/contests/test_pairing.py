@@ -46,6 +46,12 @@ def anybody(address: str) -> bool:
     return True
 
 
+@pytest.fixture(autouse=True)
+def looks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entrance looks again at a contest while the login waits; in the background it may outlast the stores."""
+    monkeypatch.setattr("battlebot.contests.service.entrance.in_background", lambda look, *where: look(*where))
+
+
 @pytest.fixture
 def pairer(settings: Settings, storage: Storage, client: redis.Redis) -> Pairer:
     """A worker's pairer; the contest `cup` of numberwang runs, two meetings a pair."""
