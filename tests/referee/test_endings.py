@@ -54,6 +54,8 @@ def test_a_match_that_stands_still_is_looked_after_and_then_given_up() -> None:
         assert (play.match.nudges, play.last.updates) == (nudges, ())
     play.event(Overdue(), 3.0 + NUDGE_AFTER_S)
     assert play.verdict() == (None, "error", "server")
+    assert play.match.verdict is not None
+    assert play.match.verdict.evidence == {"nudges": MAX_NUDGES}
 
 
 def test_a_valid_turn_forgives_all_looks() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import gevent
 import pytest
-from matches import NOUGHTS, NUMBERWANG, START_S, Play, a_match, raising, with_rules
+from matches import NOUGHTS, NUMBERWANG, START_S, Play, a_match, a_simultaneous_game, raising, with_rules
 
 from battlebot.referee.events import Joined, Left, Overdue, Turned
 from battlebot.referee.match import Fault
@@ -238,6 +238,8 @@ def test_a_view_that_fails_leaks_no_secret(player: str | None) -> None:
         "reason": "error",
     }
     assert not {"bag", "racks", "Q", "XYZ"} & set(json.dumps(play.messages()).replace('"', " ").split())
+    play = Play(with_rules(a_simultaneous_game(), view=raising))
+    assert seen_by(play.game, play.match, player)["waitingFor"] == ["a", "b"]
 
 
 def test_everybody_sees_its_own_part_only() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from matches import START_S, Play
 
-from battlebot.referee.events import Joined, Left, Orphaned, Overdue
+from battlebot.referee.events import NODE_DEAD, Joined, Left, Orphaned, Overdue
 
 
 @pytest.mark.parametrize(("clean", "fault"), [(True, "bot"), (False, "network")])
@@ -289,3 +289,16 @@ def test_a_turn_ends_nobodys_absence() -> None:
     play.event(Left("b", "b/1", clean=True))
     play.turn("a", 0.5, n=1)
     assert play.seat("b").place is None
+
+
+def test_a_match_is_wary_from_the_death_of_a_node_to_the_next_turn() -> None:
+    """A node that the operator stops has not died of what it was sent."""
+    play = Play()
+    play.event(Orphaned("a", "a/1", "restart"))
+    assert not play.match.wary
+    play.event(Orphaned("b", "b/1", NODE_DEAD))
+    assert play.match.wary
+    play.turn("a", n="x")
+    assert play.match.wary
+    play.turn("a", n=1)
+    assert not play.match.wary

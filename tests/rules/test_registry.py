@@ -163,7 +163,9 @@ BROKEN = {
     "nobody": ("(2, 3)", "(0, 3)", r"GAME\['players'\]"),
     "bounds swapped": ("(2, 3)", "(3, 2)", r"GAME\['players'\]"),
     "players a number": ("(2, 3)", "2", r"GAME\['players'\]"),
+    "a bound that is a float": ("(2, 3)", "(2, 3.0)", r"GAME\['players'\]"),
     "no time": ('"title"', '"turnTimeoutMs": 0, "title"', "turnTimeoutMs"),
+    "leeway below zero": ('"title"', '"leewayMs": -1, "title"', "leewayMs.* is -1"),
     "time a float": ('"title"', '"turnTimeoutMs": 3e3, "title"', "turnTimeoutMs"),
     "simultaneous a text": ('"title"', '"simultaneous": "no", "title"', "simultaneous"),
     "example with player": ('{"go": 1}', '{"go": 1, "player": "x"}', "exampleTurn"),
@@ -370,8 +372,9 @@ def test_without_an_example_a_reducer_that_changes_its_input_is_still_seen(packa
 
 
 def test_without_an_example_a_good_game_passes(package_of: Callable[..., str]) -> None:
-    """The example is optional."""
-    assert "tiny" in discover(package_of(tiny=GOOD.replace('"exampleTurn": {"go": 1},', "")))
+    """The example is optional; so is what is said about the game."""
+    code = GOOD.replace('"exampleTurn": {"go": 1},', "")
+    assert discover(package_of(tiny=code[code.index("GAME") :]))["tiny"].doc == ""
 
 
 def test_a_file_with_a_name_for_no_address_is_refused(package_of: Callable[..., str]) -> None:
