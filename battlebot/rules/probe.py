@@ -112,7 +112,7 @@ class _Probe:
                     raise self.bad("validate accepts a turn of a bot that is not to move", "False")
                 continue
             sentence = self.call("explain", self.game.explain, state, turn)
-            if not isinstance(sentence, str) or not sentence.strip():
+            if not sentence.strip():
                 raise self.bad(f"explain returns {sentence!r} for an invalid turn", "a sentence")
 
     def check_sights(self, state: State) -> None:
