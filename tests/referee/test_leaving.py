@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from matches import START_S, Play
+from msgspec.structs import replace
 
 from battlebot.referee.events import NODE_DEAD, Joined, Left, Orphaned, Overdue
 
@@ -289,6 +290,16 @@ def test_a_turn_ends_nobodys_absence() -> None:
     play.event(Left("b", "b/1", clean=True))
     play.turn("a", 0.5, n=1)
     assert play.seat("b").place is None
+
+
+def test_a_bot_that_is_back_sits_as_before() -> None:
+    """Of its absence nothing is left."""
+    play = Play()
+    seat = play.seat("b")
+    play.event(Orphaned("b", "b/1", "restart"))
+    assert (play.seat("b").place, play.seat("b").left_place, play.seat("b").how) == (None, "b/1", "restart")
+    play.event(Joined("b", "b/2"), 1.0)
+    assert play.seat("b") == replace(seat, place="b/2")
 
 
 def test_a_match_is_wary_from_the_death_of_a_node_to_the_next_turn() -> None:

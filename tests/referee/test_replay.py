@@ -12,7 +12,7 @@ from matches import GAMES, NUMBERWANG, START_S, Play, a_simultaneous_game, raisi
 from records import record, won
 
 from battlebot.referee.events import Failed, GaveUp, Left, Orphaned, Overdue, Reconfigured, TimedOut, Voided
-from battlebot.referee.replay import check_match
+from battlebot.referee.replay import check_match, states
 from battlebot.rules.contract import RESERVED_OF_A_STATE
 
 Stored = dict[str, Any]
@@ -73,6 +73,8 @@ def test_a_match_that_went_on_without_some_replays() -> None:
     assert play.verdict() == ("a", "complete", "none")
     record = stored(play)
     assert (record["match"]["forfeit"], record["match"]["reconfigured"]) == ([3, 6], [2])
+    assert [state["currentTick"] for state in states(play.game, record)] == [0, 0, 0, 0, 1, 1, 2]
+    assert list(states(play.game, record))[-1] == play.match.state
     assert check_match(play.game, record) == []
     del record["match"]["forfeit"]
     assert check_match(play.game, record) != []

@@ -188,12 +188,16 @@ def test_what_comes_from_a_bot_that_is_out_changes_nothing() -> None:
 def test_a_seat_that_the_server_emptied_ends_also_a_match_that_goes_on() -> None:
     """It was not the bot's fault: it is not put out, and the match counts for nobody."""
     play = going_on()
+    play.turn("b", n=1)
+    play.event(Left("b", "b/1", clean=True))
     play.event(Orphaned("a", "a/1"))
     play.event(Overdue(), 15.0)
     assert play.verdict() == (None, "error", "server")
     assert play.match.verdict is not None
-    assert play.match.verdict.evidence["emptiedBy"] == {"a": "server"}
-    assert play.recorded == []
+    evidence = play.match.verdict.evidence
+    assert (evidence["absent"], evidence["emptiedBy"]) == (["a", "b"], {"a": "server"})
+    assert (evidence["awayMs"], evidence["allowedMs"]) == ({"a": 15_000, "b": 15_000}, {"a": 15_000})
+    assert [entry.get("forfeit") for entry in play.recorded] == [None]
 
 
 @pytest.mark.parametrize("goes_on", [True, False])
