@@ -216,6 +216,7 @@ BROKEN = {
     "complete is 0": ('"complete": False', '"complete": 0', "neither True nor False"),
     "over at once": ('"complete": False', f"{END.replace('turn[', 'dict(player=None)[')}", "a state that is complete"),
     "victor too early": ('"log": []', '"log": [], "victor": None', "before it is complete"),
+    "reason too early": ('"log": []', '"log": [], "reason": "none"', "before it is complete"),
     "tuple in the state": ('"log": []', '"log": ()', "comes back from JSON changed"),
     "key that is no text": ('"log": []', '"log": [], "map": {1: 2}', "comes back from JSON changed"),
     "set in the state": ('"log": []', '"log": [], "set": {1}', "cannot be written as JSON"),
@@ -362,6 +363,10 @@ def reducer(state, turn):
 def view(state, player):
     own = {bot: fingers for bot, fingers in state["shown"].items() if bot == player or state["complete"]}
     return {**state, "shown": own}
+
+
+def view_turn(turn, player):
+    return {key: turn[key] for key in ("player", "time", "valid")}
 '''
 
 
