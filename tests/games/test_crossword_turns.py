@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from crossword_positions import a_state, played, refusal, told
 
+from battlebot.rules.contract import game_from_module
 from games import crossword
 from games.crossword.board import ALL_TILES, EMPTY, SIZE
 
@@ -334,6 +335,14 @@ def test_a_phony_taken_back_and_a_play_of_nothing_are_scoreless() -> None:
     assert state["scorelessTurns"] == 3
     state = played(a_state(RACKS), "pass", "pass", "8D HELLO", "challenge")
     assert state["scorelessTurns"] == 1
+
+
+def test_what_is_not_given_is_as_the_page_has_it() -> None:
+    """With the time for a turn; the page has six rules for challenges."""
+    game = game_from_module(crossword)
+    defaults = {"challengeRule": "DOUBLE", "lexicon": "enable1"}
+    assert (game.options_with_defaults({}), game.turn_timeout_ms) == (defaults, 10_000)
+    assert set(RULES) == {"VOID", *IN_VAIN}
 
 
 def test_equal_scores_are_a_draw() -> None:
