@@ -181,6 +181,7 @@ FORGERIES: dict[str, tuple[Callable[[Stored], object], str]] = {
     "no evidence": (changed("match", "evidence", to=None), "incomplete"),
     "no strikes": (changed("match", "strikes", to="none"), "incomplete"),
     "a number that is none": (changed("match", "seq", to="7"), "incomplete"),
+    "a version with a point": (changed("match", "version", to=3.0), "incomplete"),
     "true for a number": (changed("match", "seq", to=True), "incomplete"),
     "a beginning that is none": (changed("startTime", to="noon"), "incomplete"),
     "turns that are none": (changed("turns", to=None), "incomplete"),
