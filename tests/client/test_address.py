@@ -12,6 +12,7 @@ from battlebot.client.errors import BadAddress
     ("host", "websocket_url", "rest_url"),
     [
         ("localhost:3000", "ws://localhost:3000/ws", "http://localhost:3000/bots/a%2Fb"),
+        ("bots.localhost:3000", "ws://bots.localhost:3000/ws", "http://bots.localhost:3000/bots/a%2Fb"),
         ("127.0.0.1:3000", "ws://127.0.0.1:3000/ws", "http://127.0.0.1:3000/bots/a%2Fb"),
         ("[::1]:3000", "ws://[::1]:3000/ws", "http://[::1]:3000/bots/a%2Fb"),
         ("bots.example.org", "wss://bots.example.org/ws", "https://bots.example.org/bots/a%2Fb"),
