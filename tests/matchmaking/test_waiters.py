@@ -34,7 +34,7 @@ def test_only_who_still_waits_is_looked_at() -> None:
     moved.new_place("n1", 1001.0)
     assert [one.player for one in waiters.in_queue("numberwang")] == [here]
     assert waiters.in_queue("connectfour") == []
-    assert [one.player for one in waiters.at(places)] == [here]
+    assert [one.player for one in waiters.at(["n1/9.9", *places])] == [here]
     assert [place in waiters for place in places] == [True, True, False, False]
 
 
