@@ -78,17 +78,14 @@ def outage(game: Game, match: Match, event: Outage, now_s: float) -> Step:
     back; while it lasts, they run on: who comes back before its end was not kept out. Whose doing the empty seat is
     does not change: who stays away loses as before.
     """
-    awaited = game.awaited(match.state)
     seats = tuple(
-        _spared(seat, seat.bot in awaited, event, match.limits)
-        if event.bots is None or seat.bot in event.bots
-        else seat
+        _spared(seat, event, match.limits) if event.bots is None or seat.bot in event.bots else seat
         for seat in match.seats
     )
     return Step(match if seats == match.seats else replace(match, seats=seats))
 
 
-def _spared(seat: Seat, on_turn: bool, event: Outage, limits: Limits) -> Seat:
+def _spared(seat: Seat, event: Outage, limits: Limits) -> Seat:
     since_s = max(event.since_s, seat.resumed_s)
     if seat.back_by_s is None or seat.left_s is None or seat.back_by_s <= since_s or seat.left_s >= event.until_s:
         return seat
@@ -97,7 +94,7 @@ def _spared(seat: Seat, on_turn: bool, event: Outage, limits: Limits) -> Seat:
     seat = replace(seat, back_by_s=back_by_s, resumed_s=resumed_s)
     if event.lasts or seat.stopped:
         return seat
-    if on_turn and seat.asked_s is not None:
+    if seat.asked_s is not None:
         seat = charged(seat, max(0.0, event.since_s - seat.asked_s), max(seat.asked_s, event.since_s))
     return replace(seat, stopped=True)
 

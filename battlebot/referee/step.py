@@ -54,9 +54,8 @@ def start(game: Game, match: Match, now_s: float) -> Step:
         return Step(with_first_due(game, replace(match, state=state), now_s))
     except RAISED as error:
         series = match.series and replace(match.series, boards=match.series.board)
-        state = {"players": bots, "nextPlayer": None, "complete": False}
         verdict = ending.server_fault({"error": type(error).__name__, "event": ending.BEGINNING})
-        return replace(_ended(game, replace(match, state=state, series=series), verdict), failure=error)
+        return replace(_ended(game, ending.bare(replace(match, series=series)), verdict), failure=error)
 
 
 def step(game: Game, match: Match, event: Event, now_s: float) -> Step:

@@ -308,7 +308,7 @@ class Game:
         for name, value in given.items():
             if name not in self.options:
                 known = f"has {listed(tuple(self.options))}" if self.options else "has no options"
-                raise BadMessage(f"{self.name} has no option {str(name)[:64]!r}; it {known}.", option=str(name)[:64])
+                raise BadMessage(f"{self.name} has no option {name[:64]!r}; it {known}.", option=name[:64])
             problem = self.options[name].problem(value)
             if problem:
                 raise BadMessage(f"The option {name!r} of {self.name} {problem}.", option=name)

@@ -36,7 +36,7 @@ def _problem_of_task(task: Any) -> str | None:
         keys = {"task", "direction"}
         if not isinstance(task.get("direction"), str) or task["direction"] not in STEPS:
             return f'"direction" must be one of {", ".join(STEPS)}.'
-    elif isinstance(kind, str) and kind in BOMBS:
+    elif kind in BOMBS:
         keys = {"task", *AXES}
         if not all(is_place(task.get(axis)) for axis in AXES):
             return '"x", "y" and "z" must be integers of at least 0.'

@@ -91,7 +91,6 @@ def _finish(state: State) -> None:
     scores += [{"name": name, "score": state["currentTick"]} for name in left]
     reached = sorted({row["score"] for row in scores}, reverse=True)
     state |= {
-        "waitingFor": [],
         "complete": True,
         "victor": left[0] if len(left) == 1 else None,
         "reason": "complete",

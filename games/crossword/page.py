@@ -53,7 +53,7 @@ def _score_sheet(state: State) -> dict[str, Any]:
     lines: list[dict[int, Row]] = []
     for event in state["events"]:
         player = event["player_index"]
-        if not lines or player in lines[-1] or (player == 0 and 1 in lines[-1]):
+        if not lines or player == 0 or player in lines[-1]:
             lines.append({})
         lines[-1][player] = [_short(event), f"{_gain(event):+d}", str(event["cumulative"])]
     nothing = ["", "", ""]

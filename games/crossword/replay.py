@@ -45,7 +45,7 @@ class _Table:
 
     def play(self, event: Event) -> int:
         tiles = self.not_there(event)
-        rack = event.get("rack") or as_rack(tiles.replace(EMPTY, ""))
+        rack = event.get("rack") or as_rack(tiles)
         play = read_play(self.board, rack, event["position"], tiles)
         self.board = with_tiles(self.board, play.tiles)
         self.last = (list(play.tiles), play.score)
@@ -60,7 +60,7 @@ class _Table:
         (row, column), down = where
         there = "".join(line[column] for line in self.board[row:]) if down else self.board[row][column:]
         return "".join(
-            EMPTY if lies != EMPTY and lies.upper() == tile.upper() else tile
+            EMPTY if lies.upper() == tile.upper() else tile
             for tile, lies in zip(tiles, there.ljust(len(tiles), EMPTY), strict=False)
         )
 

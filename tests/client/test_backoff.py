@@ -32,6 +32,8 @@ def test_only_the_first_connection_is_made_soon() -> None:
     backoff = Backoff(dice=lambda: 1.0)
     assert [backoff.soon_s(), backoff.soon_s(), backoff.soon_s()] == [0, 0.2, 0.4]
     assert Backoff().next_s() <= 0.1
+    backoff.reset()
+    assert [backoff.soon_s(in_match=True) for _ in range(7)] == [0, 0.2, 0.4, 0.8, 1.6, 2, 2]
 
 
 def test_ten_thousand_failures_do_not_overflow() -> None:

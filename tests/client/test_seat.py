@@ -65,4 +65,15 @@ def test_without_versions_nothing_is_sent_again() -> None:
     seat = Seat("Me", "")
     seat.take(plain, first=True)
     seat.sent({"n": 1})
+    assert seat.take(plain, first=False) is Step.WAIT
     assert seat.take(plain, first=True) is Step.CHOOSE
+
+
+def test_who_is_back_and_not_asked_has_no_turn_under_way() -> None:
+    """Its turn had arrived: it answers the next round, which another bot's turn began."""
+    seat = Seat("Me", "m1")
+    seat.take(Update.of(update(5, None, waitingFor=["Me", "You"])), first=True)
+    seat.sent({"n": 1, "version": 5})
+    assert seat.take(Update.of(update(6, None, waitingFor=["You"])), first=True) is Step.WAIT
+    next_round = update(7, None, waitingFor=["Me", "You"], turn={"n": 1, "player": "You"})
+    assert seat.take(Update.of(next_round), first=False) is Step.CHOOSE

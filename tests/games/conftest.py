@@ -19,11 +19,14 @@ Step = tuple[State, Turn | None]
 
 @pytest.fixture(scope="session")
 def random_play() -> Callable[..., Iterator[Step]]:
-    """Returns a player of random games: it yields each state with the legal turn made in it, None for the last."""
+    """Returns a player of random games: it yields each state with the legal turn made in it, None for the last.
+
+    Three play, if the game allows it.
+    """
 
     def play(game: Game, seed: int, players: list[str] | None = None, **options: Any) -> Iterator[Step]:
         random = Random(seed)
-        players = players or [f"bot {n}" for n in range(game.min_players)]
+        players = players or [f"bot {n}" for n in range(max(game.min_players, min(3, game.max_players)))]
         state = game.initial_state(players, seed, options)
         for _ in range(MAX_TURNS):
             awaited = game.awaited(state)

@@ -9,7 +9,7 @@ import pytest
 from battlebot.errors import BadMessage
 from battlebot.rules.contract import Game, State
 from battlebot.rules.registry import discover
-from battlebot.storable import problem_of_size
+from battlebot.storable import problem_of_size, problem_of_storing
 from battlebot.wire.jsontext import encode
 from games.battlecube.ticks import MOST_BOMBS
 
@@ -138,7 +138,8 @@ def test_a_tick(cells: dict[str, Cell], tasks: dict[str, Any], losers: dict[str,
     assert [(item["x"], item["y"], item["z"]) for item in after["items"]] == bombs
     assert set(where(after)) == set(cells) - set(losers)
     assert after["currentTick"] == 1
-    assert events(after).count("PLAYER_LOST") == len(losers)
+    told = [{"name": name, "cause": cause} for name, cause in lost(after).items()]
+    assert [body for name, body in after["events"] if name == "PLAYER_LOST"] == told
 
 
 def test_of_more_bombs_than_may_lie_the_last_ones_have_no_effect() -> None:
@@ -287,10 +288,13 @@ def test_another_setup_takes_effect_at_once_where_nobody_has_been_asked() -> Non
 
 
 def test_each_new_size_places_all_anew() -> None:
-    """Also one that there was before."""
-    state = GAME.configure(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}), {"edgeLength": 9}, False)
-    again = GAME.configure(GAME.configure(state, {"edgeLength": 8}, False), {"edgeLength": 9}, False)
-    assert where(again) != where(state)
+    """Also one that there was before, and that of the beginning."""
+    state = GAME.initial_state(["a", "b", "c"], 7, {"edgeLength": 9})
+    seen = [where(state)]
+    for edge in (8, 9, 8, 9):
+        state = GAME.configure(state, {"edgeLength": edge}, False)
+        assert where(state) not in seen
+        seen.append(where(state))
 
 
 BAD_TASKS: dict[str, tuple[Any, str]] = {
@@ -322,11 +326,12 @@ def test_an_integer_may_have_a_point() -> None:
 
 @pytest.mark.parametrize("place", [2**63 - 1, 2.0**62, 2.0**63, 2.0**64, 1e30, 1.7e308])
 def test_a_bomb_far_outside_has_no_effect(place: float) -> None:
-    """An integer of more than 64 bits comes in as a float."""
+    """An integer of more than 64 bits comes in as a float, and stays one: it could not be stored."""
     state, task = start({"a": (0, 0, 0), "b": (1, 1, 1)}), {"task": "PLACE_BOMB", "x": 0, "y": place, "z": 0}
     assert GAME.validate(state, {"player": "a", "tasks": [task]})
     after = play(state, a=task)
     assert (after["items"], after["lost"]) == ([], [])
+    assert problem_of_storing(after) is None
 
 
 @pytest.mark.parametrize(("tasks", "sentence"), BAD_TASKS.values(), ids=list(BAD_TASKS))
@@ -355,6 +360,7 @@ OBJECTIONS: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "between cells": (["a"], {"playerStartPositions": [{"name": "a", "x": 1.5, "y": 0, "z": 0}]}, "coordinates of 0"),
     "outside": (["a"], {"playerStartPositions": [{"name": "a", "x": 8, "y": 0, "z": 0}]}, "coordinates of 0 to 7"),
     "no list": (["a"], {"playerStartPositions": "a"}, "must be a list"),
+    "a number": (["a"], {"playerStartPositions": 1}, "must be a list"),
     "no object": (["a"], {"playerStartPositions": ["a"]}, "must be a list of"),
     "another key": (
         ["a"],
@@ -374,6 +380,21 @@ OBJECTIONS: dict[str, tuple[list[str], dict[str, Any], str]] = {
 def test_what_cannot_start_is_said(players: list[str], options: dict[str, Any], sentence: str) -> None:
     """In the sentences of the page where it has one."""
     assert sentence in (GAME.objection(players, GAME.options_with_defaults(options)) or "")
+
+
+def test_what_cannot_start_does_not() -> None:
+    """In an open contest the bots that meet are not those whose positions were given."""
+    with pytest.raises(ValueError, match="no player start positions for all players"):
+        GAME.initial_state(["a", "b"], 7, {"playerStartPositions": [{"name": "a", "x": 0, "y": 0, "z": 0}]})
+
+
+def test_start_positions_come_in_any_order() -> None:
+    """The players keep theirs; the first tick is told with it, before anybody is asked."""
+    positions = [{"name": name, "x": x, "y": 0, "z": 0} for x, name in enumerate("bca")]
+    state = GAME.initial_state(["c", "b", "a"], 7, {"playerStartPositions": positions})
+    assert [(row["name"], row["x"]) for row in state["positions"]] == [("c", 1), ("b", 0), ("a", 2)]
+    ((name, told),) = state["events"]
+    assert (name, told["players"], told["gameInfo"]["currentTick"]) == ("NEXT_TICK", state["positions"], 0)
 
 
 def test_nobody_sees_what_others_plan() -> None:
@@ -427,6 +448,8 @@ def test_a_grid_may_be_full() -> None:
     assert len(set(where(GAME.initial_state(names, 1, {"edgeLength": 2})).values())) == 8
     state = GAME.configure(GAME.initial_state(names, 1, {"edgeLength": 4}), {"edgeLength": 2}, False)
     assert set(where(state).values()) == {(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)}
+    with pytest.raises(ValueError, match="Too many players"):
+        GAME.configure(GAME.initial_state([*names, "p8"], 1, {"edgeLength": 4}), {"edgeLength": 2}, False)
 
 
 LIMITS = {"maxNumOfTicks": (1, 10_000), "edgeLength": (1, 64), "numOfTasksPerTick": (1, 20), "speed": (0, 10_000)}

@@ -57,6 +57,8 @@ def test_no_function_changes_what_it_is_given(game: Game, random_play: Any) -> N
                 game.validate(state, one)
                 game.reducer(state, one)
                 game.explain(state, one)
+                if game.goes_on_without:
+                    game.forfeit(state, one["player"], "late")
             for player in (None, *state["players"]):
                 game.view(state, player)
             game.render(state)

@@ -53,7 +53,7 @@ def test_the_committed_graph_is_what_the_list_builds(folder: Path) -> None:
 @pytest.mark.parametrize("packed", [False, True])
 def test_any_other_list_is_a_file(folder: Path, packed: bool, built: bool) -> None:
     """Plain or packed, in any case and order; what is no word for the board is left out."""
-    text = "zebra\nCAB\n\nan\no'clock\nA\n" + "a" * 16 + "\n"
+    text = "zebra \nCAB\n\nan\no'clock\nA\n" + "a" * 16 + "\n"
     if packed:
         (folder / "mine.txt.gz").write_bytes(gzip.compress(text.encode()))
     else:

@@ -125,8 +125,9 @@ def test_the_tiles_are_the_english_ones() -> None:
 
 
 def test_positions_are_read_as_they_are_written() -> None:
-    """All cells, both directions."""
+    """All cells, both directions; in small letters too."""
     for row in range(SIZE):
         for column in range(SIZE):
             for down in (False, True):
-                assert parse_position(position((row, column), down)) == ((row, column), down)
+                text = position((row, column), down)
+                assert parse_position(text) == parse_position(text.lower()) == ((row, column), down)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from crossword_positions import a_state, played, refusal, told
 
+from battlebot.rules.contract import game_from_module
 from games import crossword
 from games.crossword.board import ALL_TILES, EMPTY, SIZE
 
@@ -336,6 +337,14 @@ def test_a_phony_taken_back_and_a_play_of_nothing_are_scoreless() -> None:
     assert state["scorelessTurns"] == 1
 
 
+def test_what_is_not_given_is_as_the_page_has_it() -> None:
+    """With the time for a turn; the page has six rules for challenges."""
+    game = game_from_module(crossword)
+    defaults = {"challengeRule": "DOUBLE", "lexicon": "enable1"}
+    assert (game.options_with_defaults({}), game.turn_timeout_ms) == (defaults, 10_000)
+    assert set(RULES) == {"VOID", *IN_VAIN}
+
+
 def test_equal_scores_are_a_draw() -> None:
     """Six passes with racks of the same worth."""
     over = played(a_state(("AEIRSTU", "AEINSTU")), *["pass"] * 6)
@@ -385,7 +394,8 @@ def test_a_page_shows_racks_the_score_sheet_and_all_events_in_words() -> None:
         [1, 3],
     )
     assert racks["rows"] == [["Ada", "24", state["racks"][0], "7"], ["Ben", "0", state["racks"][1], "7"]]
-    assert (sheet["head"], sheet["numbers"]) == (
+    assert (sheet["title"], sheet["head"], sheet["numbers"]) == (
+        "Score sheet",
         ["#", "Ada", "Points", "Total", "Ben", "Points", "Total"],
         [0, 2, 3, 5, 6],
     )
@@ -394,6 +404,7 @@ def test_a_page_shows_racks_the_score_sheet_and_all_events_in_words() -> None:
         ["2", "7H X", "+9", "33", "", "", ""],
         ["3", "taken back", "-9", "24", "pass", "+0", "0"],
     ]
+    assert events["title"] == "Events; challenges under the rule DOUBLE, words of enable1"
     assert (events["head"], events["numbers"]) == (["#", "Bot", "What", "Words", "Points", "Total"], [0, 4, 5])
     assert events["rows"] == [
         ["1", "Ada", "laid HELLO at 8D", "HELLO", "+24", "24"],
@@ -408,6 +419,10 @@ def test_a_page_has_whose_turn_comes_first_on_the_left() -> None:
     """What the first player does after the second begins a line."""
     shown = crossword.show(played(a_state(RACKS[::-1]), "pass", PHONY, "challenge", "pass"))
     assert ("".join(shown["columns"]), shown["rows"]) == ("ABCDEFGHIJKLMNO", [str(row) for row in range(1, 16)])
+    assert [[(square["kind"], square["text"]) for square in row[:6]] for row in shown["board"][:2]] == [
+        [("word3", "3W"), *[("empty", "")] * 2, ("letter2", "2L"), *[("empty", "")] * 2],
+        [("empty", ""), ("word2", "2W"), *[("empty", "")] * 3, ("letter3", "3L")],
+    ]
     assert [(row[1], row[4]) for row in shown["tables"][1]["rows"]] == [
         ("pass", "8D LOHEL"),
         ("", "taken back"),
@@ -438,6 +453,7 @@ def test_a_page_shows_how_it_ended(rule: str) -> None:
     short, said = ENDS_SHOWN[rule]
     assert [text for row in sheet["rows"] for text in (row[1], row[4]) if text] == ["8D HELLO", *short]
     assert [row[2] for row in events["rows"][1:]] == [*said, "gets twice the opponent's AEIRSTU"]
+    assert events["rows"][-1][4] == "+14"
     shown = crossword.show(played(a_state(("?ELLO", "AEIRSTU")), "8D hELLO", *["pass"] * 6))
     assert shown["board"][7][3:5] == [{"text": "H", "kind": "blank"}, {"text": "E", "kind": "tile"}]
     assert [row[2].split()[:3] for row in shown["tables"][2]["rows"][-2:]] == [["is", "left", "with"]] * 2

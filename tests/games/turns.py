@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from battlebot.rules.contract import Game, State, Turn
+from games.battlecube.tasks import AXES, STEPS
 
 TRIES = 2000
 
@@ -34,12 +35,26 @@ def _crossword(state: State, player: str, random: Random) -> Iterator[Turn]:
     yield {"type": "PASS"}
 
 
+def _battlecube(state: State, player: str, random: Random) -> Iterator[Turn]:
+    """Yields moves mostly, some bombs, and now and then nothing."""
+
+    def task() -> dict[str, Any]:
+        kind = random.random()
+        if kind < 0.7:
+            return {"task": "MOVE", "direction": random.choice(list(STEPS))}
+        bomb = {axis: random.randrange(state["edgeLength"]) for axis in AXES}
+        return {"task": "PLACE_BOMB", **bomb} if kind < 0.9 else {"task": "NOOP"}
+
+    yield {"tasks": [task() for _ in range(state["numOfTasksPerTick"])]}
+
+
 # game -> candidates for the bot on turn, without "player"; they need not all be legal
 GENERATORS: dict[str, Callable[[State, str, Random], Iterator[Turn]]] = {
     "numberwang": lambda state, player, random: iter(
         [{"n": random.choice([0, 1, -1, random.randint(-9, 9), random.uniform(-5, 5)])}]
     ),
     "crossword": _crossword,
+    "battlecube": _battlecube,
 }
 
 
@@ -58,13 +73,18 @@ def legal_turn(game: Game, state: State, player: str, random: Random) -> Turn:
 
 
 def _variations(game: Game, state: State, random: Random) -> Iterator[Turn]:
-    """Yields the example turn with other numbers (below the state's longest list) and other texts of the state."""
+    """Yields the example turn with other numbers (below the state's longest list) and other texts of the state.
+
+    Often the example itself is the first; but it may always be legal, and a play of nothing else would show little.
+    """
     if game.example_turn is None:
         return
-    yield dict(game.example_turn)
+    if random.random() < 0.5:
+        yield dict(game.example_turn)
     texts, longest = _texts_and_longest(state)
     for _ in range(TRIES):
         yield _varied(dict(game.example_turn), sorted(texts), longest, random)
+    yield dict(game.example_turn)
 
 
 def _varied(value: Any, texts: list[str], longest: int, random: Random) -> Any:

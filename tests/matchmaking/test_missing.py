@@ -62,6 +62,12 @@ def test_who_is_not_missing_any_more_is_forgotten(client: redis.Redis) -> None:
     assert {bot: wait.seconds for bot, wait in missing.noted("g", "cup", "a run").items()} == {"a": 0, "b": 20}
 
 
+def test_another_run_of_a_contest_knows_nothing_of_whom_one_before_missed(client: redis.Redis) -> None:
+    """The time of each bot begins again."""
+    noted(client, 100.0)
+    assert Missing(client).noted("g", "cup", "another run") == {}
+
+
 def test_a_bot_is_missed_all_the_same_when_the_clock_was_set_back(client: redis.Redis) -> None:
     """By an hour, in which it would not be missed at all otherwise. What was counted before stays."""
     noted(client, 3700.0)

@@ -12,12 +12,37 @@ from lobbies import Bot, beats, bot_of, comes, others
 
 from battlebot.arena.live.queue import BY_A_TASK, Ticket
 from battlebot.arena.node.player import Player
+from battlebot.arena.places import Traits
 from battlebot.errors import Unavailable
 from battlebot.matchmaking.lobby import Lobby
+from battlebot.matchmaking.waiters import Waiter, Waiters
 from battlebot.redisio import keys
 from battlebot.runtime.lag import Lag
 from battlebot.wire import closing
 from battlebot.wire.login import Login
+
+
+def test_only_who_still_waits_is_looked_at() -> None:
+    """Who is gone is kept until it leaves; who has a seat, or waits elsewhere by now, is forgotten."""
+    waiters, table = Waiters(), object()
+    players = [comes(bot, bot) for bot in ("here", "gone", "seated", "moved")]
+    places = [player.new_place("n1", 1000.0) for player in players]
+    for player in players:
+        waiters.add(player)
+    here, gone, seated, moved = players
+    gone.gone, seated.table = True, table  # type: ignore[assignment]
+    moved.new_place("n1", 1001.0)
+    assert [one.player for one in waiters.in_queue("numberwang")] == [here]
+    assert waiters.in_queue("connectfour") == []
+    assert [one.player for one in waiters.at(["n1/9.9", *places])] == [here]
+    assert [place in waiters for place in places] == [True, True, False, False]
+
+
+def test_only_who_comes_by_itself_and_for_one_match_waits_with_a_limit() -> None:
+    """In a contest someone new may come; a door that pairs by name cannot tell that nobody came."""
+    duelist = comes()
+    duelist.traits = Traits(boards=2)
+    assert [Waiter.of(player).patient for player in (comes(), comes(contest="cup"), duelist)] == [False, True, True]
 
 
 def test_who_is_gone_while_the_clock_ticks_leaves_no_ticket(lobby: Lobby) -> None:

@@ -64,6 +64,14 @@ def test_a_turn_that_comes_too_late_is_none(turn: dict[str, object]) -> None:
     assert play.match.verdict.evidence == {"bot": "a", "version": 0, **times}
 
 
+def test_a_time_out_says_whether_the_bot_had_read_its_question() -> None:
+    """If not, it did not read what was sent before either."""
+    play = Play()
+    play.event(TimedOut("a", 0, 3.0, unread=True), 3.0)
+    assert play.match.verdict is not None
+    assert play.match.verdict.evidence["unread"] is True
+
+
 def test_garbage_that_comes_too_late_is_a_timeout_too() -> None:
     """Three strikes are not left."""
     play = Play()

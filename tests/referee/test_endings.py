@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import orjson
 import pytest
-from matches import NOUGHTS, START_S, Play
+from matches import NOUGHTS, NUMBERWANG, START_S, Play, with_rules
 from msgspec.structs import replace
 
 from battlebot.arena.live.calls import decode_match, encode_match
@@ -54,6 +56,8 @@ def test_a_match_that_stands_still_is_looked_after_and_then_given_up() -> None:
         assert (play.match.nudges, play.last.updates) == (nudges, ())
     play.event(Overdue(), 3.0 + NUDGE_AFTER_S)
     assert play.verdict() == (None, "error", "server")
+    assert play.match.verdict is not None
+    assert play.match.verdict.evidence == {"nudges": MAX_NUDGES}
 
 
 def test_a_valid_turn_forgives_all_looks() -> None:
@@ -97,6 +101,18 @@ def test_a_game_that_failed_elsewhere_ends_its_match() -> None:
     error = KeyError("board")
     assert play.event(Failed("the page failed", error)).failure is error
     assert play.verdict() == (None, "error", "server")
+
+
+def test_a_reason_of_the_games_own_is_told() -> None:
+    """How it was decided is the game's to say (seed 000); the verdict is that it ended by its rules."""
+
+    def reducer(state: dict[str, Any], turn: dict[str, Any]) -> dict[str, Any]:
+        return {**state, "complete": True, "victor": "b", "reason": "resigned"}
+
+    play = Play(with_rules(NUMBERWANG, reducer=reducer))
+    play.turn("a", n=0)
+    assert play.verdict() == ("b", "complete", "none")
+    assert play.messages()[0][1]["state"]["reason"] == "resigned"
 
 
 def test_the_organiser_may_take_a_match_back() -> None:

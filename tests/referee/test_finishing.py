@@ -66,6 +66,8 @@ SCORES: list[tuple[dict[str, Any], dict[str, int] | None]] = [
     ({"scores": [{"name": "a", "score": True}]}, None),
     ({"scores": [{"name": ["a"], "score": 1}]}, None),
     ({"scores": [7]}, None),
+    ({"scores": [{"name": "a", "score": -(10**12)}]}, {"a": -(10**12)}),
+    ({"scores": [{"name": "a", "score": -(10**12) - 1}]}, None),
 ]
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import gevent
 import pytest
-from matches import NOUGHTS, NUMBERWANG, START_S, Play, a_match, raising, with_rules
+from matches import NOUGHTS, NUMBERWANG, START_S, Play, a_match, a_simultaneous_game, raising, with_rules
 
-from battlebot.referee.events import Joined, Left, Overdue, Turned
+from battlebot.referee.events import Joined, Left, Overdue, TimedOut, Turned
 from battlebot.referee.match import Fault
 from battlebot.referee.step import start, step
 from battlebot.referee.telling import seen_by, update_for
@@ -238,6 +238,8 @@ def test_a_view_that_fails_leaks_no_secret(player: str | None) -> None:
         "reason": "error",
     }
     assert not {"bag", "racks", "Q", "XYZ"} & set(json.dumps(play.messages()).replace('"', " ").split())
+    play = Play(with_rules(a_simultaneous_game(), view=raising))
+    assert seen_by(play.game, play.match, player)["waitingFor"] == ["a", "b"]
 
 
 def test_everybody_sees_its_own_part_only() -> None:
@@ -358,6 +360,17 @@ def test_a_first_state_that_is_too_large_ends_its_match_before_it_begins() -> No
     assert answer.match.verdict is not None
     assert answer.match.verdict.evidence == {"error": "ValueError", "event": "Begun"}
     assert str(answer.failure) == "the game's state has 5,000,078 bytes as JSON, which are too many to be stored"
+
+
+def test_a_match_whose_state_could_not_be_stored_ends_without_it() -> None:
+    """However it ends: its record has what every game has."""
+    play = Play(with_rules(NUMBERWANG, reducer=lambda state, turn: {**state, "nextPlayer": "b", "x": {"$ref": 1}}))
+    play.turn("a", n=1)
+    assert play.match.verdict is None
+    play.event(TimedOut("b", 1, 3.0), 3.0)
+    assert play.verdict() == (None, "error", "server")
+    end = {"complete": True, "victor": None, "reason": "error"}
+    assert play.match.state == {"players": ["a", "b"], "nextPlayer": "b", **end}
 
 
 @pytest.mark.parametrize("sentence", [None, 7, {1, 2}, b"no", "half a pair: \ud800"], ids=ascii)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from matches import START_S, Play
+from msgspec.structs import replace
 
-from battlebot.referee.events import Joined, Left, Orphaned, Overdue
+from battlebot.referee.events import NODE_DEAD, Joined, Left, Orphaned, Overdue
 
 
 @pytest.mark.parametrize(("clean", "fault"), [(True, "bot"), (False, "network")])
@@ -289,3 +290,26 @@ def test_a_turn_ends_nobodys_absence() -> None:
     play.event(Left("b", "b/1", clean=True))
     play.turn("a", 0.5, n=1)
     assert play.seat("b").place is None
+
+
+def test_a_bot_that_is_back_sits_as_before() -> None:
+    """Of its absence nothing is left."""
+    play = Play()
+    seat = play.seat("b")
+    play.event(Orphaned("b", "b/1", "restart"))
+    assert (play.seat("b").place, play.seat("b").left_place, play.seat("b").how) == (None, "b/1", "restart")
+    play.event(Joined("b", "b/2"), 1.0)
+    assert play.seat("b") == replace(seat, place="b/2")
+
+
+def test_a_match_is_wary_from_the_death_of_a_node_to_the_next_turn() -> None:
+    """A node that the operator stops has not died of what it was sent."""
+    play = Play()
+    play.event(Orphaned("a", "a/1", "restart"))
+    assert not play.match.wary
+    play.event(Orphaned("b", "b/1", NODE_DEAD))
+    assert play.match.wary
+    play.turn("a", n="x")
+    assert play.match.wary
+    play.turn("a", n=1)
+    assert not play.match.wary

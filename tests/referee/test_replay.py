@@ -8,11 +8,11 @@ from random import Random
 from typing import Any
 
 import pytest
-from matches import GAMES, NUMBERWANG, Play, a_simultaneous_game, with_rules
+from matches import GAMES, NUMBERWANG, START_S, Play, a_simultaneous_game, raising, with_rules
 from records import record, won
 
 from battlebot.referee.events import Failed, GaveUp, Left, Orphaned, Overdue, Reconfigured, TimedOut, Voided
-from battlebot.referee.replay import check_match
+from battlebot.referee.replay import check_match, states
 from battlebot.rules.contract import RESERVED_OF_A_STATE
 
 Stored = dict[str, Any]
@@ -73,6 +73,8 @@ def test_a_match_that_went_on_without_some_replays() -> None:
     assert play.verdict() == ("a", "complete", "none")
     record = stored(play)
     assert (record["match"]["forfeit"], record["match"]["reconfigured"]) == ([3, 6], [2])
+    assert [state["currentTick"] for state in states(play.game, record)] == [0, 0, 0, 0, 1, 1, 2]
+    assert list(states(play.game, record))[-1] == play.match.state
     assert check_match(play.game, record) == []
     del record["match"]["forfeit"]
     assert check_match(play.game, record) != []
@@ -172,11 +174,15 @@ FORGERIES: dict[str, tuple[Callable[[Stored], object], str]] = {
     "times missing": (changed("match", "clocks", to=[1.0]), "times"),
     "the server's share missing": (changed("match", "serverMs", to=[]), "times"),
     "a turn that took too long": (changed("match", "clocks", 1, to=3002.0), "clock"),
+    "a turn that took less than no time": (changed("match", "clocks", 1, to=-0.5), "clock"),
+    "a turn before the beginning": (changed("turns", 0, "time", to=int(START_S * 1000) - 3000), "times"),
     "a turn of yesterday": (changed("turns", 1, "time", to=86_400_000), "times"),
     "a turn at no time": (changed("turns", 1, "time", to="noon"), "times"),
     "no evidence": (changed("match", "evidence", to=None), "incomplete"),
     "no strikes": (changed("match", "strikes", to="none"), "incomplete"),
     "a number that is none": (changed("match", "seq", to="7"), "incomplete"),
+    "a version with a point": (changed("match", "version", to=3.0), "incomplete"),
+    "true for a number": (changed("match", "seq", to=True), "incomplete"),
     "a beginning that is none": (changed("startTime", to="noon"), "incomplete"),
     "turns that are none": (changed("turns", to=None), "incomplete"),
     "void without a reason": (changed("match", "void", to=True), "void"),
@@ -203,6 +209,7 @@ CLAIMS: dict[str, tuple[str, Callable[[Stored], object], str]] = {
     "who ran out of time was not to move": ("a time-out", changed("match", "evidence", "bot", to="a"), "evidence"),
     "there was time left": ("a time-out", changed("match", "evidence", "thinkingMs", to=2999), "evidence"),
     "who ran out of time has won": ("a time-out", changed("victor", to="b"), "victor"),
+    "a stranger has won": ("a time-out", changed("victor", to="z"), "victor"),
     "two strikes are not three": ("strikes", changed("match", "strikes", "b", to=2), "evidence"),
     "who was invalid has won": ("strikes", changed("victor", to="b"), "victor"),
     "nobody was gone": ("a bot that left", changed("match", "evidence", "emptiedBy", to={}), "evidence"),
@@ -251,5 +258,6 @@ def test_rules_that_fail_are_told_and_not_raised() -> None:
     """The game is another by now."""
     found = won()
     assert [one["code"] for one in check_match(GAMES["noughtsandcrosses"], found)] == ["invalid-turn"]
+    assert [one["code"] for one in check_match(with_rules(NUMBERWANG, reducer=raising), found)] == ["game-error"]
     del found["turns"][0]["player"]
     assert [one["code"] for one in check_match(NUMBERWANG, found)] == ["incomplete"]

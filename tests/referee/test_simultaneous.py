@@ -166,6 +166,7 @@ def test_a_match_goes_on_without_who_is_out() -> None:
     play.event(GaveUp("c", 0, "invalid", "no JSON", cause={"error": "VALIDATION_ERROR", "details": "no JSON"}))
     play.turn("d", n=1)
     assert list(play.match.state["out"]) == ["a", "b", "c"]
+    assert play.match.state["out"]["b"] == "The bot's turns were not valid: A turn must be one JSON object."
     assert play.match.state["out"]["c"] == {"error": "VALIDATION_ERROR", "details": "no JSON"}
     assert [entry.get("forfeit") for entry in play.recorded] == [True, True, True, None]
     assert replayed(play, ("a", "b", "c", "d")) == play.match.state
@@ -187,12 +188,16 @@ def test_what_comes_from_a_bot_that_is_out_changes_nothing() -> None:
 def test_a_seat_that_the_server_emptied_ends_also_a_match_that_goes_on() -> None:
     """It was not the bot's fault: it is not put out, and the match counts for nobody."""
     play = going_on()
+    play.turn("b", n=1)
+    play.event(Left("b", "b/1", clean=True))
     play.event(Orphaned("a", "a/1"))
     play.event(Overdue(), 15.0)
     assert play.verdict() == (None, "error", "server")
     assert play.match.verdict is not None
-    assert play.match.verdict.evidence["emptiedBy"] == {"a": "server"}
-    assert play.recorded == []
+    evidence = play.match.verdict.evidence
+    assert (evidence["absent"], evidence["emptiedBy"]) == (["a", "b"], {"a": "server"})
+    assert (evidence["awayMs"], evidence["allowedMs"]) == ({"a": 15_000, "b": 15_000}, {"a": 15_000})
+    assert [entry.get("forfeit") for entry in play.recorded] == [None]
 
 
 @pytest.mark.parametrize("goes_on", [True, False])
@@ -302,8 +307,12 @@ def test_giving_up_ends_a_match_of_two() -> None:
     play = Play(NUMBERWANG)
     play.event(GaveUp("a", 1, "timeout", "no answer within 5000 ms"))
     assert play.match.verdict is None
-    play.event(GaveUp("a", 0, "timeout", "no answer within 5000 ms"))
+    play.event(GaveUp("a", 0, "timeout", "no answer within 5000 ms", thinking_s=2.9375))
     assert play.verdict() == ("b", "timeout", "bot")
+    assert play.match.verdict is not None
+    told = {"code": "no-answer", "sentence": "no answer within 5000 ms"}
+    times = {"thinkingMs": 2938, "limitMs": 3000}
+    assert play.match.verdict.evidence == {"bot": "a", "version": 0, **times, **told}
     assert [(bot, message.get("code")) for bot, message in play.messages()] == [("a", None), ("b", "opponent-failed")]
     assert play.messages()[1][1]["error"].startswith("a was asked, and gave no answer")
 
@@ -339,6 +348,13 @@ def test_options_change_while_a_match_goes_on() -> None:
     assert (play.match.state["size"], play.match.state["asked"]) == (3, True)
     assert len(play.last.updates) == 3
     assert replayed(play, THREE) == play.match.state
+
+
+def test_options_that_a_game_refuses_change_nothing() -> None:
+    """Nobody is told anything, and nothing is recorded."""
+    play = Play(NUMBERWANG)
+    play.event(Reconfigured({"size": 3}))
+    assert (play.match.version, play.match.verdict, play.last.updates) == (0, None, ())
 
 
 def test_what_a_bot_plays_is_echoed_to_nobody_who_may_still_move() -> None:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from matches import NUMBERWANG, START_S, a_match, a_simultaneous_game, with_rules
 
-from battlebot.referee.advance import entered
+from battlebot.referee.advance import asked_from_s, entered
 from battlebot.referee.events import Joined, Reconfigured, Turned
 from battlebot.referee.match import Match
 from battlebot.referee.step import NUDGE_AFTER_S, step, with_first_due
@@ -69,7 +69,7 @@ def all_asked(game: Any, others: str | None = "http://bots.example/b") -> Match:
 
 
 CHANGES: list[tuple[str, float, str | None, bool]] = [
-    ("in the pause", 2.4, "http://bots.example/b", False),
+    ("in the pause", 2.499, "http://bots.example/b", False),
     ("as it ends", 2.5, "http://bots.example/b", True),
     ("after it", 2.6, "http://bots.example/b", True),
     ("one is connected, and knows the state", 2.4, None, True),
@@ -96,6 +96,14 @@ def test_a_setup_that_changes_before_anybody_is_asked_is_another_question(
     assert (answered is match) is not told
     if not told:
         assert step(game, match, Turned("a", {"n": 1}, 0.1, question=1), later_s).match.version == 2
+
+
+def test_what_a_connected_bot_sends_puts_off_nobodys_question() -> None:
+    """Its clock begins anew by it, not the pause."""
+    game = pausing()
+    match = step(game, all_asked(game, None), Turned("b", None, 1.0), START_S + 1.0).match
+    assert match.seats[1].asked_s == START_S + 1.0
+    assert asked_from_s(game, match) == START_S + PAUSE_S
 
 
 def test_a_record_that_does_not_say_whether_bots_were_asked_is_of_when_they_always_were() -> None:

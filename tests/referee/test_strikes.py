@@ -39,7 +39,8 @@ def test_three_of_any_kind_lose(first: str, third: str, bot: str) -> None:
         assert told.code == CODES[kind]
     assert play.verdict() == (other, "invalid", "bot")
     assert play.match.verdict is not None
-    assert play.match.verdict.evidence.items() >= {"bot": bot, "strikes": 3, "code": CODES[third]}.items()
+    evidence = {"bot": bot, "version": 0, "strikes": 3, "code": CODES[third], "sentence": told.error}
+    assert play.match.verdict.evidence == evidence
 
 
 def test_an_out_of_turn_turn_is_an_invalid_one_even_if_it_were_legal() -> None:

@@ -34,6 +34,20 @@ def test_who_is_told_late_that_a_match_has_begun_is_told_as_if_in_time(is_over: 
     assert beginning_for(NOUGHTS, gone_on(is_over), "a") is None
 
 
+def test_an_update_has_its_question_and_what_bots_are_not_told_of_their_time() -> None:
+    """By both its transport knows when to stop waiting."""
+    match = replace(BEGUN, limits=replace(BEGUN.limits, leeway_s=0.5))
+    told = update_for(NOUGHTS, match, replace(BEGUN.seats[0], question=3))
+    assert (told.question, told.leeway_s) == (3, 0.5)
+
+
+@pytest.mark.parametrize(("board", "more"), [(1, True), (2, False)])
+def test_the_last_board_of_a_series_is_followed_by_none(board: int, more: bool) -> None:
+    """Nor is a match by itself."""
+    assert replace(BEGUN, series=replace(SERIES, board=board)).goes_on is more
+    assert not BEGUN.goes_on
+
+
 def test_an_update_says_which_board_of_a_series_it_is_about() -> None:
     """And in a match by itself nothing of that."""
     updates = told_all(GAMES["gomoku"], replace(a_match(GAMES["gomoku"]), series=SERIES))

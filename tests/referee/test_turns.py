@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 from matches import GAMES, NOUGHTS, START_S, Play, a_match
+from msgspec.structs import replace
 
+from battlebot.referee.events import Joined
+from battlebot.referee.match import Seat
+from battlebot.referee.step import start
 from battlebot.referee.telling import update_for
 
 
@@ -18,12 +22,20 @@ def test_what_a_turn_tells_of_secrets_is_told_to_its_bot_alone() -> None:
     own, others = (message["turn"] for _, message in play.messages())
     assert (own["exchanged"], own["rack"]) == (rack[:2], rack)
     assert others == {key: value for key, value in own.items() if key not in ("exchanged", "rack")}
+    play.event(Joined("b", "b/2"))
+    assert ["turn" in message for _, message in play.messages()] == [False]
     for number in range(4):
         play.turn("ba"[number % 2], type="PASS")
     rack = play.match.state["racks"][1]
     play.turn("b", type="EXCHANGE", exchanged=rack[0])
     assert play.verdict()[1] == "complete"
     assert [message["turn"]["exchanged"] for _, message in play.messages()] == [rack[0]] * 2
+
+
+def test_a_new_match_is_started_with_the_games_first_state() -> None:
+    """And with the clock of who is to move."""
+    match = replace(a_match(NOUGHTS), state={}, due_s=None, seats=tuple(Seat(bot, f"{bot}/1", 3.0) for bot in "ab"))
+    assert start(NOUGHTS, match, START_S).match == a_match(NOUGHTS)
 
 
 def test_a_match_begins_without_turn_victor_and_reason() -> None:

@@ -98,9 +98,10 @@ def test_other_options_are_refused_by_name(given: dict[str, Any], sentence: str)
 
 
 def test_a_game_without_options_says_so() -> None:
-    """Nothing is ignored in silence."""
-    with pytest.raises(BadMessage, match="has no options"):
-        a_game(options={}).options_with_defaults({"size": 3})
+    """Nothing is ignored in silence; a long name is cut."""
+    with pytest.raises(BadMessage, match=r"no option 's{64}'; it has no options") as caught:
+        a_game(options={}).options_with_defaults({"s" * 65: 3})
+    assert caught.value.as_dict()["option"] == "s" * 64
 
 
 def test_a_true_is_not_the_choice_1() -> None:
@@ -149,6 +150,9 @@ def test_what_a_module_leaves_out_has_a_default() -> None:
     assert '"é"' in game.render(state)
     assert "not a legal turn of plain" in game.explain(state, {"player": "b"})
     assert (game.doc, game.turn_timeout_ms, game.example_turn) == ("Plain: nothing hidden.", 3000, None)
+    assert (game.leeway_ms, a_game(leewayMs=1).leeway_ms) == (0, 1)
+    assert game.turn_from({"n": 1}) == {"n": 1}
+    assert game.turn_from([{"n": 1}]) is None
 
 
 def test_out_of_turn_and_over_are_explained_for_every_game() -> None:
@@ -184,3 +188,37 @@ def test_a_game_may_say_which_options_do_not_go_together() -> None:
     assert game.options_with_defaults({"size": 5})["size"] == 5
     with pytest.raises(BadMessage, match="Too small"):
         game.options_with_defaults({"size": 3})
+
+
+def with_rules(**functions: Any) -> Game:
+    """The game with other functions."""
+    return replace(a_game(), rules=replace(a_game().rules, **functions))
+
+
+@pytest.mark.parametrize("key", ["players", "nextPlayer", "complete"])
+def test_no_view_may_leave_out_what_a_state_must_have(key: str) -> None:
+    """Nobody could be told of it."""
+    game = with_rules(view=lambda state, player: {name: state[name] for name in state if name != key})
+    with pytest.raises(TypeError, match="it must keep players, nextPlayer and complete"):
+        game.view(game.initial_state(["a", "b"], 0, {}), None)
+
+
+@pytest.mark.parametrize("key", ["player", "time", "valid"])
+def test_no_view_of_a_turn_may_leave_out_the_servers_keys(key: str) -> None:
+    """If the turn has them."""
+    game = with_rules(view_turn=lambda turn, player: {name: turn[name] for name in turn if name != key})
+    turn = {"player": "a", "time": 1, "valid": True}
+    assert game.view_turn(turn, "a") == turn
+    with pytest.raises(TypeError, match="it must keep player, time and valid"):
+        game.view_turn(turn, "b")
+    del turn[key]
+    assert game.view_turn(turn, "b") == turn
+
+
+def test_a_game_may_read_any_answer_as_a_turn() -> None:
+    """Or as none; what it makes of it must be a turn."""
+    game = with_rules(turn_from=lambda answer: answer[0])
+    assert game.turn_from([{"n": 1}]) == {"n": 1}
+    assert game.turn_from([None]) is None
+    with pytest.raises(TypeError, match="turn_from returns no turn but str"):
+        game.turn_from(["n"])

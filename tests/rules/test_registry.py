@@ -163,7 +163,9 @@ BROKEN = {
     "nobody": ("(2, 3)", "(0, 3)", r"GAME\['players'\]"),
     "bounds swapped": ("(2, 3)", "(3, 2)", r"GAME\['players'\]"),
     "players a number": ("(2, 3)", "2", r"GAME\['players'\]"),
+    "a bound that is a float": ("(2, 3)", "(2, 3.0)", r"GAME\['players'\]"),
     "no time": ('"title"', '"turnTimeoutMs": 0, "title"', "turnTimeoutMs"),
+    "leeway below zero": ('"title"', '"leewayMs": -1, "title"', "leewayMs.* is -1"),
     "time a float": ('"title"', '"turnTimeoutMs": 3e3, "title"', "turnTimeoutMs"),
     "simultaneous a text": ('"title"', '"simultaneous": "no", "title"', "simultaneous"),
     "example with player": ('{"go": 1}', '{"go": 1, "player": "x"}', "exampleTurn"),
@@ -177,6 +179,7 @@ BROKEN = {
     ),
     "example not legal": ('{"go": 1}', '{"go": "x"}', "exampleTurn.* is not a legal first turn"),
     "option without doc": (', "doc": "How large."', "", "the option 'size'"),
+    "option without a default": ('"default": 3, ', "", "the option 'size'"),
     "option out of its bounds": ('"default": 3', '"default": 0', "must be at least 1"),
     "option of no type": ('"default": 3', '"default": 3.5', "has the default 3.5"),
     "option with unknown key": ('"doc"', '"max": 4, "doc"', "unknown key 'max'"),
@@ -189,6 +192,7 @@ BROKEN = {
     "option without a choice": ('"low": 1', '"choices": []', "a list of values as choices"),
     "option with a text as choices": ('"low": 1', '"choices": "3"', "a list of values as choices"),
     "option with text bound": ('"low": 1', '"low": "1"', "ints as low and high"),
+    "option with text bound above": ('"high": 9', '"high": "9"', "ints as low and high"),
     "options a list": ('{"size": {', '[] and {"size": {', r"GAME\['options'\] is \[\]"),
     "syntax error": ("GAME = {", "GAME = {{", "importing it raises SyntaxError"),
     "import error": ("GAME = {", "import no_such_module\nGAME = {", "raises ModuleNotFoundError"),
@@ -202,14 +206,17 @@ BROKEN = {
     ),
     "async": ("def validate", "async def validate", "validate is not a plain function"),
     "view not callable": ("GAME = {", "view = 3\nGAME = {", "view is not a plain function"),
+    "no players in the state": ('"players": players, "n', '"n', "initial_state returns a state that has no 'players'"),
     "no nextPlayer": ('"nextPlayer": players[0], ', "", "initial_state returns a state that has no 'nextPlayer'"),
     "no complete": ('"complete": False, ', "", "has no 'complete'"),
     "not a dict": (START, "return [players]", "is not a dict"),
     "other players": ('"players": players, "n', '"players": players[::-1], "n', "other 'players'"),
     "stranger is next": ('"nextPlayer": players[0]', '"nextPlayer": "me"', "'nextPlayer' that is not one of"),
+    "nobody is next": ('"nextPlayer": players[0]', '"nextPlayer": None', "'nextPlayer' that is not one of"),
     "complete is 0": ('"complete": False', '"complete": 0', "neither True nor False"),
     "over at once": ('"complete": False', f"{END.replace('turn[', 'dict(player=None)[')}", "a state that is complete"),
     "victor too early": ('"log": []', '"log": [], "victor": None', "before it is complete"),
+    "reason too early": ('"log": []', '"log": [], "reason": "none"', "before it is complete"),
     "tuple in the state": ('"log": []', '"log": ()', "comes back from JSON changed"),
     "key that is no text": ('"log": []', '"log": [], "map": {1: 2}', "comes back from JSON changed"),
     "set in the state": ('"log": []', '"log": [], "set": {1}', "cannot be written as JSON"),
@@ -223,8 +230,8 @@ BROKEN = {
     "a hash in the next state": (END, f'"x": 2**64 - 1, {END}', "reducer returns a state that has an integer of"),
     "objection raises": (
         "GAME = {",
-        "def objection(players, options):\n    return {}[players[0]]\nGAME = {",
-        "objection raises KeyError",
+        "def objection(players, options):\n    return None if 'bot 1' in players else 1 / 0\nGAME = {",
+        "objection raises ZeroDivisionError",
     ),
     "objection returns no sentence": (
         "GAME = {",
@@ -237,11 +244,12 @@ BROKEN = {
         "differs for the same",
     ),
     "initial_state raises": (START, "return 1 / 0", "initial_state raises ZeroDivisionError"),
+    "not for the most players": (START, "players[:3 - len(players)][0]\n    " + START, "raises IndexError"),
     "simultaneous waits for nobody": ('"title"', '"simultaneous": True, "title"', "no 'waitingFor'"),
     "validate raises": ('turn.get("go")', 'turn["go"]', "validate raises KeyError"),
     "validate raises on a list": (VALIDATE, '{turn.get("go"): 1}\n    ' + VALIDATE, "validate raises TypeError"),
     "validate returns no bool": (VALIDATE, 'return turn.get("go") and ' + VALIDATE[7:], "validate returns None"),
-    "validate takes anybody": (VALIDATE, "return True or turn.get('player')", "not to move"),
+    "validate takes anybody": (' and turn.get("player") == state["nextPlayer"]', "", "not to move"),
     "validate changes the turn": (VALIDATE, 'turn.pop("go", 0)\n    ' + VALIDATE, "validate changes what it is given"),
     "explain says nothing": ("GAME = {", 'def explain(state, turn):\n    return ""\nGAME = {', "explain returns ''"),
     "reducer changes the state": (
@@ -264,6 +272,11 @@ BROKEN = {
         END,
         f'"scores": [{{"name": "me", "score": 3}}], {END}',
         "'scores' that are not a player's",
+    ),
+    "two scores of a player": (
+        END,
+        f'"scores": [{{"name": turn["player"], "score": 3}}] * 2, {END}',
+        "'scores' that do not name each player once",
     ),
     "reducer throws dice": (LOG, "import random\n    log = [random.random()]", "two results for one turn"),
     "reducer raises": (LOG, "log = state.log", "reducer raises AttributeError"),
@@ -289,6 +302,16 @@ BROKEN = {
         "GAME = {",
         'def view(state, player):\n    state.pop("seed", 0)\n    return state\nGAME = {',
         "view changes what it is given",
+    ),
+    "view knows no viewers": (
+        "GAME = {",
+        "def view(state, player):\n    return {**state, 'own': state['players'].index(player)}\nGAME = {",
+        "view raises ValueError",
+    ),
+    "view fails at the end": (
+        "GAME = {",
+        "def view(state, player):\n    return 1 / 0 if state['complete'] else state\nGAME = {",
+        "view raises ZeroDivisionError",
     ),
     "render returns no text": (
         "GAME = {",
@@ -340,6 +363,10 @@ def reducer(state, turn):
 def view(state, player):
     own = {bot: fingers for bot, fingers in state["shown"].items() if bot == player or state["complete"]}
     return {**state, "shown": own}
+
+
+def view_turn(turn, player):
+    return {key: turn[key] for key in ("player", "time", "valid")}
 '''
 
 
@@ -367,11 +394,14 @@ def test_without_an_example_a_reducer_that_changes_its_input_is_still_seen(packa
     bad = GOOD.replace('"exampleTurn": {"go": 1},', "").replace(LOG, 'state["log"].append(1)\n    log = [turn["go"]]')
     with pytest.raises(BadGame, match="reducer changes the state it is given"):
         discover(package_of(tiny=bad))
+    with pytest.raises(BadGame, match="reducer raises SystemExit: 3"):
+        discover(package_of(tiny=bad.replace('state["log"].append(1)', "raise SystemExit(3)")))
 
 
 def test_without_an_example_a_good_game_passes(package_of: Callable[..., str]) -> None:
-    """The example is optional."""
-    assert "tiny" in discover(package_of(tiny=GOOD.replace('"exampleTurn": {"go": 1},', "")))
+    """The example is optional; so is what is said about the game."""
+    code = GOOD.replace('"exampleTurn": {"go": 1},', "")
+    assert discover(package_of(tiny=code[code.index("GAME") :]))["tiny"].doc == ""
 
 
 def test_a_file_with_a_name_for_no_address_is_refused(package_of: Callable[..., str]) -> None:
