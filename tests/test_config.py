@@ -56,6 +56,8 @@ GOOD = [
     ("MONGODB_URI", "mongodb+srv://u:p@h/db", "mongodb_uri", "mongodb+srv://u:p@h/db"),
     ("NATS_URL", "nats://u:p@h:4222", "nats_url", "nats://u:p@h:4222"),
     ("BATTLEBOT_ORIGINS", "*", "origins", "*"),
+    ("BATTLEBOT_ORIGINS", "https://a.org, http://b:80,", "origins", "https://a.org, http://b:80,"),
+    ("BATTLEBOT_BOT_NETWORKS", "10.1.0.0/16, fd00::/8,", "bot_networks", "10.1.0.0/16, fd00::/8,"),
     ("SECRET_KEY", "newest-key-of-all,an-older-key-of-ours", "secret_key", "newest-key-of-all,an-older-key-of-ours"),
 ]
 
@@ -119,6 +121,7 @@ BAD = [
     ("REDIS_URL", "redis://u:p/q@h/0", "must have the form"),
     ("REDIS_URL", "redis://u:p q@h/0", "must have the form"),
     ("REDIS_URL", "redis://h:65536", "must have the form"),
+    ("REDIS_URL", "redis://h:0", "must have the form"),
     ("REDIS_URL", "redis://[h/0", "must have the form"),
     ("REDIS_URL", "unix://u:p@/run/v.sock", "must have the form"),
     ("MONGODB_URI", "mongodb://u:p q@h/db", "must not have blanks"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cup import cup
 
-from battlebot.contests.contest import Contest
+from battlebot.contests.contest import STATES, Contest
 from battlebot.contests.service.changes import changed, entered, moved, on_time, taken_back, withdrawn
 from battlebot.errors import Refused, WrongState
 from battlebot.storage.contests import Change
@@ -61,7 +61,7 @@ def test_what_the_clock_does(
 
 def test_a_contest_that_goes_on_again_has_not_ended() -> None:
     """Nor has it been running all the time."""
-    ended = contest("finished", ended_at=BEFORE, started_at=LONG_BEFORE, runs_since=LONG_BEFORE)
+    ended = contest("finished", ended_at=BEFORE, started_at=LONG_BEFORE, runs_since=LONG_BEFORE, ends_at=LATER)
     change = taken_back(ended, "m", Why("ann", "a cable"), NOW)
     assert actions(change) == ["void", "reopen"]
     assert change.contest == replace(ended, state="running", ended_at=None, runs_since=NOW)
@@ -89,10 +89,10 @@ def test_what_is_cancelled_is_stopped_and_what_is_finished_is_not() -> None:
     assert stop is not None
     assert (stop.bot, stop.why.by) == (None, "ann")
     assert moved(contest("running"), "finish", "ann", NOW).stop is None
-    out = withdrawn(contest("running"), "b", [], "ann")
+    out = withdrawn(contest("running", withdrawn=["a"]), "b", [], "ann")
     assert out is not None
     assert out.stop is not None
-    assert (out.stop.bot, out.contest.withdrawn) == ("b", ["b"])
+    assert (out.stop.bot, out.contest.withdrawn) == ("b", ["a", "b"])
 
 
 # the state, the entrants, who was withdrawn, who enters; the withdrawn and the entrants after it, or None: refused
@@ -116,8 +116,8 @@ ENTRIES = [
 
 @pytest.mark.parametrize(("state", "entrants", "gone", "bots", "expected"), ENTRIES)
 def test_who_enters(state: str, entrants: Any, gone: list[str], bots: str, expected: Any) -> None:
-    """All or nobody; a withdrawn bot of an open contest too. There a, b and x have come."""
-    now = contest(state, entrants=entrants, withdrawn=gone)
+    """All or nobody; a withdrawn bot of an open contest too. There a, b and x have come. No round is settled then."""
+    now = contest(state, entrants=entrants, withdrawn=gone, settled=2)
     if expected is None:
         with pytest.raises(WrongState):
             entered(now, list(bots), ["a", "b", "x"], "ann")
@@ -125,7 +125,7 @@ def test_who_enters(state: str, entrants: Any, gone: list[str], bots: str, expec
     change = entered(now, list(bots), ["a", "b", "x"], "ann")
     assert change is not None
     gone_after, listed_after = expected
-    assert change.contest == replace(now, withdrawn=gone_after, entrants=listed_after or entrants)
+    assert change.contest == replace(now, withdrawn=gone_after, entrants=listed_after or entrants, settled=0)
     assert actions(change) == ["enter"]
     came_in = [bot for bot in bots if bot in gone or (listed_after and bot not in entrants)]
     assert change.notes[0].details == {"bots": came_in}
@@ -145,6 +145,36 @@ def test_who_is_listed_again_is_in_again() -> None:
     assert change.contest == replace(now, entrants=["a", "b"], withdrawn=[])
     assert change.notes[0].details == {"entrants": ["a", "b"], "withdrawn": []}
     assert changed(now, {"title": "x"}, "ann").contest == replace(now, title="x")
+
+
+# what is changed, and the states in which it may be
+CHANGES = [
+    ({"title": "x"}, "scheduled running paused"),
+    ({"endsAt": LATER, "absentAfterS": 7, "absentCounts": "void"}, "scheduled running paused"),
+    ({"format": "swiss"}, "scheduled"),
+    ({"config": {"rounds": 2}}, "scheduled"),
+    ({"meetings": 3}, "scheduled"),
+    ({"entrants": ["a"]}, "scheduled"),
+    ({"options": {"x": 1}}, "scheduled"),
+    ({"turnTimeoutMs": 9}, "scheduled"),
+    ({"points": {"win": 2, "draw": 1, "loss": 0}}, "scheduled"),
+    ({"startsAt": LATER, "title": "x"}, "scheduled"),
+]
+
+
+@pytest.mark.parametrize(
+    ("fields", "states"), CHANGES, ids=lambda value: " ".join(value) if isinstance(value, dict) else ""
+)
+def test_what_has_begun_is_played_as_it_began(fields: dict[str, Any], states: str) -> None:
+    """Its rules stay; what is over stays as a whole."""
+    for state in STATES:
+        now = contest(state)
+        if state in states.split():
+            assert changed(now, fields, "ann").contest == now.with_fields(fields)
+        else:
+            with pytest.raises(WrongState, match=state) as refused:
+                changed(now, fields, "ann")
+            assert ("before the start" in str(refused.value)) is (states == "scheduled")
 
 
 def test_a_stranger_cannot_be_withdrawn() -> None:

@@ -77,3 +77,18 @@ def test_what_does_not_belong_together_is_found(broken: str) -> None:
     found = check_contest(CONTEST, kept.games, kept.meetings)
     assert {one["code"] for one in found} == codes
     assert all(one["sentence"].endswith(".") for one in found)
+    assert {one.get("match") for one in found} <= {"ab1", "ab6", "x", None}
+    assert all("match" in one for one in found if one["code"] not in {"over-cap", "same-meeting"})
+
+
+def test_all_battles_share_one_numbering() -> None:
+    """Whoever is in each: a bot may have withdrawn."""
+    champion = cup(format="champion", config={"battles": 2}, entrants=["a", "b", "c"])
+    battles = [(1, "abc", "played"), (2, "ab", "absent"), (2, "bc", "absent")]
+    meetings = [{"_id": f"{n}{bots}", "bots": list(bots), "n": n, "state": state} for n, bots, state in battles]
+    game = {"_id": "1abc", "players": list("abc"), "victor": None, "match": {"void": False}}
+    assert check_contest(champion, [game], meetings[:2]) == []
+    assert [(one["code"], one["sentence"]) for one in check_contest(champion, [game], meetings)] == [
+        ("over-cap", "All have met 3 times; 2 are allowed."),
+        ("same-meeting", "All have met 2 times for the 2. time."),
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from battlebot.contests.formats.situation import Due, Situation
-from battlebot.contests.matrix import by_pairs, by_rounds
+from battlebot.contests.matrix import by_pairs, by_rounds, described
 
 
 def row(n: int, first: str, second: str, state: str, victor: str | None = None, **more: Any) -> dict[str, Any]:
@@ -71,10 +71,12 @@ def test_who_may_not_meet_has_nothing_left() -> None:
 
 def test_rounds_hold_what_is_due_too() -> None:
     """A round is over when nothing of it is open or due; meetings without a round are in none."""
-    rounds = by_rounds([*ROWS, row(1, "x", "y", "played", round=0)], [Due(3, 1, "b", "c")])
+    without, over = row(1, "x", "y", "played"), row(1, "c", "d", "played", round=2)
+    rounds = by_rounds([*ROWS, without, over], [Due(3, 1, "b", "c")])
     assert [(one["round"], one["over"], len(one["meetings"])) for one in rounds] == [
         (1, True, 2),
-        (2, False, 1),
+        (2, False, 2),
         (3, False, 1),
     ]
+    assert described(without)["round"] == 0
     assert (rounds[2]["meetings"][0]["state"], rounds[2]["meetings"][0]["bots"]) == ("due", ["b", "c"])

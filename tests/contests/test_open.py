@@ -47,6 +47,7 @@ CASES = [
     ("whom it has met least", ["ab", "ba"], "abc", ["ac"]),
     ("no rematch while another waits", ["ac", "ca", "ab"], "abc", ["ac"]),
     ("a rematch where nobody else waits", ["ab"], "ab", ["ba"]),
+    ("no rematch is one with a bot that has met another since", ["ac", "ab", "bd"], "abc", ["ab"]),
     ("nobody meets itself", [], "aa", []),
     ("nobody meets itself, but others behind it", [], "aab", ["ab"]),
     ("two connections of one bot meet two others", [], "aabc", ["ab", "ac"]),
@@ -71,6 +72,15 @@ def test_the_first_mover_alternates_within_a_pair() -> None:
         met.append(Met(0, pairing.n, pairing.first.bot, pairing.second.bot, "open", None))
     assert [one.first for one in met] in (list("ababa"), list("babab"))
     assert [one.n for one in met] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("met", "first"), [([], "a"), (["ac"], "b"), (["cb"], "b"), (["ac", "ca"], "a"), (["bc", "cb"], "a")]
+)
+def test_who_moved_first_less_often_begins(met: list[str], first: str) -> None:
+    """By name among equals; one that is new has done so as often as not."""
+    (pairing,) = FORM.pair(situation(played(met)), waiters("ba"))
+    assert pairing.first.bot == first
 
 
 def test_a_void_meetings_number_is_played_again_with_the_same_first_mover() -> None:

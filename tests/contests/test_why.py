@@ -55,6 +55,26 @@ REASONS = [
         "Whomever me has yet to meet is playing or away: a, b.",
     ),
     (
+        {"left": list("abc"), "waiting": {"me"}},
+        "all-away",
+        "Whomever me has yet to meet is not connected: a, b, c.",
+    ),
+    (
+        {"left": ["a", "b", "c"], "waiting": {"me", "a"}, "playing": {"c"}, "together": True},
+        "all-busy",
+        "me waits for who is to be in its battle: b, c.",
+    ),
+    (
+        {"left": ["a", "b"], "waiting": {"me", "a"}, "playing": {"a"}, "together": True},
+        "all-away",
+        "me waits for who is to be in its battle: b.",
+    ),
+    (
+        {"left": ["a", "b"], "waiting": {"me", "a", "b"}, "together": True},
+        "pairing-soon",
+        "me and a, b wait; they are paired in a moment.",
+    ),
+    (
         {"left": list("abcde"), "waiting": {"me"}, "playing": {"x"}},
         "all-away",
         "Whomever me has yet to meet is not connected: a, b, c and 2 more.",
@@ -78,6 +98,15 @@ LATER = [
     pytest.param("swiss", {"rounds": 1}, 1, played((1, 1, "a", "b", "a")), "a", False, id="swiss: it was the last"),
     pytest.param("knockout", {}, 1, played((1, 1, "a", "d", "a")), "a", True, id="knockout: the other pair plays"),
     pytest.param("knockout", {}, 1, played((1, 1, "a", "d", "a")), "d", False, id="knockout: it is out"),
+    pytest.param(
+        "knockout",
+        {},
+        1,
+        (*played((1, 1, "a", "d", "d")), Met(1, 1, "b", "c", "open", None)),
+        "d",
+        True,
+        id="knockout: it waits for who wins",
+    ),
     pytest.param("gauntlet", {}, 1, played((1, 1, "a", "b", "a")), "b", False, id="gauntlet: it met the champion"),
     pytest.param(
         "round-robin",
@@ -117,3 +146,12 @@ def test_a_round_of_a_swiss_contest_is_not_paired_to_know_what_comes_later() -> 
     last = replace(situation, met=met)
     sits_out = set(entrants).difference(*(one.bots for one in kind.due(last)))
     assert [comes_later(kind, last, bot) for bot in sits_out] == [False]
+
+
+def test_who_has_met_everybody_only_sits_out_the_other_rounds() -> None:
+    """Though there are some: of five bots one has a bye in each."""
+    rounds = [("a", "b", "c", "d"), ("a", "c", "d", "e"), ("a", "d", "b", "e"), ("a", "e", "b", "c")]
+    rows = [(number, 1, *two, two[0]) for number, bots in enumerate(rounds, start=1) for two in (bots[:2], bots[2:])]
+    met = played(*rows)
+    situation = Situation(tuple("abcde"), frozenset(), 1, {"rounds": 5}, (*met[:-1], replace(met[-1], state="open")))
+    assert [comes_later(format_named("swiss"), situation, bot) for bot in "ad"] == [False, True]

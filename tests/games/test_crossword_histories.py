@@ -32,6 +32,8 @@ def test_a_match_survives_protobuf(steps: list[tuple[dict[str, Any], Any]]) -> N
         for seen in (state, *(GAME.view(state, player) for player in state["players"])):
             history = history_of(seen, "65a1b2c3d4e5f60718293a4b")
             assert from_protobuf(to_protobuf(history)) == history == normal(history)
+            now = "GAME_OVER" if state["complete"] else state["playState"]
+            assert history.get("play_state", "PLAYING") == now
 
 
 @given(matches)

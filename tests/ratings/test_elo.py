@@ -35,12 +35,13 @@ def test_nothing_is_made_or_lost() -> None:
     assert expected(1234.0, 1432.0) + expected(1432.0, 1234.0) == pytest.approx(1.0)
 
 
-def test_both_sides_by_their_ratings_before_the_board() -> None:
+@pytest.mark.parametrize(("victor", "scores"), [("a", (1.0, 0.0)), ("b", (0.0, 1.0)), (None, (0.5, 0.5))])
+def test_both_sides_by_their_ratings_before_the_board(victor: str | None, scores: tuple[float, float]) -> None:
     """Not one after the other."""
     before = {"a": Rating(elo=1300.0), "b": Rating(elo=1250.0)}
-    after = rated(before, stored(1))
-    assert after["a"].elo == moved(1300.0, 1250.0, 1.0)
-    assert after["b"].elo == moved(1250.0, 1300.0, 0.0)
+    after = rated(before, stored(1, victor=victor))
+    assert after["a"].elo == moved(1300.0, 1250.0, scores[0])
+    assert after["b"].elo == moved(1250.0, 1300.0, scores[1])
 
 
 @pytest.mark.parametrize(

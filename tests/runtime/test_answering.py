@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cluster import wait_for
+from structlog.testing import capture_logs
 
 from battlebot.errors import Unavailable
 from battlebot.runtime.answering import Answering
@@ -52,6 +53,16 @@ def test_an_answer_holds_for_a_while_and_the_thread_goes_on_asking(store: Store,
     wait_for(lambda: answering.ago_s() >= 0.2, "the answer to be forgotten")
     store.trouble = None
     wait_for(lambda: answering.ago_s() < 0.2, "another answer")
+
+
+def test_only_what_nobody_expected_is_logged(store: Store) -> None:
+    """Who needs the store tells of one that is away."""
+    answering = Answering(store)
+    for trouble, told in ((Unavailable("It is away."), []), (RuntimeError(), ["answering.failed"])):
+        store.trouble = trouble
+        with capture_logs() as logs:
+            answering.look(0.0)
+        assert [row["event"] for row in logs] == told
 
 
 def test_a_store_is_asked_only_if_its_last_answer_is_not_fresh(store: Store) -> None:

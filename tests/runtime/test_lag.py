@@ -61,6 +61,17 @@ def test_only_the_latest_stalls_are_remembered(clock: Clock) -> None:
     assert lag.total_s() == pytest.approx((MOST_STALLS + 100) * late_s)
 
 
+def test_what_is_late_by_less_than_a_beat_is_no_stall(clock: Clock) -> None:
+    """However often: a stall before it is still remembered."""
+    lag = Lag(clock)
+    clock.now_s += 3.0
+    lag.wake()
+    for _ in range(MOST_STALLS):
+        clock.now_s += 1.5 * BEAT_S
+        lag.wake()
+    assert lag.between_s(0.0, clock.now_s) == pytest.approx(3.0 - BEAT_S)
+
+
 def test_a_deadline_is_put_off_by_what_the_process_stands_still(clock: Clock) -> None:
     """Also by what lasts; what was before does not count."""
     lag = Lag(clock)

@@ -56,6 +56,16 @@ def test_who_holds_it_may_take_it_again_and_others_wait(
     assert seen == ["first", "other"]
 
 
+def test_who_takes_it_anew_keeps_others_out_as_before(
+    kind: tuple[Lock, Callable[[Callable[[], None]], Callable[[], None]]],
+) -> None:
+    """Though nobody else had it meanwhile."""
+    lock, _ = kind
+    for _ in range(2):
+        with lock:
+            assert not lock.lend()
+
+
 def test_what_is_lent_keeps_all_out_until_it_is_given_back(
     kind: tuple[Lock, Callable[[Callable[[], None]], Callable[[], None]]],
 ) -> None:
@@ -86,7 +96,9 @@ def test_what_is_lent_may_be_kept_by_another(
     assert lock.lend()
 
     def keep() -> None:
-        with lock.keep(), lock:
+        with lock.keep():
+            with lock:
+                pass
             seen.append(f"kept, lent: {lock.lend()}")
 
     begin(keep)()

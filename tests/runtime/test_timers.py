@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from cluster import wait_for
 
@@ -32,3 +33,26 @@ def test_a_call_that_nobody_was_before_comes_at_once() -> None:
     calls: list[int] = []
     Spaced(lambda: calls.append(1), Timers(), EVERY_S)()
     assert calls == [1]
+
+
+class Noted(Timers):
+    """Only notes for when it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.moments = list[float]()
+
+    def at(self, moment_s: float, call: Callable[[], None]) -> None:
+        """Does not call."""
+        self.moments.append(moment_s)
+
+
+def test_all_who_ask_meanwhile_get_one_call() -> None:
+    """When the time is over, and no others after it."""
+    timers, calls, began_s = Noted(), list[int](), time.monotonic()
+    spaced = Spaced(lambda: calls.append(1), timers, 600.0)
+    for _ in range(10):
+        spaced()
+    assert calls == [1]
+    [moment_s] = timers.moments
+    assert moment_s >= began_s + 600.0

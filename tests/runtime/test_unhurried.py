@@ -26,7 +26,7 @@ def test_it_pauses_by_the_time_that_has_passed(monkeypatch: pytest.MonkeyPatch) 
 
 def test_it_does_not_pause_for_what_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A switch costs more than a quick item."""
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 100.0))
     assert list(unhurried(range(20))) == list(range(20))
 
 

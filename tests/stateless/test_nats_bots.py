@@ -403,7 +403,7 @@ def test_what_was_published_before_a_restart_is_acknowledged_before_anybody_is_a
 
 
 @pytest.mark.parametrize(
-    "subject", ["", "a b", "a.*", ">", "bot.publish_event.x", "_INBOX.x", "a..b", "$SYS.x", "x" * 70]
+    "subject", ["", "a b", "a.*", ">", "bot.publish_event.x", "_INBOX.x", "_INBOX_me.x", "a..b", "$SYS.x", "x" * 70]
 )
 def test_a_subject_that_is_not_a_bots_to_have_is_refused(served: tuple[Cluster, Web], subject: str) -> None:
     """With a sentence; nobody is asked there."""

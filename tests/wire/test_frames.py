@@ -66,6 +66,16 @@ def test_what_no_client_sends_is_irregular(begin: bytes) -> None:
         payload_at(begin + MASK, 0)
 
 
+@pytest.mark.parametrize("first", range(256), ids=hex)
+def test_a_frame_begins_with_what_the_rfc_defines(first: int) -> None:
+    """Text, binary and further parts of one, the last or not; a close, a ping and a pong, which have one part."""
+    if first in {0x00, 0x01, 0x02, 0x80, 0x81, 0x82, 0x88, 0x89, 0x8A}:
+        assert payload_at(head(3, first), 0) == (6, 9)
+    else:
+        with pytest.raises(Irregular):
+            payload_at(head(3, first), 0)
+
+
 def test_a_length_has_63_bits() -> None:
     """Whoever takes so much."""
     assert payload_at(struct.pack("!BBQ", TEXT, 0xFF, 2**63 - 1), 0) == (14, 14 + 2**63 - 1)

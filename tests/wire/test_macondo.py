@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from battlebot.errors import BadMessage
 from battlebot.wire.macondo import history, macondo_pb2
 from battlebot.wire.macondo.history import normal, to_protobuf
+from battlebot.wire.macondo.subject import problem_of
 
 FOLDER = Path(macondo_pb2.__file__).parent
 
@@ -178,3 +179,26 @@ def test_unknown_fields_of_other_programs_are_left_out() -> None:
     read, _ = history.from_request(b"\x0a" + bytes([len(newer)]) + newer)
     assert read == {"uid": "m", "events": []}
     assert b"hi" not in to_protobuf(read)
+
+
+@pytest.mark.parametrize("subject", ["bot.commands", "a", "A-1_b.c", "x._R_._INBOX", ".".join(["x" * 64] * 16)])
+def test_a_bot_may_listen_on_most_subjects(subject: str) -> None:
+    """Up to sixteen words of up to 64 letters."""
+    assert problem_of(subject) == ""
+
+
+@pytest.mark.parametrize(
+    ("subject", "why"),
+    [
+        *[(wrong, "no wildcards") for wrong in ("", "a b", "a.*", ">", "a..b", ".a", "a.", "ä", "a\n", "$SYS.x")],
+        *[(wrong, "no wildcards") for wrong in ("x" * 65, "a." + "x" * 65, ".".join("x" * 17))],
+        *[
+            (name + end, "not a bot's")
+            for name in ("bot.publish_event", "_INBOX", "_R_")
+            for end in ("", ".x", "_me.x")
+        ],
+    ],
+)
+def test_a_bot_may_not_listen_where_others_do(subject: str, why: str) -> None:
+    """Nor at more than one place; `_INBOX_me` is the prefix of a bot's own inboxes, as docs/nats.md has it."""
+    assert why in problem_of(subject)

@@ -65,5 +65,5 @@ class Gauntlet(Format):
 
 
 def _sides(situation: Situation) -> tuple[str, list[str]]:
-    champion = situation.config.get("champion") or next(iter(situation.entrants), "")
+    champion = situation.config["champion"] or ""  # None while there are no entrants
     return champion, [bot for bot in situation.entrants if bot != champion]

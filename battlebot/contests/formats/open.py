@@ -94,7 +94,7 @@ def _best(bot: str, line: _Line, waiting: Sequence[Waiter], record: Record, situ
         met = len(between)
         if met < situation.meetings:
             key = (other == last and record.last.get(other) == bot, met)
-            if best is None or key < best_key:
+            if key < best_key:
                 best, best_key = index, key
     return best
 

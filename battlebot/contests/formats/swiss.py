@@ -61,8 +61,7 @@ class Swiss(Format):
             return len(situation.met)
         staying = sum(bot not in situation.withdrawn for bot in situation.entrants)
         rounds = [met.round for met in situation.met] + [meeting.round for meeting in ahead]
-        begun = max(rounds, default=0)
-        return len(situation.met) + len(ahead) + max(0, _rounds(situation) - begun) * (staying // 2)
+        return len(situation.met) + len(ahead) + max(0, _rounds(situation) - max(rounds)) * (staying // 2)
 
     def may_meet(self, situation: Situation) -> Callable[[str, str], bool]:
         """Whether there is a round left in which the two may meet."""
@@ -90,7 +89,7 @@ def _default_rounds(size: int) -> int:
 
 
 def _rounds(situation: Situation) -> int:
-    return int(situation.config.get("rounds") or _default_rounds(len(situation.entrants)))
+    return int(situation.config["rounds"])
 
 
 def _has_rounds_after(ahead: Iterable[Due], situation: Situation) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from battlebot.contests.formats.matching import Player, matching
+from battlebot.contests.formats.matching import Player, _Ranks, _units, matching
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -79,10 +79,22 @@ def test_of_equal_pairings_one_that_lets_each_have_its_first_move() -> None:
     assert matching(moved, ((0, 2, 1), (1, 3, 1)), 2) == ((0, 3), (1, 2))
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_no_pairing_costs_more_than_its_units_allow(seed: int) -> None:
+    """Also one of the best with the last, or none at all: a lesser cost must never add up to one of a greater."""
+    dice = random.Random(seed)
+    size, highest, worst, times = dice.randint(1, 30), dice.choice([0, 3, 1000]), dice.randint(0, 5), dice.randint(0, 4)
+    many = tuple(Player(dice.randint(0, highest), dice.choice([0, worst, worst]), True) for _ in range(size))
+    ranks = _Ranks(many)
+    best_first = sorted(range(size), key=ranks.place.__getitem__)
+    paired = dice.choice([0, size // 2])
+    costs = [ranks.meeting(best_first[i], best_first[-1 - i], times) for i in range(paired)]
+    costs += [ranks.resting(i) for i in best_first[paired : size - paired]]
+    assert all(sum(each) <= most for *each, most in zip(*costs, ranks.dearest(times), strict=True))
+
+
 def test_a_thousand_bots_of_any_scores_do_not_exceed_what_the_matching_calculates_with() -> None:
     """The costs of the largest contest fit 128 bits: a sum that did not would raise."""
-    from battlebot.contests.formats.matching import _Ranks, _units
-
     many = tuple(Player(score, 20, False) for score in range(1_000))
     ranks = _Ranks(many)
     units = _units(ranks.dearest(4))

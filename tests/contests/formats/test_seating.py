@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from battlebot.contests.formats.record import Waiter
-from battlebot.contests.formats.seating import seated
+from battlebot.contests.formats.seating import check_fields, seated
 from battlebot.contests.formats.situation import Due
+from battlebot.errors import Refused
 
 # what is due (first mover first), who waits in order (bot and ticket), who sits down
 CASES = [
@@ -28,3 +29,18 @@ def test_who_sits_down(due: str, waiting: str, expected: list[str]) -> None:
     pairings = seated(meetings, [Waiter(ticket[0], ticket) for ticket in waiting.split()])
     assert [one.first.ticket + one.second.ticket for one in pairings] == expected
     assert all((one.round, one.n) == (7, 3) for one in pairings)
+
+
+@pytest.mark.parametrize(
+    ("known", "entrants", "sentence"),
+    [
+        (("rounds", "pace"), "ab", "This format has no setting 'x'; it has: rounds, pace."),
+        ((), "ab", "This format has no setting 'x', nor any other."),
+        (("x",), "abcb", "The bot 'b' is entered twice."),
+    ],
+)
+def test_what_is_wrong_is_named(known: tuple[str, ...], entrants: str, sentence: str) -> None:
+    """With what would be right."""
+    with pytest.raises(Refused) as refused:
+        check_fields({"x": 1}, known, list(entrants))
+    assert str(refused.value) == sentence
