@@ -84,3 +84,15 @@ def test_a_node_that_does_not_know_a_bots_key_says_so_at_once(node: Callable[...
         other.check_owner(GAME, "known", pass_hash)
     with pytest.raises(LoginFailed):
         other.check(login("nobody", pass_hash), SALT)
+
+
+@pytest.mark.parametrize("given", [("connectfour", "known", True), (GAME, "known", False), (GAME, "nobody", True)])
+def test_only_who_has_a_bots_password_is_its_owner(
+    node: Callable[..., Directory], given: tuple[str, str, bool]
+) -> None:
+    """Of the right game; of a bot that there is not, nobody is."""
+    game, bot, has_it = given
+    pass_hash = node().register(GAME, "known", "me")
+    node().check_owner(GAME, "known", pass_hash)
+    with pytest.raises(LoginFailed):
+        node().check_owner(game, bot, pass_hash if has_it else pass_hash[::-1])

@@ -214,6 +214,7 @@ def test_a_match_that_redis_lost_is_unknown(
         store.commit(store.draft(match, answer.match, [answer.recorded], []))
     with pytest.raises(UnknownMatch):
         store.load(match.id)
+    assert store.load_many([match.id]) == {}
 
 
 def test_a_ticket_is_taken_for_one_match_only(

@@ -156,11 +156,15 @@ def test_contests_that_share_a_game_or_a_name_share_nothing_else(hall: Hall) -> 
     storage, matches = hall.storage, season(hall)
     before = told(storage, matches)
     assert all(before[:-1])
-    for number, (game, contest) in enumerate([("connectfour", "cup"), BOWL]):
-        for name in OF_CONTESTS:
+    for name in OF_CONTESTS:
+        collection = storage.database[name]
+        rows = list(collection.find())
+        for number, (game, contest) in enumerate([("connectfour", "cup"), BOWL]):
             there = {"game": game, "name" if name == "contests" else "contest": contest}
-            rows = [row for row in storage.database[name].find() if where(row) == CUP]
-            storage.database[name].insert_many([{**row, **there, "_id": f"{number}{row['_id']}"} for row in rows])
+            collection.insert_many([{**row, **there, "_id": f"{number}{row['_id']}"} for row in rows])
+        # whoever takes the first one takes another's
+        collection.delete_many({"_id": {"$in": [row["_id"] for row in rows]}})
+        collection.insert_many(rows)
     assert told(storage, matches) == before
     for match in matches.values():
         with pytest.raises(UnknownMatch):
@@ -169,5 +173,22 @@ def test_contests_that_share_a_game_or_a_name_share_nothing_else(hall: Hall) -> 
     hall.void(matches["played"])
     storage.database["standings"].update_one({"game": GAME, "contest": "cup"}, {"$inc": {"wins": 1}})
     assert storage.ledger.recount(*CUP, mend_by="ann")
+    assert storage.ledger.recount(*CUP, mend_by="ann") == []
+    assert hall.audit().count("recompute") == 1
     hall.do("cancel")
     assert neighbours(storage) == others
+
+
+def test_who_was_missed_but_has_met_meanwhile_loses_nothing(hall: Hall) -> None:
+    """Its match began, and ended, after it was looked for: a meeting of a number is held once."""
+    hall.begin("ab")
+    hall.play("ab")
+    before = told_of_results(hall.storage)
+    missed = {"match": "missed", "bots": ["a", "b"], "n": 1, "round": 0}
+    assert not hall.storage.ledger.absent(hall.contest(), missed, "a")
+    assert told_of_results(hall.storage) == before
+
+
+def told_of_results(storage: Storage) -> list[Any]:
+    """Returns the contest's standings and meetings."""
+    return [storage.standings.of_contest(*CUP), storage.standings.pairs(*CUP), storage.meetings.of_contest(*CUP)]

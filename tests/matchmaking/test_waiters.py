@@ -191,3 +191,13 @@ def test_who_has_waited_too_long_is_closed_unless_somebody_has_just_come(lobby: 
     assert isinstance(player.channel, Bot)
     assert player.channel.closed == ([] if somebody else [closing.NOBODY_CAME])
     assert lobby.queues.tickets("numberwang") == []
+
+
+def test_who_waits_in_a_contest_is_not_closed_however_long_that_takes(lobby: Lobby) -> None:
+    """It may not begin before tomorrow."""
+    player = comes(contest="cup")
+    lobby.enter(player)
+    lobby.now_s = lambda: 1001.0 + lobby.settings.waiting_timeout_s
+    lobby.tick()
+    assert bot_of(player).closed == []
+    assert len(lobby.queues.tickets("numberwang/cup")) == 1
