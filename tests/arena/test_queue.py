@@ -54,6 +54,19 @@ def test_a_bot_is_never_taken_by_itself(queues: Queues) -> None:
     assert other.place == ticket("a", 0).place
 
 
+def test_by_name_who_was_met_least_recently_is_taken(queues: Queues, client: redis.Redis) -> None:
+    """A stranger first; both remember it, for some days."""
+    for number, bot in enumerate("cba"):
+        queues.wait(GAME, ticket(bot, number), BY_A_TASK)
+    client.zadd(keys.met(GAME, "d"), {"a": 1, "c": 2})
+    assert [other.bot for other in others(queues.wait(GAME, ticket("d"), 1, strangers_first=True))] == ["b"]
+    for one, other in ("db", "bd"):
+        assert client.zscore(keys.met(GAME, one), other) > 2
+        assert client.ttl(keys.met(GAME, one)) > 0
+    queues.wait(GAME, ticket("b", 3), BY_A_TASK)
+    assert [other.bot for other in others(queues.wait(GAME, ticket("d", 1), 1, strangers_first=True))] == ["a"]
+
+
 def beats(client: redis.Redis, node: str, at_ms: int) -> None:
     """A heartbeat of a node."""
     client.zadd(keys.NODES, {node: at_ms})

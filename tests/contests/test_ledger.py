@@ -171,12 +171,23 @@ def test_contests_that_share_a_game_or_a_name_share_nothing_else(hall: Hall) -> 
             hall.organiser.void(*BOWL, match, "a cable", "ann")
     others = neighbours(storage)
     hall.void(matches["played"])
+    storage.contests.settle(hall.contest(), 1)
+    assert storage.ledger.absent(hall.contest(), {"match": "m", "bots": ["a", "b"], "n": 4, "round": 0}, "a")
     storage.database["standings"].update_one({"game": GAME, "contest": "cup"}, {"$inc": {"wins": 1}})
-    assert storage.ledger.recount(*CUP, mend_by="ann")
+    found = storage.ledger.recount(*CUP)
+    assert found
+    assert storage.ledger.recount(*CUP, mend_by="ann") == found
     assert storage.ledger.recount(*CUP, mend_by="ann") == []
     assert hall.audit().count("recompute") == 1
     hall.do("cancel")
     assert neighbours(storage) == others
+
+
+def test_what_the_server_took_back_lately_is_spoilt_and_nothing_else(hall: Hall) -> None:
+    """Not what an organiser took back."""
+    season(hall)
+    assert [row["pair"] for row in hall.storage.voids.spoilt(*CUP, datetime.fromtimestamp(0, UTC))] == ["a/b"]
+    assert hall.storage.voids.spoilt(*CUP, datetime.now(UTC)) == []
 
 
 def test_who_was_missed_but_has_met_meanwhile_loses_nothing(hall: Hall) -> None:

@@ -201,3 +201,31 @@ def test_who_waits_in_a_contest_is_not_closed_however_long_that_takes(lobby: Lob
     lobby.tick()
     assert bot_of(player).closed == []
     assert len(lobby.queues.tickets("numberwang/cup")) == 1
+
+
+def test_who_waits_no_more_does_not_look_again(lobby: Lobby) -> None:
+    """Its door looks a moment later: its ticket would stay for ever."""
+    player = comes()
+    lobby.enter(player, may_take=False)
+    lobby.leave(player)
+    lobby.look_again(player)
+    assert lobby.queues.tickets("numberwang") == []
+
+
+def test_who_sits_down_while_the_tick_puts_its_ticket_back_waits_no_more(
+    lobby: Lobby, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be given a second match."""
+    player = comes()
+    lobby.enter(player)
+    client.delete(keys.queue("numberwang"))  # a Redis that has lost it
+    wait_again = lobby.queues.wait_again
+
+    def sits_meanwhile(*arguments: Any) -> Any:
+        answers = wait_again(*arguments)
+        monkeypatch.setattr(player, "table", "a match's")
+        return answers
+
+    monkeypatch.setattr(lobby.queues, "wait_again", sits_meanwhile)
+    lobby.tick()
+    assert lobby.queues.tickets("numberwang") == []
