@@ -63,6 +63,7 @@ def test_by_name_who_was_met_least_recently_is_taken(queues: Queues, client: red
     for one, other in ("db", "bd"):
         assert client.zscore(keys.met(GAME, one), other) > 2
         assert client.ttl(keys.met(GAME, one)) > 0
+    assert queues.names() == [GAME], "others still wait"
     queues.wait(GAME, ticket("b", 3), BY_A_TASK)
     assert [other.bot for other in others(queues.wait(GAME, ticket("d", 1), 1, strangers_first=True))] == ["a"]
 
@@ -158,6 +159,16 @@ def test_what_redis_has_lost_of_a_queue_is_there_again_when_its_bots_say_that_th
     assert queues.wait_again(GAME, tickets) == [(None, False, lost != keys.QUEUES)] * 2
     assert queues.names() == [GAME]
     assert queues.tickets(GAME) == tickets
+
+
+def test_a_queue_is_one_until_its_last_bot_has_left(queues: Queues) -> None:
+    """A sweep looks for those of dead nodes in queues that are known."""
+    for bot in "ab":
+        queues.wait(GAME, ticket(bot), BY_A_TASK)
+    for bot, left in (("a", [GAME]), ("b", [])):
+        assert queues.leave(GAME, ticket(bot))
+        assert queues.names() == left
+    assert not queues.leave(GAME, ticket("b"))
 
 
 def test_a_queue_is_none_once_its_last_bots_have_a_match(

@@ -23,6 +23,7 @@ from battlebot.config import Settings
 from battlebot.errors import UnknownMatch
 from battlebot.referee.events import Failed
 from battlebot.storage import Storage
+from battlebot.storage.mongo import transaction
 
 CUP, BOWL = (GAME, "cup"), (GAME, "bowl")
 OF_CONTESTS = ("contests", "standings", "pairs", "meetings", "voids", "games", "audit")
@@ -116,6 +117,7 @@ def told(storage: Storage, matches: dict[str, str]) -> list[Any]:
         storage.standings.pairs(*CUP),
         storage.standings.pairs(*CUP, ["a"]),
         storage.meetings.among(*CUP, ["a"]),
+        transaction(storage.client, lambda session: storage.meetings.beside(session, *CUP, matches["played"])),
         storage.meetings.between(*CUP, BOTS),
         storage.meetings.latest(*CUP, BOTS),
         storage.meetings.last_played(*CUP, ["a/b", "a/c", "b/c"]),
@@ -171,6 +173,8 @@ def test_contests_that_share_a_game_or_a_name_share_nothing_else(hall: Hall) -> 
             hall.organiser.void(*BOWL, match, "a cable", "ann")
     others = neighbours(storage)
     hall.void(matches["played"])
+    again = {"match": "again", "bots": ["a", "b"], "n": 1}
+    assert storage.ledger.reserve(hall.contest(), [again]) == {"again"}
     storage.contests.settle(hall.contest(), 1)
     assert storage.ledger.absent(hall.contest(), {"match": "m", "bots": ["a", "b"], "n": 4, "round": 0}, "a")
     storage.database["standings"].update_one({"game": GAME, "contest": "cup"}, {"$inc": {"wins": 1}})
