@@ -97,6 +97,15 @@ def test_two_nodes_at_once_do_not_end_it(
     assert (match.verdict, match.version) == (None, 1)
 
 
+def test_what_a_node_could_not_take_back_it_takes_back_when_its_bot_sits_down(
+    wary: Match, store: MatchStore, registry: Registry, client: redis.Redis
+) -> None:
+    """It has not died of it; another node would think so when it is shut down."""
+    store.begin_try(wary.id, "n4")
+    Conductor(registry, store, "n4", now_s=lambda: NOW_S).conduct(wary, Joined("ada", "n4/1.1"))
+    assert not client.exists(keys.tried(wary.id))
+
+
 def test_who_comes_back_to_a_node_that_dies_of_the_crowd_is_not_blamed(
     begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis
 ) -> None:

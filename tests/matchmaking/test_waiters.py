@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import redis
-from lobbies import Bot, beats, bot_of, comes, others
+from lobbies import Bot, beats, bot_of, comes, left_by_ada, others
 
 from battlebot.arena.live.queue import BY_A_TASK, Ticket
 from battlebot.arena.node.player import Player
@@ -229,3 +229,22 @@ def test_who_sits_down_while_the_tick_puts_its_ticket_back_waits_no_more(
     monkeypatch.setattr(lobby.queues, "wait_again", sits_meanwhile)
     lobby.tick()
     assert lobby.queues.tickets("numberwang") == []
+
+
+def test_who_is_taken_along_while_it_hears_of_its_empty_seat_does_not_sit_down(
+    lobby: Lobby, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another node is making a match for it, which it would miss."""
+    player = comes()
+    lobby.enter(player)
+    left_by_ada(lobby)
+    wait_again = lobby.queues.wait_again
+
+    def taken_meanwhile(*arguments: Any) -> Any:
+        answers = wait_again(*arguments)
+        assert others(lobby.queues.wait("numberwang", Ticket("n2/1.1", "cat", 2000.0), 1))
+        return answers
+
+    monkeypatch.setattr(lobby.queues, "wait_again", taken_meanwhile)
+    lobby.tick()
+    assert player.table is None
