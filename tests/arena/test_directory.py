@@ -53,6 +53,7 @@ def test_a_node_without_mongodb_lets_in_whom_another_node_has_looked_up(
         away.check(login("known", pass_hash), SALT)
     known.check(login("known", pass_hash), SALT)
     wait_for(lambda: client.exists(keys.registration("known")), "the copy")
+    assert client.ttl(keys.registration("known")) > 0
     away.check(login("known", pass_hash), SALT)
     for wrong in (login("known", other_hash), login("known", pass_hash, "connectfour")):
         with pytest.raises(LoginFailed):

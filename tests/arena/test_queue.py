@@ -171,19 +171,24 @@ def test_a_queue_is_one_until_its_last_bot_has_left(queues: Queues) -> None:
     assert not queues.leave(GAME, ticket("b"))
 
 
+@pytest.mark.parametrize("third", ["", "c"], ids=["nobody else waits", "another waits"])
 def test_a_queue_is_none_once_its_last_bots_have_a_match(
-    queues: Queues, client: redis.Redis, settings: Settings
+    queues: Queues, client: redis.Redis, settings: Settings, third: str
 ) -> None:
     """Also if their nodes still say that they wait, as the letters are under way: no sweep must ask for its pairing."""
     name, tickets = f"{GAME}/cup", [ticket("a"), ticket("b")]
     for one in tickets:
         queues.wait(name, one, BY_A_TASK)
+    for bot in third:
+        queues.wait(name, ticket(bot), BY_A_TASK)
     assert queues.names() == [name]
     seats = [(one.bot, one.place) for one in tickets]
     match = new_match(discover()[GAME], seats, settings, 1_800_000_000.0, "cup")
     assert begin(MatchStore(client), discover()[GAME], match, name)
+    left = [name] if third else []
+    assert queues.names() == left
     assert queues.wait_again(name, tickets) == [(match.id, False, False)] * 2
-    assert queues.names() == []
+    assert queues.names() == left
 
 
 def test_of_many_that_wait_who_has_an_empty_seat_is_told(queues: Queues, client: redis.Redis) -> None:
