@@ -45,6 +45,8 @@ def test_a_lost_workers_matches_are_found(
     found = Leases(Scripts(client)).take("m")
     assert found is not None
     assert store.unasked_ids(store.now_ms()) == []
+    leases.release(lease)
+    assert client.get("bb:{0}:asking:m") == found.token.encode(), "another's lease"
 
 
 def test_renewing_keeps_a_lease(client: redis.Redis) -> None:

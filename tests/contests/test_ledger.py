@@ -220,6 +220,17 @@ def test_who_was_missed_but_has_met_meanwhile_loses_nothing(hall: Hall) -> None:
     assert told_of_results(hall.storage) == before
 
 
+def test_what_has_been_played_is_not_given_up(hall: Hall) -> None:
+    """It was looked for before it was stored."""
+    hall.begin("abc")
+    [match] = hall.play("ab")
+    before = told_of_results(hall.storage)
+    hall.storage.meetings.release([match])
+    hall.storage.meetings.lost([match])
+    assert told_of_results(hall.storage) == before
+    assert not hall.storage.ledger.is_void(*CUP, match)
+
+
 def told_of_results(storage: Storage) -> list[Any]:
     """Returns the contest's standings and meetings."""
     return [storage.standings.of_contest(*CUP), storage.standings.pairs(*CUP), storage.meetings.of_contest(*CUP)]
