@@ -75,12 +75,10 @@ def _look_at(bench: Workbench, contest: Contest) -> int:
 
 
 def _release_abandoned(bench: Workbench) -> None:
-    rows = bench.storage.meetings.open_since(ABANDONED_S)
-    ids = [row["_id"] for row in rows]
+    ids = bench.storage.meetings.open_since(ABANDONED_S)
     held = bench.store.held(ids)
     abandoned = [match_id for match_id in ids if match_id not in held]
     if abandoned:
-        stored = bench.storage.games.archived(abandoned)
-        released = [match_id for match_id in abandoned if match_id not in stored]
-        bench.storage.meetings.lost(released)
-        log.warning("meetings.released", matches=released)
+        # one that has been archived meanwhile is not open any more, and stays as it is
+        bench.storage.meetings.lost(abandoned)
+        log.warning("meetings.released", matches=abandoned)

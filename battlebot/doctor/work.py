@@ -122,7 +122,7 @@ def _set_aside(inspection: Inspection) -> Finding:
 
 
 def _meetings(inspection: Inspection, storage: Storage) -> Finding:
-    ids = [row["_id"] for row in storage.meetings.open_since(ABANDONED_S)]
+    ids = storage.meetings.open_since(ABANDONED_S)
     missing = sorted(set(ids) - inspection.present(ids) - storage.games.archived(ids))
     if missing:
         return wrong(

@@ -123,6 +123,8 @@ class Health:
         with redis_errors():
             self._client.hset(key, "row", 0)
             self._client.hdel(key, "until")
+            # its owner may have resumed it meanwhile, which forgets all
+            self._client.expire(key, KEPT_S)
 
     def resume(self, address: str) -> None:
         """Ends a pause at the owner's request, and forgets earlier pauses and failures in a row. Raises Unavailable."""

@@ -180,9 +180,8 @@ class Meetings:
         with mongo_errors():
             return self._meetings.count_documents({"game": game, "contest": contest, "counts": "void"})
 
-    def open_since(self, seconds: float) -> list[dict[str, Any]]:
-        """Open meetings reserved at least so many seconds ago: `[{"_id", "game", "contest"}]`. Raises Unavailable."""
+    def open_since(self, seconds: float) -> list[str]:
+        """The matches of open meetings that were reserved at least so many seconds ago. Raises Unavailable."""
         before = datetime.now(UTC) - timedelta(seconds=seconds)
         with mongo_errors():
-            found = self._meetings.find({"state": "open", "at": {"$lt": before}}, {"game": 1, "contest": 1})
-            return list(found)
+            return [row["_id"] for row in self._meetings.find({"state": "open", "at": {"$lt": before}}, {"_id": 1})]

@@ -91,9 +91,8 @@ class Ratings:
     def mark_stale(self, game: str, revision: int | None = None) -> None:
         """Marks all ratings of the game to be made anew by whoever rates next; only at `revision`, if it is given.
 
-        Whoever is making them now starts again. Raises Unavailable.
+        Whoever is making them now starts again; where there is no cursor, nobody is. Raises Unavailable.
         """
-        self.cursor(game)
         query = {"_id": game, **({} if revision is None else {"revision": revision})}
         with mongo_errors():
             self._cursors.update_one(query, {"$set": {"stale": True}, "$inc": {"revision": 1}})

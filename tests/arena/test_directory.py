@@ -53,6 +53,7 @@ def test_a_node_without_mongodb_lets_in_whom_another_node_has_looked_up(
         away.check(login("known", pass_hash), SALT)
     known.check(login("known", pass_hash), SALT)
     wait_for(lambda: client.exists(keys.registration("known")), "the copy")
+    assert client.ttl(keys.registration("known")) > 0
     away.check(login("known", pass_hash), SALT)
     for wrong in (login("known", other_hash), login("known", pass_hash, "connectfour")):
         with pytest.raises(LoginFailed):
@@ -84,3 +85,15 @@ def test_a_node_that_does_not_know_a_bots_key_says_so_at_once(node: Callable[...
         other.check_owner(GAME, "known", pass_hash)
     with pytest.raises(LoginFailed):
         other.check(login("nobody", pass_hash), SALT)
+
+
+@pytest.mark.parametrize("given", [("connectfour", "known", True), (GAME, "known", False), (GAME, "nobody", True)])
+def test_only_who_has_a_bots_password_is_its_owner(
+    node: Callable[..., Directory], given: tuple[str, str, bool]
+) -> None:
+    """Of the right game; of a bot that there is not, nobody is."""
+    game, bot, has_it = given
+    pass_hash = node().register(GAME, "known", "me")
+    node().check_owner(GAME, "known", pass_hash)
+    with pytest.raises(LoginFailed):
+        node().check_owner(game, bot, pass_hash if has_it else pass_hash[::-1])

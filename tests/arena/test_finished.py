@@ -62,7 +62,7 @@ def test_ends_ask_for_the_archive_once_until_it_has_begun_and_what_ends_after_th
 def test_retired_matches_leave_nothing_behind_but_for_a_while(
     store: MatchStore, begun: Callable[..., Match], registry: Registry, client: redis.Redis, finished: Finished
 ) -> None:
-    """The turns go soon, the match later."""
+    """The turns go soon, the match later; and so does all else that was written for it."""
     match = begun("numberwang")
     answer = step(registry["numberwang"], match, Turned("ada", {"n": 10}, 0.1), 1001.0)
     store.commit(store.draft(match, answer.match, [answer.recorded], []))
@@ -71,6 +71,7 @@ def test_retired_matches_leave_nothing_behind_but_for_a_while(
     assert finished.ids(10) == []
     assert 0 < client.ttl(keys.turns(match.id)) <= 10
     assert 0 < client.ttl(keys.match(match.id)) <= 60
+    assert [key.decode() for key in client.scan_iter() if client.ttl(key) == -1] == [keys.END_SEQUENCE]
 
 
 def test_long_records_are_archived_a_few_at_a_time(

@@ -50,6 +50,14 @@ def test_while_nodes_begin_that_cannot_let_bots_in_the_outage_counts_as_if_it_we
     assert heartbeats.shown("web", 121.0).outages == [Outage(100.0, 121.0)]
 
 
+def test_the_time_before_a_door_was_first_opened_is_no_outage(client: redis.Redis) -> None:
+    """Of a new server: its node sends heartbeats before it lets anybody in."""
+    heartbeats = Heartbeats(client)
+    heartbeats.send("n1", 100.0, first=True, ago_s=math.inf)
+    heartbeats.send("n1", 101.0, first=True)
+    assert heartbeats.shown("web", 101.5).outages == []
+
+
 def test_only_the_latest_outages_are_remembered(client: redis.Redis) -> None:
     """Of a server that is restarted again and again."""
     heartbeats = Heartbeats(client)

@@ -8,20 +8,23 @@ import redis
 from battlebot.arena.live import leases as module
 from battlebot.arena.live.leases import Leases
 from battlebot.arena.live.store import MatchStore
+from battlebot.redisio import keys
 from battlebot.redisio.scripts import Scripts
 
 
 def test_one_at_a_time(client: redis.Redis) -> None:
-    """The second is refused until the first gives it up, and is not forgotten."""
+    """The second is refused until the first gives it up, and is not forgotten; nor remembered for ever."""
     one, other = Leases(Scripts(client)), Leases(Scripts(client))
     lease = one.take("m")
     assert lease is not None
     assert other.take("m") is None
     assert one.take("m") is None
+    assert client.pttl(keys.asked("bots:m")) > 0
     assert one.release(lease) is True, "somebody came meanwhile"
     again = other.take("m")
     assert again is not None
     assert other.release(again) is False
+    assert [one._held, other._held] == [{}, {}], "what is released is renewed no more"
 
 
 def test_a_lost_workers_matches_are_found(
@@ -42,6 +45,8 @@ def test_a_lost_workers_matches_are_found(
     found = Leases(Scripts(client)).take("m")
     assert found is not None
     assert store.unasked_ids(store.now_ms()) == []
+    leases.release(lease)
+    assert client.get("bb:{0}:asking:m") == found.token.encode(), "another's lease"
 
 
 def test_renewing_keeps_a_lease(client: redis.Redis) -> None:

@@ -54,6 +54,20 @@ def test_a_bot_is_never_taken_by_itself(queues: Queues) -> None:
     assert other.place == ticket("a", 0).place
 
 
+def test_by_name_who_was_met_least_recently_is_taken(queues: Queues, client: redis.Redis) -> None:
+    """A stranger first; both remember it, for some days."""
+    for number, bot in enumerate("cba"):
+        queues.wait(GAME, ticket(bot, number), BY_A_TASK)
+    client.zadd(keys.met(GAME, "d"), {"a": 1, "c": 2})
+    assert [other.bot for other in others(queues.wait(GAME, ticket("d"), 1, strangers_first=True))] == ["b"]
+    for one, other in ("db", "bd"):
+        assert client.zscore(keys.met(GAME, one), other) > 2
+        assert client.ttl(keys.met(GAME, one)) > 0
+    assert queues.names() == [GAME], "others still wait"
+    queues.wait(GAME, ticket("b", 3), BY_A_TASK)
+    assert [other.bot for other in others(queues.wait(GAME, ticket("d", 1), 1, strangers_first=True))] == ["a"]
+
+
 def beats(client: redis.Redis, node: str, at_ms: int) -> None:
     """A heartbeat of a node."""
     client.zadd(keys.NODES, {node: at_ms})
@@ -147,19 +161,34 @@ def test_what_redis_has_lost_of_a_queue_is_there_again_when_its_bots_say_that_th
     assert queues.tickets(GAME) == tickets
 
 
+def test_a_queue_is_one_until_its_last_bot_has_left(queues: Queues) -> None:
+    """A sweep looks for those of dead nodes in queues that are known."""
+    for bot in "ab":
+        queues.wait(GAME, ticket(bot), BY_A_TASK)
+    for bot, left in (("a", [GAME]), ("b", [])):
+        assert queues.leave(GAME, ticket(bot))
+        assert queues.names() == left
+    assert not queues.leave(GAME, ticket("b"))
+
+
+@pytest.mark.parametrize("third", ["", "c"], ids=["nobody else waits", "another waits"])
 def test_a_queue_is_none_once_its_last_bots_have_a_match(
-    queues: Queues, client: redis.Redis, settings: Settings
+    queues: Queues, client: redis.Redis, settings: Settings, third: str
 ) -> None:
     """Also if their nodes still say that they wait, as the letters are under way: no sweep must ask for its pairing."""
     name, tickets = f"{GAME}/cup", [ticket("a"), ticket("b")]
     for one in tickets:
         queues.wait(name, one, BY_A_TASK)
+    for bot in third:
+        queues.wait(name, ticket(bot), BY_A_TASK)
     assert queues.names() == [name]
     seats = [(one.bot, one.place) for one in tickets]
     match = new_match(discover()[GAME], seats, settings, 1_800_000_000.0, "cup")
     assert begin(MatchStore(client), discover()[GAME], match, name)
+    left = [name] if third else []
+    assert queues.names() == left
     assert queues.wait_again(name, tickets) == [(match.id, False, False)] * 2
-    assert queues.names() == []
+    assert queues.names() == left
 
 
 def test_of_many_that_wait_who_has_an_empty_seat_is_told(queues: Queues, client: redis.Redis) -> None:

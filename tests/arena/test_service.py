@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import redis
 from cluster import wait_for
+from msgspec.structs import replace
 
 from battlebot.arena.live.calls import encode_match
 from battlebot.arena.live.conduct import Conductor
@@ -30,6 +31,7 @@ from battlebot.runtime.lag import BEAT_S, Lag
 from battlebot.runtime.timers import Timers
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login
+from battlebot.wire.updates import Update
 
 Begun = Callable[..., Match]
 
@@ -435,3 +437,36 @@ def test_who_left_and_came_back_while_nothing_could_be_noted_came_back_when_it_d
     seat = store.load(match.id).seat_of("ada")
     assert seat is not None
     assert seat.remaining_s == pytest.approx(3.0, abs=0.3)
+
+
+def asking(arena: Arena, begun: Begun, registry: Registry) -> tuple[Player, Update]:
+    """A player that is on turn, and the update that asks it."""
+    player, match = waiting(arena), begun("numberwang")
+    update = update_for(registry[match.game], match, match.seats[0])
+    assert update.asks
+    return player, update
+
+
+def test_a_player_is_told_an_update_once(arena: Arena, begun: Begun, registry: Registry) -> None:
+    """It comes by a letter, and is found by a look."""
+    player, update = asking(arena, begun, registry)
+    update = replace(update, turn={"n": 1})
+    player.tell(update)
+    player.tell(update)
+    assert isinstance(player.channel, Bot)
+    assert len(player.channel.told) == 1
+
+
+@pytest.mark.parametrize(("turn", "told"), [(None, 1), ({"n": 1}, 2)], ids=["as it knows", "with another bot's turn"])
+def test_a_clock_that_stood_goes_on_though_its_bot_is_not_asked_again(
+    arena: Arena, begun: Begun, registry: Registry, turn: dict[str, Any] | None, told: int
+) -> None:
+    """Its seat was taken back: otherwise it would have for ever."""
+    player, update = asking(arena, begun, registry)
+    player.tell(update)
+    player.pause_clock()
+    assert player.asked_s is None
+    player.tell(replace(update, revision=update.revision + 1, turn=turn))
+    assert isinstance(player.channel, Bot)
+    assert len(player.channel.told) == told
+    assert player.asked_s is not None

@@ -94,7 +94,7 @@ def test_a_match_that_is_not_rated_keeps_no_stateless_bot_from_others(
 
 
 def test_a_match_occupies_an_address_as_long_as_one_of_its_bots_is_asked_there(
-    store: MatchStore, registry: Registry, settings: Settings
+    store: MatchStore, registry: Registry, settings: Settings, client: redis.Redis
 ) -> None:
     """Stateless bots may come to their seats themselves; the end then finds no address in the match."""
     game, url = registry["noughtsandcrosses"], "http://bots.example/"
@@ -102,6 +102,7 @@ def test_a_match_occupies_an_address_as_long_as_one_of_its_bots_is_asked_there(
         game, [(bot, STATELESS_PLACE) for bot in "ab"], settings, 1000.0, addresses=dict.fromkeys("ab", url)
     )
     assert begin(store, game, match, game.name)
+    assert client.ttl(keys.asked_at(url)) > 0
     for bot, left in (("a", 1), ("b", 0)):
         joined = step(game, match, Joined(bot, f"web-1/{bot}/1"), 1001.0).match
         store.commit(store.draft(match, joined, [], []))
@@ -214,6 +215,7 @@ def test_a_match_that_redis_lost_is_unknown(
         store.commit(store.draft(match, answer.match, [answer.recorded], []))
     with pytest.raises(UnknownMatch):
         store.load(match.id)
+    assert store.load_many([match.id]) == {}
 
 
 def test_a_ticket_is_taken_for_one_match_only(
@@ -277,6 +279,7 @@ def test_an_empty_seat_is_found_until_it_is_taken_or_the_match_is_over(
     queues = Queues(client)
     again = Ticket("n3/1.1", "bob", 1.0)
     assert queues.wait("noughtsandcrosses", again, 1) == Seats((match.id,))
+    assert client.ttl(keys.empty_seats("bob")) > 0
     assert queues.tickets("noughtsandcrosses") == []
     over = replace(left.match, revision=2, due_s=None)
     store.commit(store.draft(left.match, replace(over, verdict=_verdict()), [], []))

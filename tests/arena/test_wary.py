@@ -18,7 +18,7 @@ from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
 from battlebot.arena.node.turns import is_usual
 from battlebot.redisio import keys
-from battlebot.referee.events import NODE_DEAD, Failed, Joined, Orphaned, Turned
+from battlebot.referee.events import NODE_DEAD, Event, Failed, Joined, Orphaned, Turned
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
 from battlebot.runtime.lag import Lag
@@ -70,10 +70,14 @@ def test_an_invalid_turn_may_be_made_again(wary: Match, store: MatchStore, regis
     assert (match.verdict, match.seats[0].strikes) == (None, 2)
 
 
-def test_what_a_second_node_died_of_ends_the_match(wary: Match, store: MatchStore, registry: Registry) -> None:
-    """By an error of the game, and without asking the game again."""
+@pytest.mark.parametrize("event", [LEGAL, Joined("ada", "n4/1.1")], ids=["a turn", "a bot that comes back"])
+def test_what_a_second_node_died_of_ends_the_match(
+    wary: Match, store: MatchStore, registry: Registry, client: redis.Redis, event: Event
+) -> None:
+    """By an error of the game, and without asking the game again; if nobody comes, it is forgotten some day."""
     assert store.begin_try(wary.id, "n3") is None
-    match = Conductor(registry, store, "n4", now_s=lambda: NOW_S).conduct(wary, LEGAL).match
+    assert client.ttl(keys.tried(wary.id)) > 0
+    match = Conductor(registry, store, "n4", now_s=lambda: NOW_S).conduct(wary, event).match
     assert match.verdict is not None
     assert (match.verdict.void, match.version) == (True, 0)
     assert "more than once" in match.verdict.evidence["error"]
@@ -91,6 +95,15 @@ def test_two_nodes_at_once_do_not_end_it(
         assert subscription.get_message(timeout=5.0)
         match = Conductor(registry, store, "n4", now_s=lambda: NOW_S).conduct(wary, LEGAL).match
     assert (match.verdict, match.version) == (None, 1)
+
+
+def test_what_a_node_could_not_take_back_it_takes_back_when_its_bot_sits_down(
+    wary: Match, store: MatchStore, registry: Registry, client: redis.Redis
+) -> None:
+    """It has not died of it; another node would think so when it is shut down."""
+    store.begin_try(wary.id, "n4")
+    Conductor(registry, store, "n4", now_s=lambda: NOW_S).conduct(wary, Joined("ada", "n4/1.1"))
+    assert not client.exists(keys.tried(wary.id))
 
 
 def test_who_comes_back_to_a_node_that_dies_of_the_crowd_is_not_blamed(

@@ -186,7 +186,13 @@ def test_what_ends_while_it_is_called_off_does_not_count(hall: Hall, stop: Calla
     assert (stored["match"]["void"], stored["match"]["voided"]["by"]) == (True, "ann")
 
 
-@pytest.mark.parametrize("stop", [cancel, withdraw])
+def take_back(hall: Hall) -> None:
+    """The match is taken back."""
+    (match,) = hall.storage.meetings.open_ids(GAME, "cup")
+    hall.void(match)
+
+
+@pytest.mark.parametrize("stop", [cancel, withdraw, take_back])
 def test_what_nobody_stopped_is_stopped_by_the_sweep(hall: Hall, stop: Callable[[Hall], None]) -> None:
     """Who cancelled died, or Redis was away, right after the change: it is made, and the match goes on for a while."""
     match = begun(hall)

@@ -83,6 +83,24 @@ def test_a_node_that_stood_still_may_notice_that_a_bot_is_gone_after_its_first_h
     assert player.table.match_id == match.id
 
 
+def test_who_was_held_back_and_is_gone_is_forgotten(lobby: Lobby) -> None:
+    """Many come and go while a node is silent."""
+    played_by_ada(lobby)
+    player = comes()
+    lobby.enter(player)
+    assert lobby._doubts.places() == [player.place]
+    lobby.leave(player)
+    lobby.tick()
+    assert lobby._doubts.places() == []
+
+
+def test_who_is_held_back_for_another_match_is_held_back_for_that_one_alone(lobby: Lobby) -> None:
+    """What is known of the first says nothing of the second."""
+    lobby._doubts.note("n1/1.1", "first")
+    lobby._doubts.note("n1/1.1", "second")
+    assert lobby._doubts.match_of("n1/1.1") == "second"
+
+
 def test_who_has_just_played_is_not_held_back(lobby: Lobby) -> None:
     """Clients of protocol 1 come back by a new connection for each match of a contest."""
     ends(lobby, played_by_ada(lobby), "n2")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import redis
-from lobbies import Bot, beats, bot_of, comes, others
+from lobbies import Bot, beats, bot_of, comes, left_by_ada, others
 
 from battlebot.arena.live.queue import BY_A_TASK, Ticket
 from battlebot.arena.node.player import Player
@@ -216,3 +216,60 @@ def test_who_has_waited_too_long_is_closed_unless_somebody_has_just_come(lobby: 
     assert isinstance(player.channel, Bot)
     assert player.channel.closed == ([] if somebody else [closing.NOBODY_CAME])
     assert lobby.queues.tickets("numberwang") == []
+
+
+def test_who_waits_in_a_contest_is_not_closed_however_long_that_takes(lobby: Lobby) -> None:
+    """It may not begin before tomorrow."""
+    player = comes(contest="cup")
+    lobby.enter(player)
+    lobby.now_s = lambda: 1001.0 + lobby.settings.waiting_timeout_s
+    lobby.tick()
+    assert bot_of(player).closed == []
+    assert len(lobby.queues.tickets("numberwang/cup")) == 1
+
+
+def test_who_waits_no_more_does_not_look_again(lobby: Lobby) -> None:
+    """Its door looks a moment later: its ticket would stay for ever."""
+    player = comes()
+    lobby.enter(player, may_take=False)
+    lobby.leave(player)
+    lobby.look_again(player)
+    assert lobby.queues.tickets("numberwang") == []
+
+
+def test_who_sits_down_while_the_tick_puts_its_ticket_back_waits_no_more(
+    lobby: Lobby, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be given a second match."""
+    player = comes()
+    lobby.enter(player)
+    client.delete(keys.queue("numberwang"))  # a Redis that has lost it
+    wait_again = lobby.queues.wait_again
+
+    def sits_meanwhile(*arguments: Any) -> Any:
+        answers = wait_again(*arguments)
+        monkeypatch.setattr(player, "table", "a match's")
+        return answers
+
+    monkeypatch.setattr(lobby.queues, "wait_again", sits_meanwhile)
+    lobby.tick()
+    assert lobby.queues.tickets("numberwang") == []
+
+
+def test_who_is_taken_along_while_it_hears_of_its_empty_seat_does_not_sit_down(
+    lobby: Lobby, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another node is making a match for it, which it would miss."""
+    player = comes()
+    lobby.enter(player)
+    left_by_ada(lobby)
+    wait_again = lobby.queues.wait_again
+
+    def taken_meanwhile(*arguments: Any) -> Any:
+        answers = wait_again(*arguments)
+        assert others(lobby.queues.wait("numberwang", Ticket("n2/1.1", "cat", 2000.0), 1))
+        return answers
+
+    monkeypatch.setattr(lobby.queues, "wait_again", taken_meanwhile)
+    lobby.tick()
+    assert player.table is None

@@ -248,6 +248,16 @@ def test_a_rebuild_that_was_overtaken_is_done_again(storage: Storage, rater: Rat
     assert kept(storage) == right(games)
 
 
+def test_what_has_been_rated_since_is_not_marked_stale(storage: Storage) -> None:
+    """Whoever finds older ratings wrong says nothing of these; nor of another game's."""
+    other = storage.ratings.cursor("connectfour")
+    found = storage.ratings.cursor(GAME)["revision"]
+    assert storage.ratings.move(GAME, found, {"at": 1}, [])
+    storage.ratings.mark_stale(GAME, found)
+    assert storage.ratings.cursor(GAME)["stale"] is False
+    assert storage.ratings.cursor("connectfour") == other
+
+
 def test_a_rebuild_reaches_the_same_numbers(storage: Storage, rater: Rater) -> None:
     """To the last bit, from nonsense, and from ratings of which nobody knows how far they go."""
     games = season(150)

@@ -224,7 +224,7 @@ def test_requests_at_the_same_moment_leave_the_queues_as_the_bot_is(
         owners.change(GAME, "url-bot", {"available": False})
         told.set()
         assert first.result()["state"] == "off"
-    assert attendance.queues._client.exists(keys.switched_off("url-bot"))
+    assert attendance.queues._client.pttl(keys.switched_off("url-bot")) > 0
 
 
 def test_who_is_switched_off_may_connect(attendance: Attendance) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+import redis
 from clocks import Clock
 
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
+from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
 from battlebot.redisio.scripts import Scripts
 from battlebot.stateless.asking import Failure, Question, Reply
@@ -106,6 +108,17 @@ def test_an_owner_who_mends_a_url_begins_anew(health: Health, clock: Clock) -> N
     assert health.paused_until_s([URL]) == {URL: None}
     assert health.report(URL, "a")["failuresInARow"] == 0
     assert health.pause(URL) == START_S + FIRST_PAUSE_S
+
+
+def test_what_is_known_of_an_address_is_forgotten_some_day(health: Health, client: redis.Redis) -> None:
+    """Also if its owner resumes it while the server tries whether it answers again."""
+    note(health, good=True)
+    note(health, good=False)
+    assert all(client.ttl(key) > 0 for key in (keys.health(URL), keys.latencies(URL), keys.failures(URL)))
+    health.pause(URL)
+    health.resume(URL)
+    health.passed(URL)
+    assert client.ttl(keys.health(URL)) > 0
 
 
 def test_a_bot_is_shown_the_failures_of_its_own_alone(health: Health) -> None:

@@ -47,6 +47,12 @@ def test_what_a_result_counts(one: dict[str, Any], rows: str, pairs: str) -> Non
         assert {name: count for name, count in row.items() if count} == {outcomes[sign]: 1}
 
 
+def test_who_did_not_come_is_counted_as_absent() -> None:
+    """Its opponent is not, unless neither came."""
+    missed = [result("ab", "b", True), result("ab", None, True), result("ab", "b")]
+    assert {bot: row["absent"] for (_, _, bot), row in counted(missed).items()} == {"a": 2, "b": 1}
+
+
 def test_scores_are_added_up_where_there_are_some() -> None:
     """A row of a game without scores has none."""
     scored = [result("ab", "a", scores={"a": 7, "b": 2}), result("ab", "b", scores={"a": 1, "b": 4}), result("ab", "b")]

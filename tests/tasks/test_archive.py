@@ -96,10 +96,20 @@ def test_a_match_whose_meeting_is_not_open_is_void(storage: Storage) -> None:
 
 
 def test_a_match_outside_contests_moves_no_standings(storage: Storage) -> None:
-    """Stored, and not void."""
-    storage.archive.store([game(8, contest=None)])
-    assert storage.games.recent("numberwang")[0]["match"]["void"] is False
-    assert storage.database["standings"].count_documents({}) == 0
+    """Stored, and not void; also together with one of a contest."""
+    meet(storage, 9)
+    storage.archive.store([game(8, contest=None), game(9)])
+    assert [row["match"]["void"] for row in storage.games.recent("numberwang")] == [False, False]
+    moved = [*storage.database["standings"].find(), *storage.database["pairs"].find()]
+    assert {row["contest"] for row in moved} == {"cup"}
+
+
+def test_a_look_whether_mongodb_stores_matches_changes_none(storage: Storage) -> None:
+    """What it stores for that is gone again."""
+    storage.archive.store([game(1, contest=None), game(2, contest=None)])
+    before = list(storage.database["games"].find())
+    storage.archive.check()
+    assert list(storage.database["games"].find()) == before
 
 
 def test_a_match_of_a_million_turns_is_stored_whole(storage: Storage) -> None:

@@ -191,7 +191,7 @@ def ended(bench: Workbench) -> Match:
 def test_a_match_that_cannot_be_read_is_set_aside_and_the_others_are_archived(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It ended first, and stands before them."""
+    """It ended between them, and comes to the archive with them."""
     monkeypatch.setattr(tasks.matches, "workbench", lambda: bench)
     game, ids = bench.registry["numberwang"], []
     for number in range(3):
@@ -202,11 +202,11 @@ def test_a_match_that_cannot_be_read_is_set_aside_and_the_others_are_archived(
         assert begin(bench.store, game, match, "numberwang")
         bench.conductor.conduct(match, Failed("a mistake"))
         ids.append(match.id)
-    bench.client.hset(keys.match(ids[0]), "doc", b'{"id": "of another version"}')
+    bench.client.hset(keys.match(ids[1]), "doc", b'{"id": "of another version"}')
     assert tasks.matches.archive() == 2
     assert bench.finished.ids(1) == []
-    assert bench.storage.games.archived(ids) == set(ids[1:])
-    assert bench.client.smembers(keys.SET_ASIDE) == {ids[0].encode()}
+    assert bench.storage.games.archived(ids) == {ids[0], ids[2]}
+    assert bench.client.smembers(keys.SET_ASIDE) == {ids[1].encode()}
 
 
 def test_a_meeting_is_played_again_when_its_match_is_set_aside_and_not_before(bench: Workbench) -> None:
