@@ -49,7 +49,7 @@ def refuse_other_origins(app: Flask, settings: Settings, for_bots: bool = False)
             return
         if request.method in harmless and "Upgrade" not in request.headers:
             return
-        if not same_host(origin, request.host):
+        if not same_host(origin, host_asked()):
             _refuse(origin, "This came from a page of another origin; the operator may allow it (BATTLEBOT_ORIGINS).")
         if not for_bots and is_rebound(settings, origin):
             _refuse(origin, REBOUND)
@@ -67,7 +67,7 @@ def _untold(settings: Settings) -> str | None:
         return UNKNOWN
     if "Upgrade" in request.headers:
         return None
-    origins = [f"{scheme}://{request.host}" for scheme in ("http", "https")]
+    origins = [f"{scheme}://{host_asked()}" for scheme in ("http", "https")]
     if not is_rebound(settings, origins[0]) or any(is_allowed(settings, origin) for origin in origins):
         return None
     return origins[0]
@@ -76,8 +76,13 @@ def _untold(settings: Settings) -> str | None:
 def _refuse(origin: str, sentence: str) -> None:
     """Refuse a request, and say so in the log now and then: a proxy that is not set up may be the reason."""
     if may_tell(sentence):
-        log.warning("origin.refused", origin=origin, host=request.host, path=request.path, reason=sentence)
+        log.warning("origin.refused", origin=origin, host=host_asked(), path=request.path, reason=sentence)
     raise WrongOrigin(sentence)
+
+
+def host_asked() -> str:
+    """Returns the host that the request names, also one with `_`, as Docker's names may have: Flask leaves it out."""
+    return request.host or request.headers.get("Host", "")
 
 
 def same_host(origin: str, host: str) -> bool:

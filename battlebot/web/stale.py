@@ -13,6 +13,7 @@ from flask import current_app, g, render_template, request
 from markupsafe import Markup, escape
 
 from battlebot.api.context import current_context
+from battlebot.api.origins import host_asked
 from battlebot.errors import Unavailable
 
 Seen = TypeVar("Seen")
@@ -77,7 +78,7 @@ def is_away(part: str) -> bool:
 
 
 def _addressed(html: str) -> str:
-    return html.replace(ROOT, escape(request.host_url.rstrip("/")))
+    return html.replace(ROOT, escape(f"{request.scheme}://{host_asked()}"))
 
 
 def _moment(epoch_s: float | None) -> datetime | None:

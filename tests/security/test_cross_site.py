@@ -61,6 +61,20 @@ def test_programs_and_pages_of_our_own_open_websockets(web: Web) -> None:
     assert upgrade(web, f"Origin: https://{web.address}") == 101
 
 
+def test_a_machines_name_may_have_what_names_of_the_internet_have_not(web: Web) -> None:
+    """As Docker's: `Host` has it as the `Origin` of a bot's library, and the pages say what to connect to."""
+    headers = ("Host: battle_web:3000", "Origin: http://battle_web:3000")
+    with Raw(web.address) as raw:
+        raw.send("GET / HTTP/1.1", *headers, *UPGRADE)
+        assert raw.answer().status == 101
+    with Raw(web.address) as raw:
+        raw.send("GET / HTTP/1.1", *headers)
+        assert "http://battle_web:3000/" in raw.answer().body.decode()
+    with Raw(web.address) as raw:
+        raw.send("GET / HTTP/1.1", headers[0], "Origin: http://evil_web:3000", *UPGRADE)
+        assert raw.answer().status == 403
+
+
 def test_an_original_client_with_its_library_that_sends_an_origin_plays(web: Web, meet: Switchboard) -> None:
     """The original's WebSocket library sends `Origin` unasked."""
     other = meet.login(meet.auth())
@@ -111,6 +125,7 @@ def test_a_page_whose_name_was_made_to_resolve_to_this_machine_registers_nothing
         ({}, "127.0.0.1:3000", 200),
         ({"trusted_proxies": 1}, "evil.example", 200),
         ({"origins": "https://evil.example"}, "evil.example", 200),
+        ({"origins": "http://battle_web:3000"}, "battle_web:3000", 200),
     ],
 )
 def test_a_get_of_a_page_of_a_rebound_name_opens_no_polling_session(
@@ -121,6 +136,13 @@ def test_a_get_of_a_page_of_a_rebound_name_opens_no_polling_session(
     with Raw(node.address) as raw:
         raw.send("GET /socket.io/?EIO=4&transport=polling HTTP/1.1", f"Host: {host}")
         assert raw.answer().status == expected
+
+
+def test_a_viewer_under_a_proxys_name_is_told_what_to_set(web: Web) -> None:
+    """Also under the name of a group of servers, which nginx sends by itself."""
+    with Raw(web.address) as raw:
+        raw.send("GET /socket.io/?EIO=4&transport=polling HTTP/1.1", "Host: battle_servers")
+        assert "BATTLEBOT_TRUSTED_PROXIES" in raw.answer().body.decode()
 
 
 def test_what_is_refused_under_a_proxys_name_says_what_to_set(servers: Cluster) -> None:
