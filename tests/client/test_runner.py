@@ -175,6 +175,22 @@ def test_a_normal_close_of_a_kept_session_is_connected_again(play: Play) -> None
     assert len(play(alone, one_match, matches=1)) == 1
 
 
+def test_a_kept_session_that_breaks_after_a_match_is_connected_again(play: Play) -> None:
+    """Without `matches` no match is its last."""
+
+    def breaks(line: Line) -> None:
+        line.login()
+        line.say(final(1))
+        line.drop()
+
+    def goes_on(line: Line) -> None:
+        line.login()
+        line.say(final(1, match="m2"))
+        line.bot_closes()
+
+    assert [result[0] for result in play(breaks, goes_on, idle_timeout_s=1.0)] == ["m1", "m2"]
+
+
 @pytest.mark.parametrize(
     ("closing", "at_least_s", "at_most_s"),
     [(RESTARTING, 0, 0), (UNAVAILABLE, 1, 2), (TOO_MANY_CONNECTIONS, 1, 2), (SERVER_ERROR, 0.05, 0.1)],
