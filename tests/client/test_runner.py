@@ -237,14 +237,15 @@ def test_final_close_codes_end_the_run_with_a_clear_error(
     assert caught.value.code == slug
 
 
-def test_a_failed_login_is_not_tried_again(play: Play) -> None:
-    """The server's sentence reaches the author."""
+@pytest.mark.parametrize("closing", [(1008, "login-failed: Wrong."), (1000, "")])
+def test_a_failed_login_is_not_tried_again(play: Play, closing: tuple[int, str]) -> None:
+    """The server's sentence reaches the author, however an original server closes then."""
 
     def script(line: Line) -> None:
         line.say({"salt": SALT})
         line.hear()
         line.say({"authentication": "failed", "code": "login-failed", "error": "Wrong."})
-        line.close(1008, "login-failed: Wrong.")
+        line.close(*closing)
 
     with pytest.raises(LoginFailed, match="Wrong"):
         play(script)
@@ -357,6 +358,28 @@ def test_an_address_without_a_server_of_ours_is_a_clear_error(serve: Any, bot: B
     server.answers["GET", "/ws"] = ("404 Not Found", "")
     with pytest.raises(Unreachable, match="404"):
         run(bot, server.host, "numberwang", credentials=credentials)
+
+
+@pytest.mark.parametrize("status", ["429 Too Many Requests", "500 Internal Server Error", "502 Bad Gateway", None])
+def test_a_proxy_that_reaches_no_server_for_a_while_is_asked_again(
+    serve: Any, bot: Bot, credentials: Any, monkeypatch: pytest.MonkeyPatch, status: str | None
+) -> None:
+    """As nginx says while a node starts; or it hangs up (None)."""
+    server = serve(one_match)
+    server.answers["GET", "/ws"] = (status, "")
+
+    class Recovers(Backoff):
+        def next_s(self, *_: Any, **__: Any) -> float:
+            server.answers.clear()
+            return 0.0
+
+    def hang_up(*_: Any) -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr("battlebot.client.runner.Backoff", Recovers)
+    if status is None:
+        monkeypatch.setattr(server, "_answer", hang_up)
+    assert len(run(bot, server.host, "numberwang", credentials=credentials, matches=1)) == 1
 
 
 def test_a_proxy_of_the_environment_does_not_come_between_us_and_the_loopback(
