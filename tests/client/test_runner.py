@@ -76,6 +76,21 @@ def test_protocol_one_speaks_as_the_original_clients_do(play: Play) -> None:
     assert play(script, protocol=1) == [("m1", "Me", "complete")]
 
 
+def test_a_server_without_match_ids_plays_one_match_per_connection(play: Play) -> None:
+    """As the original one: no match is taken for one that is over."""
+
+    def script(line: Line) -> None:
+        line.login()
+        begun, over = update(0), final(1)
+        del begun["match"], over["match"]
+        line.say(begun)
+        assert line.hear() == {"n": 1}
+        line.say(over)
+        line.close()
+
+    assert play(script, protocol=1) == [("", "Me", "complete")]
+
+
 def test_a_kept_session_plays_on_and_the_last_match_has_its_own(play: Play, bot: Any) -> None:
     """Two matches over one connection; the third without `keep`, so that leaving abandons no fourth."""
 
@@ -304,16 +319,19 @@ def test_a_server_that_is_away_is_waited_for_no_longer_than_the_idle_time(bot: B
 def test_a_silent_server_is_pinged_and_then_left(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection that died without a word must not be waited on for ever."""
     monkeypatch.setattr("battlebot.client.player.QUIET_S", 0.1)
+    unanswered: list[str] = []
 
     def dead(line: Line) -> None:
         line.login()
-        line._websocket.ws.send = lambda event: b""  # answers no ping any more
+        # answers no ping any more
+        line._websocket.ws.send = lambda event: unanswered.append(type(event).__name__) or b""
         line.bot_closes()
 
     def script(line: Line) -> None:
         one_match(line)
 
     assert len(play(dead, script, matches=1)) == 1
+    assert unanswered[0] == "Pong"
 
 
 def test_ctrl_c_closes_cleanly_and_returns_the_results(play: Play, bot: Any) -> None:
