@@ -116,12 +116,12 @@ class Lobby:
         login = player.login
         if login.resume is not None and not player.finished_matches and self._resumes(player, login.resume):
             return
-        again = bool(player.finished_matches) and login.protocol >= 2
+        again = bool(player.finished_matches)
         if again and login.contest is not None and self.contests.is_over(login.game, login.contest):
-            # it ended while the player played in it
+            # it ended while the player played in it; only protocol 2 keeps sessions
             player.channel.send(contest_over(login.contest))
         # a kept connection is not broken
-        self._wait(player, look_for_seats=True, may_take=may_take, hold=not player.finished_matches)
+        self._wait(player, look_for_seats=True, may_take=may_take, hold=not again)
 
     def _resumes(self, player: Player, match_id: str) -> bool:
         """Gives the player its seat in the match that it asks for; returns False if it has none."""

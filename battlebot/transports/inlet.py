@@ -62,12 +62,10 @@ class Inlet:
         """Frees the watchers; nothing can be read afterwards."""
         for watcher in (self._data, self._timer):
             if watcher is not None:
-                watcher.stop()
                 watcher.close()
 
     def _set_timer(self, after_s: float) -> None:
         if self._timer is not None:
-            self._timer.stop()
             self._timer.close()
         now_s = time.monotonic()
         self._rings_s = rings_at(now_s, after_s)

@@ -181,8 +181,7 @@ class Pump:
             if not rate.take():
                 connection.close(closing.TOO_MANY_MESSAGES)
                 raise Gone(clean=True, how=closing.TOO_MANY_MESSAGES.slug)
-            if player.table is not None:
-                self._turn(player, frame)
+            self._turn(player, frame)
 
     def _turn(self, player: Player, frame: Frame) -> None:
         turn, refusal = None, "A turn is a text frame."

@@ -76,6 +76,21 @@ def test_protocol_one_speaks_as_the_original_clients_do(play: Play) -> None:
     assert play(script, protocol=1) == [("m1", "Me", "complete")]
 
 
+def test_a_server_without_match_ids_plays_one_match_per_connection(play: Play) -> None:
+    """As the original one: no match is taken for one that is over."""
+
+    def script(line: Line) -> None:
+        line.login()
+        begun, over = update(0), final(1)
+        del begun["match"], over["match"]
+        line.say(begun)
+        assert line.hear() == {"n": 1}
+        line.say(over)
+        line.close()
+
+    assert play(script, protocol=1) == [("", "Me", "complete")]
+
+
 def test_a_kept_session_plays_on_and_the_last_match_has_its_own(play: Play, bot: Any) -> None:
     """Two matches over one connection; the third without `keep`, so that leaving abandons no fourth."""
 
@@ -175,6 +190,22 @@ def test_a_normal_close_of_a_kept_session_is_connected_again(play: Play) -> None
     assert len(play(alone, one_match, matches=1)) == 1
 
 
+def test_a_kept_session_that_breaks_after_a_match_is_connected_again(play: Play) -> None:
+    """Without `matches` no match is its last."""
+
+    def breaks(line: Line) -> None:
+        line.login()
+        line.say(final(1))
+        line.drop()
+
+    def goes_on(line: Line) -> None:
+        line.login()
+        line.say(final(1, match="m2"))
+        line.bot_closes()
+
+    assert [result[0] for result in play(breaks, goes_on, idle_timeout_s=1.0)] == ["m1", "m2"]
+
+
 @pytest.mark.parametrize(
     ("closing", "at_least_s", "at_most_s"),
     [(RESTARTING, 0, 0), (UNAVAILABLE, 1, 2), (TOO_MANY_CONNECTIONS, 1, 2), (SERVER_ERROR, 0.05, 0.1)],
@@ -221,14 +252,15 @@ def test_final_close_codes_end_the_run_with_a_clear_error(
     assert caught.value.code == slug
 
 
-def test_a_failed_login_is_not_tried_again(play: Play) -> None:
-    """The server's sentence reaches the author."""
+@pytest.mark.parametrize("closing", [(1008, "login-failed: Wrong."), (1000, "")])
+def test_a_failed_login_is_not_tried_again(play: Play, closing: tuple[int, str]) -> None:
+    """The server's sentence reaches the author, however an original server closes then."""
 
     def script(line: Line) -> None:
         line.say({"salt": SALT})
         line.hear()
         line.say({"authentication": "failed", "code": "login-failed", "error": "Wrong."})
-        line.close(1008, "login-failed: Wrong.")
+        line.close(*closing)
 
     with pytest.raises(LoginFailed, match="Wrong"):
         play(script)
@@ -287,16 +319,19 @@ def test_a_server_that_is_away_is_waited_for_no_longer_than_the_idle_time(bot: B
 def test_a_silent_server_is_pinged_and_then_left(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection that died without a word must not be waited on for ever."""
     monkeypatch.setattr("battlebot.client.player.QUIET_S", 0.1)
+    unanswered: list[str] = []
 
     def dead(line: Line) -> None:
         line.login()
-        line._websocket.ws.send = lambda event: b""  # answers no ping any more
+        # answers no ping any more
+        line._websocket.ws.send = lambda event: unanswered.append(type(event).__name__) or b""
         line.bot_closes()
 
     def script(line: Line) -> None:
         one_match(line)
 
     assert len(play(dead, script, matches=1)) == 1
+    assert unanswered[0] == "Pong"
 
 
 def test_ctrl_c_closes_cleanly_and_returns_the_results(play: Play, bot: Any) -> None:
@@ -341,6 +376,28 @@ def test_an_address_without_a_server_of_ours_is_a_clear_error(serve: Any, bot: B
     server.answers["GET", "/ws"] = ("404 Not Found", "")
     with pytest.raises(Unreachable, match="404"):
         run(bot, server.host, "numberwang", credentials=credentials)
+
+
+@pytest.mark.parametrize("status", ["429 Too Many Requests", "500 Internal Server Error", "502 Bad Gateway", None])
+def test_a_proxy_that_reaches_no_server_for_a_while_is_asked_again(
+    serve: Any, bot: Bot, credentials: Any, monkeypatch: pytest.MonkeyPatch, status: str | None
+) -> None:
+    """As nginx says while a node starts; or it hangs up (None)."""
+    server = serve(one_match)
+    server.answers["GET", "/ws"] = (status, "")
+
+    class Recovers(Backoff):
+        def next_s(self, *_: Any, **__: Any) -> float:
+            server.answers.clear()
+            return 0.0
+
+    def hang_up(*_: Any) -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr("battlebot.client.runner.Backoff", Recovers)
+    if status is None:
+        monkeypatch.setattr(server, "_answer", hang_up)
+    assert len(run(bot, server.host, "numberwang", credentials=credentials, matches=1)) == 1
 
 
 def test_a_proxy_of_the_environment_does_not_come_between_us_and_the_loopback(

@@ -140,6 +140,17 @@ def test_who_resumes_a_match_takes_over_the_seat_that_another_connection_holds(l
     assert second.table is not None
 
 
+def test_who_waits_as_its_seat_falls_empty_is_given_it_by_the_next_tick(lobby: Lobby) -> None:
+    """Its clock runs there already; the tick after that would be a second later."""
+    player = comes()
+    lobby.enter(player)
+    match_id = left_by_ada(lobby)
+    lobby.tick()
+    assert player.table is not None
+    assert player.table.match_id == match_id
+    assert lobby.queues.tickets("numberwang") == []
+
+
 @pytest.mark.parametrize("another", [None, "cat"], ids=["nobody waits", "another waits"])
 def test_who_is_given_a_seat_while_the_tick_asks_for_it_is_asked_for_no_more(
     lobby: Lobby, monkeypatch: pytest.MonkeyPatch, another: str | None

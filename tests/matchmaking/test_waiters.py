@@ -127,6 +127,26 @@ def test_who_leaves_while_it_is_put_back_leaves_no_ticket_though_redis_falls_sil
     assert lobby.queues.tickets(queue) == []
 
 
+def test_who_has_moved_on_while_the_tick_speaks_of_others_is_not_put_back_where_it_was(
+    lobby: Lobby, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Redis may be slow: it has played its match and waits for the next, at another place."""
+    monkeypatch.setattr("battlebot.matchmaking.lobby.CHUNK", 1)
+    player, wait_again = comes(contest="cup"), lobby.queues.wait_again
+    lobby.enter(comes("cat", "2", contest="cup"))
+    lobby.enter(player)
+    client.delete(keys.queue("numberwang/cup"))  # a Redis that has lost them
+
+    def slow(*arguments: Any) -> Any:
+        monkeypatch.setattr(lobby.queues, "wait_again", wait_again)
+        lobby.enter(player)
+        return wait_again(*arguments)
+
+    monkeypatch.setattr(lobby.queues, "wait_again", slow)
+    lobby.tick()
+    assert {ticket.place for ticket in lobby.queues.tickets("numberwang/cup")} == {"n1/2.1", player.place}
+
+
 def test_of_more_than_a_tick_can_speak_of_each_has_its_turn(
     lobby: Lobby, client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:

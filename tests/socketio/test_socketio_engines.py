@@ -115,8 +115,10 @@ def test_who_leaves_all_unread_may_say_nothing_more(client: Client) -> None:
         (b"\x00\x02\xff40\x00" + b"\x09" * 60_000, False),
         (b"d=\x00" + b"\x09" * 60_000, False),
         (b"\x00\x0a\xff40", False),
+        (b"\x00\x00\x0a\xff40", False),
+        (b"\x00\xff", True),
     ],
-    ids=range(10),
+    ids=range(12),
 )
 def test_lengths_of_more_digits_than_they_can_have_are_refused(body: bytes, can: bool) -> None:
     """In the first packet and in later ones; the other forms are the package's to read."""

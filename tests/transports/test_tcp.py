@@ -85,6 +85,35 @@ def test_names_of_nodes_that_have_died_are_freed(client: redis.Redis, settings: 
     assert client.hkeys(keys.ONLINE) == [b"ada"]
 
 
+@pytest.mark.parametrize(("settled", "waits"), [(True, False), (False, False), (True, True)])
+def test_who_has_a_match_and_no_seat_is_given_it_by_the_tick(settings: Settings, settled: bool, waits: bool) -> None:
+    """The letter that told of it is lost. Who is still being let in, or waits, is given its seats there."""
+    taken: list[tuple[str, str]] = []
+
+    class Boards:
+        node = "n1.tcp"
+
+        def look_after(self, match_id: str) -> None:
+            taken.append(("looked after", match_id))
+
+        def join(self, player: Player, match_id: str, live: bool = False) -> bool:
+            taken.append((player.bot, match_id))
+            return True
+
+    class Claimed:
+        def confirm(self, holders: Sequence[Holder]) -> list[tuple[bool, str | None]]:
+            return [(True, "m1") for _ in holders]
+
+    boards, names = (cast(Any, one) for one in (Boards(), Claimed()))
+    door = TcpDoor(settings, NOWHERE, names, NOWHERE, boards, Lag(), NOWHERE)
+    guest = Guest(NOWHERE, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0))
+    guest.settled, guest.waits = settled, waits
+    door._guests[Player(Login("gomoku", "ada", ""), guest, "1", Lag(), lambda player: None)] = guest
+    door.tick()
+    gevent.sleep(0)
+    assert taken == ([("looked after", "m1"), ("ada", "m1")] if settled and not waits else [])
+
+
 class Lobby:
     """Where players would wait; notes who does."""
 
