@@ -88,6 +88,13 @@ def test_who_waits_at_a_node_that_was_late_meets_it_once_the_node_beats_again(at
     assert {seat.bot for seat in attendance.store.load(match_id).seats} == {"ada", "url-bot"}
 
 
+def test_who_waits_comes_before_who_is_there_at_any_time(attendance: Attendance) -> None:
+    """However much later it has come."""
+    attendance.look()
+    attendance.queues.wait(GAME, Ticket("node/1.1", "ada", time.time()), BY_A_TASK)
+    assert [ticket.bot for ticket in attendance.queues.tickets(GAME)] == ["ada", "url-bot"]
+
+
 def test_bots_that_hang_in_their_tests_keep_the_others_from_nothing(
     attendance: Attendance, settings: Settings, bots: Bots
 ) -> None:
