@@ -114,6 +114,17 @@ def test_bots_that_hang_in_their_tests_keep_the_others_from_nothing(
     assert bots.asked["hanging"] == 1
 
 
+@pytest.mark.parametrize(("available", "is_paused"), [(False, True), (True, False)])
+def test_a_pause_ends_when_a_bot_is_switched_on_and_not_off(
+    attendance: Attendance, available: bool, is_paused: bool
+) -> None:
+    """Other bots may have the same url."""
+    url = "http://127.0.0.1:9/"
+    attendance.health.pause(url)
+    owners_of(attendance).change(GAME, "url-bot", {"available": available})
+    assert (attendance.health.paused_until_s([url])[url] is not None) is is_paused
+
+
 def test_who_is_switched_off_waits_no_more_when_its_owner_is_answered(attendance: Attendance) -> None:
     """In no queue: whoever comes then must not meet it. Nobody else's tickets go."""
     cup, other = keys.queue_name(GAME, "cup"), keys.queue_name("numberwang", "cup")
