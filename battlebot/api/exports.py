@@ -33,6 +33,7 @@ COLUMNS = (
 FORMULA = frozenset("=+-@\t\r")
 SEPARATORS = frozenset(";,|\t")
 TEXT = {"schema": {"type": "string"}}
+PART = 32_768  # characters of CSV; about so many are sent at a time
 
 exports = Described("exports", __name__, description="Matches and contests as files")
 exports.url_value_preprocessor(check_game)
@@ -99,7 +100,7 @@ def _csv(games: Iterator[Mapping[str, Any]]) -> Iterator[bytes]:
     writer.writerow(COLUMNS)
     for match in games:
         writer.writerow(csv_row(match))
-        if buffer.tell() > 32_768:
+        if buffer.tell() > PART:
             yield _taken(buffer)
     yield _taken(buffer)
 

@@ -113,6 +113,21 @@ def test_who_is_ended_while_it_waits_takes_no_place() -> None:
     assert line.take(now_s, lambda: False)
 
 
+@pytest.mark.parametrize("passes", [False, True])
+def test_a_place_that_is_left_is_had_once(passes: bool) -> None:
+    """By who is in line; by the next one, if who is in line may pass at that moment and needs none."""
+    line, now_s = Line(1), time.monotonic()
+    assert line.take(now_s, lambda: False)
+
+    def left() -> bool:
+        line.leave()
+        return passes
+
+    assert line.take(now_s + 60.0, left) is not passes
+    assert line.take(now_s, lambda: False) is passes
+    assert not line.take(now_s, lambda: False)
+
+
 def test_while_a_store_is_away_nobody_waits_for_those_who_wait_for_it(
     home: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:

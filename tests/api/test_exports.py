@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 import tracemalloc
 from typing import Any
 
@@ -35,6 +36,7 @@ def test_every_match_is_there_once_oldest_first(home: House, monkeypatch: pytest
     """As the matches' own paths have them; those of other contests are not there, nor void ones unless asked for."""
     monkeypatch.setattr(games, "AT_ONCE", 3)
     monkeypatch.setattr(games, "AT_ONCE_WITH_TURNS", 3)
+    monkeypatch.setattr(sys.modules["battlebot.api.exports"], "PART", 300)
     home.contest("cup", bots=("a", "b"))
     home.contest("other", bots=("a", "b"))
     home.play("a", "b", "a", "other")

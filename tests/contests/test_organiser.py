@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -16,6 +17,8 @@ from records import reserve
 from structlog.testing import capture_logs
 
 from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.live.mail import over
 from battlebot.arena.live.store import MatchStore
 from battlebot.contests.contest import Contest
 from battlebot.contests.service.organiser import Organiser
@@ -123,6 +126,36 @@ def test_a_contest_is_made_and_changed_though_nobody_can_be_told(
     organiser.change(GAME, "cup", {"title": "The Cup"}, "bob")
     assert organiser.contest(GAME, "cup").title == "The Cup"
     assert [row["action"] for row in storage.audit.of_contest(GAME, "cup")] == ["change", "create"]
+
+
+def test_who_enters_must_be_able_to_begin_with_the_others(organiser: Organiser, storage: Storage) -> None:
+    """As those who are listed at once: all of a battle meet in one cube, which has one cell here."""
+    for bot in ("cube1", "cube2"):
+        storage.bots.register("battlecube", bot, "owner", b"sealed")
+    fields = {"name": "cup", "format": "champion", "meetings": 1, "entrants": ["cube1"], "options": {"edgeLength": 1}}
+    organiser.create("battlecube", fields, "ann")
+    with pytest.raises(Refused) as refused:
+        organiser.enter("battlecube", "cup", ["cube2"], "ann")
+    assert refused.value.details["field"] == "entrants"
+    assert organiser.contest("battlecube", "cup").entrants == ["cube1"]
+
+
+@pytest.mark.parametrize("end", ["finish", "cancel"])
+def test_nodes_are_told_of_a_contests_end_and_of_nothing_else(
+    organiser: Organiser, client: redis.Redis, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    """They send the bots away that wait in it."""
+    told = []
+    monkeypatch.setattr(MatchStore, "post", lambda self, *letter: told.append(letter))
+    Heartbeats(client).send("node", time.time(), first=True)
+    create(organiser, BOTS[:2], format="round-robin")
+    for action in ("start", "pause", "resume"):
+        organiser.transition(action, GAME, "cup", "ann")
+    organiser.change(GAME, "cup", {"title": "The Cup"}, "ann")
+    organiser.withdraw(GAME, "cup", BOTS[0], "ann")
+    assert told == []
+    organiser.transition(end, GAME, "cup", "ann")
+    assert told == [("node", over(GAME, "cup"))]
 
 
 def test_who_enters_again_and_who_enters_late_enter_together_or_not_at_all(organiser: Organiser) -> None:

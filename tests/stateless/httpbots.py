@@ -184,6 +184,19 @@ class Handler(BaseHTTPRequestHandler):
             self.served = True
             self.be_good(question)
 
+    def be_vanishing(self, question: Any) -> None:
+        """Resets the connection after its answer once `broken` is set, which is counted."""
+        self.be_good(question)
+        self.wfile.flush()
+        self.server.broken.wait(60)
+        self.reset()
+        self.server.asked["vanished"] += 1
+
+    def be_clinging(self, question: Any) -> None:
+        """Goes on with the connection even if it was asked to close it."""
+        self.be_good(question)
+        self.close_connection = False
+
     def be_cut(self, question: Any) -> None:
         self.head(200, 1000)
         self.wfile.write(b"[{")

@@ -238,7 +238,7 @@ def test_an_encoding_that_changes_nothing_is_none(encoding: bytes) -> None:
 
 @pytest.mark.parametrize(("size", "problem"), [(2_048, None), (2_047, "too-big")])
 def test_each_part_after_the_first_holds_2048_bytes_of_the_body(size: int, problem: str | None) -> None:
-    """Of its 16,384; the rest may be what stands beside the size of a chunk."""
-    head, body = CHUNKED + b"ffff;", b"\r\n" + b" " * size
+    """Of its 16,384, whatever came before; the rest may be what stands beside the size of a chunk."""
+    head, body = CHUNKED + b"800\r\n" + b" " * 2_048 + b"\r\nffff;", b"\r\n" + b" " * size
     answer = read(head + b"x" * (2 * 16_384 - len(head) - len(body)) + body)
     assert (answer.problem or (None,))[0] == problem

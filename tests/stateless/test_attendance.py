@@ -88,6 +88,13 @@ def test_who_waits_at_a_node_that_was_late_meets_it_once_the_node_beats_again(at
     assert {seat.bot for seat in attendance.store.load(match_id).seats} == {"ada", "url-bot"}
 
 
+def test_who_waits_comes_before_who_is_there_at_any_time(attendance: Attendance) -> None:
+    """However much later it has come."""
+    attendance.look()
+    attendance.queues.wait(GAME, Ticket("node/1.1", "ada", time.time()), BY_A_TASK)
+    assert [ticket.bot for ticket in attendance.queues.tickets(GAME)] == ["ada", "url-bot"]
+
+
 def test_bots_that_hang_in_their_tests_keep_the_others_from_nothing(
     attendance: Attendance, settings: Settings, bots: Bots
 ) -> None:
@@ -105,6 +112,17 @@ def test_bots_that_hang_in_their_tests_keep_the_others_from_nothing(
     wait_for(lambda: attendance.look() == 1, "the bot that has passed")
     assert [ticket.bot for ticket in attendance.queues.tickets("battlecube")] == ["hangs"]
     assert bots.asked["hanging"] == 1
+
+
+@pytest.mark.parametrize(("available", "is_paused"), [(False, True), (True, False)])
+def test_a_pause_ends_when_a_bot_is_switched_on_and_not_off(
+    attendance: Attendance, available: bool, is_paused: bool
+) -> None:
+    """Other bots may have the same url."""
+    url = "http://127.0.0.1:9/"
+    attendance.health.pause(url)
+    owners_of(attendance).change(GAME, "url-bot", {"available": available})
+    assert (attendance.health.paused_until_s([url])[url] is not None) is is_paused
 
 
 def test_who_is_switched_off_waits_no_more_when_its_owner_is_answered(attendance: Attendance) -> None:

@@ -80,6 +80,15 @@ def test_a_kept_connection_that_breaks_is_as_one_that_ends(bots: Bots) -> None:
     assert (bots.asked["restarting"], bots.connections) == (3, 2)
 
 
+def test_a_kept_connection_that_has_broken_before_the_next_question_is_not_used(bots: Bots) -> None:
+    """Nor is it a failure, of the bot or of the server."""
+    by = asker()
+    for _ in range(2):
+        assert asked(bots.url("vanishing"), by=by).value == NOOPS
+        bots.broken.set()
+        wait_for(lambda: bots.asked["vanished"], "the connection's reset")
+
+
 def test_a_redirect_is_not_followed(bots: Bots) -> None:
     """The bot to which it leads is asked nothing."""
     asked(bots.url("moved"))
@@ -269,10 +278,30 @@ def test_who_waits_elsewhere_now_is_in_nobodys_way_here(bots: Bots) -> None:
     waiting.goes_to(("127.0.0.1", bots.server_port))
     waiting.in_vain()
     waiting.goes_to(("127.0.0.2", bots.server_port))
+    waiting.in_vain()
     for _ in range(3):
         assert asked(bots.url("good"), by=by).value == NOOPS
     assert bots.connections == 1
     waiting.over()
+
+
+@pytest.mark.usefixtures("kept_long")
+def test_of_too_many_kept_connections_the_least_recently_used_is_closed(
+    bots: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that were in use or closed meanwhile do not count."""
+    monkeypatch.setattr("battlebot.stateless.http.connections.MOST_IDLE", 1)
+    by = asker()
+    paths = ["good", "good", "good", "good/2", "good/2", "good", "good"]
+    for path, connections in zip(paths, [1, 1, 1, 2, 2, 3, 3], strict=True):
+        asked(bots.url(path), by=by)
+        assert bots.connections == connections, path
+    with monkeypatch.context() as later:
+        later.setattr("battlebot.stateless.http.connections.KEPT_S", 0.0)
+        by.tidy()
+    for path, connections in zip(["good/2", "good/2", "good/3", "good/2"], [4, 4, 5, 6], strict=True):
+        asked(bots.url(path), by=by)
+        assert bots.connections == connections, path
 
 
 def test_what_nobody_uses_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,7 +338,7 @@ def test_who_keeps_no_connection_is_in_nobodys_way() -> None:
     """Who puts a bot to the test, say, while another process asks it for its matches."""
     testing, asking = HttpBots(Guard(loopback=True), 65_536, 16, keeps=False), asker()
     with http_bots(OneAtATime) as bots:
-        for behaviour in ("good", "chunked", "good"):
+        for behaviour in ("good", "chunked", "clinging", "good"):
             assert asked(bots.url(behaviour), by=testing).value == NOOPS
             assert bots.headers[behaviour]["Connection"] == "close"
             assert testing.connections.idle(location_of(bots.url(behaviour))) is None

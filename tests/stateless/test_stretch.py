@@ -32,7 +32,7 @@ from battlebot.referee.advance import asked_from_s
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
 from battlebot.stateless import make_askers, stretch
-from battlebot.stateless.asking import Question, Reply
+from battlebot.stateless.asking import Askers, Failure, Question, Reply
 from battlebot.stateless.health import PAUSED_AFTER, Health
 from battlebot.stateless.http import connections
 from battlebot.stateless.nats import link
@@ -109,6 +109,26 @@ def test_a_stretch_ends_in_a_pause_that_is_longer(ground: Field, bots: Bots, mon
     assert again == [match.id]
     after = ground.store.load(match.id)
     assert asked_from_s(ground.conductor.registry[match.game], after) > time.time()
+
+
+def test_a_match_is_left_to_the_sweep_when_the_server_fails_to_ask_time_after_time(
+    ground: Field, bots: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it failed before an answer does not count."""
+    monkeypatch.setattr(stretch, "TROUBLE_PAUSE_S", 0.0)
+    asked, real = list[str](), Askers.ask
+
+    def ask(self: Askers, question: Question) -> Reply:
+        asked.append(question.bot)
+        # two at once: for their sixth answer they are asked
+        fails = len(asked) not in (2 * stretch.MOST_TROUBLES + 1, 2 * stretch.MOST_TROUBLES + 2)
+        return Reply(failure=Failure("server", "It failed.", ours=True)) if fails else real(self, question)
+
+    monkeypatch.setattr(Askers, "ask", ask)
+    match, again = ground.begin([bots.url("good")] * 2, maxNumOfTicks=5), list[str]()
+    assert stretches(ground, Health(Scripts(ground.client)), again).conduct(match.id) == 2
+    assert len(asked) == 2 * (stretch.MOST_TROUBLES + 1 + stretch.MOST_TROUBLES + 1)
+    assert again == []
 
 
 @pytest.mark.parametrize("until", ["NATS is back", "the worker stops", "another worker may try"])

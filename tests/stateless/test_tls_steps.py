@@ -130,7 +130,10 @@ def test_an_answer_behind_a_few_such_records_counts(sides: tuple[Tls, ssl.SSLSoc
     for _ in range(MOST_SILENT // RECORD - 1):
         raw.sendall(record())
     raw.shutdown(socket.SHUT_WR)
-    assert persist(tls, started(20.0), partial(tls.recv, 65_536)) == b""
+    clock, charged, before_s = started(20.0), list[float](), tls.work_s
+    clock.worked = charged.append  # type: ignore[method-assign]
+    assert persist(tls, clock, partial(tls.recv, 65_536)) == b""
+    assert sum(charged) == pytest.approx(tls.work_s - before_s)
     raw.close()
 
 

@@ -136,7 +136,7 @@ class HttpBots:
                 answer.broke(error.strerror or str(error))
             if waiting is None and (not answer.began or answer.status == GIVEN_UP):
                 return None
-            keep = self._keeps and answer.done and answer.reusable
+            keep = self._keeps and answer.reusable
             # data read after the limit was already there: nothing shows that it came too late
             return self._judged(answer, min(clock.thinking_s(), question.limit_s))
         finally:
