@@ -40,8 +40,8 @@ def test_a_slow_part_is_waited_for() -> None:
     both = threading.Barrier(2)
 
     def slow() -> None:
-        both.wait(10)
-        time.sleep(0.05)
+        for _ in range(200):
+            both.wait(10)
 
     assert Readiness({"one": slow, "other": slow})() == {"one": "ok", "other": "ok"}
 
