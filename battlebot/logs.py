@@ -14,11 +14,15 @@ from typing import Any
 from urllib.parse import unquote
 
 import orjson
-import structlog
-from structlog.typing import EventDict, Processor, WrappedLogger
 
 from battlebot.config import Settings
+from battlebot.runtime.bare import without
 from battlebot.wire.plaintext import spelled_out
+
+# for tracebacks that are not shown here (see `_look`), with 70 modules
+with without("rich"):
+    import structlog
+    from structlog.typing import EventDict, Processor, WrappedLogger
 
 SECRET_KEYS = frozenset({"pass_hash", "login_hash", "secret_key", "password", "token", "authorization"})
 MASK = "***"

@@ -59,6 +59,7 @@ LAYERS = {
     "battlebot.logs": layer(
         "logs know config, and wire's way to spell out text",
         "config",
+        "runtime.bare",
         "wire",
         theirs=("structlog", "orjson"),
         never=SOCKETS - {"urllib"},
