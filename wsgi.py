@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
-
-from celery import Celery
-from flask import Flask
+from typing import TYPE_CHECKING, Any
 
 from battlebot.config import load_settings
 from battlebot.logs import configure_logs
+
+if TYPE_CHECKING:
+    from celery import Celery
+    from flask import Flask
 
 
 @cache
