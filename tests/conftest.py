@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +42,17 @@ def _log_plainly() -> None:
     processors = structlog.get_config()["processors"][:-1]
     plain = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*processors, plain])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Removes at the end what those who are killed leave behind in TMPDIR, such as Celery's workers."""
+    tmp_path_factory.getbasetemp()  # pytest's own stay where they are
+    made = tempfile.TemporaryDirectory(prefix="tests-", ignore_cleanup_errors=True)
+    with made as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", None)
+        yield
 
 
 @pytest.fixture

@@ -95,20 +95,23 @@ class AtOnce:
         self._may_pass = may_pass
         self._lines: dict[str, Line] = {}
         self._there: Counter[str] = Counter()
+        self._guard = threading.Lock()
 
     @contextmanager
     def place(self, key: str) -> Iterator[None]:
         """Holds a place within the `with` block, for which it waits. Raises Unavailable if none is free in time."""
         until_s = time.monotonic() + self._wait_s
-        line = self._lines.setdefault(key, Line(self._most_of_one))
-        self._there[key] += 1
+        with self._guard:
+            line = self._lines.setdefault(key, Line(self._most_of_one))
+            self._there[key] += 1
         try:
             with self._within(line, until_s), self._within(self._all, until_s):
                 yield
         finally:
-            self._there[key] -= 1
-            if not self._there[key]:
-                del self._there[key], self._lines[key]
+            with self._guard:
+                self._there[key] -= 1
+                if not self._there[key]:
+                    del self._there[key], self._lines[key]
 
     def __len__(self) -> int:
         """How many have a place, or wait for one."""

@@ -28,11 +28,11 @@ from battlebot.redisio import keys
 from battlebot.rules.contract import Game
 from battlebot.runtime.background import in_background
 from battlebot.wire import closing
-from battlebot.wire.updates import contest_over
 
 log = structlog.get_logger()
 
 CHUNK = 500  # tickets per script call
+LOOKED_AT = 5  # ticks between two looks at the contests in which players wait
 
 
 class ContestDoor(Protocol):
@@ -64,6 +64,7 @@ class Lobby:
     arena: Arena
     _waiters: Waiters = field(default_factory=Waiters)
     _doubts: Doubts = field(init=False)
+    _ticks: int = 0
     _late: list[Waiter] = field(default_factory=list)  # whose tickets could not be taken out of their queues
 
     def __post_init__(self) -> None:
@@ -119,7 +120,7 @@ class Lobby:
         again = bool(player.finished_matches)
         if again and login.contest is not None and self.contests.is_over(login.game, login.contest):
             # it ended while the player played in it; only protocol 2 keeps sessions
-            player.channel.send(contest_over(login.contest))
+            player.tell_over()
         # a kept connection is not broken
         self._wait(player, look_for_seats=True, may_take=may_take, hold=not again)
 
@@ -153,6 +154,9 @@ class Lobby:
 
         If more than `MOST` wait, that is done for so many of them at a time.
         """
+        self._ticks += 1
+        if self._ticks % LOOKED_AT == 0:
+            self._tell_who_missed_it()
         late, self._late = self._late, []
         for waiter in late:
             self._take_out(waiter)
@@ -296,11 +300,19 @@ class Lobby:
         in_background(self._freed, place)
 
     def on_over(self, game: str, contest: str) -> None:
-        """Tells the players who wait in the contest, or come to it, that it is over; protocol 1 knows no notices."""
+        """Tells the players who wait in the contest, or come to it, that it is over."""
         self.contests.end(game, contest)
         for waiter in self._waiters.in_queue(keys.queue_name(game, contest)):
-            if waiter.player.login.protocol >= 2:
-                waiter.player.channel.send(contest_over(contest))
+            waiter.player.tell_over()
+
+    def _tell_who_missed_it(self) -> None:
+        """Like `on_over`, in all contests: who ends one may be killed, or find Redis away, before it posts letters."""
+        for waiter in self._waiters.everybody():
+            player, login = waiter.player, waiter.player.login
+            if login.protocol < 2 or login.contest is None or player.knows_over:
+                continue
+            if self.contests.is_over(login.game, login.contest):
+                player.tell_over()
 
     def _freed(self, place: str) -> None:
         try:

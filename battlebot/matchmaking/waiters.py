@@ -96,8 +96,12 @@ class Waiters:
 
     def in_queue(self, name: str) -> list[Waiter]:
         """Returns those who wait in a queue."""
+        return [waiter for waiter in self.everybody() if waiter.queue == name]
+
+    def everybody(self) -> list[Waiter]:
+        """Returns all who wait."""
         with self._guard:
-            waiters = [waiter for waiter in self._waiting.values() if waiter.queue == name]
+            waiters = list(self._waiting.values())
         return [one for one in waiters if one.player.table is None and not (one.player.gone or one.has_moved_on)]
 
     def in_turn(self, urgent: Iterable[str]) -> list[str]:

@@ -26,7 +26,7 @@ from battlebot.wire import closing
 from battlebot.wire.closing import Closing
 from battlebot.wire.jsontext import decode_object, encode
 from battlebot.wire.login import Login, authentication_failed, authentication_ok, new_secret
-from battlebot.wire.updates import complaint, contest_over, notice
+from battlebot.wire.updates import complaint, notice
 
 log = structlog.get_logger()
 
@@ -155,8 +155,8 @@ class Pump:
             connection.close(closing.RESTARTING)
             return None
         connection.send(encode(authentication_ok(login)))
-        if is_over and login.contest is not None and login.protocol >= 2:
-            connection.send(contest_over(login.contest))
+        if is_over:
+            player.tell_over()
         log.info("login", bot=player.bot, game=login.game, contest=login.contest, protocol=login.protocol)
         return player, channel
 

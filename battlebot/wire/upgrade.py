@@ -11,6 +11,7 @@ from typing import Any
 GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 VERSION = "13"
 ANSWER = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {}\r\n"
+PORT = re.compile(r":[0-9]*\Z")
 FIRST_TOKEN = re.compile(r"[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*(?:,|\Z)")  # RFC 9110, section 5.6.2
 
 
@@ -48,7 +49,8 @@ def accepted(environ: Mapping[str, Any]) -> bytes:
 
 
 def _is_host(host: str) -> bool:
+    name = PORT.sub("", host)  # a label with a port may be longer than a name's
     try:
-        return host.isascii() and bool(host.encode("idna"))
+        return name.isascii() and bool(name.encode("idna"))
     except UnicodeError:
         return False

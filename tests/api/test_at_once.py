@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -43,6 +44,31 @@ def test_each_has_so_many_places_and_all_together_too(held: list[str], wanted: s
     with at_once.place(wanted):
         pass
     assert len(at_once) == 0
+
+
+def test_those_who_come_and_go_at_once_leave_nothing_behind() -> None:
+    """Whatever moment a thread is interrupted at."""
+    at_once, failures = AtOnce(most=8, most_of_one=8), []
+
+    def come_and_go() -> None:
+        try:
+            for _ in range(5_000):
+                with at_once.place("a"):
+                    pass
+        except KeyError as error:
+            failures.append(error)
+
+    interval_s = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [Thread(target=come_and_go) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval_s)
+    assert (failures, len(at_once), at_once._lines) == ([], 0, {})
 
 
 def test_who_waits_is_let_in_when_a_place_is_free() -> None:

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 from cluster import Tcp, Web, wait_for
+from desk import Desk
 from frail import Frail, play_out, ready
-from peer import new_name
+from peer import CLOSE, Closed, new_name
 from switchboard import Switchboard
 from tcp_peer import Pair, TcpPeer
 
 from battlebot.redisio.connection import connect
 from battlebot.redisio.tasklists import TaskLists
+from battlebot.storage import Storage
 from tasks.celeryapp import make_celery
 
 # longer than a turn's clock (2 s) and than our patience with one call to Redis (5 s)
@@ -220,6 +222,25 @@ def test_who_asks_for_an_opponent_while_redis_is_away_stays_connected_and_gets_o
         peer.leave()
 
 
+def test_who_waits_in_a_contest_that_ends_meanwhile_is_told(frail: Frail, web: Web, meet: Switchboard) -> None:
+    """When Redis is back, and once: the letter that says so is lost."""
+    storage = Storage(frail.settings)
+    desk = Desk(web, storage.tokens.create("organiser"), game="numberwang")
+    storage.close()
+    desk.create()
+    desk.ask("POST", "/cup/start")
+    notified, original = (meet.login(meet.auth(), login={"contest": "cup", **more}) for more in ({"protocol": 2}, {}))
+    with frail.killed("valkey"):
+        desk.ask("POST", "/cup/finish")
+    assert notified.message()["code"] == "over"
+    for peer in (notified, original):
+        peer.frame(CLOSE, b"")
+        with pytest.raises(Closed):
+            peer.message()
+    wait_for(lambda: ready(web), "a ready server")
+    assert frail.errors() == []
+
+
 def put_off(node: Tcp, peer: TcpPeer) -> None:
     """Waits until the node has noticed that it cannot have the player wait."""
     line = f'"bot":"{peer.name}"'
@@ -228,8 +249,6 @@ def put_off(node: Tcp, peer: TcpPeer) -> None:
 
 def frail_contest(frail: Frail, game: str, name: str) -> None:
     """Opens a contest."""
-    from battlebot.storage import Storage
-
     storage = Storage(frail.settings)
     storage.contests.open(game, name, 5)
     storage.close()

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from stored_matches import GAME, kept, right, season
 
-from battlebot.config import Settings, as_environment
+from battlebot.config import Settings
+from battlebot.embedded.commands import environment
 from battlebot.embedded.stores import embedded_stores
 from battlebot.ratings.service import Rater
 from battlebot.storage import Storage
@@ -22,7 +23,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def call(settings: Settings, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command, run to its end."""
     command = [sys.executable, "-m", "battlebot", "ratings", *arguments]
-    return subprocess.run(command, env=as_environment(settings), cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, env=environment(settings), cwd=ROOT, capture_output=True, text=True, timeout=60)
 
 
 def test_check_tells_a_difference_and_rebuild_mends_it(settings: Settings, storage: Storage) -> None:

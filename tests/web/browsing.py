@@ -6,11 +6,15 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
+from cluster import wait_for
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from webhouse import House
 from werkzeug.serving import make_server
+
+from battlebot.api.streams import Snapshot
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
@@ -39,6 +43,13 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def address(home: House) -> Iterator[str]:
     """Where the app is served."""
+    with served(home) as url:
+        yield url
+
+
+@contextmanager
+def served(home: House) -> Iterator[str]:
+    """Serves the app, and yields where. Afterwards no stream goes on, which would ask a MongoDB that is closed."""
     server = make_server("127.0.0.1", 0, home.app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -46,6 +57,18 @@ def address(home: House) -> Iterator[str]:
     server.shutdown()
     thread.join(5)
     server.server_close()
+    wait_for(lambda: _all_streams_are_over(home), "the end of the streams")
+
+
+def _all_streams_are_over(home: House) -> bool:
+    """Whether they are; those that are not learn that what they show is final."""
+    shared, client = home.app.extensions.get("battlebot.streams"), home.context.redis
+    if shared is not None:
+        shared.look = lambda *_: Snapshot({}, final=True)
+    channels = client.pubsub_channels("bb:events:*")
+    for channel in channels:
+        client.publish(channel, b"{}")
+    return not channels
 
 
 def complaints_of(page: Page) -> list[str]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import base64
 import random
 import re
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browsing import CHROMIUM, in_a_browser
+from browsing import CHROMIUM, in_a_browser, served
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 from test_style import ENOUGH, contrast
 from webhouse import REGISTRY, House, seqs
-from werkzeug.serving import make_server
 
 from battlebot.arena.live.archiving import game_document
 from battlebot.arena.live.conduct import Conductor
@@ -60,13 +58,8 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
 @pytest.fixture
 def address(home: House) -> Iterator[str]:
     """Where the app is served."""
-    server = make_server("127.0.0.1", 0, home.app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/web/{GAME}/matches"
-    server.shutdown()
-    thread.join(5)
-    server.server_close()
+    with served(home) as url:
+        yield f"{url}/web/{GAME}/matches"
 
 
 def begun(home: House, **options: Any) -> Match:

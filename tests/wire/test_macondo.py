@@ -194,7 +194,7 @@ def test_a_bot_may_listen_on_most_subjects(subject: str) -> None:
         *[(wrong, "no wildcards") for wrong in ("x" * 65, "a." + "x" * 65, ".".join("x" * 17))],
         *[
             (name + end, "not a bot's")
-            for name in ("bot.publish_event", "_INBOX", "_R_")
+            for name in ("bot.publish_event", "_INBOX", "_R_", "_GR_")
             for end in ("", ".x", "_me.x")
         ],
     ],

@@ -45,12 +45,20 @@ def test_the_first_subprotocol_is_confirmed(asked: str, confirmed: bytes | None)
     assert lines[-2:] == [b"", b""]
 
 
+@pytest.mark.parametrize("host", ["a" * 63, "a_b.example", "127.0.0.1", "[::1]"])
+@pytest.mark.parametrize("port", ["", ":3000"])
+def test_a_host_may_have_a_port(host: str, port: str) -> None:
+    """Which is no part of its name, whose labels have up to 63 letters."""
+    assert accepted({**GOOD, "HTTP_HOST": host + port}) == accepted(GOOD)
+
+
 @pytest.mark.parametrize(
     ("key", "value", "status"),
     [
         ("REQUEST_METHOD", "POST", 400),
         ("HTTP_HOST", None, 400),
         ("HTTP_HOST", "a..b", 400),
+        ("HTTP_HOST", "a" * 64, 400),
         ("HTTP_HOST", "\xff", 400),
         ("HTTP_UPGRADE", None, 400),
         ("HTTP_UPGRADE", "h2c", 400),

@@ -12,6 +12,7 @@ from battlebot.arena.places import NO_TRAITS, Traits, place_at
 from battlebot.runtime.lag import Lag
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login
+from battlebot.wire.updates import contest_over
 
 if TYPE_CHECKING:
     from battlebot.arena.node.tables import Table
@@ -100,6 +101,7 @@ class Player:
         self.finished_matches = 0
         self.played_matches = 0  # finished, and not spoilt by the server
         self.was_spoilt = False  # its latest match, by the server
+        self.knows_over = False  # that the contest in which it waits is over
         self.finished = ""  # the id of its latest match, whose end it has been told
         self.seen_version = login.version  # of the match that it resumes, until it has been told what it missed
         self.gone = False
@@ -123,7 +125,14 @@ class Player:
 
     def release(self) -> None:
         """Tells the player's door that its match is over."""
+        self.knows_over = False
         self._released(self)
+
+    def tell_over(self) -> None:
+        """Sends the notice that its contest is over; protocol 1 knows no notices."""
+        if self.login.protocol >= 2 and self.login.contest is not None:
+            self.knows_over = True
+            self.channel.send(contest_over(self.login.contest))
 
     def forget_clock(self) -> None:
         """Resets the clock and what the bot was told: nothing is asked of it."""

@@ -6,7 +6,7 @@ import re
 
 _SUBJECT = re.compile(r"[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,15}")
 # where bots publish answers, where requests are answered (also at inboxes of a bot's own), and nats-server's own
-_RESERVED = ("bot.publish_event", "_INBOX", "_R_")
+_RESERVED = ("bot.publish_event", "_INBOX", "_R_", "_GR_")
 
 
 def problem_of(subject: str) -> str:
