@@ -8,16 +8,27 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install --no-compile -c constraints.txt -e .
 SUITABLE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
-	if $$python -c '$(SUITABLE)' 2>/dev/null; then echo $$python; break; fi; done)
+	if $$python -I -c '$(SUITABLE)' 2>/dev/null; then echo $$python; break; fi; done)
 # Six at a time, also on two cores: much of their time goes by in waiting. In order: the long ones of one test each are not left for the end.
 PYTEST_ARGS ?= -q -n 6 --dist loadfile --no-loadscope-reorder
 ARGS ?=
 FUZZ_EXAMPLES ?= 2000
+# What a user's own settings of pip and Python say is meant for other programs: these would keep ours from working.
+export PIP_USER := 0
+unexport PYTHONHOME PYTHONPATH PYTHONSAFEPATH PYTHONOPTIMIZE PYTHONWARNINGS
 # Many processes are started here, by tests above all: each would compile what it imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 SEED ?= $(shell date +%s)
 
-.PHONY: help demo run test test-long chaos soak duel fuzz bench bench-quick lint stubs viewers upgrade clean
+# What is installed is of no use once the folder has been moved or copied, or the system has another Python.
+HERE := import battlebot, pathlib, sys; sys.exit(not pathlib.Path(battlebot.__file__).parents[1].samefile("."))
+ifneq ($(wildcard $(VENV)/run.stamp),)
+ifneq ($(shell $(BIN)/python -I -c '$(HERE)' 2>/dev/null && echo yes),yes)
+$(VENV)/run.stamp $(VENV)/dev.stamp $(BIN)/python: anew
+endif
+endif
+
+.PHONY: anew help demo run test test-long chaos soak duel fuzz bench bench-quick lint stubs viewers upgrade clean
 
 help:
 	@echo "make demo   a server, six bots and a contest (ARGS=--exit: end after it)"
@@ -103,6 +114,6 @@ $(VENV)/dev.stamp: requirements-dev.txt constraints.txt requirements.txt pyproje
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "make: no Python 3.11 to 3.14 was found; name one by PYTHON=/path/to/python" >&2; exit 1; }
-	@$(PYTHON) -c '$(SUITABLE)' || { echo "make: $(PYTHON) is not a Python 3.11 to 3.14; name one by PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -I -c '$(SUITABLE)' || { echo "make: $(PYTHON) is not a Python 3.11 to 3.14; name one by PYTHON=/path/to/python" >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "make: $(PYTHON) cannot make virtual environments; on Debian and Ubuntu install the package python3-venv" >&2; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+	@$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -41,12 +41,12 @@ def destination(path: Path | None) -> Iterator[BinaryIO]:
 def _replaced(path: Path) -> Path | None:
     """The file to put in place: a symbolic link stays, and its target is replaced. None for what is no file."""
     try:
-        return None if path.exists() and not path.is_file() else path.resolve()
+        is_file = stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        is_file = True
     except OSError as error:
         raise SettingError(f"{path} cannot be written: {error.strerror}.") from None
-    except RuntimeError:
-        # before Python 3.13, a link that leads to itself
-        raise SettingError(f"{path} cannot be written: {os.strerror(errno.ELOOP)}.") from None
+    return path.resolve() if is_file else None
 
 
 def drop_output() -> None:

@@ -6,6 +6,7 @@ import os
 import stat
 import tomllib
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -92,8 +93,13 @@ def token_for(address: Address, data: Path | None) -> str | None:
 
 def config_path() -> Path:
     """`~/.config/battlebot/config.toml`, or the same under XDG_CONFIG_HOME."""
-    home = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(home) if Path(home).is_absolute() else Path("~/.config").expanduser()) / "battlebot" / "config.toml"
+    home = Path(os.environ.get("XDG_CONFIG_HOME", ""))
+    if not home.is_absolute():
+        home = Path("~/.config")
+        # a user that the system does not know, as in a container, has no home: nothing is there
+        with suppress(RuntimeError):
+            home = home.expanduser()
+    return home / "battlebot" / "config.toml"
 
 
 def _from_config(address: Address) -> str | None:

@@ -38,6 +38,8 @@ def _heed_hang_up(**_: Any) -> None:
 
 # at SIGHUP Celery would start the worker anew, by a command that is not there
 apps_worker.install_worker_restart_handler = lambda _worker: None
+# it warns of root, for whom tasks that bring code along matter (ours are JSON), and of a group without a name
+apps_worker.check_privileges = lambda _accepted: None
 # weak=False: nothing else holds the functions
 signals.setup_logging.connect(_log_as_we_do, weak=False)
 signals.worker_process_init.connect(_die_with_the_worker, weak=False)

@@ -59,7 +59,7 @@ def running(
     settings: Settings,
     *,
     wsgi_module: str = "wsgi",
-    ready_s: float = 60.0,
+    ready_s: float = 180.0,  # a slow machine compiles all modules at the first start
     logs_in_files: bool = False,
     prepare: Prepare | None = None,
 ) -> Iterator[Server]:

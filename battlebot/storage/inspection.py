@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import UTC
 from typing import Any
 
 from pymongo import MongoClient
@@ -44,7 +45,7 @@ class Inspection:
         """By how many seconds MongoDB's clock is ahead of ours, and the uncertainty of that in seconds."""
         before_s = time.time()
         with mongo_errors():
-            theirs_s = self._client.admin.command("hello")["localTime"].timestamp()
+            theirs_s = self._client.admin.command("hello")["localTime"].replace(tzinfo=UTC).timestamp()
         after_s = time.time()
         return theirs_s - (before_s + after_s) / 2, (after_s - before_s) / 2
 

@@ -193,6 +193,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return config
 
 
+def test_a_user_without_a_home_has_no_config_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container that runs under a number which its system does not know."""
+    monkeypatch.delenv("HOME")
+
+    def unknown(number: int) -> None:
+        raise KeyError(number)
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    assert token_for(parse_address("https://bots.example.org"), None) is None
+    assert token_for(parse_address("http://127.0.0.1:3000"), None) == "embedded"
+
+
 @pytest.mark.parametrize(
     ("server", "expected"),
     [

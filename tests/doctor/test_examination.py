@@ -30,6 +30,7 @@ from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
 from battlebot.redisio.tasklists import TaskLists
 from battlebot.storage import Storage
+from battlebot.storage.inspection import Inspection as MongoInspection
 
 MATCH = "0" * 24
 
@@ -248,6 +249,18 @@ def test_a_disk_that_is_nearly_full_is_found(settings: Settings, client: redis.R
 def test_no_worker_is_found(settings: Settings, client: redis.Redis, storage: Storage) -> None:
     """By the ping that none answers."""
     assert found(settings, workers=())["workers"].state == State.WRONG
+
+
+def test_mongodbs_clock_is_read_in_every_time_zone(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server's answer has no zone, and is not to be taken for local time."""
+    monkeypatch.setenv("TZ", "Pacific/Auckland")
+    time.tzset()
+    try:
+        ahead_s, _ = MongoInspection(storage.client, storage.database).clock()
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert abs(ahead_s) < 60
 
 
 @pytest.mark.parametrize(

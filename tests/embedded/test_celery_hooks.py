@@ -22,6 +22,24 @@ print("lives on")
 """
 
 
+# no group has this number; nor need a container's user be known to its system
+NAMELESS = """
+import os, warnings
+import battlebot.embedded.celery_hooks
+from celery import Celery
+
+os.getgid = os.getegid = lambda: 4_000_000_000
+warnings.simplefilter("error")
+Celery("app").Worker(app=Celery("app"), quiet=True).on_before_init(quiet=True)
+"""
+
+
+def test_a_worker_does_not_call_root_who_has_a_group_without_a_name() -> None:
+    """Celery would, and advise `--uid`, which is no option of ours."""
+    child = subprocess.run([sys.executable, "-c", NAMELESS], capture_output=True, text=True, timeout=60, check=False)
+    assert (child.returncode, child.stderr) == (0, "")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux can be asked for it")
 def test_a_pool_child_whose_worker_was_killed_before_it_began_ends() -> None:
     """It would wait for tasks for ever: Celery asks for its end with the worker's, which has been by then."""

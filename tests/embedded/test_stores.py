@@ -106,8 +106,8 @@ def test_what_valkey_acknowledged_survives_its_sigkill(make_settings: Make) -> N
 
 
 def allocates() -> bool:
-    """Whether the wheel's allocator can be loaded here: small systems have no libatomic."""
-    return runs(find_valkey(), {**os.environ, "LD_PRELOAD": str(find_mimalloc())})
+    """Whether the wheel's allocator can be loaded: small systems have no libatomic, and LD_PRELOAD takes no spaces."""
+    return " " not in str(find_mimalloc()) and runs(find_valkey(), {**os.environ, "LD_PRELOAD": str(find_mimalloc())})
 
 
 @pytest.mark.skipif(not allocates(), reason="no allocator that can be loaded")

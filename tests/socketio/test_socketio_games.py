@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from contextlib import ExitStack
 from typing import Any
@@ -386,7 +387,9 @@ def test_whatever_a_client_sends_it_harms_only_itself(parts: Cluster, nodes: Nod
     assert "Traceback" not in parts.logs()
 
 
-UNDECODABLE = {"3": ("b4AAAAA", "b", "4" + "[" * 5000), "4": ("", "/", "b4AAAAA", "4" + "[" * 5000)}
+# Python 3.14 goes by the room on the stack: it reads all that fits into a packet, and finds no JSON in it
+TOO_DEEP_TO_READ = ["4" + "[" * 60_000] if sys.version_info < (3, 14) else []
+UNDECODABLE = {"3": ("b4AAAAA", "b", *TOO_DEEP_TO_READ), "4": ("", "/", "b4AAAAA", "4" + "[" * 5000)}
 
 
 @pytest.mark.parametrize("eio", UNDECODABLE)

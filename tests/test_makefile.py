@@ -1,0 +1,84 @@
+"""The Makefile: what `make` would do, by its own account."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+INPUTS = ("Makefile", "constraints.txt", "requirements.txt", "requirements-dev.txt", "pyproject.toml")
+
+pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """Returns a folder with an environment in which everything is installed, by its stamps; its Python is ours."""
+    for name in INPUTS:
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    for stamp in ("run.stamp", "dev.stamp"):
+        (tmp_path / ".venv" / stamp).touch()
+    _installed(tmp_path, tmp_path)
+    return tmp_path
+
+
+def _installed(copy: Path, where: Path) -> None:
+    """Has the Python of `copy` find Battlebot in `where`."""
+    package = where / "battlebot" / "__init__.py"
+    package.parent.mkdir(exist_ok=True)
+    package.touch()
+    python = copy / ".venv" / "bin" / "python"
+    # -I, as in the Makefile, lets nothing else say where
+    program = f"import sys; sys.path.insert(0, {str(where)!r}); exec(sys.argv[1])"
+    python.write_text(f"""#!/bin/sh\nexec {sys.executable} -I -c "{program}" "$3"\n""")
+    python.chmod(0o755)
+
+
+def _would_do(copy: Path, target: str, **variables: str) -> list[str]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")} | variables
+    command = ["make", "--no-print-directory", "--dry-run", target]
+    return subprocess.run(
+        command, cwd=copy, env=environment, check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+
+
+@pytest.mark.parametrize("target", ["demo", "test"])
+def test_a_second_call_installs_nothing(copy: Path, target: str) -> None:
+    """It goes straight to the program."""
+    assert len(_would_do(copy, target)) == 1
+
+
+@pytest.mark.parametrize("target", ["demo", "test"])
+def test_an_environment_of_another_folder_is_made_anew(
+    copy: Path, target: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The folder was copied, environment and all: otherwise the code of the first would run."""
+    _installed(copy, tmp_path_factory.mktemp("first"))
+    made, *_, last = [line for line in _would_do(copy, target) if " -m venv " in line or "stamp" in line]
+    assert "--clear" in made
+    assert last.startswith("touch ")
+
+
+@pytest.mark.parametrize("target", ["demo", "test"])
+def test_an_environment_of_another_python_is_made_anew(copy: Path, target: str) -> None:
+    """After an upgrade of the system `python3` is the next version, which finds nothing installed."""
+    shutil.rmtree(copy / "battlebot")
+    assert any(" -m venv --clear " in line for line in _would_do(copy, target))
+
+
+def test_settings_for_other_programs_are_kept_from_ours(copy: Path) -> None:
+    """`user = true` is common in pip's settings, and refused in a virtual environment."""
+    meant_for_others = ("PYTHONPATH", "PYTHONHOME", "PYTHONOPTIMIZE", "PYTHONWARNINGS", "PYTHONSAFEPATH")
+    with (copy / "Makefile").open("a") as stream:
+        stream.write("\nshown:\n\t@env\n")
+    environment = os.environ | dict.fromkeys(meant_for_others, "1") | {"PIP_USER": "1"}
+    shown = subprocess.run(["make", "shown"], cwd=copy, env=environment, check=True, capture_output=True, text=True)
+    variables = dict(line.split("=", 1) for line in shown.stdout.splitlines() if "=" in line)
+    assert variables["PIP_USER"] == "0"
+    assert not variables.keys() & set(meant_for_others)
