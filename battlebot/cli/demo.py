@@ -57,7 +57,9 @@ def run_demo(settings: Settings, *, game: str, leave: bool, limit_s: float) -> i
     with stopped_by_signals():
         console.print("Starting Valkey, mongod, a web node, a worker and beat ...")
         with running(settings, logs_in_files=True, prepare=keep_first_token) as server:
-            console.print(f"The server is ready at {server.url}/ (logs: {server.settings.data / 'logs'})")
+            logs = server.settings.data / "logs"
+            # a path in one line, to be copied, whatever is in it
+            console.print(f"The server is ready at {server.url}/ (logs: {logs})", soft_wrap=True, markup=False)
             status = _play(server, console, game, limit_s)
             if not leave:
                 console.print("The server goes on until Ctrl-C.")
