@@ -50,6 +50,7 @@ def _temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     tmp_path_factory.getbasetemp()  # pytest's own stay where they are
     made = tempfile.TemporaryDirectory(prefix="tests-", ignore_cleanup_errors=True)
     with made as folder, pytest.MonkeyPatch.context() as patch:
+        Path(folder).chmod(0o711)  # for those who run as another user, such as nginx
         patch.setenv("TMPDIR", folder)
         patch.setattr(tempfile, "tempdir", None)
         yield
