@@ -72,6 +72,22 @@ def test_an_environment_of_another_python_is_made_anew(copy: Path, target: str) 
     assert any(" -m venv --clear " in line for line in _would_do(copy, target))
 
 
+def test_a_link_to_another_folders_environment_leaves_that_alone(
+    copy: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """As in a second working tree of git: the link gives way to an environment of its own."""
+    first = tmp_path_factory.mktemp("first")
+    _installed(copy, first)
+    shutil.move(copy / ".venv", first)
+    (copy / ".venv").symlink_to(first / ".venv")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
+    command = ["make", f"PYTHON={sys.executable}", ".venv/bin/python"]
+    subprocess.run(command, cwd=copy, env=environment, check=True, capture_output=True)
+    assert (first / ".venv" / "run.stamp").exists()
+    assert not (copy / ".venv").is_symlink()
+    assert (copy / ".venv" / "bin" / "python").exists()
+
+
 def test_settings_for_other_programs_are_kept_from_ours(copy: Path) -> None:
     """`user = true` is common in pip's settings, and refused in a virtual environment."""
     meant_for_others = ("PYTHONPATH", "PYTHONHOME", "PYTHONOPTIMIZE", "PYTHONWARNINGS", "PYTHONSAFEPATH")

@@ -129,8 +129,8 @@ class Player:
         self._released(self)
 
     def tell_over(self) -> None:
-        """Sends the notice that its contest is over; protocol 1 knows no notices."""
-        if self.login.protocol >= 2 and self.login.contest is not None:
+        """Sends the notice that its contest is over, once until its next match; protocol 1 knows no notices."""
+        if self.login.protocol >= 2 and self.login.contest is not None and not self.knows_over:
             self.knows_over = True
             self.channel.send(contest_over(self.login.contest))
 

@@ -1,0 +1,78 @@
+"""Players who wait in a contest that ends are told so, once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lobbies import bot_of, comes
+
+from battlebot.arena.node.player import Player
+from battlebot.matchmaking.lobby import LOOKED_AT, Lobby
+
+
+class Contests:
+    """All of them are over, or none is."""
+
+    def __init__(self) -> None:
+        self.over = False
+
+    def enter(self, game: str, contest: str, bot: str, address: str) -> bool:
+        return self.over
+
+    def end(self, game: str, contest: str) -> None:
+        self.over = True
+
+    def is_over(self, game: str, contest: str) -> bool:
+        return self.over
+
+
+def waits(lobby: Lobby, bot: str, protocol: int = 2, contest: str = "cup") -> Player:
+    """A player that waits there."""
+    player = comes(bot, connection=bot, contest=contest)
+    player.login = replace(player.login, protocol=protocol)
+    lobby.enter(player)
+    return player
+
+
+def told(*players: Player) -> list[int]:
+    """How many messages each was sent."""
+    return [len(bot_of(player).told) for player in players]
+
+
+def test_the_letter_and_the_look_tell_a_player_once(lobby: Lobby) -> None:
+    """Whichever comes first: who ends a contest may be held up before it posts the letter."""
+    lobby.contests = Contests()
+    by_look = waits(lobby, "ada")
+    for _ in range(LOOKED_AT):
+        lobby.tick()
+    assert told(by_look) == [0]
+    lobby.contests.end("numberwang", "cup")
+    for _ in range(LOOKED_AT):
+        lobby.tick()
+    by_letter = waits(lobby, "bob")
+    others = [waits(lobby, "old", protocol=1), waits(lobby, "eve", contest="")]
+    assert told(by_look, by_letter, *others) == [1, 0, 0, 0]
+    lobby.on_over("numberwang", "cup")
+    assert told(by_look, by_letter, *others) == [1, 1, 0, 0]
+    for _ in range(LOOKED_AT):
+        lobby.tick()
+    assert told(by_look, by_letter, *others) == [1, 1, 0, 0]
+
+
+def test_who_is_told_while_it_comes_back_from_a_match_is_told_once(lobby: Lobby) -> None:
+    """A tick looks at it before it has asked itself."""
+    lobby.contests = Contests()
+    lobby.contests.over = True
+    player = waits(lobby, "ada")
+    player.release()
+    player.finished_matches = 1
+    expect = lobby.arena.expect
+
+    def then_the_ticks(one: Player) -> None:
+        expect(one)
+        for _ in range(LOOKED_AT):
+            lobby.tick()
+
+    lobby.arena.expect = then_the_ticks  # type: ignore[method-assign]
+    lobby.enter(player)
+    assert told(player) == [1]
