@@ -9,12 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
-from battlebot.runtime.bare import without
-from socketio2.engineio import Server as OldEngine
+import engineio
 
-# for its client, with 130 modules; here and in `socketio_servers`, whichever is imported first
-with without("requests", "websocket"):
-    import engineio
+from socketio2.engineio import Server as OldEngine
 
 MOST_UNREAD = 100  # packets that a polling client may leave unread and still send more
 MOST_PONGS = 8  # of these packets, answers to its pings: they repeat the data that the client sent

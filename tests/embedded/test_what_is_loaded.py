@@ -8,7 +8,6 @@ import sys
 import pytest
 
 WEB = "import battlebot.embedded.gunicorn_conf, wsgi, app"
-TCP = "import battlebot.cli.tcp_node, app"
 CELERY = """
 import contextlib
 from battlebot.embedded.runmodule import run_module
@@ -22,8 +21,7 @@ import wsgi, battlebot.logs, tasks.celeryapp, battlebot.embedded.celery_hooks
 @pytest.mark.parametrize(
     ("start", "unused"),
     [
-        (WEB, ["rich", "pygments", "requests", "websocket", "valkey"]),
-        (TCP, ["requests", "websocket", "valkey"]),
+        (WEB, ["rich", "pygments"]),
         (CELERY, ["rich", "prompt_toolkit", "flask"]),
     ],
 )
