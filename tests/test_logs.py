@@ -1,6 +1,8 @@
 """Logs: one line an event, nothing forged in it, nothing secret in it."""
 
 import logging
+import re
+from pathlib import Path
 
 import orjson
 import pytest
@@ -8,6 +10,8 @@ import structlog
 
 from battlebot.config import Settings
 from battlebot.logs import configure_logs, mask_url
+
+EVENT = re.compile(r"[a-z]+\.[a-z_]+")
 
 pytestmark = pytest.mark.usefixtures("logs_as_before")
 
@@ -164,3 +168,13 @@ def test_what_a_logger_cannot_write_as_json_is_written_as_its_repr(capsys: pytes
     configure_logs(Settings(log_format="json"))
     structlog.get_logger("ours").info("hello", thing={1, 2}, broken="\ud800")
     assert "hello" in lines(capsys)[0]
+
+
+def test_every_event_is_named_by_a_thing_and_what_has_become_of_it() -> None:
+    """As `match.ended` is: so an operator finds all that concerns a thing, and nothing else."""
+    root = Path(__file__).parent.parent
+    files = [*root.glob("battlebot/**/*.py"), *root.glob("tasks/*.py"), root / "app.py"]
+    ours = "\n".join(text for text in map(Path.read_text, files) if "structlog.get_logger(" in text)
+    events = set(re.findall(r'\b(?:log|get_logger\(\w*\))\.[a-z]+\(\s*"([^"]+)"', ours))
+    assert len(events) > 50, "the search has found the events"
+    assert [event for event in sorted(events) if not EVENT.fullmatch(event)] == []

@@ -29,7 +29,7 @@ CODES = {
 CHALLENGE = 'Bearer realm="battlebot"'  # RFC 6750: organisers' tokens, and bots' passwords where their owners ask
 RETRY_S = 2  # how long a client should wait when the server lacks Redis or MongoDB
 
-log = structlog.get_logger(__name__)
+log = structlog.get_logger()
 
 
 def handle_errors(app: Flask) -> None:
@@ -54,7 +54,7 @@ def answer(status: int, body: dict[str, Any]) -> Response:
 def answer_error(error: BattlebotError) -> Response:
     """The answer to an error of ours; with Retry-After if the error says when to try again."""
     if error.http_status >= 500:
-        log.warning("request failed", path=request.path, code=error.code, error=str(error))
+        log.warning("request.failed", path=request.path, code=error.code, error=str(error))
     response = answer(error.http_status, error.as_dict())
     if error.http_status == HTTPStatus.UNAUTHORIZED:
         invalid = "" if isinstance(error, NoToken) else ', error="invalid_token"'
@@ -77,7 +77,7 @@ def _of_http(error: HTTPException) -> Response:
 
 
 def _of_surprise(error: Exception) -> Response:
-    log.error("request failed", path=request.path, exc_info=error)
+    log.error("request.failed", path=request.path, exc_info=error)
     code, sentence = CODES[500]
     return answer(500, {"error": sentence, "code": code})
 

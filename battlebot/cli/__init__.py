@@ -255,7 +255,7 @@ def _load(**overrides: Any) -> Settings:
     configure_logs(settings)
     check_mongodb_uri(settings)
     for name, nearest in unknown_variables().items():
-        structlog.get_logger(__name__).warning("unknown-setting", variable=name, nearest=nearest)
+        structlog.get_logger().warning("setting.unknown", variable=name, nearest=nearest)
     return settings
 
 

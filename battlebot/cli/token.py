@@ -104,7 +104,7 @@ def keep_first_token(settings: Settings) -> None:
             storage.tokens.create(_free(names), keep=lambda token: _write(path, token))
     import structlog
 
-    structlog.get_logger(__name__).info("organiser.token_is_in", path=str(path))
+    structlog.get_logger().info("organiser.token_is_in", path=str(path))
 
 
 def _free(names: set[str]) -> str:

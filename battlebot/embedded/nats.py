@@ -16,7 +16,7 @@ HOST = "127.0.0.1"
 LEAST_PAYLOAD = 131_072  # bytes of a message
 PORT_BY = "BATTLEBOT_NATS_PORT; 0: no embedded nats-server"
 
-log = structlog.get_logger(__name__)
+log = structlog.get_logger()
 
 
 def with_nats(settings: Settings) -> Settings:
@@ -34,7 +34,7 @@ def with_nats(settings: Settings) -> Settings:
     except EmbeddedError as error:
         if settings.nats_port != Settings.nats_port:
             raise
-        log.warning("no-nats", reason=str(error))
+        log.warning("nats.left_out", reason=str(error))
         return replace(settings, nats_port=0)
     return replace(settings, nats_url=own_nats_url(settings))
 

@@ -29,7 +29,7 @@ from battlebot.embedded.stores import Stores
 from battlebot.embedded.supervisor import Supervisor
 from battlebot.errors import EmbeddedError
 
-log = structlog.get_logger(__name__)
+log = structlog.get_logger()
 
 TCP_PORT_BY = "BATTLEBOT_TCP_PORT; 0: no TCP door"
 
@@ -75,7 +75,7 @@ def running(
     with_bots = with_bots_here(settings)
     stores = Stores(with_bots)
     if with_bots is not settings:
-        log.info("bots_on_this_machine_allowed", instead="BATTLEBOT_BOT_LOOPBACK, where others reach the server")
+        log.info("bots.allowed_on_this_machine", instead="BATTLEBOT_BOT_LOOPBACK, where others reach the server")
     supervisor = Supervisor()
     try:
         for child in stores.children:
@@ -113,7 +113,7 @@ def serve(settings: Settings, *, wsgi_module: str = "wsgi", prepare: Prepare | N
     with stopped_by_signals(), running(settings, wsgi_module=wsgi_module, prepare=prepare) as server:
         # The URL of an operator's own NATS may contain a password
         nats = {"nats": server.settings.nats_url} if has_own_nats(server.settings) else {}
-        log.info("ready", url=server.url, **nats)
+        log.info("server.ready", url=server.url, **nats)
         server.wait()
 
 
@@ -126,7 +126,7 @@ def _with_free_tcp_port(settings: Settings) -> Settings:
         except EmbeddedError as error:
             if settings.tcp_port != Settings.tcp_port:
                 raise
-            log.warning("no-tcp-door", reason=str(error))
+            log.warning("tcp.left_out", reason=str(error))
             return replace(settings, tcp_port=0)
     return settings
 

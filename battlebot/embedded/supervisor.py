@@ -22,7 +22,7 @@ LEAST_ROOM_BYTES = 128_000_000
 
 _LOOK_S = 0.1
 
-log = structlog.get_logger(__name__)
+log = structlog.get_logger()
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Supervisor:
         """Supervise a child that already runs."""
         with self._lock:
             self._places[child.program.name] = _Place(child, time.monotonic())
-        log.info("started", part=child.program.name, pid=child.pid)
+        log.info("part.started", part=child.program.name, pid=child.pid)
 
     def child(self, name: str) -> Child:
         """The current child of that name. Raises KeyError."""
@@ -91,7 +91,7 @@ class Supervisor:
                     place.child.ask_to_stop()
             for name, place in reversed(self._places.items()):
                 place.child.stop()
-                log.info("stopped", part=name, status=place.child.status())
+                log.info("part.stopped", part=name, status=place.child.status())
             self._places.clear()
         if self._watcher is not None:
             self._watcher.join()
@@ -124,7 +124,7 @@ class Supervisor:
             self._count(place, now_s, str(error))
         else:
             place.started_s, place.restart_s = now_s, None
-            log.info("restarted", part=place.child.program.name, pid=place.child.pid)
+            log.info("part.restarted", part=place.child.program.name, pid=place.child.pid)
 
     def _bury(self, place: _Place, now_s: float) -> None:
         # Processes it forked may still hold its port or files
@@ -139,13 +139,13 @@ class Supervisor:
         if not _has_room(place.child.program):
             # A restart would not help: wait until there is space
             place.deaths = 0
-            log.error("disk_full", part=name, status=how, least_free_mb=LEAST_ROOM_BYTES // 1_000_000)
+            log.error("part.disk_full", part=name, status=how, least_free_mb=LEAST_ROOM_BYTES // 1_000_000)
         if place.deaths == GIVE_UP_DEATHS and not place.child.program.optional:
             raise EmbeddedError(
                 f"{name} died {GIVE_UP_DEATHS} times, never {SETTLED_S:g} seconds old ({how}){place.child.last_words()}"
             )
         place.restart_s = now_s + place.delay_s
-        log.warning("died", part=name, status=how, restart_in_s=place.delay_s)
+        log.warning("part.died", part=name, status=how, restart_in_s=place.delay_s)
         place.delay_s = min(place.delay_s * 2, LONGEST_DELAY_S)
 
 

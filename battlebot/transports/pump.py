@@ -157,7 +157,7 @@ class Pump:
         connection.send(encode(authentication_ok(login)))
         if is_over:
             player.tell_over()
-        log.info("login", bot=player.bot, game=login.game, contest=login.contest, protocol=login.protocol)
+        log.info("login.accepted", bot=player.bot, game=login.game, contest=login.contest, protocol=login.protocol)
         return player, channel
 
     def _look_up(self, frame: Frame | None, salt: str, address: str) -> tuple[Knock, Proof]:

@@ -193,7 +193,7 @@ class TcpDoor:
         if claimed.before is not None:
             # a connection of this node is closed at once; the letter, which may be late, is for other nodes
             self.expel(claimed.before.connection)
-        log.info("login", bot=guest.name, game=GAME, door="tcp", passwordless=guest.holder.passwordless)
+        log.info("login.accepted", bot=guest.name, game=GAME, door="tcp", passwordless=guest.holder.passwordless)
         guest.connection.send(Ok())
         guest.resumes = True
         if not any(self._take_seat(player, match_id) for match_id in claimed.matches):

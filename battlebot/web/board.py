@@ -14,7 +14,7 @@ from battlebot.rules.contract import RAISED_OUTSIDE, RESERVED_OF_A_STATE, Game
 LARGEST = 64  # rows or columns; a larger board is shown as text
 LONGEST_CELL = 12
 
-log = structlog.get_logger(__name__)
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _of_game(game: Game, state: dict[str, Any]) -> Picture | None:
         )
         return Picture(spaces, None, tuple(map(str, shown["columns"])), tuple(map(str, shown["rows"])), tables)
     except RAISED_OUTSIDE as error:
-        log.warning("a game cannot show a state", game=game.name, exc_info=error)
+        log.warning("game.not_shown", game=game.name, exc_info=error)
         return None
 
 
@@ -132,7 +132,7 @@ def text(game: Game, state: dict[str, Any]) -> str:
     try:
         return game.render(state)
     except RAISED_OUTSIDE as error:
-        log.warning("a game cannot render a state", game=game.name, exc_info=error)
+        log.warning("game.not_rendered", game=game.name, exc_info=error)
         return orjson.dumps(state, default=str, option=orjson.OPT_INDENT_2).decode()
 
 

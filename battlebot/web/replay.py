@@ -18,7 +18,7 @@ from battlebot.runtime.unhurried import unhurried
 MOST_TURNS = 1000  # of a match replayed for a page: more would delay the node's bots
 MOST_TOLD = 100_000  # turns of a match whose story is streamed: 64 players and about 1,500 ticks
 
-log = structlog.get_logger(__name__)
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ LIVE_AGAIN_S = 5.0  # polled, because turns are announced only to those who watc
 BOARDS_AGAIN_S = 1.0  # polled, because turns are announced only to those who watch the match
 ENDED_AGAIN_S = 0.5  # polled until the archive has the match
 
-log = structlog.get_logger(__name__)
+log = structlog.get_logger()
 
 
 def section(name: str, **values: Any) -> Markup:
@@ -53,7 +53,7 @@ def live_matches(game: str | None = None, contest: str | None = None) -> list[di
     try:
         return current_context().live.list(game, contest)
     except Unavailable as error:
-        log.warning("live matches cannot be listed", error=str(error))
+        log.warning("live.not_listed", error=str(error))
         return None
 
 

@@ -25,7 +25,7 @@ NEVER = (None, "")  # instead of when a page was seen, and the page
 NOTE = '<div id="stale"></div>'  # base.html's placeholder for the note
 ROOT = Markup("<!--root-->")  # a page's placeholder for this server's address, as its request names it
 
-log = structlog.get_logger(__name__)
+log = structlog.get_logger()
 
 
 def page(render: Callable[[], str], all_stored: bool = False, about: tuple[str, ...] = (), keeps: bool = True) -> str:

@@ -122,7 +122,7 @@ def test_a_misspelt_setting_is_a_warning(battlebot: Run) -> None:
     finished = battlebot("settings", BATTLEBOT_PROT="3001", BATTLEBOT_LOG="json")
     assert finished.returncode == 0
     (line,) = map(json.loads, finished.stderr.splitlines())
-    assert (line["event"], line["level"]) == ("unknown-setting", "warning")
+    assert (line["event"], line["level"]) == ("setting.unknown", "warning")
     assert (line["variable"], line["nearest"]) == ("BATTLEBOT_PROT", "BATTLEBOT_PORT")
     assert "3001" not in finished.stderr + finished.stdout
 

@@ -59,7 +59,7 @@ def test_two_bots_on_two_nodes_play_a_match(front: House) -> None:
     ends = [json.loads(ws.recv())["state"] for ws in bots.values()]
     assert [end["complete"] for end in ends] == [True, True]
     assert [end["victor"] for end in ends] == [ends[0]["players"][0]] * 2
-    assert all('"event":"login"' in node.log.read_text() for node in nodes)
+    assert all('"event":"login.accepted"' in node.log.read_text() for node in nodes)
 
 
 def test_a_viewer_that_polls_comes_back_to_its_node(front: House) -> None:
