@@ -8,6 +8,7 @@ from typing import Any
 
 from battlebot.arena.live.archiving import game_document
 from battlebot.arena.live.finished import Ended
+from battlebot.arena.live.store import MatchStore
 from battlebot.referee.events import Event, Turned
 from battlebot.referee.match import Limits, Match, Seat
 from battlebot.referee.step import step, with_first_due
@@ -22,6 +23,11 @@ def record(match: Match, recorded: Sequence[dict[str, Any]], seq: int | None = N
     """Returns a finished match as it is stored; its turns have gone through JSON, as on the way through Redis."""
     rows = json.loads(json.dumps(list(recorded)))
     return game_document(Ended(match, seq or int(START_S * 1_000_000) + 60_000_000, rows))
+
+
+def entries(store: MatchStore, match_id: str) -> list[dict[str, Any]]:
+    """Returns all entries of the record of a match that is in Redis."""
+    return store.progress(match_id, 0, 100_000)[2]
 
 
 def played(

@@ -43,11 +43,6 @@ class Players:
             found = self._players.find({"_id": {"$in": list(names)}})
             return {row["_id"]: row["before"] + row["current"] for row in found}
 
-    def names(self, limit: int = 10_000) -> list[str]:
-        """The names of those who have ever been online. Raises Unavailable."""
-        with mongo_errors():
-            return [row["_id"] for row in self._players.find({}, {"_id": 1}).sort("_id", 1).limit(limit)]
-
 
 def _change(name: str, since_ms: int, seconds: float) -> UpdateOne:
     new = {"$ne": ["$since", since_ms]}

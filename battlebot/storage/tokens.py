@@ -90,11 +90,6 @@ class Tokens:
         with mongo_errors():
             return list(self._tokens.find({}, {"_id": 0}).sort("createdAt", 1))
 
-    def named(self, name: str) -> dict[str, Any] | None:
-        """The row of one token as in `list`, or None. Raises Unavailable."""
-        with mongo_errors():
-            return self._tokens.find_one({"name": name}, {"_id": 0})
-
     def revoke(self, name: str) -> bool:
         """Revokes a token for good; returns False if there is none of that name. Raises Unavailable."""
         now = datetime.now(UTC)

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.following import NoArchive
 from battlebot.arena.live.store import MatchStore
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Bus
@@ -17,6 +16,7 @@ from battlebot.redisio.connection import connect
 from battlebot.rules.registry import discover
 from battlebot.stateless import make_askers
 from battlebot.stateless.battles import Battles
+from battlebot.storage import Storage
 from bench.house import House
 from bench.machine import cpu_s, family, pin, two_cores
 from bench.runner import Bench, Row, costs
@@ -71,9 +71,8 @@ class _Ground:
             celery.send_task("tasks.bots.ask", args=(match_id,))
 
         askers = make_askers(settings, keeps=False)
-        self._battles = Battles(
-            registry, settings, Conductor(registry, store), Bus(self._client), askers, ask, NoArchive()
-        )
+        archive = Storage(settings).games
+        self._battles = Battles(registry, settings, Conductor(registry, store), Bus(self._client), askers, ask, archive)
         self._played: dict[str, int] = {}
 
     def play(self, count: int, at_once: int) -> Row:

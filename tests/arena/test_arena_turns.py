@@ -13,6 +13,7 @@ import pytest
 import redis
 from cluster import wait_for
 from msgspec.structs import replace
+from records import entries
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.finished import Finished
@@ -226,7 +227,7 @@ def test_a_table_at_which_a_turn_is_under_way_takes_no_other_along(house: House)
     gone = gevent.spawn(house.arena.left, ada, False, "broken")
     comes(lambda: answered.ready() and gone.ready())
     match = house.match_of(ada)
-    assert [row["turn"]["player"] for row in house.store.record(match.id, 0)] == ["a0", "b0"]
+    assert [row["turn"]["player"] for row in entries(house.store, match.id)] == ["a0", "b0"]
     seat = match.seat_of("a0")
     assert seat is not None
     assert (seat.place, seat.how) == (None, "broken")
@@ -287,7 +288,7 @@ def test_a_match_whose_keys_are_broken_costs_nobody_else_his_turn(house: House) 
     for ada, _ in (pairs[0], pairs[2]):
         match = house.match_of(ada)
         assert match.due_s is not None
-        assert len(house.store.record(match.id, 0)) == 1
+        assert len(entries(house.store, match.id)) == 1
         assert house.store.client.zscore(keys.DEADLINES, match.id) == int(match.due_s * 1000)
 
 
@@ -304,7 +305,7 @@ def test_turns_of_all_kinds_go_in_one_group(house: House) -> None:
     assert (house.groups, house.errors) == ([4], [])
     struck, first, last = (house.match_of(pairs[number][0]) for number in (0, 1, 3))
     assert (struck.version, struck.seats[0].strikes) == (0, 1)
-    records = [house.store.record(match.id, 0) for match in (struck, first, last)]
+    records = [entries(house.store, match.id) for match in (struck, first, last)]
     assert [[row["turn"]["n"] for row in record] for record in records] == [[], [1], [2]]
 
 
@@ -318,7 +319,7 @@ def test_a_commit_of_another_node_before_ours_costs_nobody_else_his(house: House
     comes(lambda: all(house.match_of(ada).version == 1 for ada, _ in pairs))
     comes(lambda: all(told(ada)[-1].get("turn") for ada, _ in pairs))
     assert house.groups == [3]
-    assert [len(house.store.record(house.match_of(ada).id, 0)) for ada, _ in pairs] == [1, 1, 1]
+    assert [len(entries(house.store, house.match_of(ada).id)) for ada, _ in pairs] == [1, 1, 1]
 
 
 def test_a_group_whose_answer_is_lost_is_committed_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,7 +335,7 @@ def test_a_group_whose_answer_is_lost_is_committed_once(house: House, monkeypatc
     assert all(house.offer(ada) for ada, _ in pairs)
     comes(lambda: all(told(bob)[-1].get("turn") for _, bob in pairs))
     assert [len(told(ada)) for ada, _ in pairs] == [count + 1 for count in before]
-    assert [len(house.store.record(house.match_of(ada).id, 0)) for ada, _ in pairs] == [1, 1, 1]
+    assert [len(entries(house.store, house.match_of(ada).id)) for ada, _ in pairs] == [1, 1, 1]
     assert house.failures == []
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 import pytest
+from records import entries
 
 from battlebot.arena.live.archiving import game_document
 from battlebot.arena.live.conduct import Conductor
@@ -134,7 +135,7 @@ def test_a_state_that_cannot_be_stored_is_the_games_error(
         assert {json.loads(update.text)["state"]["reason"] for update in answer.updates} == {"error"}
     assert match.verdict is not None
     assert (match.verdict.reason, match.verdict.fault) == ("error", "server")
-    rows = store.record(match.id, 0)
+    rows = entries(store, match.id)
     assert len(rows) == match.version
     assert storage.archive.store([game_document(Ended(store.load(match.id), 1_001_000_000, rows))]) == [match.id]
     stored = storage.games.find(match.id)
@@ -203,7 +204,7 @@ def test_a_state_too_large_to_be_stored_is_the_games_error(
     assert match.verdict.void
     assert match.verdict.evidence["error"].startswith("the game's state has 20,000,")
     assert {json.loads(update.text)["state"]["reason"] for update in answer.updates} == {"error"}
-    rows = store.record(match.id, 0)
+    rows = entries(store, match.id)
     assert len(rows) == match.version == turns - 1
     assert storage.archive.store([game_document(Ended(store.load(match.id), 1_001_000_000, rows))]) == [match.id]
 

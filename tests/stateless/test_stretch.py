@@ -17,6 +17,7 @@ from battling import Field
 from cluster import LIMIT_S, cluster, free_port, wait_for
 from httpbots import Bots
 from natsbots import nats_server
+from records import entries
 
 from battlebot.arena.live.calls import encode_match
 from battlebot.arena.live.conduct import Conductor
@@ -97,7 +98,7 @@ def test_looks_after_a_match_cost_its_bots_nothing(ground: Field, bots: Bots) ->
         assert stretch_of_it.result() == 4
     # a look while a worker asks changes nothing
     after, looks, ticks = ground.store.load(match.id), 1, 2
-    assert (after.revision, after.version, len(ground.store.record(match.id, 0))) == (looks + ticks, 4, 4)
+    assert (after.revision, after.version, len(entries(ground.store, match.id))) == (looks + ticks, 4, 4)
     assert bots.asked == {"hanging": 2, "good": 2}
 
 

@@ -65,17 +65,6 @@ class Ending(msgspec.Struct, frozen=True):
     verdict: Verdict | None = None
 
 
-class NoArchive:
-    """An archive in which there is no match."""
-
-    def head(self, match_id: str) -> None:
-        """Returns None."""
-
-    def entries(self, match: Record, name: str) -> Iterator[list[Any]]:
-        """Yields nothing."""
-        return iter(())
-
-
 class News(NamedTuple):
     """What has come of a match: the next entries of its record, which make some of the `reached` versions.
 

@@ -203,12 +203,6 @@ class MatchStore:
         turns = [{**orjson.loads(row)["turn"], "valid": True} for row in rows]
         return turns if len(turns) == end - first else None
 
-    def record(self, match_id: str, first: int) -> list[dict[str, Any]]:
-        """Returns the entries of a match's record from number `first` (0: all) on; none once it is archived."""
-        with redis_errors():
-            rows: Any = self.client.lrange(keys.turns(match_id), first, -1)
-        return [orjson.loads(row) for row in rows]
-
     def progress(self, match_id: str, first: int, most: int) -> tuple[bool, int, list[dict[str, Any]]]:
         """Returns whether a match is over, how many entries its record has, and `most` of them from number `first` on.
 
