@@ -25,7 +25,7 @@ log = structlog.get_logger()
 
 TAKE = Script("battlebot.redisio", "solotake.lua")
 RENEW = Script("battlebot.redisio", "solorenew.lua")
-RELEASE = Script("battlebot.redisio", "solo.lua")
+RELEASE = Script("battlebot.redisio", "solorelease.lua")
 LOCK_MS = 6000  # how long a dead process keeps others from its work
 RENEW_EVERY_S = 1.5
 ROUNDS_S = 20.0  # then no other round begins, and the next sweep goes on: a task that ran for long would be killed

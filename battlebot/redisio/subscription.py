@@ -117,7 +117,7 @@ class Subscription:
                     self._take(self._next())
             except Exception as error:
                 self._lose(error)
-            threading.Event().wait(PAUSE_AFTER_LOSS_S)
+            time.sleep(PAUSE_AFTER_LOSS_S)
 
     def _connect(self) -> None:
         """Connects once a channel is wanted, and subscribes to all wanted; nobody else uses the connection then."""

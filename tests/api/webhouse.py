@@ -19,6 +19,7 @@ from records import reserve
 from werkzeug.test import TestResponse
 
 from battlebot.api import Context, init_api
+from battlebot.arena.live.calls import Beginning
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
@@ -109,7 +110,7 @@ class House:
             started_s=NOON.timestamp(),
             due_s=NOON.timestamp() + 1e6,
         )
-        assert self.store.begin(match, "queue", [], [])
+        assert self.store.begin(Beginning(match, [], []), "queue")
         return match
 
 

@@ -14,6 +14,7 @@ import redis
 from cluster import wait_for
 
 from battlebot.arena.live.boards import next_board
+from battlebot.arena.live.calls import Beginning
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.heartbeats import Heartbeats
@@ -64,7 +65,7 @@ def test_the_next_board_is_told_to_its_bots_unless_it_is_lost_already(
     left_s = now_s - 3.0
     settings = load_settings({}, None, turn_timeout_ms=1500)
     match = new_match(registry["gomoku"], SEATS, settings, left_s, series=Series("s", 1, 2, 7))
-    assert store.begin(match, "queue", [], [])
+    assert store.begin(Beginning(match, [], []), "queue")
     Heartbeats(client).send("n", left_s, first=True)
     Heartbeats(client).send("n", now_s - 1.6, first=False)
     Conductor(registry, store, "n", now_s=lambda: left_s).conduct(match, Left("ada", "n/1.1", False))
@@ -83,7 +84,7 @@ def test_a_board_that_the_game_fails_to_begin_ends_the_series(
     """The board before it ends as it was played; its bots are told of both ends."""
     settings, now_s = load_settings({}, None), time.time()
     match = new_match(registry["gomoku"], SEATS, settings, now_s, series=Series("s", 1, 3, 7))
-    assert store.begin(match, "queue", [], [])
+    assert store.begin(Beginning(match, [], []), "queue")
 
     def no_beginning(players: list[str], seed: int, options: dict[str, Any]) -> dict[str, Any]:
         raise RuntimeError
@@ -108,7 +109,7 @@ def test_the_question_on_the_next_board_goes_round_by_the_other_players_node(
     now_s = time.time()
     seats = [("ada", other), ("bob", asked)]
     match = new_match(registry["gomoku"], seats, load_settings({}, None), now_s, series=Series("s", 1, 2, 7))
-    assert store.begin(match, "queue", [], [])
+    assert store.begin(Beginning(match, [], []), "queue")
     letters = client.pubsub(ignore_subscribe_messages=True)
     letters.subscribe(*(keys.mailbox(node) for node in ("n1", "n2", "n3")))
     wait_for(lambda: client.pubsub_numsub(keys.mailbox("n3"))[0][1] == 1, "the subscription")

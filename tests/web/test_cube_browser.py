@@ -16,6 +16,7 @@ from test_style import ENOUGH, contrast
 from webhouse import REGISTRY, House, seqs
 
 from battlebot.arena.live.archiving import game_document
+from battlebot.arena.live.calls import Beginning
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.finished import Ended, Finished
 from battlebot.arena.live.making import new_match
@@ -69,7 +70,7 @@ def begun(home: House, **options: Any) -> Match:
         RULES, seats, Settings(), 1_790_000_000.0, options={"edgeLength": 5, "maxNumOfTicks": 12, **options}
     )
     match = replace(match, due_s=2e9, seed=5, state=RULES.initial_state(BOTS, 5, match.options))
-    assert home.store.begin(match, "queue", [], [])
+    assert home.store.begin(Beginning(match, [], []), "queue")
     return match
 
 

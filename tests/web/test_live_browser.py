@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from webhouse import House
 
 from battlebot.api import streams
+from battlebot.arena.live.calls import Beginning
 from battlebot.redisio import keys
 
 GAME = "noughtsandcrosses"
@@ -110,7 +111,7 @@ def test_a_wide_board_stays_where_it_was_scrolled_to(home: House, page: Page, ad
     board = page.locator(f"#boards li:has(a[href*='{match.id}']) .scroll")
     board.evaluate("(one) => one.scrollTo(60, 0)")
     for before_and_after in ("f" * 24, "0" * 24):
-        assert home.store.begin(replace(match, id=before_and_after), "queue", [], [])
+        assert home.store.begin(Beginning(replace(match, id=before_and_after), [], []), "queue")
     expect(page.locator("#boards li")).to_have_count(3, timeout=20_000)
     assert match.id in page.locator("#boards li a").nth(1).get_attribute("href")
     assert board.evaluate("(one) => one.scrollLeft") == 60

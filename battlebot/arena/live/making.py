@@ -86,17 +86,14 @@ def begin(
     match: Match,
     queue: str,
     holder: str = "",
-    not_after_ms: int = 0,
     most: Mapping[str, int] | None = None,
 ) -> bool:
     """Begins the match and tells its bots, on any node; returns False if one of them no longer waits, or plays already.
 
-    `holder` is the ticket that took the others out of the queue, if one did. After `not_after_ms` (Redis's clock; 0:
-    no limit) it is too late, and False is returned as well; also if an address is asked in as many matches as it may be
-    (`most`, as in `Beginning`). Raises Unavailable.
+    `holder` is the ticket that took the others out of the queue, if one did. Also returns False if an address is asked
+    in as many matches as it may be (`most`, as in `Beginning`). Raises Unavailable.
     """
-    made = beginning(game, match)
-    return store.begin(match, queue, made.tickets, made.publications, holder, not_after_ms, most)
+    return store.begin(beginning(game, match, most), queue, holder)
 
 
 def beginning(game: Game, match: Match, most: Mapping[str, int] | None = None) -> Beginning:

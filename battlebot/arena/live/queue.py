@@ -18,7 +18,7 @@ WAIT = Script("battlebot.arena.live", "wait.lua")
 STILL = Script("battlebot.arena.live", "still.lua")
 AGAIN = Script("battlebot.arena.live", "again.lua")
 LEAVE = Script("battlebot.arena.live", "leave.lua")
-BACK = Script("battlebot.arena.live", "back.lua")
+GIVE_BACK = Script("battlebot.arena.live", "giveback.lua")
 
 OFF_MS = 60_000  # how long ago a process that queues a stateless bot may have read that it is available
 HELD_MS = 5000  # how long taken tickets are kept from others if the process that took them dies
@@ -142,7 +142,7 @@ class Queues:
     def give_back(self, ticket: Ticket, others: Sequence[Ticket]) -> None:
         """Frees the tickets that `wait` has taken for this one, and this one: no match will begin for them."""
         marks = [keys.ticket(one.text) for one in (ticket, *others)]
-        self._scripts.run(BACK, marks, [ticket.text])
+        self._scripts.run(GIVE_BACK, marks, [ticket.text])
 
     def wait_again(self, name: str, tickets: Sequence[Ticket]) -> list[tuple[str | None, bool, bool]]:
         """Tells Redis that these still wait; returns for each the match begun for it, and if its bot has an empty seat.

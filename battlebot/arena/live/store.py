@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -76,27 +76,20 @@ class MatchStore:
         # no two commits have the same token, whatever process makes them
         self._tokens = map(f"{secrets.token_hex(8)}.{{:x}}".format, itertools.count())
 
-    def begin(
-        self,
-        match: Match,
-        queue: str,
-        tickets: Sequence[str],
-        publications: Iterable[Publication],
-        holder: str = "",
-        not_after_ms: int = 0,
-        most: Mapping[str, int] | None = None,
-    ) -> bool:
-        """Begins the match if each of the tickets waits in the queue or is held by the ticket `holder`.
+    def begin(self, one: Beginning, queue: str, holder: str = "") -> bool:
+        """Begins the match if each of its tickets waits in the queue or is held by the ticket `holder`.
 
-        Otherwise, or after `not_after_ms` on Redis's clock (0: no limit), changes nothing and returns False. Also
-        returns False if a bot that is found by name plays already, or a stateless one is asked at its address in as
-        many matches as it may be (`most`, as in `Beginning`); then the held tickets are freed.
+        Otherwise changes nothing and returns False. Also returns False if a bot that is found by name plays already, or
+        a stateless one is asked at its address in as many matches as it may be; then the held tickets are freed.
         """
-        call = begin_call(Beginning(match, tickets, publications, most or {}), queue, holder, not_after_ms)
+        call = begin_call(one, queue, holder, 0)
         return bool(held(lambda: self._scripts.run(BEGIN, *call), min(self._hold_s, 5.0)))
 
     def begin_all(self, beginnings: Sequence[Beginning], queue: str, not_after_ms: int = 0) -> list[bool]:
-        """Like `begin`, for each; they are sent together, and each succeeds or fails by itself."""
+        """Like `begin`, for each; they are sent together, and each succeeds or fails by itself.
+
+        After `not_after_ms` on Redis's clock (0: no limit) none begins.
+        """
         begun: list[bool] = []
         for at in range(0, len(beginnings), TOGETHER):
             calls = [begin_call(one, queue, "", not_after_ms) for one in beginnings[at : at + TOGETHER]]
