@@ -19,7 +19,7 @@
     │   ├── BadMessage          a frame or body does not have the required shape
     │   │   └── TooBig          a frame announces more bytes than are accepted
     │   ├── LoginFailed         wrong hash, unknown bot, wrong game
-    │   ├── NoToken             an organiser's request comes without a token
+    │   ├── NoToken             an organiser's or owner's request comes without a token
     │   ├── BadToken            an organiser's token is unknown, expired or revoked
     │   ├── ContestClosed       the contest takes no (more) bots, or may not be opened
     │   ├── WrongState          the contest's state does not allow the request
@@ -175,7 +175,7 @@ class LoginFailed(Refused):
 
 
 class NoToken(Refused):
-    """Only organisers may make this request, and it has no bearer token."""
+    """Only organisers, or a bot's owner, may make this request, and it has no bearer token."""
 
     code = "no-token"
     http_status = 401

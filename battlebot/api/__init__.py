@@ -14,16 +14,24 @@ from battlebot.api.health import health
 from battlebot.api.jsonprovider import OrjsonProvider
 from battlebot.api.limits import limit_registrations, limit_requests
 from battlebot.api.livematches import livematches
-from battlebot.api.openapi import DESCRIBED_KEY, register_described
+from battlebot.api.openapi import describe
 from battlebot.api.organising import organising
 from battlebot.api.origins import refuse_other_origins
 from battlebot.api.players import players
 from battlebot.api.progress import progress
 from battlebot.api.ratings import ratings
+from battlebot.api.reading import reading
+from battlebot.api.registrations import registrations
 from battlebot.api.statelessbots import statelessbots
 from battlebot.api.tokens import PASSWORD_SCHEME, SCHEME
 
 __all__ = ["Context", "init_api"]
+
+# in the order in which the description has them
+BLUEPRINTS = (
+    *(registrations, reading, statelessbots, ratings, players, livematches),
+    *(contests, organising, exports, progress, health),
+)
 
 
 def init_api(app: Flask, context: Context) -> None:
@@ -39,9 +47,8 @@ def init_api(app: Flask, context: Context) -> None:
     refuse_other_origins(app, context.settings)
     limit_registrations(app, context.settings)
     wait_in_line(app)
-    register_described(app)
-    described = app.extensions[DESCRIBED_KEY]
+    described = describe(app)
     for scheme in (SCHEME, PASSWORD_SCHEME):
         described.spec.components.security_scheme(scheme, {"type": "http", "scheme": "bearer"})
-    for blueprint in (statelessbots, ratings, players, livematches, contests, organising, exports, progress, health):
+    for blueprint in BLUEPRINTS:
         described.register_blueprint(blueprint)

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from marshmallow import ValidationError, fields
+from marshmallow import fields
 
+from battlebot.api.schemas import refused
 from battlebot.contests.contest import SEED_POINTS
 from battlebot.errors import BadName
 from battlebot.wire.names import checked_name
@@ -18,11 +19,6 @@ MOST_POINTS = 1000
 
 # a date, a time and a zone; few others accept what else Python does (weeks, ordinals, no separators)
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?(Z|[+-]\d\d:\d\d)", re.IGNORECASE | re.ASCII)
-
-
-def refused(rule: str, sentence: str) -> ValidationError:
-    """The error that a field's check raises."""
-    return ValidationError({"rule": rule, "sentence": sentence})
 
 
 class Whole(fields.Field[int]):

@@ -13,7 +13,6 @@ from collections.abc import Callable
 
 from flask import Flask, Response, request
 from flask_limiter import Limiter, RequestLimit
-from flask_limiter.util import get_remote_address
 
 from battlebot.api.errors import answer_error
 from battlebot.api.registrations import registrations
@@ -103,8 +102,8 @@ def _too_many(wait_s: float, sentence: str) -> TooMany:
 
 
 def sender() -> str:
-    """The key under which a request is counted."""
-    return household(get_remote_address()) or "local"
+    """The key under which a request is counted: its address, or the network of it."""
+    return household(request.remote_addr or "unknown")
 
 
 def limits_url(redis_url: str) -> str:

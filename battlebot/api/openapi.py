@@ -7,8 +7,6 @@ from typing import Any
 from flask import Flask
 from flask_smorest import Api
 
-from battlebot.api.reading import reading
-from battlebot.api.registrations import registrations
 from battlebot.api.schemas import Count, ErrorBody, Name
 
 DESCRIBED_KEY = "battlebot.openapi"
@@ -23,8 +21,8 @@ class DescribedApi(Api):
         return
 
 
-def register_described(app: Flask) -> None:
-    """Register the described paths of `registrations` and `reading`, and /openapi.json."""
+def describe(app: Flask) -> Api:
+    """Serve /openapi.json; returns what describes there each blueprint that is registered with it."""
     app.config.update(
         API_TITLE="Battlebot",
         API_VERSION="1",
@@ -35,9 +33,8 @@ def register_described(app: Flask) -> None:
     api = DescribedApi(app)
     api.register_field(Name, "string", None)
     api.register_field(Count, "integer", None)
-    api.register_blueprint(registrations)
-    api.register_blueprint(reading)
     app.extensions[DESCRIBED_KEY] = api
+    return api
 
 
 def description(app: Flask) -> dict[str, Any]:

@@ -23,8 +23,9 @@ FAULTS = ("none", "bot", "network", "server")
 LINK = {"Link": {"description": 'rel="next"', "schema": {"type": "string"}}}
 
 
-def _rule(rule: str, sentence: str) -> dict[str, str]:
-    return {"rule": rule, "sentence": sentence}
+def refused(rule: str, sentence: str) -> ValidationError:
+    """The error that a field's check raises."""
+    return ValidationError({"rule": rule, "sentence": sentence})
 
 
 class Name(fields.Field[str]):
@@ -46,7 +47,7 @@ class Url(fields.Field[str]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         if not isinstance(value, str) or not value:
-            raise ValidationError(_rule("type", f"{attr} must be a text."))
+            raise refused("type", f"{attr} must be a text.")
         return value
 
 
@@ -55,7 +56,7 @@ class Flag(fields.Field[bool]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
         if not isinstance(value, bool):
-            raise ValidationError(_rule("type", f"{attr} must be true or false."))
+            raise refused("type", f"{attr} must be true or false.")
         return value
 
 
@@ -71,8 +72,7 @@ class Count(fields.Field[int]):
         text = str(value)
         # `isdigit` alone accepts digits of all scripts; nine digits are enough
         if not (text.isascii() and text.isdigit() and len(text) <= 9 and self.low <= int(text) <= self.high):
-            sentence = f"{attr} must be a whole number from {self.low} to {self.high}."
-            raise ValidationError(_rule("bounds", sentence))
+            raise refused("bounds", f"{attr} must be a whole number from {self.low} to {self.high}.")
         return int(text)
 
 
@@ -85,8 +85,8 @@ class Registration(Schema):
     bot_id = Name(
         required=True,
         error_messages={
-            "required": _rule("required", "bot_id is missing."),
-            "null": _rule("required", "bot_id must not be null."),
+            "required": {"rule": "required", "sentence": "bot_id is missing."},
+            "null": {"rule": "required", "sentence": "bot_id must not be null."},
         },
         metadata={"description": "The bot's name, unique over the whole server.", "maxLength": MAX_NAME_LENGTH},
     )

@@ -10,8 +10,7 @@ from battlebot.api.botschemas import BotChange, OwnBot, TestResult
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import ErrorBody
-from battlebot.api.tokens import PASSWORD_SCHEME
-from battlebot.errors import NoToken
+from battlebot.api.tokens import PASSWORD_SCHEME, bearer
 
 BOT = "/bots/<game>/<bot_id>"
 SECURITY: list[dict[str, list[str]]] = [{PASSWORD_SCHEME: []}]
@@ -23,11 +22,9 @@ statelessbots.url_value_preprocessor(check_game)
 @statelessbots.before_request
 def _owner_only() -> None:
     """Check the password, sent as a bearer token; a wrong one and an unknown bot give the same answer."""
-    kind, _, password = request.headers.get("Authorization", "").partition(" ")
-    if kind.lower() != "bearer" or not password.strip():
-        raise NoToken("This is for the bot's owner: send its pass_hash, as `Authorization: Bearer <pass_hash>`.")
+    password = bearer("This is for the bot's owner: send its pass_hash, as `Authorization: Bearer <pass_hash>`.")
     where = request.view_args or {}
-    current_context().directory.check_owner(where["game"], where["bot_id"], password.strip())
+    current_context().directory.check_owner(where["game"], where["bot_id"], password)
 
 
 @statelessbots.get(BOT)

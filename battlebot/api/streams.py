@@ -15,9 +15,9 @@ from flask import Response, current_app, request, stream_with_context
 
 from battlebot.api.atonce import leave_line, of_live_pages
 from battlebot.api.context import current_context
+from battlebot.api.limits import sender
 from battlebot.api.ports import Listener
 from battlebot.errors import BattlebotError, Refused, TooMany
-from battlebot.wire.addresses import household
 
 HEARTBEAT_S = 15.0
 PAUSE_S = 0.25  # between two snapshots of one stream: announcements meanwhile share the next one
@@ -109,7 +109,7 @@ def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
     page = request.path
     stack = ExitStack()
     try:
-        stack.enter_context(shared.stream(page, household(request.remote_addr or "unknown")))
+        stack.enter_context(shared.stream(page, sender()))
         # subscribe before the look, so that nothing in between is missed
         listener = stack.enter_context(current_context().bus.listen(channel))
         began_s = time.monotonic()

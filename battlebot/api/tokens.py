@@ -1,4 +1,4 @@
-"""Checks organisers' bearer tokens (RFC 6750). The command line creates and revokes them."""
+"""Reads bearer tokens (RFC 6750), and checks organisers'. The command line creates and revokes them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,17 @@ def organiser_name() -> str:
     return str(g.organiser)
 
 
+def bearer(otherwise: str) -> str:
+    """What the request sends as `Authorization: Bearer ...`. Raises NoToken, with the sentence `otherwise`."""
+    kind, _, secret = request.headers.get("Authorization", "").partition(" ")
+    if kind.lower() != "bearer" or not secret.strip():
+        raise NoToken(otherwise)
+    return secret.strip()
+
+
 def _check() -> None:
-    kind, _, token = request.headers.get("Authorization", "").partition(" ")
-    if kind.lower() != "bearer" or not token.strip():
-        raise NoToken("This is for organisers: send a token, as `Authorization: Bearer <token>`.")
-    name = current_context().storage.tokens.holder(token.strip())
+    token = bearer("This is for organisers: send a token, as `Authorization: Bearer <token>`.")
+    name = current_context().storage.tokens.holder(token)
     if name is None:
         raise BadToken("This token is unknown, expired or revoked.")
     g.organiser = name
