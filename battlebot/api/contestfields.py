@@ -10,7 +10,7 @@ from typing import Any
 from marshmallow import fields
 
 from battlebot.api.schemas import refused
-from battlebot.contests.contest import SEED_POINTS
+from battlebot.contests.contest import ORIGINAL_POINTS
 from battlebot.errors import BadName
 from battlebot.wire.names import checked_name
 
@@ -119,18 +119,18 @@ class Entrants(Bots):
 
 
 class Points(fields.Field[dict[str, int]]):
-    """Points for a win, a draw and a loss; those left out are as in the seeds."""
+    """Points for a win, a draw and a loss; those left out are as in the originals."""
 
     def __init__(self, **kwargs: Any) -> None:
         each = {"type": "integer", "minimum": 0, "maximum": MOST_POINTS}
-        properties = {name: {**each, "default": count} for name, count in SEED_POINTS.items()}
+        properties = {name: {**each, "default": count} for name, count in ORIGINAL_POINTS.items()}
         form = {"type": "object", "properties": properties, "additionalProperties": False}
         super().__init__(metadata={**form, **kwargs.pop("metadata", {})}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> dict[str, int]:
-        if not isinstance(value, Mapping) or not value.keys() <= SEED_POINTS.keys():
+        if not isinstance(value, Mapping) or not value.keys() <= ORIGINAL_POINTS.keys():
             raise refused("object", f"{attr} must be an object of win, draw and loss.")
-        found = {**SEED_POINTS, **value}
+        found = {**ORIGINAL_POINTS, **value}
         if not all(type(each) is int and 0 <= each <= MOST_POINTS for each in found.values()):
             raise refused("bounds", f"{attr} must be whole numbers from 0 to {MOST_POINTS}.")
         if not found["win"] >= found["draw"] >= found["loss"]:

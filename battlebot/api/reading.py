@@ -1,4 +1,4 @@
-"""The GET paths of the seeds: bots, finished matches, contests with their rankings. Always JSON."""
+"""The GET paths of the originals: bots, finished matches, contests with their rankings. Always JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`POST /bots/<game>` and `POST /games/<game>` (seeds 000 and 002): registers a bot."""
+"""`POST /bots/<game>` and `POST /games/<game>` (both are the originals'): registers a bot."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ REQUEST_TIMEOUT_S = 10.0
 
 @dataclass(frozen=True)
 class Credentials:
-    """What a bot logs in with. The fields are the keys of the auth file, as in the seed's client."""
+    """What a bot logs in with. The fields are the keys of the auth file, as in the original client."""
 
     game: str
     bot_id: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from battlebot.contests.contest import Contest
 from battlebot.contests.kind import kind_of
 
-CAP = 5  # meetings of a pair, from the seeds; no contest may allow more
+CAP = 5  # meetings of a pair, as in the original; no contest may allow more
 
 
 def cap_of(contest: Contest) -> int:

@@ -20,12 +20,12 @@ class Points(TypedDict):
     loss: int
 
 
-SEED_POINTS = Points(win=3, draw=1, loss=0)
+ORIGINAL_POINTS = Points(win=3, draw=1, loss=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contest:
-    """A named competition in one game. The defaults are what a contest has that a login opens, as in the seeds.
+    """A named competition in one game. The defaults are what a contest has that a login opens, as in the originals.
 
     `config`, `options`: the settings of the format and of the game. `entrants`: in seeding order. `turn_timeout_ms`:
     None for the server's. `meetings`: of each pair, at most; see `cap_of`. `opened_by`: an organiser, or `login`.
@@ -39,7 +39,7 @@ class Contest:
     withdrawn: Sequence[str] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     turn_timeout_ms: int | None = None
-    points: Points = field(default_factory=SEED_POINTS.copy)
+    points: Points = field(default_factory=ORIGINAL_POINTS.copy)
     absent_after_s: int = 60
     absent_counts: str = "loss"
     starts_at: datetime | None = None

@@ -55,8 +55,8 @@ def ranking(
 
     `rows`: `{bot_id, wins, draws, losses, played, absent}`; `pairs(bots)`: `{bot_id, opponent, wins, draws, losses}` of
     these bots against all others; `points`: for a win, a draw, a loss. Most points first, then most wins, then
-    fewest losses (seed 002); then Sonneborn-Berger, then head-to-head. Bots still level share a rank (1, 2, 2, 4), in
-    the order of names.
+    fewest losses (as the original); then Sonneborn-Berger, then head-to-head. Bots still level share a rank (1, 2, 2,
+    4), in the order of names.
     """
     kept = {row["bot_id"]: row for row in rows}
     table = {

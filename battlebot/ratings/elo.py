@@ -1,4 +1,4 @@
-"""The original duel arena's ratings (seed 004): Elo from 1200, K = 30, both moved by the ratings before. Pure."""
+"""The original duel arena's ratings: Elo from 1200, K = 30, both moved by the ratings before. Pure."""
 
 from __future__ import annotations
 

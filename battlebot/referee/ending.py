@@ -13,7 +13,7 @@ from battlebot.rules.contract import Game, State
 from battlebot.storable import problem_of_storing
 
 BEGINNING = "Begun"  # in the evidence, instead of an event: the game failed to make its first state
-SAME_TIME_S = 1.0  # both gone "at about the same time" is a draw (seed 000)
+SAME_TIME_S = 1.0  # both gone "at about the same time" is a draw, as in the original
 
 
 def with_verdict(match: Match, verdict: Verdict) -> Match:
@@ -130,7 +130,7 @@ def _as_if_left(seats: Sequence[Seat], bots: Collection[str]) -> list[Seat]:
 
 
 def server_fault(evidence: dict[str, Any]) -> Verdict:
-    """Returns the verdict if the server cannot go on: a draw, counting for nobody (seed 000: "recorded as a draw")."""
+    """Returns the verdict if the server cannot go on: a draw (as in the original) that counts for nobody."""
     return Verdict(None, Reason.ERROR, Fault.SERVER, evidence)
 
 

@@ -18,7 +18,7 @@ class Fault(StrEnum):
 
 
 class Reason(StrEnum):
-    """How a match ended, as `state.reason` says it (seed 000; `invalid`, `error`, `length` and `void` are ours)."""
+    """How a match ended, as `state.reason` says it (`invalid`, `error`, `length` and `void` are ours)."""
 
     COMPLETE = "complete"
     DISCONNECT = "disconnect"

@@ -1,7 +1,7 @@
 """The referee: `step(game, match, event, now_s)` answers an event with a new match and what the bots are told.
 
 Pure: no I/O, no clock, no randomness. The table `ANSWERS` maps events to functions; a match with a verdict does not
-change any more. Rules are those of seed 000 and of docs/bots.md.
+change any more. Rules are those of docs/bots.md.
 """
 
 from __future__ import annotations

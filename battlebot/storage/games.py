@@ -1,4 +1,4 @@
-"""The collection `games`: finished matches, in the seeds' shape. Writing them is the archive's work.
+"""The collection `games`: finished matches, in the originals' shape. Writing them is the archive's work.
 
 A document is the final state without `complete` and `nextPlayer`, plus `_id`, `game`, `contest`, `startTime` and
 `turns`. Our own fields lie under `match`: seq, endTime, fault, void, evidence, strikes, clocks, serverMs, options,

@@ -1,7 +1,7 @@
-"""The messages from and to Battle-cubed's viewers over socket.io (seed 003, docs/socketio.md). No sockets.
+"""The messages from and to Battle-cubed's viewers over socket.io (docs/socketio.md). No sockets.
 
-Incoming are `NEW_GAME`, `GAME_SETUP_UPDATE` and `WATCH_GAME`; a match's states become the seed's events, each a name
-and a body.
+Incoming are `NEW_GAME`, `GAME_SETUP_UPDATE` and `WATCH_GAME`; a match's states become the original's events, each a
+name and a body.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def told(state: Mapping[str, Any], match_id: str) -> list[Event]:
 
 
 def ended(state: Mapping[str, Any], match_id: str, urls: Mapping[str, str]) -> Event:
-    """The end of a match. Scores appear under both of the seed's names; players without a known url have none.
+    """The end of a match. Scores appear under both of the original's names; players without a known url have none.
 
     Of a match that did not end by its rules, scores are the ticks that its players have lived.
     """

@@ -1,4 +1,4 @@
-"""Every message of the TCP door in both directions (protocol duel-arena, after seed 004).
+"""Every message of the TCP door in both directions (protocol duel-arena, docs/tcp.md).
 
 No sockets. Keys are in the order of the original arena.
 """

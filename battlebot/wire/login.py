@@ -23,7 +23,7 @@ def new_secret() -> str:
 
 
 def login_hash(pass_hash: str, salt: str) -> str:
-    """The proof that a bot knows its pass_hash: hex sha256 of `pass_hash + salt` (seed 000)."""
+    """The proof that a bot knows its pass_hash: hex sha256 of `pass_hash + salt`."""
     return hashlib.sha256((pass_hash + salt).encode()).hexdigest()
 
 
@@ -34,7 +34,7 @@ def hash_fits(given: str, pass_hash: str, salt: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A bot's login. `protocol` 1 is that of the seeds; 2 opts in to notices, `keep` and `resume`.
+    """A bot's login. `protocol` 1 is that of the originals; 2 opts in to notices, `keep` and `resume`.
 
     `version` is that of the last update that the bot has seen in the match it resumes.
     """
@@ -97,7 +97,7 @@ def _second_protocol(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def authentication_ok(login: Login) -> dict[str, Any]:
-    """The reply to a successful login: as in seed 000, with `contest` only if there is one."""
+    """The reply to a successful login: as in the original, with `contest` only if there is one."""
     reply: dict[str, Any] = {"authentication": "OK", "game": login.game, "bot_id": login.bot_id}
     if login.contest is not None:
         reply["contest"] = login.contest

@@ -1,6 +1,6 @@
 """Battle-cubed: bots move and place bombs in a cube, all at once, tick by tick; who survives longest wins.
 
-Rules: seed 003 and docs/games/battlecube.md. A turn is `{"tasks": [...]}`, one for each tick of a sequence:
+Rules: docs/games/battlecube.md. A turn is `{"tasks": [...]}`, one for each tick of a sequence:
 `{"task": "MOVE", "direction": "+X"}`, `{"task": "PLACE_BOMB", "x", "y", "z"}` (or `BOMB`), `{"task": "NOOP"}`.
 """
 
@@ -124,7 +124,7 @@ def configure(state: State, options: dict[str, Any], asked: bool) -> State:
 
 
 def question(state: State, player: str, about: dict[str, Any]) -> dict[str, Any]:
-    """Returns what a bot behind HTTP is asked, in the seed's format."""
+    """Returns what a bot behind HTTP is asked, in the original's format."""
     info = {key: state[key] for key in ("edgeLength", "currentTick", "numOfTasksPerTick")}
     return {
         "currentPlayer": {"name": player, "url": about["address"]},

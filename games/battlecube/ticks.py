@@ -102,7 +102,7 @@ def _finish(state: State) -> None:
 def resettled(before: State) -> State:
     """Returns the state under its next setup, before its next tick.
 
-    If the grid's size changes, players are placed anew and bombs are removed (seed 003).
+    If the grid's size changes, players are placed anew and bombs are removed (as the original).
     """
     state = {**before, **before["nextSetup"], "nextSetup": None}
     if state["edgeLength"] != before["edgeLength"]:

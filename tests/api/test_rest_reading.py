@@ -1,4 +1,4 @@
-"""The GET paths of the seeds, as JSON."""
+"""The GET paths of the originals, as JSON."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from battlebot.storage.vault import Vault
 
 @pytest.mark.parametrize("path", ["/bots/numberwang", "/games/numberwang", "/bots/connectfour"])
 def test_a_bot_registers_at_either_path(client: FlaskClient, path: str) -> None:
-    """Seed 000 says /bots, seed 002 says /games."""
+    """The original server has /bots, the original contests have /games."""
     answer = client.post(path, json={"bot_id": "MyAwesomeBot", "owner": "David"})
     assert answer.status_code == 201
     assert list(answer.json) == ["game", "bot_id", "pass_hash"]

@@ -178,7 +178,7 @@ def test_a_contest_that_does_not_run_pairs_nobody(pairer: Pairer, storage: Stora
 def test_a_login_opens_a_contest_unless_the_operator_says_no(
     with_settings: Callable[..., Settings], storage: Storage, client: redis.Redis
 ) -> None:
-    """As in the seed; switched off, an unknown contest refuses the login, a known one does not."""
+    """As in the original; switched off, an unknown contest refuses the login, a known one does not."""
     Entrance(storage, Bus(client), with_settings(), anybody).enter("numberwang", "new", "a", "1.2.3.4")
     opened = storage.contests.find("numberwang", "new")
     assert opened is not None

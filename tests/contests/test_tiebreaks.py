@@ -59,7 +59,7 @@ ORDERS = [
     ("entrants", "text", "expected"), [case[1:] for case in ORDERS], ids=[case[0] for case in ORDERS]
 )
 def test_the_seeds_order_comes_first(entrants: str, text: str, expected: str) -> None:
-    """Points, most wins, fewest losses (seed 002); what is level there is parted by the tie-breaks below."""
+    """Points, most wins, fewest losses (as the original); what is level there is parted by the tie-breaks below."""
     assert ranks(table(entrants, results(text))) == expected
 
 
@@ -175,7 +175,7 @@ PLAYED = st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef")
 def test_the_order_of_results_and_entrants_changes_nothing(
     words: list[tuple[str, str, str]], dice: random.Random
 ) -> None:
-    """And the table is JSON, agrees with the seed's order, and ranks as it says."""
+    """And the table is JSON, agrees with the original's order, and ranks as it says."""
     text = " ".join("".join(word) for word in words if word[0] != word[1])
     rows = table("abcdef", results(text))
     shuffled, entrants = results(text), list("abcdef")

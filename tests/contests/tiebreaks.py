@@ -48,7 +48,7 @@ def table(
 ) -> list[Row]:
     """The rows of all entrants and of whoever has a result or a bye, best first.
 
-    `points`: of a win, a draw, a loss. Most points first, then most wins, then fewest losses (seed 002); then
+    `points`: of a win, a draw, a loss. Most points first, then most wins, then fewest losses (as the original); then
     Sonneborn-Berger, then head-to-head. Those still level share a rank (1, 2, 2, 4), in the order of names.
     """
     played = list(results)

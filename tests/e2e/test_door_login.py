@@ -39,7 +39,7 @@ def test_a_login_without_a_contest_is_answered_without_one(meet: Switchboard) ->
 
 
 def test_a_login_with_a_contest_is_answered_with_it(meet: Switchboard) -> None:
-    """As in the seed."""
+    """As in the original."""
     auth = meet.auth()
     expected = {"authentication": "OK", "game": "numberwang", "bot_id": auth["bot_id"], "contest": "Autumn cup"}
     assert meet().log_in(auth, contest="Autumn cup") == expected

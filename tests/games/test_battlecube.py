@@ -157,7 +157,7 @@ def test_of_more_bombs_than_may_lie_the_last_ones_have_no_effect() -> None:
 
 
 def test_six_directions() -> None:
-    """X to the right, Y down, Z to the back, as the seed counts them."""
+    """X to the right, Y down, Z to the back, as the original counts them."""
     for direction, cell in {
         "+X": (2, 1, 1),
         "-X": (0, 1, 1),
@@ -230,7 +230,7 @@ def test_a_bot_that_has_lost_is_not_asked_again() -> None:
 
 
 def test_events_say_what_happened() -> None:
-    """In the words of the seed, with the program's additions."""
+    """In the words of the original, with the program's additions."""
     after = play(start({"a": (0, 0, 0), "b": (1, 1, 1), **FAR}), a=move("+X"), b=bomb(2, 2, 2))
     assert after["events"][:3] == [
         ["PLAYER_MOVE_ATTEMPT", {"name": "a", "direction": "+X", "x": 1, "y": 0, "z": 0}],

@@ -1,4 +1,4 @@
-"""Noughts and crosses: the rules, and the messages of the seed's example."""
+"""Noughts and crosses: the rules, and the messages of the original's example."""
 
 from __future__ import annotations
 

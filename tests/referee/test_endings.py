@@ -104,7 +104,7 @@ def test_a_game_that_failed_elsewhere_ends_its_match() -> None:
 
 
 def test_a_reason_of_the_games_own_is_told() -> None:
-    """How it was decided is the game's to say (seed 000); the verdict is that it ended by its rules."""
+    """How it was decided is the game's to say (as in the original); the verdict is that it ended by its rules."""
 
     def reducer(state: dict[str, Any], turn: dict[str, Any]) -> dict[str, Any]:
         return {**state, "complete": True, "victor": "b", "reason": "resigned"}

@@ -347,7 +347,7 @@ def test_who_keeps_no_connection_is_in_nobodys_way() -> None:
 
 
 def test_a_question_is_a_post_of_json(bots: Bots) -> None:
-    """As the seed has it, with the type that the original left out."""
+    """As the original sends it, with the type that it left out."""
     asked(bots.url("good?key=a%20b"))
     headers = bots.headers["good"]
     assert bots.questions["good"] == CONTENT

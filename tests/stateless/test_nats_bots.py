@@ -1,4 +1,4 @@
-"""Bots over a real NATS server against bots over real WebSockets: the seed's cases, each rule, each failure."""
+"""Bots over a real NATS server against bots over real WebSockets: the original's cases, each rule, each failure."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def kinds(events: list[dict[str, Any]]) -> list[str]:
 
 @pytest.mark.parametrize("publishes", [False, True], ids=["by reply", "published"])
 def test_a_bot_moves_exchanges_and_passes(sit: Sit, publishes: bool) -> None:
-    """The seed's cases 1 to 3, from the bot over NATS, answered either way; each answer counts once."""
+    """The original's cases 1 to 3, from the bot over NATS, answered either way; each answer counts once."""
     table = sit(publishes=publishes)
     events = table.does(PASS, lambda history: word_of(rack_in(history), ["." * 15] * 15))
     assert kinds(events) == ["PASS", "TILE_PLACEMENT_MOVE"]

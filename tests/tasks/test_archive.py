@@ -1,4 +1,4 @@
-"""The archive: stored once whatever runs twice, in the seeds' shape, and nothing lost while MongoDB is away."""
+"""The archive: stored once whatever runs twice, in the originals' shape, and nothing lost while MongoDB is away."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_a_game_is_read_with_what_was_given() -> None:
 
 
 POSITIONS: list[tuple[str, Any, Any]] = [
-    ("as the seed has them", [{"name": "a", "x": 0, "y": 1, "z": 2}], [{"name": "a", "x": 0, "y": 1, "z": 2}]),
+    ("as the original has them", [{"name": "a", "x": 0, "y": 1, "z": 2}], [{"name": "a", "x": 0, "y": 1, "z": 2}]),
     ("in quotes", [{"name": "a", "x": "0", "y": "1", "z": 2.0}], [{"name": "a", "x": 0, "y": 1, "z": 2}]),
     ("with other keys", [{"name": "a", "x": 0, "y": 1, "z": 2, "hue": 9}], [{"name": "a", "x": 0, "y": 1, "z": 2}]),
     ("no numbers", [{"name": 1, "x": "", "y": None, "z": True}], [{"name": 1, "x": "", "y": None, "z": True}]),
@@ -171,7 +171,7 @@ def test_a_watched_game_is_named() -> None:
 
 
 def test_the_events_of_a_state_name_the_match() -> None:
-    """In the place where the seed has it; the state stays as it was."""
+    """In the place where the original has it; the state stays as it was."""
     tick = ["NEXT_TICK", {"gameInfo": {"currentTick": 1}, "players": [], "items": []}]
     state = {"events": [["PLAYER_LOST", {"name": "a", "cause": "x"}], tick]}
     assert told(state, "m") == [

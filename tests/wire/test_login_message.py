@@ -30,7 +30,7 @@ def decoded(**fields: Any) -> Login:
 
 
 def test_an_original_login_is_read() -> None:
-    """Three fields are all that the seeds' clients send outside contests."""
+    """Three fields are all that the originals' clients send outside contests."""
     assert decoded() == Login("numberwang", "Zoë", HASH, None, 1, False, None)
 
 
@@ -153,6 +153,6 @@ def test_the_reply_that_holds_has_the_seeds_shape() -> None:
 
 
 def test_the_reply_that_does_not_hold_says_why() -> None:
-    """The seeds' key, and ours beside it."""
+    """The originals' key, and ours beside it."""
     reply = authentication_failed("A sentence.", "login-failed")
     assert reply == {"authentication": "failed", "error": "A sentence.", "code": "login-failed"}

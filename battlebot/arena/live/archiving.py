@@ -1,4 +1,4 @@
-"""A finished match in the form in which it is stored: the seeds' fields, and ours under `match`. Pure."""
+"""A finished match in the form in which it is stored: the originals' fields, and ours under `match`. Pure."""
 
 from __future__ import annotations
 

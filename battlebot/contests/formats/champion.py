@@ -1,4 +1,4 @@
-"""Champion: a number of battles, each of all entrants (seed 003). Ranked by most wins, then most ticks lived."""
+"""Champion: a number of battles, each of all entrants (Battle-cubed). Ranked by most wins, then most ticks lived."""
 
 from __future__ import annotations
 

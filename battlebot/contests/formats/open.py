@@ -1,4 +1,4 @@
-"""Open, the seeds' format: waiting bots meet, each pair at most `meetings` times; bots come and go."""
+"""Open, the originals' format: waiting bots meet, each pair at most `meetings` times; bots come and go."""
 
 from __future__ import annotations
 

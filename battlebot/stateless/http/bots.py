@@ -1,4 +1,4 @@
-"""Bots behind HTTP (seed 003): a question is one POST, its answer the body of a 200. Redirects are not followed."""
+"""Bots behind HTTP (Battle-cubed): a question is one POST, its answer the body of a 200. Redirects are not followed."""
 
 from __future__ import annotations
 

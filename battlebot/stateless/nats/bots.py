@@ -1,4 +1,4 @@
-"""Bots behind NATS (seed 001): a question is a BotRequest on a subject, its answer a BotResponse. For crossword.
+"""Bots behind NATS (Macondo): a question is a BotRequest on a subject, its answer a BotResponse. For crossword.
 
 Macondo's messages are defined in `wire`; the connection is in `line`.
 """
