@@ -13,11 +13,11 @@ from battlebot.contests.formats import format_names
 from battlebot.doctor.finding import Finding, ok, warning, wrong
 from battlebot.errors import Unavailable
 from battlebot.redisio.inspection import Inspection
+from battlebot.redisio.probes import TASKS_WAIT_S
 from battlebot.redisio.tasklists import TaskLists
 from battlebot.storage import Storage
 from battlebot.storage.inspection import Inspection as MongoInspection
 
-TASKS_WAIT_S = 60.0
 STUCK_S = 30.0  # the sweep looks every second; three of its rounds may fall into an outage
 UNARCHIVED_S = 30.0
 ABANDONED_S = 60.0  # the sweep releases a meeting without a match after a third of this
