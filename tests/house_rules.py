@@ -216,20 +216,19 @@ LAYERS = {
     ),
     "battlebot.cli.verify": layer(
         "what is stored is verified by the referee's replay and the contests' checks, which are pure",
-        *("cli", "referee.replay", "contests.checks", "contests.contest", "rules.registry", "storage"),
-        *("config", "errors", "logs"),
+        *("cli", "referee.replay", "contests.checks", "contests.contest", "rules.registry", "storage", "errors"),
         theirs=("click",),
         never=SOCKETS,
     ),
     "battlebot.cli.export": layer(
         "a match's file is made by wire of what storage has",
-        *("cli", "wire.matchfiles", "config", "errors", "logs"),
+        *("cli", "wire.matchfiles", "errors"),
         theirs=("click",),
         never=PURE - {"pathlib"},
     ),
     "battlebot.cli.doctor": layer(
         "the doctor's command shows what the doctor finds",
-        *("cli.database", "doctor", "config", "logs", "app"),
+        *("cli.database", "cli.loading", "doctor", "app"),
         theirs=("click", "rich"),
         never=PURE - {"sys", "pathlib"},
     ),

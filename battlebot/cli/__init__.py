@@ -21,6 +21,7 @@ from battlebot.cli.bots import bots
 from battlebot.cli.contest_files import drop_output
 from battlebot.cli.doctor import doctor
 from battlebot.cli.export import export
+from battlebot.cli.loading import load
 from battlebot.cli.play_tcp import play_tcp
 from battlebot.cli.ratings import ratings_commands
 from battlebot.cli.token import keep_first_token, token_commands
@@ -145,7 +146,7 @@ def serve(host: str | None, port: int | None, data: Path | None) -> None:
     Starts a Valkey, a mongod and a nats-server of its own unless URLs are set. BATTLEBOT_TCP_PORT=0 leaves the TCP door
     out, BATTLEBOT_NATS_PORT=0 the nats-server.
     """
-    settings = _load(host=host, port=port, data=data)
+    settings = load(host=host, port=port, data=data)
     from battlebot.cli.gamescheck import games_checked
     from battlebot.embedded.server import serve as serve_until_stopped
 
@@ -224,7 +225,7 @@ def settings() -> None:
     """Show every setting: environment variable, value, meaning. Secrets are masked."""
     from battlebot.cli.show import show_settings
 
-    show_settings(_load())
+    show_settings(load())
 
 
 @commands.command()
@@ -236,7 +237,7 @@ def settings() -> None:
 @click.option("--limit", default=300.0, show_default=True, help="Seconds the contest may take.")
 def demo(host: str | None, port: int | None, data: Path | None, game: str, leave: bool, limit: float) -> int:
     """Run a server with six sample bots in a contest. Every pair meets five times."""
-    settings = _load(host=host, port=port, data=data)
+    settings = load(host=host, port=port, data=data)
     from battlebot.cli.demo import run_demo
     from battlebot.cli.gamescheck import games_checked
 
@@ -244,24 +245,9 @@ def demo(host: str | None, port: int | None, data: Path | None, game: str, leave
         return run_demo(settings, game=game, leave=leave, limit_s=limit)
 
 
-def _load(**overrides: Any) -> Settings:
-    import structlog
-
-    from battlebot.cli.database import check_mongodb_uri
-    from battlebot.config import load_settings, unknown_variables
-    from battlebot.logs import configure_logs
-
-    settings = load_settings(**overrides)
-    configure_logs(settings)
-    check_mongodb_uri(settings)
-    for name, nearest in unknown_variables().items():
-        structlog.get_logger().warning("setting.unknown", variable=name, nearest=nearest)
-    return settings
-
-
 def _load_part(part: str, **overrides: Any) -> Settings:
     """The settings of a part that runs alone. Raises SettingError if they lack what `serve` would provide."""
-    settings = _load(**overrides)
+    settings = load(**overrides)
     values = {"REDIS_URL": settings.redis_url, "MONGODB_URI": settings.mongodb_uri}
     if part in ("web", "tcp"):
         # With its own key, a node would lock out every bot that another node has registered

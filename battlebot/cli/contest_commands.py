@@ -11,6 +11,7 @@ import click
 
 from battlebot.cli import contest_fields as fields
 from battlebot.cli.contest_server import on_server
+from battlebot.cli.loading import load, of_data
 from battlebot.cli.rest import plain
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ def export(
 @contest_commands.command()
 @_of_contest
 @click.option("--mend", is_flag=True, help="Also correct the standings.")
-@click.option("--data", type=click.Path(path_type=Path), help="Data folder of the server, if MONGODB_URI is not set.")
+@of_data
 def recompute(game: str, name: str, mend: bool, data: Path | None) -> int:
     """Recount a contest's standings from its stored matches.
 
@@ -211,12 +212,8 @@ def recompute(game: str, name: str, mend: bool, data: Path | None) -> int:
     MONGODB_URI, or the mongod of the data folder. A server may run meanwhile.
     """
     from battlebot.cli.contest_recompute import recompute_standings
-    from battlebot.config import load_settings
-    from battlebot.logs import configure_logs
 
-    settings = load_settings(data=data)
-    configure_logs(settings)
-    return _EXIT_DIFFERENT if recompute_standings(settings, game, name, mend) and not mend else 0
+    return _EXIT_DIFFERENT if recompute_standings(load(data=data), game, name, mend) and not mend else 0
 
 
 def _print_contest(contest: dict[str, Any], as_json: bool = False) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from battlebot.cli.loading import load
 from battlebot.doctor.finding import Finding, State, exit_status
 
 MARKS = {State.OK: "green", State.WARNING: "yellow", State.WRONG: "red", State.AWAY: "red"}
@@ -24,13 +25,9 @@ def doctor(as_json: bool, data: Path | None) -> int:
     0, nothing is wrong; 1, something is; 2, something does not answer.
     """
     from battlebot.cli.database import running_stores
-    from battlebot.config import load_settings
     from battlebot.doctor.examination import examine
-    from battlebot.logs import configure_logs
 
-    settings = load_settings(data=data)
-    configure_logs(settings)
-    settings = running_stores(settings)
+    settings = running_stores(load(data=data))
 
     def workers() -> list[str]:
         from app import answering_workers

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from battlebot.cli.loading import load, of_data
 from battlebot.errors import UnknownMatch
 
 
@@ -15,7 +16,7 @@ from battlebot.errors import UnknownMatch
     "--format", "name", required=True, help="For crossword: gcg, json or pb (a GameHistory in JSON or protobuf)."
 )
 @click.option("--output", type=click.Path(path_type=Path), help="Output file. Default: stdout.")
-@click.option("--data", type=click.Path(path_type=Path), help="Data folder of the server, if MONGODB_URI is not set.")
+@of_data
 def export(match: str, name: str, output: Path | None, data: Path | None) -> None:
     """Export a finished match to a file. The formats are those used in its game's world.
 
@@ -23,13 +24,9 @@ def export(match: str, name: str, output: Path | None, data: Path | None) -> Non
     """
     from battlebot.cli.contest_files import destination
     from battlebot.cli.database import open_storage
-    from battlebot.config import load_settings
-    from battlebot.logs import configure_logs
     from battlebot.wire.matchfiles import format_of
 
-    settings = load_settings(data=data)
-    configure_logs(settings)
-    with open_storage(settings) as storage:
+    with open_storage(load(data=data)) as storage:
         record = storage.games.find(match)
     if record is None:
         raise UnknownMatch(f"There is no finished match {match[:64]!r}.")

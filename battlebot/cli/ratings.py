@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from battlebot.cli.loading import load, of_data
 from battlebot.errors import UnknownGame
 
 if TYPE_CHECKING:
@@ -23,17 +24,12 @@ def ratings_commands() -> None:
     """Show, check and rebuild bots' ratings. They are kept at MONGODB_URI; without it, in the embedded mongod."""
 
 
-_data = click.option(
-    "--data", type=click.Path(path_type=Path), help="Data folder of the server, if MONGODB_URI is not set."
-)
-
-
 @ratings_commands.command()
 @click.argument("game")
 @click.option(
     "--limit", default=100, show_default=True, type=click.IntRange(1, 1_000_000), help="Largest number of bots to show."
 )
-@_data
+@of_data
 def show(game: str, limit: int, data: Path | None) -> None:
     """Show a game's ratings, best first. A table on a terminal, tab-separated columns elsewhere."""
     from battlebot.ratings.rating import table
@@ -46,7 +42,7 @@ def show(game: str, limit: int, data: Path | None) -> None:
 
 @ratings_commands.command()
 @click.argument("game", required=False)
-@_data
+@of_data
 def rebuild(game: str | None, data: Path | None) -> None:
     """Rebuild ratings from the stored matches. Of one game, or of all; a server may run meanwhile."""
     from battlebot.ratings.service import Rater
@@ -60,7 +56,7 @@ def rebuild(game: str | None, data: Path | None) -> None:
 
 @ratings_commands.command()
 @click.argument("game", required=False)
-@_data
+@of_data
 def check(game: str | None, data: Path | None) -> int:
     """Compare ratings with the stored matches. Exit status 1 if any differs. Changes nothing."""
     from battlebot.ratings.service import Rater
@@ -77,10 +73,9 @@ def check(game: str | None, data: Path | None) -> int:
 
 
 def _storage(data: Path | None) -> AbstractContextManager[Storage]:
-    from battlebot.cli import _load
     from battlebot.cli.database import open_storage
 
-    return open_storage(_load(data=data))
+    return open_storage(load(data=data))
 
 
 def _chosen(storage: Storage, game: str | None) -> Sequence[str]:

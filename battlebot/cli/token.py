@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from battlebot.cli.loading import load, of_data
 from battlebot.errors import EmbeddedError, SettingError
 
 if TYPE_CHECKING:
@@ -29,13 +30,10 @@ def token_commands() -> None:
     """Manage organisers' tokens. They are kept at MONGODB_URI; without it, in the embedded mongod."""
 
 
-_data = click.option("--data", type=click.Path(path_type=Path), help="Folder of the embedded servers.")
-
-
 @token_commands.command()
 @click.option("--name", required=True, help="Whom it is for; shown in the audit of contests.")
 @click.option("--expires", help="When it expires: 30d (days), or 2026-12-31 (last day, UTC). Default: never.")
-@_data
+@of_data
 def create(name: str, expires: str | None, data: Path | None) -> None:
     """Create a token and print it. It is shown only once."""
     if not name.isprintable() or not 1 <= len(name.strip()) <= LONGEST_NAME or name != name.strip():
@@ -43,7 +41,7 @@ def create(name: str, expires: str | None, data: Path | None) -> None:
     ends = None if expires is None else _end(expires, datetime.now(UTC))
     from battlebot.cli.database import open_storage
 
-    with open_storage(_settings(data)) as storage:
+    with open_storage(load(data=data)) as storage:
         storage.ensure_indexes()
         token = storage.tokens.create(name, ends)
     click.echo(token)
@@ -52,12 +50,12 @@ def create(name: str, expires: str | None, data: Path | None) -> None:
 
 
 @token_commands.command("list")
-@_data
+@of_data
 def list_tokens(data: Path | None) -> None:
     """List all tokens with their last use. A table on a terminal, tab-separated columns elsewhere."""
     from battlebot.cli.database import open_storage
 
-    with open_storage(_settings(data)) as storage:
+    with open_storage(load(data=data)) as storage:
         rows = [_row(row, datetime.now(UTC)) for row in storage.tokens.list()]
     if not sys.stdout.isatty():
         click.echo("\n".join("\t".join(row) for row in [list(COLUMNS), *rows]))
@@ -74,12 +72,12 @@ def list_tokens(data: Path | None) -> None:
 
 @token_commands.command()
 @click.argument("name")
-@_data
+@of_data
 def revoke(name: str, data: Path | None) -> None:
     """Revoke a token, at once and for good."""
     from battlebot.cli.database import open_storage
 
-    with open_storage(_settings(data)) as storage:
+    with open_storage(load(data=data)) as storage:
         if not storage.tokens.revoke(name):
             raise SettingError(f"There is no token named {name!r}.")
     click.echo(f"{name} is revoked.")
@@ -132,12 +130,6 @@ def _write(path: Path, token: str) -> None:
         fresh.replace(path)
     except OSError as error:
         raise EmbeddedError(f"The organiser's token cannot be written to {path}: {error.strerror}.") from error
-
-
-def _settings(data: Path | None) -> Settings:
-    from battlebot.cli import _load
-
-    return _load(data=data)
 
 
 def _end(text: str, now: datetime) -> datetime:

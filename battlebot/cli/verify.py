@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from battlebot.cli.loading import load, of_data
 from battlebot.errors import UnknownContest, UnknownMatch
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ TRIES = 3  # while a contest runs, its matches and its standings are read at dif
 @click.argument("targets", nargs=-1, required=True, metavar="MATCH|CONTEST...")
 @click.option("--game", help="Game of the contest, if several games have one of that name.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: ok, and a report for each target.")
-@click.option("--data", type=click.Path(path_type=Path), help="Data folder of the server, if MONGODB_URI is not set.")
+@of_data
 def verify(targets: Sequence[str], game: str | None, as_json: bool, data: Path | None) -> int:
     """Replay stored matches by their rules. Compares the final state, the verdict and the times.
 
@@ -36,13 +37,9 @@ def verify(targets: Sequence[str], game: str | None, as_json: bool, data: Path |
     is as recorded; 1, something is not; 2, it could not be checked.
     """
     from battlebot.cli.database import open_storage
-    from battlebot.config import load_settings
-    from battlebot.logs import configure_logs
     from battlebot.rules.registry import discover
 
-    settings = load_settings(data=data)
-    configure_logs(settings)
-    with open_storage(settings) as storage:
+    with open_storage(load(data=data)) as storage:
         verifier = Verifier(storage, discover())
         reports = [verifier.report(target, game) for target in targets]
     ok = not any(report["findings"] for report in reports)

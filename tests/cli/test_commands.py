@@ -117,11 +117,11 @@ def test_a_broken_setting_is_one_clear_line(environment: dict[str, str], sentenc
         assert complaint(battlebot(*command, **environment)).startswith(sentence)
 
 
-def test_a_misspelt_setting_is_a_warning(battlebot: Run) -> None:
+@pytest.mark.parametrize("command", [["settings"], ["doctor"], ["verify", "cup"], ["token", "list"]])
+def test_a_misspelt_setting_is_a_warning(command: list[str], battlebot: Run) -> None:
     """With the name that is meant, and without the value, which may be a secret."""
-    finished = battlebot("settings", BATTLEBOT_PROT="3001", BATTLEBOT_LOG="json")
-    assert finished.returncode == 0
-    (line,) = map(json.loads, finished.stderr.splitlines())
+    finished = battlebot(*command, BATTLEBOT_PROT="3001", BATTLEBOT_LOG="json")
+    line = json.loads(finished.stderr.splitlines()[0])
     assert (line["event"], line["level"]) == ("setting.unknown", "warning")
     assert (line["variable"], line["nearest"]) == ("BATTLEBOT_PROT", "BATTLEBOT_PORT")
     assert "3001" not in finished.stderr + finished.stdout
