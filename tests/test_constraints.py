@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from house_rules import HOUSE, imports, module_of
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
+# what another requirement is made of, and comes with in any version of it
+PARTS = {"engineio", "kombu", "markupsafe", "webargs", "werkzeug"}
 
 
 def _lines(file: str) -> list[Requirement]:
@@ -28,6 +34,21 @@ def test_each_requirement_has_one_version_that_is_acceptable(file: str) -> None:
         [pin] = PINS[canonicalize_name(needed.name)]
         assert pin.operator == "=="
         assert needed.specifier.contains(pin.version), f"{needed} is pinned to {pin}"
+
+
+def test_whatever_is_imported_is_required() -> None:
+    """A library that only comes along with another one goes with it, too."""
+    distributions = packages_distributions()
+    required = {canonicalize_name(line.name) for line in _lines("requirements.txt")}
+    files = [file for part in HOUSE for file in (*(ROOT / part).rglob("*.py"), ROOT / f"{part}.py") if file.exists()]
+    used = {
+        name.split(".")[0]: str(file)
+        for file in files
+        for _, name in imports(ast.parse(file.read_text()), module_of(file.relative_to(ROOT)), False)
+    }
+    theirs = used.keys() - sys.stdlib_module_names - {*HOUSE, "socketio2", *PARTS}
+    names = {name: {canonicalize_name(one) for one in distributions.get(name, ())} for name in theirs}
+    assert {name: used[name] for name in theirs if required.isdisjoint(names[name])} == {}
 
 
 def test_the_image_and_every_install_of_the_makefile_use_it() -> None:
