@@ -252,7 +252,9 @@ LAYERS = {
         never=SOCKETS,
     ),
     "battlebot.cli.rest": layer(
-        "the command line's REST client knows addresses, and no contest", "client.address", theirs=("click",)
+        "the command line's REST client knows addresses, and no contest",
+        *("cli.output", "client.address"),
+        theirs=("click",),
     ),
     "battlebot.cli.tcp_node": layer(
         "the TCP door's process starts what app.py has wired",

@@ -12,7 +12,7 @@ import click
 from battlebot.cli import contest_fields as fields
 from battlebot.cli.contest_server import on_server
 from battlebot.cli.loading import load, of_data
-from battlebot.cli.rest import plain
+from battlebot.cli.output import plain
 
 if TYPE_CHECKING:
     from battlebot.cli.rest import Rest

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from battlebot.cli.database import open_storage
-from battlebot.cli.rest import plain
+from battlebot.cli.output import plain
 from battlebot.errors import UnknownContest
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 
 import click
 
-from battlebot.cli.rest import RefusedByServer, Rest, plain
+from battlebot.cli.output import plain
+from battlebot.cli.rest import RefusedByServer, Rest
 from battlebot.cli.token import TOKEN_FILE
 from battlebot.client.address import Address, parse_address
 from battlebot.client.errors import BadAddress

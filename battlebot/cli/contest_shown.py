@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from battlebot.cli.rest import plain
+from battlebot.cli.output import plain, print_rows, table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -41,7 +40,7 @@ def summary(contest: Row) -> str:
 
 def print_contests(game: str, contests: Sequence[Row]) -> None:
     """Prints a list of contests."""
-    _print(f"Contests of {game}", LISTED, contests)
+    print_rows(LISTED, _cells(LISTED, contests), TEXTS, f"Contests of {game}")
 
 
 def print_contest(contest: Row, standings: Sequence[Row]) -> None:
@@ -56,7 +55,8 @@ def print_contest(contest: Row, standings: Sequence[Row]) -> None:
 
 def print_standings(rows: Sequence[Row]) -> None:
     """Prints a ranking."""
-    _print("", standing_columns(rows), rows)
+    columns = standing_columns(rows)
+    print_rows(columns, _cells(columns, rows), TEXTS)
 
 
 def standing_columns(rows: Sequence[Row]) -> tuple[str, ...]:
@@ -64,34 +64,20 @@ def standing_columns(rows: Sequence[Row]) -> tuple[str, ...]:
     return (*STANDING, "scored") if any("scored" in row for row in rows) else STANDING
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Row]) -> Table:
-    """The rows as a table for a terminal."""
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Table(title=Text(plain(title)) if title else None)
-    for column in columns:
-        shown.add_column("bot" if column == "bot_id" else column, justify="left" if column in TEXTS else "right")
-    for row in rows:
-        # names given by others must not be read as markup
-        shown.add_row(*(Text(_cell(row.get(column))) for column in columns))
-    return shown
+def ranking(title: str, rows: Sequence[Row]) -> Table:
+    """A ranking as a table for a terminal."""
+    columns = standing_columns(rows)
+    return table(columns, _cells(columns, rows), TEXTS, title)
 
 
-def _print(title: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
-    if sys.stdout.isatty():
-        from rich.console import Console
-
-        Console().print(table(title, columns, rows))
-        return
-    for line in (columns, *([_cell(row.get(column)) for column in columns] for row in rows)):
-        click.echo("\t".join(line))
+def _cells(columns: Sequence[str], rows: Sequence[Row]) -> list[list[str]]:
+    return [[_cell(row.get(column)) for column in columns] for row in rows]
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
-    return "" if value is None else plain(value)
+    return "" if value is None else str(value)
 
 
 def _count(number: int, noun: str) -> str:

@@ -15,8 +15,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from battlebot.cli.contest_shown import OVER, print_standings, standing_columns, table
-from battlebot.cli.rest import RefusedByServer, Rest, Unreachable, plain
+from battlebot.cli.contest_shown import OVER, print_standings, ranking
+from battlebot.cli.output import plain
+from battlebot.cli.rest import RefusedByServer, Rest, Unreachable
 
 POLL_S = 2.0
 
@@ -121,7 +122,7 @@ def _rendered(view: View) -> RenderableType:
     # without a planned number of meetings the bar only shows activity
     bar = ProgressBar(total=view["planned"], completed=view["played"], width=40, pulse=view["planned"] is None)
     line.add_row(bar, Text(_progress(view)))
-    return Group(table(f"{view['contest']}: {view['state']}", standing_columns(view["bots"]), view["bots"]), line)
+    return Group(ranking(f"{view['contest']}: {view['state']}", view["bots"]), line)
 
 
 def _lines(seen: Iterator[View]) -> None:

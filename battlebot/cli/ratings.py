@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from battlebot.cli.loading import load, of_data
+from battlebot.cli.output import print_rows
 from battlebot.errors import UnknownGame
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def show(game: str, limit: int, data: Path | None) -> None:
     with _storage(data) as storage:
         _chosen(storage, game)
         rows = table(storage.ratings.page(game, limit), 0, 0)
-    _print(f"Ratings of {game}", [[_text(row[name]) for name in COLUMNS] for row in rows])
+    print_rows(COLUMNS, [[_text(row[name]) for name in COLUMNS] for row in rows], {"bot_id"}, f"Ratings of {game}")
 
 
 @ratings_commands.command()
@@ -86,21 +86,6 @@ def _chosen(storage: Storage, game: str | None) -> Sequence[str]:
     if game not in games:
         raise UnknownGame(f"No match of {game!r} is stored; there are matches of: {', '.join(games) or 'no game'}.")
     return [game]
-
-
-def _print(title: str, rows: Sequence[Sequence[str]]) -> None:
-    if not sys.stdout.isatty():
-        click.echo("\n".join("\t".join(row) for row in [COLUMNS, *rows]))
-        return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Table(*COLUMNS, title=title)
-    for row in rows:
-        # a bot's name must not be read as markup
-        shown.add_row(*(Text(cell) for cell in row))
-    Console().print(shown)
 
 
 def _text(value: Any) -> str:

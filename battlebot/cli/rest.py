@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 
 import click
 
+from battlebot.cli.output import plain
 from battlebot.client.address import Address
 
 TIMEOUT_S = 30.0  # twice the interval at which a silent stream of events sends a sign of life
@@ -177,11 +178,6 @@ class Rest:
     def _url(self, path: tuple[str, ...], query: Mapping[str, object] | None) -> str:
         given = {name: value for name, value in (query or {}).items() if value is not None}
         return self.address.rest_url(*path) + (f"?{urlencode(given)}" if given else "")
-
-
-def plain(text: object) -> str:
-    """The text with unprintable characters replaced, so that names cannot control the terminal."""
-    return "".join(char if char.isprintable() else "\ufffd" for char in str(text))
 
 
 def _phrase(status: int) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from battlebot.cli.loading import load, of_data
+from battlebot.cli.output import print_rows
 from battlebot.errors import EmbeddedError, SettingError
 
 if TYPE_CHECKING:
@@ -57,17 +58,7 @@ def list_tokens(data: Path | None) -> None:
 
     with open_storage(load(data=data)) as storage:
         rows = [_row(row, datetime.now(UTC)) for row in storage.tokens.list()]
-    if not sys.stdout.isatty():
-        click.echo("\n".join("\t".join(row) for row in [list(COLUMNS), *rows]))
-        return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(*COLUMNS)
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    Console().print(table)
+    print_rows(COLUMNS, rows, COLUMNS)
 
 
 @token_commands.command()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from battlebot.cli.loading import load, of_data
+from battlebot.cli.output import plain
 from battlebot.errors import UnknownContest, UnknownMatch
 
 if TYPE_CHECKING:
@@ -141,8 +142,6 @@ def _difference(row: dict[str, Any]) -> str:
 
 
 def _print(report: dict[str, Any]) -> None:
-    from battlebot.cli.rest import plain
-
     for found in report["findings"]:
         where = f"{found['match']}: " if "match" in found else ""
         click.echo(f"  {where}{plain(found['sentence'])} ({found['code']})")

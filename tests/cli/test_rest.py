@@ -19,7 +19,8 @@ from cryptography.x509.oid import NameOID
 
 from battlebot.cli.contest_commands import contest_commands
 from battlebot.cli.contest_server import connect, token_for
-from battlebot.cli.rest import RefusedByServer, Rest, Unreachable, plain
+from battlebot.cli.output import plain
+from battlebot.cli.rest import RefusedByServer, Rest, Unreachable
 from battlebot.client.address import parse_address
 from battlebot.errors import SettingError
 
