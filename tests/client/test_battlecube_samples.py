@@ -66,7 +66,7 @@ def test_the_survivor_leaves_no_cube_and_steps_on_no_bomb() -> None:
         cell = cell if task["task"] == "NOOP" else 1 - cell
 
 
-def test_one_behind_http_answers_as_the_seed_has_it() -> None:
+def test_one_behind_http_answers_as_the_original_does() -> None:
     """A POST with JSON, an array with status 200; its address is what it prints."""
     command = [sys.executable, "-m", "battlebot.client.samples.battlecube.http_bot", "survivor", "--port", "0"]
     state = battlecube.initial_state(["a", "b"], 7, SETUP)

@@ -58,7 +58,7 @@ ORDERS = [
 @pytest.mark.parametrize(
     ("entrants", "text", "expected"), [case[1:] for case in ORDERS], ids=[case[0] for case in ORDERS]
 )
-def test_the_seeds_order_comes_first(entrants: str, text: str, expected: str) -> None:
+def test_the_originals_order_comes_first(entrants: str, text: str, expected: str) -> None:
     """Points, most wins, fewest losses (as the original); what is level there is parted by the tie-breaks below."""
     assert ranks(table(entrants, results(text))) == expected
 

@@ -81,7 +81,7 @@ def stored_game(web: Web, match_id: str, game: str) -> State:
     return web.request(path)[1]
 
 
-def test_a_stored_game_has_the_seeds_shape(workers: Web, meet: Switchboard) -> None:
+def test_a_stored_game_has_the_originals_shape(workers: Web, meet: Switchboard) -> None:
     """The final state without `complete` and `nextPlayer`; the valid turns only, with player and time, no `valid`."""
     mover, other = meet.sit("noughtsandcrosses")
     match_id = mover.first["match"]["id"]

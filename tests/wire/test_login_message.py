@@ -145,7 +145,7 @@ def test_secrets_are_64_hex_digits_and_never_the_same() -> None:
     assert all(len(secret) == 64 and set(secret) <= set("0123456789abcdef") for secret in secrets)
 
 
-def test_the_reply_that_holds_has_the_seeds_shape() -> None:
+def test_the_reply_that_holds_has_the_originals_shape() -> None:
     """`contest` only where there is one: an empty one is left out."""
     assert authentication_ok(decoded()) == {"authentication": "OK", "game": "numberwang", "bot_id": "Zoë"}
     assert authentication_ok(decoded(contest="")) == authentication_ok(decoded())
