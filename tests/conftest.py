@@ -30,9 +30,13 @@ SLOWER_THAN_NEW = 5_000  # documents; deleting more is slower than dropping the 
 
 
 def pytest_configure() -> None:
-    """Plain logs, and SIGINT for what tests start: a shell that runs them in the background has it ignored."""
+    """Plain logs, and the usual signals for what tests start."""
+    # a shell that runs the tests in the background has it ignored
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # so has nohup; a handler, unlike what is ignored, is not passed on to other programs
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
     _log_plainly()
 
 

@@ -139,8 +139,11 @@ def test_a_peer_that_reads_now_and_then_cannot_put_off_what_waits_for_long(pair:
     assert failures.count == 1
 
 
-def test_a_message_that_has_waited_for_a_busy_server_is_not_the_peers_fault(pair: Pair, failures: Failures) -> None:
+def test_a_message_that_has_waited_for_a_busy_server_is_not_the_peers_fault(
+    pair: Pair, failures: Failures, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The whole process stood still for longer than a message may take; the peer takes it at once."""
+    monkeypatch.setattr("battlebot.transports.outbox.LEAST_S", 5.0)  # a busy machine may take long, too
     ours, peer = pair
     outbox = Outbox(ours, 10, 0.05, failures)
     outbox.put(BIG)
