@@ -1,4 +1,4 @@
-"""The WebSocket door: Flask's WebSocket routes, our WebSocket connection, the pump.
+"""The WebSocket door: flask-sock's routes, our WebSocket connection, the pump.
 
 The routes have a Flask application of their own: the hooks before and after each request of the API and the pages
 (limits, above all) do not concern them, and would take a tenth of a login's time.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from flask import Flask, Response, request
+from flask_sock import Sock
 
 from battlebot.config import Settings
 from battlebot.transports.hijacked import Hijacked
@@ -23,24 +24,47 @@ PATHS = ("/", "/ws", "/ws/")  # original clients connect to the bare host
 Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
+class Door(Sock):
+    """flask-sock, with our connection instead of simple-websocket's."""
+
+    def __init__(self, app: Flask, settings: Settings) -> None:
+        self._settings = settings
+        super().__init__(app)
+
+    def route(self, path: str, bp: Any = None, **kwargs: Any) -> Callable[..., Any]:
+        """Like flask_sock.Sock.route, but passes the handler a `WebSocket`."""
+
+        def decorator(handler: Callable[[WebSocket], None]) -> Callable[..., Any]:
+            def on_upgrade() -> Response:
+                try:
+                    address = household(request.remote_addr or "unknown")
+                    ws = WebSocket(request.environ, self._settings, address)
+                except BadUpgrade as error:
+                    return Response(f"{error}\n", error.status, error.headers, mimetype="text/plain")
+                try:
+                    handler(ws)
+                finally:
+                    ws.finish()
+                return Hijacked()
+
+            on_upgrade.__name__ = f"{handler.__name__}_{len(path)}"
+            (bp or self.app).route(path, websocket=True, **kwargs)(on_upgrade)
+            return on_upgrade
+
+        return decorator
+
+
 def init_websocket(app: Flask, doorway: Flask, settings: Settings, pump: Pump) -> None:
     """Opens the door at `PATHS`: `app` passes upgrades there to `doorway`, which has no other routes."""
+    door = Door(doorway, settings)
 
-    def converse() -> Response:
-        try:
-            ws = WebSocket(request.environ, settings, household(request.remote_addr or "unknown"))
-        except BadUpgrade as error:
-            return Response(f"{error}\n", error.status, error.headers, mimetype="text/plain")
-        try:
-            pump.converse(ws)
-        finally:
-            ws.finish()
-        return Hijacked()
+    def conversation(ws: WebSocket) -> None:
+        pump.converse(ws)
 
     for path in PATHS:
-        doorway.add_url_rule(path, view_func=converse, websocket=True)
+        door.route(path)(conversation)
     for path in PATHS[1:]:
-        app.add_url_rule(path, view_func=_no_upgrade)
+        app.add_url_rule(path, f"no_upgrade_{len(path)}", _no_upgrade)
     app.wsgi_app = _divided(app.wsgi_app, doorway)  # type: ignore[assignment, method-assign]
 
 

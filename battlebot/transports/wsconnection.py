@@ -2,7 +2,7 @@
 
 Frames that hold a whole text message, which are nearly all, are read here; wsproto gets all other frames, each whole.
 
-Instead of flask-sock's connection (simple-websocket), which writes from two greenlets and reads ahead without bound. No
+Replaces simple-websocket's server under flask-sock, which writes from two greenlets and reads ahead without bound. No
 compression: it would cost more than it saves on messages of this size.
 """
 
