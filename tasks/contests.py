@@ -10,14 +10,14 @@ from celery import shared_task
 from battlebot.contests.contest import Contest
 from battlebot.errors import FormatMissing, Unavailable, UnknownGame
 from battlebot.redisio import keys
-from battlebot.runtime.seldom import Seldom
+from battlebot.runtime.loglimit import LogLimit
 from tasks.workbench import Workbench, workbench
 
 log = structlog.get_logger()
 
 ABANDONED_S = 20.0  # a meeting reserved this long ago whose match cannot be found, or was set aside, is given up
 
-may_tell = Seldom()
+may_tell = LogLimit()
 
 
 @shared_task(name="tasks.contests.pair")

@@ -37,7 +37,7 @@ from battlebot.redisio.scripts import Scripts
 from battlebot.redisio.solo import Locks, Solo
 from battlebot.rules.registry import Registry, discover
 from battlebot.runtime.answering import Answering
-from battlebot.runtime.seldom import Seldom
+from battlebot.runtime.loglimit import LogLimit
 from battlebot.stateless.health import Health
 from battlebot.storage import Storage
 from tasks.requests import Requests, sending
@@ -125,7 +125,7 @@ def _match_bench(_pid: int) -> MatchBench:
         queues=queues,
         conductor=conductor,
         sweeper=Sweeper(
-            client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, requests.bots, Seldom()
+            client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, requests.bots, LogLimit()
         ),
         registry=registry,
         requests=requests,

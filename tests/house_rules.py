@@ -157,7 +157,7 @@ LAYERS = {
     "battlebot.arena.places": layer("how places are written is text, and pure", theirs=(), never=PURE),
     "battlebot.arena.live": layer(
         "live matches stand on referee and Redis, and know no connection",
-        *("arena.live", "arena.places", "redisio", "runtime.seldom", "referee", "rules", "storable"),
+        *("arena.live", "arena.places", "redisio", "runtime.loglimit", "referee", "rules", "storable"),
         *("wire", "config", "errors"),
     ),
     "battlebot.arena.node": layer(
@@ -179,7 +179,7 @@ LAYERS = {
     ),
     "battlebot.api": layer(
         "the API has no game logic, and enqueues tasks by name",
-        *("api", "storage", "contests", "ratings.rating", "rules.contract", "redisio.keys", "runtime.seldom", "wire"),
+        *("api", "storage", "contests", "ratings.rating", "rules.contract", "redisio.keys", "runtime.loglimit", "wire"),
         *("config", "errors"),
     ),
     "battlebot.web": layer(

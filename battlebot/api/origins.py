@@ -10,12 +10,12 @@ from flask import Flask, request
 
 from battlebot.config import Settings, is_allowed, is_allowed_bot, is_allowed_viewer, is_rebound
 from battlebot.errors import WrongOrigin
-from battlebot.runtime.seldom import Seldom
+from battlebot.runtime.loglimit import LogLimit
 from battlebot.wire import cubed
 
 log = structlog.get_logger()
 
-may_tell = Seldom()
+may_tell = LogLimit()
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})  # RFC 9110, section 9.2.1
 OPENS_NOTHING = frozenset({"OPTIONS"})

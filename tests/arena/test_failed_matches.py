@@ -21,7 +21,7 @@ from battlebot.referee.events import Turned, Voided
 from battlebot.referee.match import Match, Reason
 from battlebot.referee.replay import check_match
 from battlebot.rules.registry import Registry
-from battlebot.runtime.seldom import Seldom
+from battlebot.runtime.loglimit import LogLimit
 from battlebot.storage import Storage
 
 pytestmark = pytest.mark.usefixtures("logs_as_before")
@@ -84,7 +84,7 @@ def test_a_slow_game_is_named_in_the_log(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Once, with the match: meanwhile its node does nothing else."""
-    monkeypatch.setattr("battlebot.arena.live.conduct.may_tell", Seldom())
+    monkeypatch.setattr("battlebot.arena.live.conduct.may_tell", LogLimit())
     configure_logs(Settings(log_format="json"))
     match, conductor = begun(GAME), Conductor(registry, store, "n1", now_s=lambda: 1001.0)
     conductor.draft(match, [Turned("ada", LEGAL, 0.5)])

@@ -22,7 +22,7 @@ from battlebot.redisio.probes import Probes
 from battlebot.referee.events import Left
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
-from battlebot.runtime.seldom import Seldom
+from battlebot.runtime.loglimit import LogLimit
 
 BETWEEN_S = 15.0  # of two sweeps here: a match that was put off is due again, with the time that nodes have first
 
@@ -34,7 +34,7 @@ class Night:
         self.client, self.store, self.all_games, self.now_s = client, store, registry, time.time()
         self.gone = begun("numberwang", now_s=self.now_s - 300)
         self.other = begun("noughtsandcrosses", "n1/2.1", "n2/2.1", now_s=self.now_s - 200)
-        self.may_tell = Seldom(lambda: self.now_s)
+        self.may_tell = LogLimit(lambda: self.now_s)
         self.sweep_with(registry)
 
     def sweep_with(self, registry: Registry) -> None:

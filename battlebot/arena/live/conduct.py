@@ -30,7 +30,7 @@ from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import step_all
 from battlebot.referee.telling import update_for
 from battlebot.rules.contract import Game
-from battlebot.runtime.seldom import Seldom
+from battlebot.runtime.loglimit import LogLimit
 from battlebot.wire.updates import Update
 
 log = structlog.get_logger()
@@ -42,7 +42,7 @@ LOOK_S = 0.1
 # of computing, in which a node does nothing for any other bot
 SLOW_S = 0.25
 
-may_tell = Seldom()
+may_tell = LogLimit()
 
 
 class Draft(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from battlebot.arena.node.recovery import Recovery
 from battlebot.arena.node.tables import Table
 from battlebot.errors import Unavailable, UnreadableMatch
 from battlebot.runtime.background import in_background
-from battlebot.runtime.seldom import Seldom
+from battlebot.runtime.loglimit import LogLimit
 from battlebot.wire import closing
 
 log = structlog.get_logger()
@@ -42,7 +42,7 @@ class Post:
             **letters,
         }
         self._handlers = {do: (handler, tuple(signature(handler).parameters)) for do, handler in handlers.items()}
-        self._tells = Seldom()
+        self._tells = LogLimit()
 
     def take(self, letter: bytes) -> None:
         """Handles a letter."""

@@ -16,13 +16,13 @@ from battlebot.errors import ContestClosed, TooMany, Unavailable
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Bus
 from battlebot.runtime.background import in_background
-from battlebot.runtime.seldom import Seldom
+from battlebot.runtime.loglimit import LogLimit
 from battlebot.runtime.together import Together
 from battlebot.storage import Storage
 from battlebot.storage.standings import Entry
 
 log = structlog.get_logger()
-may_tell = Seldom()
+may_tell = LogLimit()
 
 KNOWN_FOR_S = 2.0  # after that, a login has a cached contest refreshed in the background
 OPENING_S = 5.0  # how long a login waits for another one that is opening the same contest

@@ -37,7 +37,7 @@ from battlebot.redisio import keys
 from battlebot.redisio.bus import Bus
 from battlebot.referee.events import Voided
 from battlebot.rules.contract import Game
-from battlebot.runtime.seldom import Seldom
+from battlebot.runtime.loglimit import LogLimit
 from battlebot.storage import Storage
 from battlebot.storage.audit import Note
 from battlebot.storage.contests import Change, Changed, Decide
@@ -49,7 +49,7 @@ ENDS = ("finish", "cancel")
 ITSELF = "contest"  # in the audit: who finishes a contest in which nothing is left to play
 MAY_BEGIN_S = 30.0  # after it is taken back; by then a reserved match has begun or never will
 
-may_tell = Seldom()
+may_tell = LogLimit()
 
 
 @dataclass
