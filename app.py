@@ -52,7 +52,7 @@ from battlebot.runtime.answering import Answering
 from battlebot.runtime.gate import Gate, greenlet_lock
 from battlebot.runtime.lag import Lag
 from battlebot.runtime.readiness import Readiness
-from battlebot.runtime.timers import Spaced, Timers
+from battlebot.runtime.timers import Throttle, Timers
 from battlebot.stateless import make_askers
 from battlebot.stateless.battles import Battles
 from battlebot.stateless.health import Health
@@ -116,7 +116,7 @@ class House:
 
     def _make_arena(self, node: str) -> Arena:
         opening = Opening(self.mongodb)
-        ask_archive = Spaced(self.requests.archive, self.timers, ARCHIVE_EVERY_S)
+        ask_archive = Throttle(self.requests.archive, self.timers, ARCHIVE_EVERY_S)
         conductor = Conductor(
             self.registry, self.store, node, ask_archive, ask_bots=self.requests.bots, open_ago_s=opening.ago_s
         )

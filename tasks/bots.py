@@ -20,7 +20,7 @@ from battlebot.errors import Unavailable
 from battlebot.redisio.scripts import GroupedScripts
 from battlebot.redisio.tasklists import TaskLists
 from battlebot.runtime.lag import Lag
-from battlebot.runtime.timers import Spaced, Timers
+from battlebot.runtime.timers import Throttle, Timers
 from battlebot.stateless import make_askers
 from battlebot.stateless.asking import TIDY_EVERY_S
 from battlebot.stateless.attendance import Attendance
@@ -81,7 +81,7 @@ class Desk:
         scripts = GroupedScripts(base.client, Gate)
         self.leases, self.health = Leases(scripts), Health(scripts)
         self._store = MatchStore(base.client, scripts, hold_s=5.0)
-        ask_archive = Spaced(base.requests.archive, timers, ARCHIVE_EVERY_S)
+        ask_archive = Throttle(base.requests.archive, timers, ARCHIVE_EVERY_S)
         conductor = Conductor(base.registry, self._store, ask_archive=ask_archive)
         askers = make_askers(base.settings, lag.total_s)
         again, attend = base.requests.bots, base.requests.attendance

@@ -40,8 +40,8 @@ class Timers:
             logging_failure(call)
 
 
-class Spaced:
-    """Calls `call()` at once, but never twice within `every_s`: requests meanwhile become one call at its end."""
+class Throttle:
+    """Calls `call()` at once, but never twice within `every_s`: requests meanwhile become one trailing call."""
 
     def __init__(self, call: Callable[[], None], timers: Timers, every_s: float) -> None:
         self._call = call
