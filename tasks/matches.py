@@ -47,7 +47,7 @@ def tidy() -> None:
             bench.requests.attendance()
         if bench.finished.ids(1):
             archive()
-        for game in bench.rating_pace.due():
+        for game in bench.rating_throttle.due():
             bench.requests.rating(game)
     except Unavailable as error:
         log.warning("tidying.put_off", error=str(error))
@@ -96,7 +96,7 @@ def _archive_together(bench: Workbench, match_ids: list[str]) -> int:
     # unrated matches ask for no ratings: they are passed over with the next rated ones, or by the sweep
     played = {document["game"] for document in documents if not document["match"].get("unrated")}
     for game in sorted(played):
-        if bench.rating_pace.now(game):
+        if bench.rating_throttle.now(game):
             bench.requests.rating(game)
     log.info("matches.archived", matches=fresh)
     return len(fresh)

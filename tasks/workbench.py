@@ -31,10 +31,10 @@ from battlebot.matchmaking.missing import Missing
 from battlebot.ratings.service import Rater
 from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect
-from battlebot.redisio.pace import Pace
 from battlebot.redisio.probes import note_broken_game
 from battlebot.redisio.scripts import Scripts
 from battlebot.redisio.solo import Locks, Solo
+from battlebot.redisio.throttle import Throttle
 from battlebot.rules.registry import Registry, discover
 from battlebot.runtime.answering import Answering
 from battlebot.runtime.loglimit import LogLimit
@@ -88,8 +88,8 @@ class Workbench(MatchBench):
     rater: Rater
     heartbeats: Heartbeats
     bus: Bus
-    rating_pace: Pace
-    rating_checks: Pace
+    rating_throttle: Throttle
+    rating_checks: Throttle
 
 
 def match_bench() -> MatchBench:
@@ -189,6 +189,6 @@ def _workbench(pid: int) -> Workbench:
         heartbeats=heartbeats,
         rater=Rater(storage),
         bus=bus,
-        rating_pace=Pace(client, "ratings"),
-        rating_checks=Pace(client, "rating checks", settings.sweep_interval_s * CHECK_SWEEPS),
+        rating_throttle=Throttle(client, "ratings"),
+        rating_checks=Throttle(client, "rating checks", settings.sweep_interval_s * CHECK_SWEEPS),
     )

@@ -127,7 +127,7 @@ def lock(work: str) -> str:
     return f"{TAG}:lock:{work}"
 
 
-def paced(work: str, subject: str) -> str:
+def throttled(work: str, subject: str) -> str:
     """String, short-lived: this work was asked for lately."""
     return f"{TAG}:paced:{work}:{subject}"
 

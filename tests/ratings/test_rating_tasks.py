@@ -65,7 +65,7 @@ def test_the_sweep_finds_what_nobody_asked_for(parts: Cluster, storage: Storage)
     forget_what_was(storage)
     void_one(storage, games)
     client = connect(parts.settings.redis_url)
-    hour = keys.paced("rating checks", GAME)
+    hour = keys.throttled("rating checks", GAME)
     assert client.pttl(hour) > 3_000_000 * parts.settings.sweep_interval_s
     client.delete(hour)
     wait_for(lambda: kept(storage) == right(games), "the thorough sweep")

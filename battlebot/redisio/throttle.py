@@ -1,4 +1,4 @@
-"""Debounces requests for work: asks for it at most once per interval, and once more at the end."""
+"""Throttles requests for work over all processes: at once, then one trailing request, that a sweep takes up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from battlebot.redisio.connection import redis_errors, texts
 AT_ONCE = 1000  # most subjects that one call of `due` takes up
 
 
-class Pace:
+class Throttle:
     """`work` names a kind of work, asked for at most about every `every_s` seconds per subject. Raises Unavailable."""
 
     def __init__(self, client: redis.Redis, work: str, every_s: float = 1.0) -> None:
@@ -22,7 +22,7 @@ class Pace:
     def first(self, subject: str) -> bool:
         """Returns whether this is the first time in the interval; if not, nothing is put off."""
         with redis_errors():
-            return bool(self._client.set(keys.paced(self._work, subject), "1", nx=True, px=self._every_ms))
+            return bool(self._client.set(keys.throttled(self._work, subject), "1", nx=True, px=self._every_ms))
 
     def now(self, subject: str) -> bool:
         """Returns whether to ask for the work now; if not, the subject is put off, and a later `due` returns it."""
@@ -37,5 +37,5 @@ class Pace:
         with redis_errors():
             subjects = texts(self._client.spop(self._put_off, AT_ONCE))
             for subject in subjects:
-                self._client.set(keys.paced(self._work, subject), "1", px=self._every_ms)
+                self._client.set(keys.throttled(self._work, subject), "1", px=self._every_ms)
         return subjects

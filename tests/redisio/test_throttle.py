@@ -1,0 +1,48 @@
+"""Work that is asked for at most once per interval, however often it is wished for, and never forgotten."""
+
+from __future__ import annotations
+
+import redis
+
+from battlebot.redisio.throttle import Throttle
+
+
+def test_the_first_wish_is_for_now_and_the_others_are_put_off_together(client: redis.Redis) -> None:
+    """Each subject by itself; what was put off is due once, and asked for by that."""
+    throttle = Throttle(client, "ratings", every_s=60.0)
+    asked = ["chess", "chess", "go", "chess"]
+    assert [throttle.now(subject) for subject in asked] == [True, False, True, False]
+    assert throttle.due() == ["chess"]
+    assert throttle.due() == []
+    assert not throttle.now("chess")
+    assert throttle.due() == ["chess"]
+
+
+def test_after_a_while_it_is_for_now_again(client: redis.Redis) -> None:
+    """Also where nobody has looked for what is due."""
+    throttle = Throttle(client, "ratings", every_s=0.05)
+    assert throttle.now("chess")
+    while not throttle.now("chess"):
+        pass
+    assert Throttle(client, "other").now("chess")
+
+
+def test_what_is_due_is_not_wished_for_at_once(client: redis.Redis) -> None:
+    """The sweep has asked for it: the next wish waits its time."""
+    throttle = Throttle(client, "ratings", every_s=0.05)
+    assert throttle.now("chess")
+    assert not throttle.now("chess")
+    slow = Throttle(client, "ratings", every_s=60.0)
+    assert slow.due() == ["chess"]
+    assert not slow.now("chess")
+
+
+def test_what_is_only_asked_for_the_first_time_is_not_put_off(client: redis.Redis) -> None:
+    """Each subject by itself; again once the interval is over."""
+    throttle = Throttle(client, "checks", every_s=60.0)
+    assert [throttle.first("chess"), throttle.first("chess"), throttle.first("go")] == [True, False, True]
+    assert throttle.due() == []
+    short = Throttle(client, "short checks", every_s=0.05)
+    assert short.first("chess")
+    while not short.first("chess"):
+        pass
