@@ -15,7 +15,7 @@ from battlebot.arena.names.lookalikes import forms, likeness
 from battlebot.errors import LoginFailed, NameTaken, SettingError, Unavailable
 from battlebot.redisio.connection import held
 from battlebot.runtime.background import in_background
-from battlebot.runtime.together import Together
+from battlebot.runtime.batcher import Batcher
 from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 from battlebot.wire.login import Login, hash_fits, new_secret
@@ -45,7 +45,7 @@ class Directory:
         self._vault = vault
         self._hold_s = hold_s
         self._copies = copies
-        self._looked_up = Together(self._look_up)
+        self._looked_up = Batcher(self._look_up)
         self._remembered: OrderedDict[str, tuple[str, str]] = OrderedDict()
         # compared with an unknown bot's hash, so that its check takes as long as a known bot's
         self._nobody = ("", new_secret())

@@ -16,8 +16,8 @@ from battlebot.errors import ContestClosed, TooMany, Unavailable
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Bus
 from battlebot.runtime.background import in_background
+from battlebot.runtime.batcher import Batcher
 from battlebot.runtime.loglimit import LogLimit
-from battlebot.runtime.together import Together
 from battlebot.storage import Storage
 from battlebot.storage.standings import Entry
 
@@ -43,7 +43,7 @@ class Entrance:
         self._may_open = may_open
         self._known: dict[tuple[str, str], tuple[float, Contest]] = {}
         self._entered: set[Entry] = set()
-        self._ranked = Together(self._rank)
+        self._ranked = Batcher(self._rank)
         # each is shared by the contests that hash to it
         self._doors = [threading.Lock() for _ in range(DOORS)]
 

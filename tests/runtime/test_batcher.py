@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from cluster import wait_for
 
-from battlebot.runtime import together
-from battlebot.runtime.together import Together
+from battlebot.runtime import batcher as module
+from battlebot.runtime.batcher import Batcher
 
 LIMIT_S = 30.0
 
@@ -40,41 +40,41 @@ def oracle() -> Oracle:
 
 def test_who_asks_while_a_request_is_under_way_is_answered_by_the_next_one(oracle: Oracle) -> None:
     """All of them by one, each its own answer; and whoever comes later by another."""
-    asker = Together(oracle)
+    batcher = Batcher(oracle)
     with ThreadPoolExecutor(20) as pool:
-        first = pool.submit(asker.ask, 1)
+        first = pool.submit(batcher.ask, 1)
         assert oracle.asked.acquire(timeout=LIMIT_S)
-        others = [pool.submit(asker.ask, number) for number in range(2, 12)]
-        wait_for(lambda: len(asker._waiting) == len(others))
+        others = [pool.submit(batcher.ask, number) for number in range(2, 12)]
+        wait_for(lambda: len(batcher._waiting) == len(others))
         for _ in range(2):
             oracle.let.release()
         assert first.result(LIMIT_S) == 2
         assert [other.result(LIMIT_S) for other in others] == list(range(4, 24, 2))
         assert [sorted(group) for group in oracle.groups] == [[1], list(range(2, 12))]
         oracle.let.release()
-        assert pool.submit(asker.ask, 50).result(LIMIT_S) == 100
+        assert pool.submit(batcher.ask, 50).result(LIMIT_S) == 100
 
 
 def test_an_error_is_told_to_the_group_and_to_nobody_after(oracle: Oracle) -> None:
     """The next question is a new one."""
-    asker = Together(oracle)
+    batcher = Batcher(oracle)
     with ThreadPoolExecutor(4) as pool:
         for _ in range(2):
             oracle.let.release()
         with pytest.raises(ValueError, match="-1"):
-            pool.submit(asker.ask, -1).result(LIMIT_S)
-        assert pool.submit(asker.ask, 3).result(LIMIT_S) == 6
+            pool.submit(batcher.ask, -1).result(LIMIT_S)
+        assert pool.submit(batcher.ask, 3).result(LIMIT_S) == 6
 
 
 def test_a_request_holds_no_more_than_so_many(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rest waits for the next."""
-    monkeypatch.setattr(together, "MOST", 4)
-    asker = Together(oracle)
+    monkeypatch.setattr(module, "MOST", 4)
+    batcher = Batcher(oracle)
     with ThreadPoolExecutor(20) as pool:
-        asked = [pool.submit(asker.ask, 0)]
+        asked = [pool.submit(batcher.ask, 0)]
         assert oracle.asked.acquire(timeout=LIMIT_S)
-        asked += [pool.submit(asker.ask, number) for number in range(1, 11)]
-        wait_for(lambda: len(asker._waiting) == 10)
+        asked += [pool.submit(batcher.ask, number) for number in range(1, 11)]
+        wait_for(lambda: len(batcher._waiting) == 10)
         for _ in range(4):
             oracle.let.release()
         assert [one.result(LIMIT_S) for one in asked] == list(range(0, 22, 2))

@@ -16,7 +16,7 @@ Answer = TypeVar("Answer")
 MOST = 200  # questions per request
 
 
-class Together(Generic[Question, Answer]):
+class Batcher(Generic[Question, Answer]):
     """`answer_all(questions)` returns answers in their order; one thread at a time calls it, with those that wait then.
 
     So no question is answered by a request that was already under way when it was put.
