@@ -54,7 +54,7 @@ def ask(match_id: str) -> int:
 def attend() -> int:
     """Keeps a ticket of each stateless bot in the queues where it may be matched; returns how many were added."""
     try:
-        return workbench().solo("attend").run(desk().attendance.look)
+        return workbench().mutex("attend").run(desk().attendance.look)
     except Unavailable as error:
         log.warning("bots.attendance_put_off", error=str(error))
         return 0

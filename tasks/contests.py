@@ -26,7 +26,7 @@ def pair(game: str, contest: str) -> int:
     work = f"pair:{keys.queue_name(game, contest)}"
     try:
         bench = workbench()
-        return bench.solo(work).run(lambda: bench.pairer.pair(game, contest))
+        return bench.mutex(work).run(lambda: bench.pairer.pair(game, contest))
     except Unavailable as error:
         log.warning("pairing.put_off", game=game, contest=contest, error=str(error))
     except Exception as error:
@@ -42,7 +42,7 @@ def sweep() -> None:
     """Starts and ends contests on time, asks for pairings where bots wait, and closes meetings of absent bots."""
     try:
         bench = workbench()
-        bench.solo("contests").run(lambda: _look_after(bench))
+        bench.mutex("contests").run(lambda: _look_after(bench))
     except Unavailable as error:
         log.warning("contests.sweep_put_off", error=str(error))
 

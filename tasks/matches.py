@@ -21,7 +21,7 @@ def archive() -> int:
     """Stores the matches that ended, batch by batch; returns how many were new. Idempotent."""
     try:
         bench = workbench()
-        return bench.solo("archive").run(lambda: _archive_all(bench))
+        return bench.mutex("archive").run(lambda: _archive_all(bench))
     except Unavailable as error:
         # they stay on the finished list, and the sweep asks again
         log.warning("archive.put_off", error=str(error))
@@ -33,7 +33,7 @@ def sweep() -> None:
     """Handles in live matches what nobody noticed. Needs no MongoDB."""
     try:
         bench = match_bench()
-        bench.solo("sweep").run(bench.sweeper.sweep)
+        bench.mutex("sweep").run(bench.sweeper.sweep)
     except Unavailable as error:
         log.warning("sweep.put_off", error=str(error))
 

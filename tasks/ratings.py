@@ -50,7 +50,7 @@ def sweep(thorough: bool = False) -> None:
 
 def _rate_alone(bench: Workbench, game: str, thorough: bool) -> None:
     try:
-        work = bench.solo(f"ratings:{game}")
+        work = bench.mutex(f"ratings:{game}")
         work.run(lambda: bench.rater.rate_new(game, thorough or bench.rating_checks.first(game)))
     except Unavailable:
         raise
@@ -60,4 +60,4 @@ def _rate_alone(bench: Workbench, game: str, thorough: bool) -> None:
 
 
 def _rate(bench: Workbench, game: str) -> int:
-    return bench.solo(f"ratings:{game}").run(lambda: bench.rater.rate_new(game))
+    return bench.mutex(f"ratings:{game}").run(lambda: bench.rater.rate_new(game))

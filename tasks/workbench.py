@@ -31,9 +31,9 @@ from battlebot.matchmaking.missing import Missing
 from battlebot.ratings.service import Rater
 from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect
+from battlebot.redisio.mutex import Locks, Mutex
 from battlebot.redisio.probes import note_broken_game
 from battlebot.redisio.scripts import Scripts
-from battlebot.redisio.solo import Locks, Solo
 from battlebot.redisio.throttle import Throttle
 from battlebot.rules.registry import Registry, discover
 from battlebot.runtime.answering import Answering
@@ -71,9 +71,9 @@ class MatchBench:
     registry: Registry
     requests: Requests
 
-    def solo(self, work: str) -> Solo:
+    def mutex(self, work: str) -> Mutex:
         """The guard of work that only one process at a time does."""
-        return Solo(self.locks, work)
+        return Mutex(self.locks, work)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.store import MatchStore
 from battlebot.errors import Unavailable, UnreadableMatch
 from battlebot.redisio import keys
-from battlebot.redisio.solo import Locks, Solo
+from battlebot.redisio.mutex import Locks, Mutex
 from battlebot.referee.events import Turned
 from battlebot.referee.match import Match
 from battlebot.referee.step import step
@@ -54,7 +54,7 @@ def test_ends_ask_for_the_archive_once_until_it_has_begun_and_what_ends_after_th
 
     end()
     end()
-    assert Solo(Locks(store.client), "archive").run(archive) == 3
+    assert Mutex(Locks(store.client), "archive").run(archive) == 3
     end()
     assert asked == [True, False, True, False]
 

@@ -15,7 +15,7 @@ from battlebot.arena.live.store import MatchStore
 from battlebot.arena.places import STATELESS
 from battlebot.config import Settings
 from battlebot.redisio import keys
-from battlebot.redisio.solo import LOCK_MS, Locks, Solo
+from battlebot.redisio.mutex import LOCK_MS, Locks, Mutex
 from battlebot.rules.registry import discover
 
 GAME = "noughtsandcrosses"
@@ -119,7 +119,7 @@ def test_who_waits_while_a_pairing_is_under_way_leaves_it_a_wish_and_asks_for_no
         return 1
 
     assert queues.wait(name, ticket("a"), BY_A_TASK) == Waits(), "nobody is there to be paired with"
-    assert Solo(Locks(client), f"pair:{name}").run(pair) == 2
+    assert Mutex(Locks(client), f"pair:{name}").run(pair) == 2
     assert seen == [2, 2]
     assert queues.wait(name, ticket("c"), BY_A_TASK) == Waits(ask_pairing=True)
 

@@ -70,7 +70,7 @@ scripts = Held(client, {"threads": shut_gate, "greenlets": Gate}[sys.argv[2]])
 scripts._line = line = HeldLine(client)
 def call(name):
     try:
-        return scripts.run(Script("battlebot.redisio", "solorelease.lua"), [name, "asked"], ["mine"])
+        return scripts.run(Script("battlebot.redisio", "mutexrelease.lua"), [name, "asked"], ["mine"])
     except Unavailable:
         return "unavailable"
 first, second, third = [gevent.spawn(call, name) for name in "abc"]
@@ -113,7 +113,7 @@ def test_calls_of_many_greenlets_share_round_trips_and_lose_nothing(settings: Se
 def test_a_script_that_a_restarted_redis_forgot_is_loaded_again(client: redis.Redis) -> None:
     """SCRIPT FLUSH is what a restart does to scripts."""
     scripts = GroupedScripts(client)
-    script = Script("battlebot.redisio", "solorelease.lua")
+    script = Script("battlebot.redisio", "mutexrelease.lua")
     client.set("lock", "mine")
     client.script_flush()
     assert scripts.run(script, ["lock", "asked"], ["mine"]) == 0

@@ -11,9 +11,9 @@ import redis
 from cluster import wait_for
 
 from battlebot.errors import Unavailable
-from battlebot.redisio import keys, solo
+from battlebot.redisio import keys, mutex
+from battlebot.redisio.mutex import TAKE, Locks, Mutex
 from battlebot.redisio.scripts import Scripts
-from battlebot.redisio.solo import TAKE, Locks, Solo
 
 
 def test_one_at_a_time_and_every_wish_is_seen_afterwards(client: redis.Redis) -> None:
@@ -35,7 +35,7 @@ def test_one_at_a_time_and_every_wish_is_seen_afterwards(client: redis.Redis) ->
     def ask(number: int) -> int:
         with guard:
             wishes.append(str(number))
-        return Solo(Locks(client), "work").run(work)
+        return Mutex(Locks(client), "work").run(work)
 
     with ThreadPoolExecutor(8) as pool:
         done = sum(pool.map(ask, range(40)))
@@ -46,15 +46,15 @@ def test_one_at_a_time_and_every_wish_is_seen_afterwards(client: redis.Redis) ->
 
 def test_work_that_is_always_asked_for_ends_all_the_same(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     """A task that never ended would be killed in the middle; whoever asks next goes on."""
-    monkeypatch.setattr(solo, "ROUNDS_S", 0.2)
+    monkeypatch.setattr(mutex, "ROUNDS_S", 0.2)
 
     def work() -> int:
         time.sleep(0.05)
-        assert Solo(Locks(client), "work").run(lambda: 100) == 0
+        assert Mutex(Locks(client), "work").run(lambda: 100) == 0
         return 1
 
-    assert 1 < Solo(Locks(client), "work").run(work) < 100
-    assert Solo(Locks(client), "work").run(lambda: 100) == 100
+    assert 1 < Mutex(Locks(client), "work").run(work) < 100
+    assert Mutex(Locks(client), "work").run(lambda: 100) == 100
 
 
 def test_a_dead_workers_lock_lasts_only_so_long(client: redis.Redis) -> None:
@@ -67,14 +67,14 @@ def test_a_dead_workers_lock_lasts_only_so_long(client: redis.Redis) -> None:
         return 1
 
     while not ran:
-        Solo(Locks(client), "work").run(work)
+        Mutex(Locks(client), "work").run(work)
     assert client.get(keys.lock("work")) is None
 
 
 def test_a_lock_lasts_as_long_as_the_work_does(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long that is; and once it is done, others may work at once."""
-    monkeypatch.setattr(solo, "LOCK_MS", 300)
-    monkeypatch.setattr(solo, "RENEW_EVERY_S", 0.05)
+    monkeypatch.setattr(mutex, "LOCK_MS", 300)
+    monkeypatch.setattr(mutex, "RENEW_EVERY_S", 0.05)
     begun, let = threading.Event(), threading.Event()
 
     def slow() -> int:
@@ -82,26 +82,26 @@ def test_a_lock_lasts_as_long_as_the_work_does(client: redis.Redis, monkeypatch:
         return int(let.wait(60))
 
     with ThreadPoolExecutor(1) as pool:
-        working = pool.submit(Solo(Locks(client), "work").run, slow)
+        working = pool.submit(Mutex(Locks(client), "work").run, slow)
         assert begun.wait(30)
         until_s = time.monotonic() + 1.5
-        wait_for(lambda: Solo(Locks(client), "work").run(lambda: 100) or time.monotonic() > until_s)
-        assert Solo(Locks(client), "work").run(lambda: 100) == 0
+        wait_for(lambda: Mutex(Locks(client), "work").run(lambda: 100) or time.monotonic() > until_s)
+        assert Mutex(Locks(client), "work").run(lambda: 100) == 0
         let.set()
         # the wishes that were left meanwhile are one round more, or some
         assert 1 <= working.result(30) < 100
-    assert Solo(Locks(client), "work").run(lambda: 100) == 100
+    assert Mutex(Locks(client), "work").run(lambda: 100) == 100
 
 
 def test_a_lock_that_another_has_by_now_is_not_renewed(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     """This process had stood still."""
-    monkeypatch.setattr(solo, "RENEW_EVERY_S", 0.01)
+    monkeypatch.setattr(mutex, "RENEW_EVERY_S", 0.01)
     lock, asked, locks = keys.lock("work"), keys.asked("work"), Locks(client)
     for name, token in ((lock, "another"), (asked, "1"), ("kept", "mine"), ("wished", "1")):
         client.set(name, token, px=60_000)
     with locks.kept(lock, asked, "ours"), locks.kept("kept", "wished", "mine"):
-        wait_for(lambda: max(client.pttl("kept"), client.pttl("wished")) <= solo.LOCK_MS)
-    assert min(client.pttl(lock), client.pttl(asked)) > solo.LOCK_MS
+        wait_for(lambda: max(client.pttl("kept"), client.pttl("wished")) <= mutex.LOCK_MS)
+    assert min(client.pttl(lock), client.pttl(asked)) > mutex.LOCK_MS
 
 
 def test_the_lock_of_another_is_not_let_go(client: redis.Redis) -> None:
@@ -111,7 +111,7 @@ def test_the_lock_of_another_is_not_let_go(client: redis.Redis) -> None:
         client.set(keys.lock("work"), "another")
         return 1
 
-    Solo(Locks(client), "work").run(work)
+    Mutex(Locks(client), "work").run(work)
     assert client.get(keys.lock("work")) == b"another"
 
 
@@ -126,19 +126,19 @@ def test_a_lock_whose_taking_was_not_answered_is_taken_by_the_second_call(client
 
 def test_a_wish_lasts_as_long_as_the_work(client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long that is: it is renewed with the lock."""
-    monkeypatch.setattr(solo, "RENEW_EVERY_S", 0.01)
+    monkeypatch.setattr(mutex, "RENEW_EVERY_S", 0.01)
     rounds: list[int] = []
 
     def work() -> int:
         rounds.append(1)
         if len(rounds) == 1:
             assert ask(client) == 0
-            assert client.pttl(keys.asked("work")) > solo.LOCK_MS / 2
+            assert client.pttl(keys.asked("work")) > mutex.LOCK_MS / 2
             client.pexpire(keys.asked("work"), 60_000)
-            wait_for(lambda: client.pttl(keys.asked("work")) <= solo.LOCK_MS)
+            wait_for(lambda: client.pttl(keys.asked("work")) <= mutex.LOCK_MS)
         return 1
 
-    assert Solo(Locks(client), "work").run(work) == 2
+    assert Mutex(Locks(client), "work").run(work) == 2
 
 
 def test_a_wish_that_came_while_the_work_failed_has_its_round(client: redis.Redis) -> None:
@@ -153,7 +153,7 @@ def test_a_wish_that_came_while_the_work_failed_has_its_round(client: redis.Redi
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        Solo(Locks(client), "work").run(work)
+        Mutex(Locks(client), "work").run(work)
     assert len(rounds) == 2
     assert not client.exists(keys.asked("work"), keys.lock("work"))
 
@@ -169,11 +169,11 @@ def test_work_that_always_fails_is_not_repeated_for_ever(client: redis.Redis, er
         raise error
 
     with pytest.raises(type(error)):
-        Solo(Locks(client), "work").run(work)
+        Mutex(Locks(client), "work").run(work)
     assert len(begun) == rounds
     assert client.exists(keys.asked("work")), "it stands until somebody takes the work"
 
 
 def ask(client: redis.Redis) -> int:
     """Another process asks for the work."""
-    return Solo(Locks(client), "work").run(lambda: 100)
+    return Mutex(Locks(client), "work").run(lambda: 100)

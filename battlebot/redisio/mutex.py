@@ -23,9 +23,9 @@ from battlebot.redisio.scripts import Script, Scripts
 
 log = structlog.get_logger()
 
-TAKE = Script("battlebot.redisio", "solotake.lua")
-RENEW = Script("battlebot.redisio", "solorenew.lua")
-RELEASE = Script("battlebot.redisio", "solorelease.lua")
+TAKE = Script("battlebot.redisio", "mutextake.lua")
+RENEW = Script("battlebot.redisio", "mutexrenew.lua")
+RELEASE = Script("battlebot.redisio", "mutexrelease.lua")
 LOCK_MS = 6000  # how long a dead process keeps others from its work
 RENEW_EVERY_S = 1.5
 ROUNDS_S = 20.0  # then no other round begins, and the next sweep goes on: a task that ran for long would be killed
@@ -69,7 +69,7 @@ class Locks:
                 log.exception("locks.failed")
 
 
-class Solo:
+class Mutex:
     """Runs the work named `work` in one process at a time."""
 
     def __init__(self, locks: Locks, work: str) -> None:
