@@ -40,11 +40,11 @@ from battlebot.embedded.succession import line
 from battlebot.errors import SettingError, Unavailable
 from battlebot.matchmaking.lobby import Lobby
 from battlebot.matchmaking.missing import Missing
-from battlebot.redisio.allowance import Allowance
 from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect
 from battlebot.redisio.line import Line
 from battlebot.redisio.probes import Probes
+from battlebot.redisio.ratelimit import RateLimit
 from battlebot.redisio.scripts import GroupedScripts
 from battlebot.redisio.tasklists import TaskLists
 from battlebot.rules.registry import discover
@@ -125,14 +125,14 @@ class House:
 
     def _make_lobby(self) -> Lobby:
         settings, requests = self.settings, self.requests
-        allowance = Allowance(self.client, "contests", settings.contests_per_minute)
+        rate_limit = RateLimit(self.client, "contests", settings.contests_per_minute)
         return Lobby(
             registry=self.registry,
             settings=settings,
             store=self.store,
             queues=self.queues,
             heartbeats=Heartbeats(self.client),
-            contests=Entrance(self.storage, self.bus, settings, allowance.take),
+            contests=Entrance(self.storage, self.bus, settings, rate_limit.take),
             casual=CasualMatches(settings, self.store, self.storage.bots.addresses, requests.bots, time.time),
             ask_pairing=requests.pairing,
             now_s=time.time,
@@ -195,7 +195,7 @@ def _viewers(house: House) -> SocketIoDoor:
     settings, requests = house.settings, house.requests
     askers, archive = make_askers(settings, keeps=False), house.storage.games
     battles = Battles(house.registry, settings, house.conductor, house.bus, askers, requests.bots, archive)
-    return SocketIoDoor(settings, battles, Allowance(house.client, "games", settings.games_per_minute).take)
+    return SocketIoDoor(settings, battles, RateLimit(house.client, "games", settings.games_per_minute).take)
 
 
 def create_tcp_door(settings: Settings) -> TcpDoor:

@@ -86,8 +86,8 @@ def met(game: str, bot: str) -> str:
     return f"{TAG}:met:{game}/{bot}"
 
 
-def allowance(of: str, address: str, window: int) -> str:
-    """String, short-lived: how often an address has used an allowance in the `window`-th minute since the epoch."""
+def rate_limit(of: str, address: str, window: int) -> str:
+    """String, short-lived: how often an address did what is limited in the `window`-th minute since the epoch."""
     return f"{TAG}:allowance:{of}:{address}:{window}"
 
 

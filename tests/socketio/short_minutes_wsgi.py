@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import wsgi
-from battlebot.redisio import allowance
+from battlebot.redisio import ratelimit
 
-allowance.WINDOW_S = 3
+ratelimit.WINDOW_S = 3
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ from battlebot.redisio.connection import redis_errors
 WINDOW_S = 60
 
 
-class Allowance:
+class RateLimit:
     """Allows an address `most` uses in each minute of the clock. `of` names what is counted."""
 
     def __init__(self, client: redis.Redis, of: str, most: int, now_s: Callable[[], float] = time.time) -> None:
@@ -24,7 +24,7 @@ class Allowance:
 
     def take(self, address: str) -> bool:
         """Counts one more use; returns whether it is within the limit. Raises Unavailable."""
-        key = keys.allowance(self._of, address, int(self._now_s() // WINDOW_S))
+        key = keys.rate_limit(self._of, address, int(self._now_s() // WINDOW_S))
         with redis_errors():
             pipeline = self._client.pipeline(transaction=False)
             pipeline.incr(key)
