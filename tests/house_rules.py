@@ -149,7 +149,7 @@ LAYERS = {
     ),
     "battlebot.storage": layer(
         "storage knows MongoDB, a contest as a value, and no match",
-        *("storage", "contests.contest", "runtime.unhurried", "config", "errors"),
+        *("storage", "contests.contest", "runtime.cooperative", "config", "errors"),
     ),
     "battlebot.runtime": layer("what a process is made of knows neither stores nor matches", "runtime", "errors"),
     "battlebot.redisio": layer("Redis as such knows no match", "redisio", "errors"),
@@ -184,11 +184,11 @@ LAYERS = {
     ),
     "battlebot.web": layer(
         "pages have no game logic, and enqueue tasks by name",
-        *("web", "api", "rules.contract", "redisio.keys", "runtime.unhurried", "wire.matchfiles", "config", "errors"),
+        *("web", "api", "rules.contract", "redisio.keys", "runtime.cooperative", "wire.matchfiles", "config", "errors"),
     ),
     "battlebot.web.replay": layer(
         "a replay is the referee's, which is pure",
-        *("web", "runtime.unhurried", "errors", "rules.contract", "referee.replay"),
+        *("web", "runtime.cooperative", "errors", "rules.contract", "referee.replay"),
         never=PURE,
     ),
     "battlebot.embedded": layer(

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pymongo.command_cursor import CommandCursor
 from pymongo.cursor import Cursor
 
-from battlebot.runtime.unhurried import yield_to_others
+from battlebot.runtime.cooperative import yield_to_others
 
 Document = TypeVar("Document", bound=Mapping[str, Any])
 

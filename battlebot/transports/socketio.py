@@ -19,7 +19,7 @@ from flask import Flask, Response, request
 from battlebot.config import Settings, is_allowed_viewer
 from battlebot.errors import BadAddress, BadMessage, BattlebotError, Refused, TooMany, Unavailable, WrongState
 from battlebot.runtime.background import in_background
-from battlebot.runtime.unhurried import in_turn, unhurried
+from battlebot.runtime.cooperative import cooperatively, in_turn
 from battlebot.transports.hijacked import Hijacked
 from battlebot.transports.limits import Rate
 from battlebot.transports.ports import Battles, Match
@@ -262,7 +262,7 @@ class SocketIoDoor:
 
     def _tell(self, session: Session, match: Match, urls: Mapping[str, str]) -> None:
         try:
-            for event in unhurried(events_of(self._battles, match, urls, session.is_there)):
+            for event in cooperatively(events_of(self._battles, match, urls, session.is_there)):
                 if not session.waits():
                     return
                 if event[0] == cubed.ENDED:

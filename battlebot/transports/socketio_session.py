@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from battlebot.runtime.unhurried import in_turn
+from battlebot.runtime.cooperative import in_turn
 from battlebot.transports.limits import Rate
 from battlebot.transports.ports import Battles, Match
 from battlebot.wire import cubed

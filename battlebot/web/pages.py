@@ -17,7 +17,7 @@ from battlebot.api.reading import check_before, short_match, stored_head
 from battlebot.api.streams import event_stream
 from battlebot.errors import UnknownMatch
 from battlebot.redisio import keys
-from battlebot.runtime.unhurried import unhurried
+from battlebot.runtime.cooperative import cooperatively
 from battlebot.web.filters import short_json
 from battlebot.web.people import people
 from battlebot.web.replay import Place, frames, has_a_story, story
@@ -200,7 +200,7 @@ def match_story(game: str, match_id: str) -> Response:
 def _lines(told: Iterator[list[Any]], dumps: Callable[[Any], str]) -> Iterator[bytes]:
     for events in told:
         lines = ""
-        for event in unhurried(events):
+        for event in cooperatively(events):
             lines += f"{dumps(event)}\n"
             if len(lines) >= AT_ONCE:
                 yield lines.encode()

@@ -13,7 +13,7 @@ import structlog
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.referee.replay import states
 from battlebot.rules.contract import RAISED_OUTSIDE, Game
-from battlebot.runtime.unhurried import unhurried
+from battlebot.runtime.cooperative import cooperatively
 
 MOST_TURNS = 1000  # of a match replayed for a page: more would delay the node's bots
 MOST_TOLD = 100_000  # turns of a match whose story is streamed: 64 players and about 1,500 ticks
@@ -41,7 +41,7 @@ def frames(game: Game, record: Mapping[str, Any], turn: int) -> tuple[dict[str, 
         raise UnknownMatch("There is no such turn of this match, or it cannot be replayed for a page.")
     try:
         # only these two are kept: a state may hold hundreds of kilobytes
-        seen = deque(unhurried(islice(states(game, record), turn + 1)), maxlen=2)
+        seen = deque(cooperatively(islice(states(game, record), turn + 1)), maxlen=2)
     except RAISED_OUTSIDE:
         # the match may have been played by an older version of the game
         raise UnknownMatch("By its rules of now this match cannot be replayed.") from None
@@ -62,7 +62,7 @@ def story(game: Game, record: Mapping[str, Any]) -> Iterator[list[Any]]:
     """
     told = None
     try:
-        for state in unhurried(states(game, record)):
+        for state in cooperatively(states(game, record)):
             fresh = state["events"] is not told
             told = state["events"]
             yield game.view(state, None)["events"] if fresh else []

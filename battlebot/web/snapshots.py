@@ -19,7 +19,7 @@ from battlebot.api.context import current_context
 from battlebot.api.streams import Snapshot
 from battlebot.api.verdicts import finish, verdict
 from battlebot.errors import Unavailable, UnknownMatch
-from battlebot.runtime.unhurried import unhurried
+from battlebot.runtime.cooperative import cooperatively
 from battlebot.web import board
 from battlebot.web.crosstable import LARGEST, crosstable
 from battlebot.web.filters import span
@@ -43,7 +43,7 @@ def section(name: str, **values: Any) -> Markup:
     """A section of a page as HTML. While a large one is rendered, others run in between."""
     current_app.update_template_context(values)
     pieces = current_app.jinja_env.get_template(f"_{name}.html").generate(values)
-    return Markup("".join(unhurried(pieces)))  # noqa: S704 - templates escape their values
+    return Markup("".join(cooperatively(pieces)))  # noqa: S704 - templates escape their values
 
 
 def live_matches(game: str | None = None, contest: str | None = None) -> list[dict[str, Any]] | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from battlebot.runtime import unhurried
+from battlebot.runtime import cooperative
 from battlebot.storage import Storage
 from battlebot.storage.games import AT_ONCE
 
@@ -20,7 +20,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Returns a list that grows by each pause."""
     made: list[float] = []
     # the module's own: other threads use the real one
-    monkeypatch.setattr(unhurried, "time", SimpleNamespace(sleep=made.append))
+    monkeypatch.setattr(cooperative, "time", SimpleNamespace(sleep=made.append))
     return made
 
 

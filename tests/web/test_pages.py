@@ -470,8 +470,8 @@ def test_a_long_match_shows_its_end_and_is_not_replayed(home: House) -> None:
 def test_others_run_while_a_large_page_is_rendered(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """A ranking of many bots: between its rows, not only after the last."""
     rested = []
-    monkeypatch.setattr("battlebot.runtime.unhurried.MOST_S", 0.0)
-    monkeypatch.setattr("battlebot.runtime.unhurried.yield_to_others", lambda: rested.append(1))
+    monkeypatch.setattr("battlebot.runtime.cooperative.MOST_S", 0.0)
+    monkeypatch.setattr("battlebot.runtime.cooperative.yield_to_others", lambda: rested.append(1))
     home.contest("cup", bots=tuple(f"bot{n}" for n in range(30)))
     assert "bot29" in home.client.get("/web/noughtsandcrosses/contests/cup").text
     assert len(rested) > 30

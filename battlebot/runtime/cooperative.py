@@ -37,7 +37,7 @@ _last = threading.Event()
 _last.set()
 
 
-def unhurried(items: Iterable[Item]) -> Iterator[Item]:
+def cooperatively(items: Iterable[Item]) -> Iterator[Item]:
     """Yields the items; whenever making and using them has taken `MOST_S`, all other greenlets run that are ready."""
     since_s = time.monotonic()
     for item in items:

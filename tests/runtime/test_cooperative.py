@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 from cluster import LIMIT_S, wait_for
 
-from battlebot.runtime import unhurried as module
-from battlebot.runtime.unhurried import MOST_S, in_turn, unhurried
+from battlebot.runtime import cooperative as module
+from battlebot.runtime.cooperative import MOST_S, cooperatively, in_turn
 
 
 def test_it_pauses_by_the_time_that_has_passed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,7 +19,7 @@ def test_it_pauses_by_the_time_that_has_passed(monkeypatch: pytest.MonkeyPatch) 
     clock = itertools.count(0, 2 * MOST_S)
     # the module's own: other threads use the real one
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(clock), sleep=pauses.append))
-    assert list(unhurried(range(20))) == list(range(20))
+    assert list(cooperatively(range(20))) == list(range(20))
     assert len(pauses) == 20
     assert min(pauses) > 0
 
@@ -27,7 +27,7 @@ def test_it_pauses_by_the_time_that_has_passed(monkeypatch: pytest.MonkeyPatch) 
 def test_it_does_not_pause_for_what_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A switch costs more than a quick item."""
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 100.0))
-    assert list(unhurried(range(20))) == list(range(20))
+    assert list(cooperatively(range(20))) == list(range(20))
 
 
 def test_of_those_who_rest_one_goes_on_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
