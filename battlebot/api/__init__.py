@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Flask
 
-from battlebot.api.atonce import wait_in_line
+from battlebot.api.concurrency import limit_concurrency
 from battlebot.api.contests import contests
 from battlebot.api.context import CONTEXT_KEY, Context
 from battlebot.api.errors import handle_errors
@@ -46,7 +46,7 @@ def init_api(app: Flask, context: Context) -> None:
     limit_requests(app, context.settings)
     refuse_other_origins(app, context.settings)
     limit_registrations(app, context.settings)
-    wait_in_line(app)
+    limit_concurrency(app)
     described = describe(app)
     for scheme in (SCHEME, PASSWORD_SCHEME):
         described.spec.components.security_scheme(scheme, {"type": "http", "scheme": "bearer"})

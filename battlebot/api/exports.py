@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from flask import Response, current_app
 
-from battlebot.api.atonce import streamed
+from battlebot.api.concurrency import streamed
 from battlebot.api.contests import CONTEST, stored_contest
 from battlebot.api.contestschemas import WithVoid
 from battlebot.api.context import check_game, current_context

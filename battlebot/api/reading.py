@@ -8,7 +8,7 @@ from typing import Any
 
 from flask import current_app, url_for
 
-from battlebot.api.atonce import streamed
+from battlebot.api.concurrency import streamed
 from battlebot.api.contests import contest_head, stored_contest
 from battlebot.api.context import check_game, current_context
 from battlebot.api.listed import listed

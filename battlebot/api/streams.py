@@ -13,7 +13,7 @@ from typing import Any
 
 from flask import Response, current_app, request, stream_with_context
 
-from battlebot.api.atonce import leave_line, of_live_pages
+from battlebot.api.concurrency import give_up_place, of_live_pages
 from battlebot.api.context import current_context
 from battlebot.api.limits import sender
 from battlebot.api.ports import Listener
@@ -100,7 +100,7 @@ def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
     if request.method == "HEAD":
         return Response(mimetype="text/event-stream")
     # it would wait for the look of another stream, which waits for a place
-    leave_line()
+    give_up_place()
     look = of_live_pages(look)
     settings = current_context().settings
     shared: Shared = current_app.extensions.setdefault(

@@ -10,7 +10,7 @@ from typing import Any
 from flask import Blueprint, Response, current_app, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from battlebot.api.atonce import streamed
+from battlebot.api.concurrency import streamed
 from battlebot.api.contests import contest_head, stored_contest
 from battlebot.api.context import check_game, current_context
 from battlebot.api.reading import check_before, short_match, stored_head

@@ -12,7 +12,7 @@ from threading import Event, Thread
 import pytest
 from webhouse import CONTESTS, House
 
-from battlebot.api.atonce import EXTENSION, FILES, LIVE_PAGES, AtOnce, Line
+from battlebot.api.concurrency import EXTENSION, FILES, LIVE_PAGES, ConcurrencyLimit, FairSemaphore
 from battlebot.api.context import CONTEXT_KEY
 from battlebot.errors import Unavailable
 
@@ -32,28 +32,28 @@ EVENTS = f"{CONTESTS}/cup/events"
 )
 def test_each_has_so_many_places_and_all_together_too(held: list[str], wanted: str, is_free: bool) -> None:
     """Two of one, three in all; who gives one up makes room, and leaves nothing behind."""
-    at_once = AtOnce(most=3, most_of_one=2, wait_s=0.01)
+    limit = ConcurrencyLimit(most=3, most_of_one=2, wait_s=0.01)
     with ExitStack() as stack:
         for key in held:
-            stack.enter_context(at_once.place(key))
+            stack.enter_context(limit.place(key))
         if is_free:
-            stack.enter_context(at_once.place(wanted))
+            stack.enter_context(limit.place(wanted))
         else:
             with pytest.raises(Unavailable):
-                stack.enter_context(at_once.place(wanted))
-    with at_once.place(wanted):
+                stack.enter_context(limit.place(wanted))
+    with limit.place(wanted):
         pass
-    assert len(at_once) == 0
+    assert len(limit) == 0
 
 
 def test_those_who_come_and_go_at_once_leave_nothing_behind() -> None:
     """Whatever moment a thread is interrupted at."""
-    at_once, failures = AtOnce(most=8, most_of_one=8), []
+    limit, failures = ConcurrencyLimit(most=8, most_of_one=8), []
 
     def come_and_go() -> None:
         try:
             for _ in range(5_000):
-                with at_once.place("a"):
+                with limit.place("a"):
                     pass
         except KeyError as error:
             failures.append(error)
@@ -68,19 +68,19 @@ def test_those_who_come_and_go_at_once_leave_nothing_behind() -> None:
             thread.join()
     finally:
         sys.setswitchinterval(interval_s)
-    assert (failures, len(at_once), at_once._lines) == ([], 0, {})
+    assert (failures, len(limit), limit._of_one) == ([], 0, {})
 
 
 def test_who_waits_is_let_in_when_a_place_is_free() -> None:
     """It goes on where the other leaves."""
-    at_once = AtOnce(most_of_one=1)
+    limit = ConcurrencyLimit(most_of_one=1)
     came = []
 
     def come() -> None:
-        with at_once.place("a"):
+        with limit.place("a"):
             came.append("later")
 
-    with at_once.place("a"):
+    with limit.place("a"):
         later = Thread(target=come)
         later.start()
         came.append("first")
@@ -90,37 +90,37 @@ def test_who_waits_is_let_in_when_a_place_is_free() -> None:
 
 def test_who_comes_again_waits_like_all_others() -> None:
     """Who is sent a file, piece by piece, keeps nobody waiting until its end: who waits has the next place."""
-    in_line, order = Event(), list[str]()
-    # asked by who is in line
-    at_once = AtOnce(most_of_one=1, may_pass=lambda: bool(in_line.set()))
+    waiting, order = Event(), list[str]()
+    # asked by who waits
+    limit = ConcurrencyLimit(most_of_one=1, may_pass=lambda: bool(waiting.set()))
 
     def come() -> None:
-        with at_once.place("a"):
+        with limit.place("a"):
             order.append("page")
 
     page = Thread(target=come)
-    with at_once.place("a"):
+    with limit.place("a"):
         page.start()
-        in_line.wait()
+        waiting.wait()
     for _ in range(3):
-        with at_once.place("a"):
+        with limit.place("a"):
             order.append("piece")
     page.join()
     assert order == ["page", *["piece"] * 3]
-    assert len(at_once) == 0
+    assert len(limit) == 0
 
 
-def test_who_has_waited_in_one_line_waits_no_longer_in_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_has_waited_for_one_place_waits_no_longer_for_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy gives up at some time: the wait for an address's place counts for that among all."""
     deadlines = []
 
-    class Noting(Line):
-        def take(self, until_s: float, may_pass: Callable[[], bool]) -> bool:
+    class Noting(FairSemaphore):
+        def acquire(self, until_s: float, may_pass: Callable[[], bool]) -> bool:
             deadlines.append(until_s)
-            return super().take(until_s, may_pass)
+            return super().acquire(until_s, may_pass)
 
-    monkeypatch.setattr("battlebot.api.atonce.Line", Noting)
-    with AtOnce().place("a"):
+    monkeypatch.setattr("battlebot.api.concurrency.FairSemaphore", Noting)
+    with ConcurrencyLimit().place("a"):
         assert len(deadlines) == 2
         assert deadlines[0] == deadlines[1]
 
@@ -131,58 +131,58 @@ def test_who_is_ended_while_it_waits_takes_no_place() -> None:
     def ended() -> bool:
         raise KeyboardInterrupt
 
-    line, now_s = Line(1), time.monotonic()
-    assert line.take(now_s, lambda: False)
+    semaphore, now_s = FairSemaphore(1), time.monotonic()
+    assert semaphore.acquire(now_s, lambda: False)
     with pytest.raises(KeyboardInterrupt):
-        line.take(now_s + 1.0, ended)
-    line.leave()
-    assert line.take(now_s, lambda: False)
+        semaphore.acquire(now_s + 1.0, ended)
+    semaphore.release()
+    assert semaphore.acquire(now_s, lambda: False)
 
 
 @pytest.mark.parametrize("passes", [False, True])
 def test_a_place_that_is_left_is_had_once(passes: bool) -> None:
-    """By who is in line; by the next one, if who is in line may pass at that moment and needs none."""
-    line, now_s = Line(1), time.monotonic()
-    assert line.take(now_s, lambda: False)
+    """By who waits; by the next one, if who waits may pass at that moment and needs none."""
+    semaphore, now_s = FairSemaphore(1), time.monotonic()
+    assert semaphore.acquire(now_s, lambda: False)
 
     def left() -> bool:
-        line.leave()
+        semaphore.release()
         return passes
 
-    assert line.take(now_s + 60.0, left) is not passes
-    assert line.take(now_s, lambda: False) is passes
-    assert not line.take(now_s, lambda: False)
+    assert semaphore.acquire(now_s + 60.0, left) is not passes
+    assert semaphore.acquire(now_s, lambda: False) is passes
+    assert not semaphore.acquire(now_s, lambda: False)
 
 
 def test_while_a_store_is_away_nobody_waits_for_those_who_wait_for_it(
     home: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They have all places, for seconds and in vain; others may need another store, or none."""
-    at_once, away = home.app.extensions[EXTENSION], dict[str, float]()
+    limit, away = home.app.extensions[EXTENSION], dict[str, float]()
     monkeypatch.setitem(home.app.extensions, CONTEXT_KEY, replace(home.context, away=lambda: away))
     with ExitStack() as stack:
         for _ in range(4):
-            stack.enter_context(at_once.place(ADDRESS))
+            stack.enter_context(limit.place(ADDRESS))
         answers = list[int]()
         waits = Thread(target=lambda: answers.append(home.client.get("/bots/numberwang").status_code))
         waits.start()
-        while len(at_once) < 5:
+        while len(limit) < 5:
             waits.join(0.001)
         assert answers == []
         away["mongodb"] = 1.0
         waits.join()
         assert answers == [200]
         assert home.client.get("/bots/numberwang").status_code == 200
-    assert len(at_once) == 0
+    assert len(limit) == 0
 
 
 def test_requests_that_read_wait_for_a_place(home: House) -> None:
     """Also the pieces of a file; not those of an address that has one, nor probes, nor what changes something."""
     home.contest("cup", bots=("a", "b"))
-    home.app.extensions[EXTENSION] = at_once = AtOnce(most_of_one=1, wait_s=0.01)
+    home.app.extensions[EXTENSION] = limit = ConcurrencyLimit(most_of_one=1, wait_s=0.01)
     pieces = home.client.get(f"{CONTESTS}/cup/export.csv", buffered=False)
     assert pieces.status_code == 200
-    with at_once.place(ADDRESS):
+    with limit.place(ADDRESS):
         for path in ("/bots/numberwang", "/web/numberwang", "/"):
             assert home.client.get(path).status_code == 503
         assert home.client.get("/bots/numberwang", environ_base={"REMOTE_ADDR": "127.0.0.2"}).status_code == 200
@@ -192,13 +192,13 @@ def test_requests_that_read_wait_for_a_place(home: House) -> None:
             b"".join(pieces.iter_encoded())
     assert home.client.get("/bots/numberwang").status_code == 200
     assert home.client.get(f"{CONTESTS}/cup/export.csv").data.startswith(b"match,game,contest")
-    assert len(at_once) == 0
+    assert len(limit) == 0
 
 
 def test_an_address_is_sent_so_many_files_at_a_time(home: House) -> None:
     """Each keeps something in memory for as long as it is read."""
     home.contest("cup", bots=("a", "b"))
-    home.app.extensions[FILES] = AtOnce(most_of_one=1, wait_s=0.01)
+    home.app.extensions[FILES] = ConcurrencyLimit(most_of_one=1, wait_s=0.01)
     path = f"{CONTESTS}/cup/export.csv"
     first = home.client.get(path, buffered=False)
     assert home.client.get(path).status_code == 503
@@ -212,10 +212,10 @@ def test_an_address_is_sent_so_many_files_at_a_time(home: House) -> None:
 def test_a_live_page_holds_no_place_while_it_waits(home: House) -> None:
     """It has one only while it looks, of those that all live pages share."""
     home.contest("cup", bots=("a", "b"))
-    home.app.extensions[EXTENSION] = at_once = AtOnce(most_of_one=1, wait_s=0.01)
-    with at_once.place(LIVE_PAGES):
+    home.app.extensions[EXTENSION] = limit = ConcurrencyLimit(most_of_one=1, wait_s=0.01)
+    with limit.place(LIVE_PAGES):
         assert home.client.get(EVENTS).status_code == 503
     watched = home.client.get(EVENTS, buffered=False)
     assert next(iter(watched.iter_encoded())).startswith(b"retry:")
-    assert len(at_once) == 0
+    assert len(limit) == 0
     watched.close()

@@ -1,4 +1,4 @@
-"""How many requests a node works on at a time, in all and of one address; others wait in line. The bots' turns do not.
+"""How many requests a node works on at a time, in all and of one address; others wait. The bots' turns do not.
 
 Without this, two hundred requests for a large page would hold up each turn until they all have had their part of the
 processor, and take all connections to MongoDB: bots could not log in, and the node would seem to be shut.
@@ -27,35 +27,35 @@ FILES_WAIT_S = 50.0
 LOOK_S = 0.25  # between two looks of who waits
 STORES = frozenset({"redis", "mongodb"})
 LIVE_PAGES = "\0live pages"  # these look together: no address is called so
-EXTENSION = "battlebot.at-once"
+EXTENSION = "battlebot.concurrency"
 FILES = "battlebot.files"
 
 Made = TypeVar("Made")
 
 
-class Line:
+class FairSemaphore:
     """So many places, given in the order in which they are asked for.
 
-    A semaphore gives one that was just left back to who left it, if that one asks before those who wait have noticed:
-    who is sent a file in many pieces would keep all others waiting.
+    An ordinary semaphore gives one that was just left back to who left it, if that one asks before those who wait have
+    noticed: who is sent a file in many pieces would keep all others waiting.
     """
 
     def __init__(self, count: int) -> None:
         self._free = count
         self._guard = threading.Lock()
-        self._line = deque[threading.Event]()
+        self._waiting = deque[threading.Event]()
 
-    def take(self, until_s: float, may_pass: Callable[[], bool]) -> bool:
+    def acquire(self, until_s: float, may_pass: Callable[[], bool]) -> bool:
         """Waits for a place, until `until_s` of the monotonic clock or until `may_pass()`; returns whether it has one.
 
-        If so, it is to be left by `leave`.
+        If so, it is to be given up by `release`.
         """
         with self._guard:
             if self._free:
                 self._free -= 1
                 return True
             turn = threading.Event()
-            self._line.append(turn)
+            self._waiting.append(turn)
         has_one = False
         try:
             while not has_one and not may_pass() and (left_s := until_s - time.monotonic()) > 0:
@@ -65,21 +65,21 @@ class Line:
             with self._guard:
                 given = turn.is_set()
                 if not given:
-                    self._line.remove(turn)
+                    self._waiting.remove(turn)
             if given and not has_one:
-                self.leave()
+                self.release()
         return has_one
 
-    def leave(self) -> None:
-        """Gives the place to the first in line."""
+    def release(self) -> None:
+        """Gives the place to who has waited longest."""
         with self._guard:
-            if self._line:
-                self._line.popleft().set()
+            if self._waiting:
+                self._waiting.popleft().set()
             else:
                 self._free += 1
 
 
-class AtOnce:
+class ConcurrencyLimit:
     """Places for requests: `most` in all, `most_of_one` for each key. Who `may_pass` needs none."""
 
     def __init__(
@@ -89,11 +89,11 @@ class AtOnce:
         wait_s: float = WAIT_S,
         may_pass: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._all = Line(most)
+        self._all = FairSemaphore(most)
         self._most_of_one = most_of_one
         self._wait_s = wait_s
         self._may_pass = may_pass
-        self._lines: dict[str, Line] = {}
+        self._of_one: dict[str, FairSemaphore] = {}
         self._there: Counter[str] = Counter()
         self._guard = threading.Lock()
 
@@ -102,45 +102,46 @@ class AtOnce:
         """Holds a place within the `with` block, for which it waits. Raises Unavailable if none is free in time."""
         until_s = time.monotonic() + self._wait_s
         with self._guard:
-            line = self._lines.setdefault(key, Line(self._most_of_one))
+            semaphore = self._of_one.setdefault(key, FairSemaphore(self._most_of_one))
             self._there[key] += 1
         try:
-            with self._within(line, until_s), self._within(self._all, until_s):
+            with self._within(semaphore, until_s), self._within(self._all, until_s):
                 yield
         finally:
             with self._guard:
                 self._there[key] -= 1
                 if not self._there[key]:
-                    del self._there[key], self._lines[key]
+                    del self._there[key], self._of_one[key]
 
     def __len__(self) -> int:
         """How many have a place, or wait for one."""
         return self._there.total()
 
     @contextmanager
-    def _within(self, line: Line, until_s: float) -> Iterator[None]:
-        has_one = line.take(until_s, self._may_pass)
+    def _within(self, semaphore: FairSemaphore, until_s: float) -> Iterator[None]:
+        has_one = semaphore.acquire(until_s, self._may_pass)
         if not has_one and not self._may_pass():
             raise Unavailable("The server has too much to do; try again later.")
         try:
             yield
         finally:
             if has_one:
-                line.leave()
+                semaphore.release()
 
 
-def wait_in_line(app: Flask) -> None:
+def limit_concurrency(app: Flask) -> None:
     """Has each request that only reads wait for a place, until its view has returned.
 
     What is made later, while the answer is sent, needs `streamed`, or `of_live_pages`. Requests that change
-    something have no line: they are few, and may wait for an HTTP bot.
+    something need none: they are few, and may wait for an HTTP bot.
     """
 
     def is_a_store_away() -> bool:
         # requests that wait for it, for seconds and in vain, have the places: those that do not need it shall go on
         return not STORES.isdisjoint(app.extensions[CONTEXT_KEY].away())
 
-    app.extensions[EXTENSION], app.extensions[FILES] = AtOnce(may_pass=is_a_store_away), AtOnce(wait_s=FILES_WAIT_S)
+    app.extensions[EXTENSION] = ConcurrencyLimit(may_pass=is_a_store_away)
+    app.extensions[FILES] = ConcurrencyLimit(wait_s=FILES_WAIT_S)
 
     def enter() -> None:
         # what belongs to no blueprint is not here, or waits for events: the viewers' polls
@@ -149,10 +150,10 @@ def wait_in_line(app: Flask) -> None:
             g.place.enter_context(app.extensions[EXTENSION].place(sender()))
 
     app.before_request(enter)
-    app.teardown_request(lambda _: leave_line())
+    app.teardown_request(lambda _: give_up_place())
 
 
-def leave_line() -> None:
+def give_up_place() -> None:
     """Gives up the request's place, if it has one."""
     if "place" in g:
         g.pop("place").close()
@@ -166,7 +167,7 @@ def streamed(pieces: Iterator[bytes], mimetype: str) -> Response:
     if request.method == "HEAD":
         # no list: of that, the answer would give the length
         return Response(iter(()), mimetype=mimetype)
-    leave_line()
+    give_up_place()
     stack = ExitStack()
     stack.enter_context(current_app.extensions[FILES].place(sender()))
     response = Response(_piece_by_piece(pieces), mimetype=mimetype)
@@ -175,11 +176,11 @@ def streamed(pieces: Iterator[bytes], mimetype: str) -> Response:
 
 
 def _piece_by_piece(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    at_once, key = current_app.extensions[EXTENSION], sender()
+    limit, key = current_app.extensions[EXTENSION], sender()
 
     def made() -> Iterator[bytes]:
         while True:
-            with at_once.place(key):
+            with limit.place(key):
                 piece = next(pieces, None)
             if piece is None:
                 return
@@ -190,10 +191,10 @@ def _piece_by_piece(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 def of_live_pages(look: Callable[[], Made]) -> Callable[[], Made]:
     """`look` at one of the places that all live pages share."""
-    at_once = current_app.extensions[EXTENSION]
+    limit = current_app.extensions[EXTENSION]
 
     def placed() -> Made:
-        with at_once.place(LIVE_PAGES):
+        with limit.place(LIVE_PAGES):
             return look()
 
     return placed
