@@ -54,7 +54,7 @@ class Places:
                 del self._held[key]
 
 
-class Patience:
+class ReloginBackoff:
     """Slows down peers that keep logging in without playing, as original clients do without a pause."""
 
     WINDOW_S = 10.0

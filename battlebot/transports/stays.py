@@ -17,7 +17,7 @@ from battlebot.config import Settings
 from battlebot.errors import Unavailable
 from battlebot.runtime.background import in_background
 from battlebot.transports.connection import Gone
-from battlebot.transports.limits import Patience, TurnedAway
+from battlebot.transports.limits import ReloginBackoff, TurnedAway
 from battlebot.transports.ports import WaitingRoom
 from battlebot.wire import closing
 from battlebot.wire.login import Login
@@ -47,15 +47,15 @@ class Stays:
         self.draining = False
         self._lobby = lobby
         self._arena = arena
-        self._patience = Patience(settings.relogin_free, settings.relogin_delay_max_s)
+        self._relogin_backoff = ReloginBackoff(settings.relogin_free, settings.relogin_delay_max_s)
         self._turned_away = TurnedAway()
         self._entering: dict[Player, gevent.Greenlet] = {}
 
     def refuse(self, address: str, received_s: float) -> None:
         """Waits until a failed login, which arrived at `received_s` (monotonic), may be answered, and counts it."""
         peer = f"\0{address}"  # no bot's name holds a control character
-        gevent.sleep(max(self._patience.delay_s(peer), received_s + REFUSED_AFTER_S - time.monotonic()))
-        self._patience.fruitless(peer)
+        gevent.sleep(max(self._relogin_backoff.delay_s(peer), received_s + REFUSED_AFTER_S - time.monotonic()))
+        self._relogin_backoff.fruitless(peer)
 
     def let_in(self, login: Login, received_s: float, arrived_s: float) -> float:
         """Delays a bot that keeps logging in; returns the moment (epoch) from which it counts as connected.
@@ -64,7 +64,7 @@ class Stays:
         and charged to it: the moment is later by that much. If the server turned the bot away shortly before, when it
         wanted to play there, the moment is earlier instead, by the time for which it was kept out.
         """
-        delay_s = self._patience.delay_s(login.bot_id)
+        delay_s = self._relogin_backoff.delay_s(login.bot_id)
         gevent.sleep(delay_s)
         away_s = self._turned_away.let_in(_wanted(login), arrived_s)
         return arrived_s - away_s if away_s else arrived_s + min(delay_s, time.monotonic() - received_s)
@@ -93,9 +93,9 @@ class Stays:
         A match that the server spoilt does not count: a game with a mistake would spoil one after the other.
         """
         if player.played_matches:
-            self._patience.played(player.bot)
+            self._relogin_backoff.played(player.bot)
         else:
-            self._patience.fruitless(player.bot)
+            self._relogin_backoff.fruitless(player.bot)
 
     @contextmanager
     def of(self, player: Player, channel: DoorsChannel) -> Iterator[None]:
@@ -138,8 +138,8 @@ class Stays:
         """
         rest_s = 0.0
         if player.was_spoilt:
-            self._patience.fruitless(player.bot)
-            rest_s = self._patience.delay_s(player.bot)
+            self._relogin_backoff.fruitless(player.bot)
+            rest_s = self._relogin_backoff.delay_s(player.bot)
         self.entering(player, enter, rest_s)
 
     def entering(self, player: Player, enter: Callable[[Player], None], rest_s: float = 0.0) -> None:

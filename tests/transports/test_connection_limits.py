@@ -1,4 +1,4 @@
-"""Rate, places and patience, with a clock of our own."""
+"""Rate, places and the backoff of logins, with a clock of our own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from clocks import Clock
 
 from battlebot.errors import TooMany
-from battlebot.transports.limits import Patience, Places, Rate, TurnedAway
+from battlebot.transports.limits import Places, Rate, ReloginBackoff, TurnedAway
 
 
 @pytest.fixture
@@ -68,44 +68,44 @@ def test_a_key_has_so_many_places_and_gets_them_back(clock: Clock) -> None:
 
 def test_the_first_fruitless_connections_are_free(clock: Clock) -> None:
     """Then the delay doubles, up to the longest; it is never a refusal."""
-    patience = Patience(3, 0.4, clock)
+    backoff = ReloginBackoff(3, 0.4, clock)
     delays = []
     for _ in range(9):
-        delays.append(patience.delay_s("a"))
-        patience.fruitless("a")
+        delays.append(backoff.delay_s("a"))
+        backoff.fruitless("a")
     assert delays == [0.0, 0.0, 0.0, 0.05, 0.1, 0.2, 0.4, 0.4, 0.4]
-    assert patience.delay_s("b") == 0.0
+    assert backoff.delay_s("b") == 0.0
 
 
 def test_very_many_fruitless_connections_wait_no_longer_than_the_longest(clock: Clock) -> None:
     """No power of two overflows."""
-    patience = Patience(1, 2.0, clock)
+    backoff = ReloginBackoff(1, 2.0, clock)
     for _ in range(5000):
-        patience.fruitless("a")
-    assert patience.delay_s("a") == 2.0
+        backoff.fruitless("a")
+    assert backoff.delay_s("a") == 2.0
 
 
 def test_a_match_or_a_pause_forgives(clock: Clock) -> None:
     """Ten seconds without a try, or a match that was played."""
-    patience = Patience(1, 2.0, clock)
-    for forgive in (lambda: patience.played("a"), lambda: setattr(clock, "now_s", clock.now_s + 10.1)):
-        patience.fruitless("a")
-        patience.fruitless("a")
-        assert patience.delay_s("a") > 0
+    backoff = ReloginBackoff(1, 2.0, clock)
+    for forgive in (lambda: backoff.played("a"), lambda: setattr(clock, "now_s", clock.now_s + 10.1)):
+        backoff.fruitless("a")
+        backoff.fruitless("a")
+        assert backoff.delay_s("a") > 0
         forgive()
-        assert patience.delay_s("a") == 0.0
-        patience.fruitless("a")
-        assert patience.delay_s("a") == Patience.STEP_S
-        patience.played("a")
+        assert backoff.delay_s("a") == 0.0
+        backoff.fruitless("a")
+        assert backoff.delay_s("a") == ReloginBackoff.STEP_S
+        backoff.played("a")
 
 
 def test_no_more_peers_than_a_bound_are_remembered(clock: Clock) -> None:
     """The longest silent is forgotten first."""
-    patience = Patience(1, 2.0, clock)
-    for number in range(Patience.REMEMBERED + 5):
-        patience.fruitless(str(number))
-    assert len(patience._fruitless) == Patience.REMEMBERED
-    assert "0" not in patience._fruitless
+    backoff = ReloginBackoff(1, 2.0, clock)
+    for number in range(ReloginBackoff.REMEMBERED + 5):
+        backoff.fruitless(str(number))
+    assert len(backoff._fruitless) == ReloginBackoff.REMEMBERED
+    assert "0" not in backoff._fruitless
 
 
 def test_who_is_turned_away_again_and_again_was_away_from_the_first_time_to_the_last(clock: Clock) -> None:

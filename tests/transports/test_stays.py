@@ -27,7 +27,7 @@ def test_who_only_finished_what_the_server_spoilt_has_not_played(finished: int, 
     player = Player(_login("ada"), NOWHERE, "1", Lag(), lambda player: None)
     player.finished_matches, player.played_matches = finished, played
     stays.count(player)
-    assert (stays._patience.delay_s("ada") > 0) is slowed
+    assert (stays._relogin_backoff.delay_s("ada") > 0) is slowed
 
 
 @pytest.mark.parametrize(("spoilt", "rests"), [(True, True), (False, False)])
