@@ -150,7 +150,7 @@ class Lookout:
             due = [one for one in kind.due(situation) if bot in one.bots]
             left = list(dict.fromkeys(other for one in due for other in one.bots if other != bot))
             return left, not left and comes_later(kind, situation, bot)
-        there = entered - set(contest.withdrawn)
+        there = set(contest.bots(entered)) - set(contest.withdrawn)
         if bot not in there:
             return [], False
         others = dict.fromkeys(sorted(there - {bot}), 0)
