@@ -48,6 +48,9 @@ class Lookout:
         game, name = contest.where
         points, kind = contest.points, kind_of(contest)
         rows = self.storage.standings.of_contest(game, name)
+        # bots may have come before the contest had its list
+        members = set(contest.bots([row["bot_id"] for row in rows]))
+        rows = [row for row in rows if row["bot_id"] in members]
         ranked = kind.ranking(
             contest.listed,
             rows,
