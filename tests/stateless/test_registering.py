@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +14,7 @@ from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.presence import Presence
 from battlebot.config import Settings
-from battlebot.errors import Unavailable
+from battlebot.errors import Refused, Unavailable
 from battlebot.redisio.connection import connect
 from battlebot.redisio.scripts import Scripts
 from battlebot.rules.registry import discover
@@ -25,22 +26,48 @@ from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 
 
+@pytest.fixture
+def directory(settings: Settings, storage: Storage) -> Iterator[Directory]:
+    """Keeps the names and their credentials."""
+    client = connect(settings.redis_url)
+    used_names = partial(Presence(client).used_names, settings.node_timeout_s)
+    yield Directory(storage, Vault("0123456789abcdef"), used_names, Copies(client))
+    client.close()
+
+
+@pytest.fixture
+def owners(settings: Settings, storage: Storage, directory: Directory) -> Iterator[StatelessBots]:
+    """What is done for owners."""
+    client = connect(settings.redis_url)
+    trial = Trial(discover(), settings, make_askers(replace(settings, bot_loopback=True), keeps=False))
+    yield StatelessBots(storage, directory, trial, Health(Scripts(client)), Queues(client))
+    client.close()
+
+
 def test_whoever_is_registered_is_told_its_password_though_mongodb_goes_away(
-    settings: Settings, storage: Storage, bots: Bots, monkeypatch: pytest.MonkeyPatch
+    owners: StatelessBots, directory: Directory, storage: Storage, bots: Bots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is given out once: with an error instead, its owner could have neither the bot nor another of its name."""
 
     def away(*_: object) -> None:
         raise Unavailable("MongoDB does not answer now.")
 
-    client = connect(settings.redis_url)
-    used_names = partial(Presence(client).used_names, settings.node_timeout_s)
-    directory = Directory(storage, Vault("0123456789abcdef"), used_names, Copies(client))
-    trial = Trial(discover(), settings, make_askers(replace(settings, bot_loopback=True), keeps=False))
-    owners = StatelessBots(storage, directory, trial, Health(Scripts(client)), Queues(client))
     monkeypatch.setattr(storage.bots, "change", away)
     pass_hash = owners.register("numberwang", "url-bot", "owner", bots.url("counting"), True)
     directory.check_owner("numberwang", "url-bot", pass_hash)
     shown = owners.show("numberwang", "url-bot")
     assert (shown["state"], shown["lastTest"]["ok"]) == ("ready", True)
-    client.close()
+
+
+@pytest.mark.parametrize("available", [None, True, False])
+def test_a_bot_that_connects_may_be_given_a_url(
+    available: bool | None, owners: StatelessBots, directory: Directory, storage: Storage, bots: Bots
+) -> None:
+    """It is asked there from then on, unless its owner says otherwise."""
+    directory.register("numberwang", "moved", "owner")
+    with pytest.raises(Refused):
+        owners.change("numberwang", "moved", {"url": None, "available": True})
+    shown = owners.change("numberwang", "moved", {"url": bots.url("counting"), "available": available})
+    assert (shown["state"], shown["lastTest"]["ok"]) == ("off" if available is False else "ready", True)
+    [row] = storage.bots.stateless()
+    assert row["available"] is (available is not False)
