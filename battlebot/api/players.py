@@ -111,7 +111,8 @@ def list_players(page: dict[str, Any], game: str) -> Any:
     answer: dict[str, Any] = {"players": rows, "online": online}
     headers = {"Vary": "Accept"}
     if more:
-        answer["next"] = url_for("players.list_players", game=game, limit=limit, offset=offset + limit)
+        part = {"limit": limit, "offset": offset + limit, "format": page["format"]}
+        answer["next"] = url_for("players.list_players", game=game, **part)
         headers["Link"] = f'<{answer["next"]}>; rel="next"'
     return answer, 200, headers
 
@@ -134,7 +135,8 @@ def show_player(asked: dict[str, Any], game: str) -> Any:
     answer: dict[str, Any] = {"player": row, "games": [explained(match) for match in matches]}
     headers = {"Vary": "Accept"}
     if older:
-        answer["next"] = url_for("players.show_player", game=game, name=name, limit=limit, before=matches[-1]["_id"])
+        part = {"limit": limit, "before": matches[-1]["_id"], "format": asked["format"]}
+        answer["next"] = url_for("players.show_player", game=game, name=name, **part)
         headers["Link"] = f'<{answer["next"]}>; rel="next"'
     return answer, 200, headers
 

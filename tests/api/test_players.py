@@ -177,3 +177,13 @@ def test_a_browser_is_sent_to_the_page(home: House, path: str, page: str) -> Non
         assert home.client.get(path, headers={"Accept": accept}).mimetype == "application/json"
     as_json = f"{path}{'&' if '?' in path else '?'}format=json"
     assert home.client.get(as_json, headers=BROWSER).mimetype == "application/json"
+
+
+@pytest.mark.parametrize("query", ["/players?", "/player?name=a&"])
+def test_a_browser_that_has_json_finds_json_where_the_rest_is(home: House, query: str) -> None:
+    """The address of the next part asks for JSON as the first one did."""
+    played(home, ("a", "b", "a"), ("a", "b", "a"))
+    first = home.client.get(f"/games/{GAME}{query}limit=1&format=json", headers=BROWSER)
+    assert home.client.get(first.json["next"], headers=BROWSER).mimetype == "application/json"
+    plain = home.client.get(f"/games/{GAME}{query}limit=1")
+    assert "format" not in plain.json["next"]
