@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from cluster import wait_for
 from webhouse import House
 
 from battlebot.api import streams
+from battlebot.errors import TooMany
 from battlebot.redisio import keys
 from battlebot.web import pages, snapshots
 
@@ -172,3 +173,19 @@ def test_who_goes_away_is_unsubscribed(home: House) -> None:
 def test_head_does_not_stream(home: House) -> None:
     """It would never end."""
     assert home.client.head(CONTEST).data == b""
+
+
+def test_a_node_has_so_many_streams_in_all_and_for_each_address() -> None:
+    """Also on one page; who closes one may open another."""
+    shared = streams.Shared(3, 2)
+    with ExitStack() as opened:
+        for page, address in (("/a", "one"), ("/b", "one")):
+            opened.enter_context(shared.stream(page, address))
+        with pytest.raises(TooMany), shared.stream("/c", "one"):
+            pass
+        for _ in range(2):
+            with shared.stream("/a", "two"), pytest.raises(TooMany), shared.stream("/a", "three"):
+                pass
+    for _ in range(2):
+        with shared.stream("/a", "one"), shared.stream("/a", "one"):
+            pass
