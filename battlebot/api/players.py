@@ -160,7 +160,7 @@ def profile_of(
     rated = storage.ratings.of_bots(game, [name])
     [row] = _attended(game, [result(name, Rating.of(rated[0]) if rated else Rating())], names_online(game))
     matches = storage.games.of_player(game, name, limit + 1, before)
-    if not (rated or matches or row["registered"] or row["online"] or row["onlineS"] is not None):
+    if not (rated or matches or row["registered"] or row["onlineS"] is not None):
         raise UnknownPlayer(f"Nobody called {name!r} has played {game}.")
     return row, matches[:limit], len(matches) > limit
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from threading import BoundedSemaphore
 
 import pytest
+from cluster import wait_for
 from httpbots import Bots
 
 from battlebot.arena.live.queue import Queues
@@ -14,7 +17,7 @@ from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.presence import Presence
 from battlebot.config import Settings
-from battlebot.errors import Refused, Unavailable
+from battlebot.errors import BadAddress, NameTaken, Refused, TooMany, Unavailable
 from battlebot.redisio.connection import connect
 from battlebot.redisio.scripts import Scripts
 from battlebot.rules.registry import discover
@@ -71,3 +74,31 @@ def test_a_bot_that_connects_may_be_given_a_url(
     assert (shown["state"], shown["lastTest"]["ok"]) == ("off" if available is False else "ready", True)
     [row] = storage.bots.stateless()
     assert row["available"] is (available is not False)
+
+
+def test_what_can_be_refused_without_a_test_request_is(owners: StatelessBots, bots: Bots) -> None:
+    """A name that is taken, an address that may not be asked: also of a bot that has another."""
+    owners.register("numberwang", "url-bot", "owner", bots.url("counting"), True)
+    with pytest.raises(NameTaken):
+        owners.register("numberwang", "url-bot", "owner", bots.url("counting"), True)
+    with pytest.raises(BadAddress):
+        owners.register("numberwang", "other", "owner", "http://10.0.0.1/", True)
+    with pytest.raises(BadAddress):
+        owners.change("numberwang", "url-bot", {"url": "http://10.0.0.1/"})
+    assert bots.asked["counting"] == 1
+
+
+def test_only_so_many_bots_are_tested_at_a_time(
+    owners: StatelessBots, bots: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that hang would have all of a process; who comes when they are done is tested."""
+    monkeypatch.setattr(owners, "_tests", BoundedSemaphore(1))
+    register = partial(owners.register, "battlecube", owner="owner", available=True)
+    with ThreadPoolExecutor(1) as other:
+        hanging = other.submit(register, bot_id="slow", url=bots.url("hanging"))
+        wait_for(lambda: bots.asked["hanging"] == 1, "the test request")
+        with pytest.raises(TooMany):
+            register(bot_id="quick", url=bots.url("good"))
+        bots.hanging.set()
+        hanging.result()
+    register(bot_id="quick", url=bots.url("good"))
