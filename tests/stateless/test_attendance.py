@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from clocks import Clock
 from cluster import free_port, wait_for
 from cup import cup
 from httpbots import Bots
@@ -279,6 +281,39 @@ def test_a_paused_bot_that_the_server_could_not_test_is_as_it_was(attendance: At
     assert attendance.health.paused_until_s([url]) == before
     assert "lastTest" not in (attendance.storage.bots.find("away") or {})
     assert attendance._tried == set()
+
+
+def test_a_pause_has_its_time_and_then_a_test(attendance: Attendance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a bot that may be asked; one that fails pauses it for longer, one that it passes has it wait for others."""
+    url, clock, tested = "http://127.0.0.1:9/", Clock(time.time()), list[float]()
+
+    def test(game: str, bot: str, address: str) -> dict[str, Any]:
+        tested.append(clock.now_s)
+        return {"ok": len(tested) == 2}
+
+    def waiting() -> list[str]:
+        attendance.look()
+        return [ticket.bot for ticket in attendance.queues.tickets(GAME)]
+
+    monkeypatch.setattr("battlebot.stateless.attendance.in_background", lambda work, *arguments: work(*arguments))
+    attendance.trial = Mock(of=test)
+    attendance.now_s, attendance.health = clock, Health(Scripts(attendance.store.client), clock)
+    assert waiting() == ["url-bot"]
+    began_s = clock.now_s
+    attendance.health.pause(url)
+    clock.now_s += FIRST_PAUSE_S - 1
+    assert (waiting(), tested) == ([], [])
+    clock.now_s += 1
+    attendance.storage.bots.change("url-bot", {"available": False})
+    assert (waiting(), tested) == ([], [])
+    attendance.storage.bots.change("url-bot", {"available": True})
+    assert (waiting(), tested) == ([], [began_s + FIRST_PAUSE_S])
+    clock.now_s += 2 * FIRST_PAUSE_S - 1
+    assert (waiting(), len(tested)) == ([], 1)
+    clock.now_s += 1
+    assert (waiting(), len(tested)) == ([], 2)
+    assert waiting() == ["url-bot"]
+    assert (attendance.storage.bots.find("url-bot") or {})["lastTest"] == {"ok": True}
 
 
 def test_who_asks_when_attendance_was_taken_learns_of_the_last_that_was_done(

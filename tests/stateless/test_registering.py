@@ -102,3 +102,20 @@ def test_only_so_many_bots_are_tested_at_a_time(
         bots.hanging.set()
         hanging.result()
     register(bot_id="quick", url=bots.url("good"))
+
+
+def test_an_owners_test_is_kept_and_ends_a_pause_if_it_is_passed(
+    owners: StatelessBots, directory: Directory, settings: Settings, bots: Bots
+) -> None:
+    """A bot that connects has nothing to test."""
+    url, client = bots.url("counting"), connect(settings.redis_url)
+    owners.register("numberwang", "url-bot", "owner", url, True)
+    Health(Scripts(client)).pause(url)
+    client.close()
+    assert owners.show("numberwang", "url-bot")["state"] == "paused"
+    result = owners.test("numberwang", "url-bot")
+    shown = owners.show("numberwang", "url-bot")
+    assert (shown["state"], shown["lastTest"]) == ("ready", result)
+    directory.register("numberwang", "connecting", "owner")
+    with pytest.raises(Refused):
+        owners.test("numberwang", "connecting")
