@@ -158,6 +158,23 @@ def test_half_of_an_entrants_places_are_kept_for_its_contest(attendance: Attenda
     client.srem(keys.asked_at("http://127.0.0.1:9/"), 0)
     attendance.look()
     assert [ticket.bot for ticket in attendance.queues.tickets(GAME)] == ["url-bot"]
+    client.sadd(keys.asked_at("http://127.0.0.1:9/"), *range(most))
+    attendance.look()
+    assert attendance.queues.tickets(cup) == attendance.queues.tickets(GAME) == []
+
+
+def test_who_is_not_to_be_asked_waits_nowhere(attendance: Attendance) -> None:
+    """Switched off from its registration on; withdrawn from the contest. The others are to be paired."""
+    bots, contests, asked = attendance.storage.bots, attendance.storage.contests, list[tuple[str, str]]()
+    attendance.ask_pairing = lambda *where: asked.append(where)
+    for name, available in (("off", False), ("withdrawn", True), ("second", True)):
+        bots.register(GAME, name, "owner", b"", url=f"http://127.0.0.1:9/{name}", available=available)
+    listed = ["url-bot", "off", "withdrawn", "second"]
+    contests.create(cup(game=GAME, format="round-robin", entrants=listed, withdrawn=("withdrawn",)))
+    attendance.look()
+    assert {ticket.bot for ticket in attendance.queues.tickets(GAME)} == {"url-bot", "withdrawn", "second"}
+    waiting = attendance.queues.tickets(keys.queue_name(GAME, "cup"))
+    assert ({ticket.bot for ticket in waiting}, set(asked)) == ({"url-bot", "second"}, {(GAME, "cup")})
 
 
 def test_matches_outside_contests_take_none_of_the_kept_places_by_many_tickets(attendance: Attendance) -> None:
