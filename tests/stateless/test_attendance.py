@@ -333,6 +333,17 @@ def test_a_pause_has_its_time_and_then_a_test(attendance: Attendance, monkeypatc
     assert (attendance.storage.bots.find("url-bot") or {})["lastTest"] == {"ok": True}
 
 
+def test_a_paused_bot_of_a_game_that_was_removed_is_left_alone(
+    attendance: Attendance, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is nothing to test it with, until the game is put back."""
+    attendance.storage.bots.register("removed", "bereft", "owner", b"", url="http://127.0.0.1:9/b", available=True)
+    Health(Scripts(attendance.store.client), lambda: time.time() - 2 * FIRST_PAUSE_S).pause("http://127.0.0.1:9/b")
+    attendance.trial = Trial(attendance.registry, settings, make_askers(settings))
+    monkeypatch.setattr("battlebot.stateless.attendance.in_background", lambda work, *arguments: work(*arguments))
+    assert attendance.look() == 1
+
+
 def test_who_asks_when_attendance_was_taken_learns_of_the_last_that_was_done(
     attendance: Attendance,
 ) -> None:
