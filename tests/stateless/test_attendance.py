@@ -302,7 +302,7 @@ def test_a_paused_bot_that_the_server_could_not_test_is_as_it_was(attendance: At
 
 def test_a_pause_has_its_time_and_then_a_test(attendance: Attendance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a bot that may be asked; one that fails pauses it for longer, one that it passes has it wait for others."""
-    url, clock, tested = "http://127.0.0.1:9/", Clock(time.time()), list[float]()
+    url, clock, tested = "http://127.0.0.1:9/", Clock(round(time.time())), list[float]()
 
     def test(game: str, bot: str, address: str) -> dict[str, Any]:
         tested.append(clock.now_s)
