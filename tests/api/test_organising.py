@@ -29,7 +29,7 @@ def test_a_contest_is_scheduled_with_all_its_fields(home: House) -> None:
         "format": "swiss",
         "config": {"rounds": 2},
         "startsAt": FUTURE,
-        "endsAt": "2126-12-02T10:00:00.5Z",
+        "endsAt": "2126-12-02t10:00:00.5z",
         "meetings": 3,
         "entrants": ["a", "b", "c"],
         "options": {},
