@@ -119,8 +119,11 @@ class _InOneLine:
 
 
 def _spare() -> None:
-    """Turns off what the standard library collects per line and we do not show: half of a line's cost (its HOWTO)."""
-    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    """Turns off what the standard library collects per line and we do not show: half of a line's cost (its HOWTO).
+
+    But not the process's number: gunicorn, started by hand, writes it, and its format takes nothing else.
+    """
+    logging.logThreads = logging.logMultiprocessing = False
     logging._srcfile = None
 
 

@@ -309,6 +309,7 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
         "greenlets are the doors', the web process's, and of who asks stateless bots; both wait at gates",
         (
             "battlebot.api.bodies",
+            "battlebot.embedded.runmodule",
             "battlebot.runtime.gate",
             "battlebot.transports",
             "battlebot.stateless.lookups",

@@ -1,12 +1,14 @@
 """Logs: one line an event, nothing forged in it, nothing secret in it."""
 
 import logging
+import os
 import re
 from pathlib import Path
 
 import orjson
 import pytest
 import structlog
+from gunicorn.glogging import Logger
 
 from battlebot.config import Settings
 from battlebot.logs import configure_logs, mask_url
@@ -29,6 +31,13 @@ def test_ours_and_the_standard_librarys_events_look_alike(capsys: pytest.Capture
     ours, theirs = map(orjson.loads, lines(capsys))
     assert set(ours) - {"bot"} == set(theirs) == {"event", "level", "logger", "timestamp"}
     assert (ours["event"], ours["bot"], theirs["event"]) == ("hello", "x", "hello you")
+
+
+def test_gunicorns_own_format_still_works() -> None:
+    """As in a node that an operator starts by `gunicorn wsgi:application`: its lines are not ours then."""
+    configure_logs(Settings(log_format="json"))
+    record = logging.LogRecord("gunicorn.error", logging.INFO, "", 1, "Worker exiting", (), None)
+    assert logging.Formatter(Logger.error_fmt).format(record).endswith(f"[{os.getpid()}] [INFO] Worker exiting")
 
 
 @pytest.mark.parametrize("log_format", ["json", "console"])

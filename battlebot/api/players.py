@@ -111,7 +111,8 @@ def list_players(page: dict[str, Any], game: str) -> Any:
     answer: dict[str, Any] = {"players": rows, "online": online}
     headers = {"Vary": "Accept"}
     if more:
-        answer["next"] = url_for("players.list_players", game=game, limit=limit, offset=offset + limit)
+        part = {"limit": limit, "offset": offset + limit, "format": page["format"]}
+        answer["next"] = url_for("players.list_players", game=game, **part)
         headers["Link"] = f'<{answer["next"]}>; rel="next"'
     return answer, 200, headers
 
@@ -134,7 +135,8 @@ def show_player(asked: dict[str, Any], game: str) -> Any:
     answer: dict[str, Any] = {"player": row, "games": [explained(match) for match in matches]}
     headers = {"Vary": "Accept"}
     if older:
-        answer["next"] = url_for("players.show_player", game=game, name=name, limit=limit, before=matches[-1]["_id"])
+        part = {"limit": limit, "before": matches[-1]["_id"], "format": asked["format"]}
+        answer["next"] = url_for("players.show_player", game=game, name=name, **part)
         headers["Link"] = f'<{answer["next"]}>; rel="next"'
     return answer, 200, headers
 
@@ -158,7 +160,7 @@ def profile_of(
     rated = storage.ratings.of_bots(game, [name])
     [row] = _attended(game, [result(name, Rating.of(rated[0]) if rated else Rating())], names_online(game))
     matches = storage.games.of_player(game, name, limit + 1, before)
-    if not (rated or matches or row["registered"] or row["online"] or row["onlineS"] is not None):
+    if not (rated or matches or row["registered"] or row["onlineS"] is not None):
         raise UnknownPlayer(f"Nobody called {name!r} has played {game}.")
     return row, matches[:limit], len(matches) > limit
 

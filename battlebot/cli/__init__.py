@@ -195,12 +195,15 @@ def worker(queue: str) -> None:
     settings = _load_part("worker")
     from battlebot.cli.gamescheck import check_games
     from battlebot.embedded.commands import BOTS, DEFAULT, worker_command
+    from battlebot.embedded.semaphores import check_semaphores
 
     if queue not in ("", DEFAULT, BOTS):
         raise SettingError(
             f"--queue={queue!r} is neither {DEFAULT} nor {BOTS}; a worker has one queue: start one for each."
         )
     check_games()
+    if queue != BOTS:
+        check_semaphores()
     _become(worker_command(settings, queues=queue, name=BOTS if queue == BOTS else "worker"), settings)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import gevent
@@ -27,10 +29,12 @@ def main() -> None:
     if sentence := few_files(allowed, settings.max_connections):
         log.warning(sentence)
     told = Event()
+    ends: Callable[[], object] = sys.exit  # the door may wait for Redis without end before anybody is in
     for signum in (signal.SIGTERM, signal.SIGINT, *(() if hang_up_is_ignored() else (signal.SIGHUP,))):
-        gevent.signal_handler(signum, told.set)
+        gevent.signal_handler(signum, lambda: ends())
     door = create_tcp_door(replace(settings, max_connections=allowed))
     door.serve()
+    ends = told.set
     told.wait()
     door.drain()
     until_s = time.monotonic() + settings.close_timeout_s + 1.0

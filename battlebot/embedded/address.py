@@ -62,5 +62,6 @@ def check_port(host: str, port: int, by: str = "BATTLEBOT_PORT or --port") -> No
             raise EmbeddedError(f"Something listens on {where} already. Choose another port by {by}.") from error
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise EmbeddedError(
-            f"No server can listen on {where}: {reason}. Choose another by --host and --port."
+            f"No server can listen on {where}: {reason}."
+            f" Choose another host by BATTLEBOT_HOST or --host, or another port by {by}."
         ) from error

@@ -29,7 +29,7 @@ INNERMOST = 8  # frames in the log of a worker that hangs
 
 _settings = load_settings()
 _hang_up_is_ignored = hang_up_is_ignored()
-_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108
 
 
 class _Logger(glogging.Logger):
@@ -66,7 +66,7 @@ logger_class = _Logger
 # The socket is one file per user: two servers on a machine would conflict
 control_socket_disable = True
 # For the heartbeat file: on a slow disk a worker would be taken for dead
-worker_tmp_dir = str(_SHARED_MEMORY) if _SHARED_MEMORY.is_dir() else None
+worker_tmp_dir = _SHARED_MEMORY if os.access(_SHARED_MEMORY, os.W_OK | os.X_OK) else None
 
 
 def on_starting(server: Any) -> None:

@@ -5,7 +5,8 @@ imported in place of ours. `-P` keeps Python from it; the other two leave alone 
 last.
 
 The garbage collector runs seldom from the start on: while modules are loaded it took a tenth of the time. And `celery`
-goes without the interactive shell of its `amqp` command, which is a fifth of what a worker or beat would load.
+goes without the interactive shell of its `amqp` command, which is a fifth of what a worker or beat would load. Where it
+has a pool of greenlets, the standard library is patched before Celery is loaded.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+GREENLETS = "--pool=gevent"
 
 COLLECT_AT = (10_000, 20, 20)  # `gc.set_threshold`
 
@@ -28,7 +31,20 @@ def run_module(name: str) -> None:
         shell: Any = ModuleType("click_repl")
         shell.register_repl = lambda _command: None
         sys.modules[shell.__name__] = shell
+        if GREENLETS in sys.argv:
+            _patch()
     runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+def _patch() -> None:
+    """Let gevent patch the standard library now. Celery does so later, when its own objects are there.
+
+    Among all objects gevent looks for locks, which makes Celery's lazy ones load kombu before `time` is patched:
+    without Redis, each pause of kombu's would stop all greenlets.
+    """
+    from gevent import monkey
+
+    monkey.patch_all()
 
 
 if __name__ == "__main__":

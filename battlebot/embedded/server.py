@@ -25,6 +25,7 @@ from battlebot.embedded.commands import (
 from battlebot.embedded.interrupts import stopped_by_signals
 from battlebot.embedded.nats import has_own_nats, nats_program, with_nats
 from battlebot.embedded.process import Child, Program
+from battlebot.embedded.semaphores import check_semaphores
 from battlebot.embedded.stores import Stores
 from battlebot.embedded.supervisor import Supervisor
 from battlebot.errors import EmbeddedError
@@ -68,9 +69,11 @@ def running(
     `prepare` is called when a mongod of ours runs, with settings that name it, before the parts that use it start.
     If the default port of the TCP door is in use, the server has no such door: its `settings.tcp_port` is 0.
     `logs_in_files`: the parts write to `<data>/logs/<part>.log`, else to our stderr. Raises EmbeddedError if the port
-    is in use, the folder is not writable, or a part does not start or is not ready within `ready_s` seconds.
+    is in use, the folder is not writable, no semaphores can be made, or a part does not start or is not ready within
+    `ready_s` seconds.
     """
     check_port(settings.host, settings.port)
+    check_semaphores()
     settings = with_nats(_with_free_tcp_port(settings))
     with_bots = with_bots_here(settings)
     stores = Stores(with_bots)

@@ -59,7 +59,7 @@ class Attendance:
         The queues refuse a bot that is made unavailable meanwhile. Contests miss a stateless bot only while this goes
         on: each look that is done says so.
         """
-        bots = self.storage.bots.stateless()
+        bots = [bot for bot in self.storage.bots.stateless() if bot["game"] in self.registry]
         if not bots:
             return 0
         busy = self.store.addresses.busy(bot["url"] for bot in bots)
@@ -68,7 +68,7 @@ class Attendance:
         added = sum(self._attend_contest(contest, ready) for contest in contests)
         self._leave_all_but({keys.queue_name(*contest.where) for contest in contests})
         free = self._free(bots, ready, busy, contests)
-        for name in {bot["game"] for bot in bots} & self.registry.keys():
+        for name in {bot["game"] for bot in bots}:
             added += self._attend_game(self.registry[name], [bot for bot in free if bot["game"] == name])
         self.heartbeats.attended(self.now_s(), LATE * self.settings.sweep_interval_s)
         return added

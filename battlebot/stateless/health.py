@@ -75,7 +75,7 @@ class Health:
                 continue
             with redis_errors():
                 in_a_row = self._write(address, notes)
-            if notes.in_a_row and in_a_row >= PAUSED_AFTER:
+            if in_a_row >= PAUSED_AFTER:
                 self.pause(address)
                 paused.append(address)
         return paused

@@ -61,6 +61,9 @@ class StatelessBots:
         if url is None:
             field = "available" if "available" in update else "url"
             raise Refused("This bot has no url: it connects by itself, until you give it one.", field=field)
+        if "available" not in bot:
+            # until now it connected by itself
+            update.setdefault("available", True)
         if url != bot.get("url"):
             self._trial.askers.check(url)
             update["lastTest"] = self._passed(game, bot_id, url)

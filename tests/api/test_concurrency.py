@@ -110,6 +110,40 @@ def test_who_comes_again_waits_like_all_others() -> None:
     assert len(limit) == 0
 
 
+def test_who_waits_is_let_in_in_turn_and_takes_nobody_elses_place() -> None:
+    """The first first; those who wait for one of their address's places have none of all."""
+    waiting, order = Event(), list[str]()
+    # asked by who waits
+    limit = ConcurrencyLimit(most=2, most_of_one=1, may_pass=lambda: bool(waiting.set()))
+
+    def come(name: str) -> None:
+        with limit.place("a"):
+            order.append(name)
+
+    threads = [Thread(target=come, args=(name,)) for name in ("first", "second")]
+    with limit.place("a"):
+        for thread in threads:
+            waiting.clear()
+            thread.start()
+            waiting.wait()
+        with limit.place("b"):
+            assert order == []
+    for thread in threads:
+        thread.join()
+    assert order == ["first", "second"]
+
+
+def test_who_passes_without_a_place_leaves_none() -> None:
+    """There are as many afterwards as before."""
+    passing = [True]
+    limit = ConcurrencyLimit(most_of_one=1, wait_s=0.01, may_pass=lambda: passing[0])
+    with limit.place("a"):
+        with limit.place("a"):
+            passing[0] = False
+        with pytest.raises(Unavailable), limit.place("a"):
+            pass
+
+
 def test_who_has_waited_for_one_place_waits_no_longer_for_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy gives up at some time: the wait for an address's place counts for that among all."""
     deadlines = []
@@ -184,7 +218,7 @@ def test_requests_that_read_wait_for_a_place(home: House) -> None:
     assert pieces.status_code == 200
     with limit.place(ADDRESS):
         for path in ("/bots/numberwang", "/web/numberwang", "/"):
-            assert home.client.get(path).status_code == 503
+            assert home.client.get(path).status_code == home.client.head(path).status_code == 503
         assert home.client.get("/bots/numberwang", environ_base={"REMOTE_ADDR": "127.0.0.2"}).status_code == 200
         assert home.client.get("/healthz").status_code == 200
         assert home.client.post("/bots/numberwang", json={"bot_id": "c"}).status_code == 201
@@ -196,12 +230,17 @@ def test_requests_that_read_wait_for_a_place(home: House) -> None:
 
 
 def test_an_address_is_sent_so_many_files_at_a_time(home: House) -> None:
-    """Each keeps something in memory for as long as it is read."""
+    """Each keeps something in memory for as long as it is read. Who waits for that is in no other request's way."""
     home.contest("cup", bots=("a", "b"))
-    home.app.extensions[FILES] = ConcurrencyLimit(most_of_one=1, wait_s=0.01)
+    limit, taken = home.app.extensions[EXTENSION], list[int]()
+    # asked by who waits
+    home.app.extensions[FILES] = ConcurrencyLimit(
+        most_of_one=1, wait_s=0.01, may_pass=lambda: bool(taken.append(len(limit)))
+    )
     path = f"{CONTESTS}/cup/export.csv"
     first = home.client.get(path, buffered=False)
     assert home.client.get(path).status_code == 503
+    assert set(taken) == {0}
     head = home.client.head(path)
     assert (head.status_code, head.content_length) == (200, None)
     assert home.client.get(path, environ_base={"REMOTE_ADDR": "127.0.0.2"}).status_code == 200

@@ -288,6 +288,16 @@ def test_why_in_an_open_contest(home: House) -> None:
     assert (why(home, "a")["code"], why(home, "a")["sentence"]) == ("nobody-left", "a has nobody left to meet.")
 
 
+def test_why_in_an_open_contest_with_a_list(home: House) -> None:
+    """Whoever is on the list may be met, also before it comes."""
+    closed(home, "a", "b", "c", format="open", config={})
+    assert (why(home, "a")["code"], why(home, "a")["left"]) == ("not-connected", ["b", "c"])
+    wait(home, "a")
+    assert why(home, "a")["code"] == "all-away"
+    home.organise("DELETE", "/cup/entrants/c")
+    assert why(home, "a")["left"] == ["b"]
+
+
 def test_who_is_not_in_an_open_contest_has_nobody_left_in_it(home: House) -> None:
     """Neither a stranger, nor one that has not come, nor one that was withdrawn."""
     home.register("a", "b", "c", "late")

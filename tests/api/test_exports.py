@@ -47,6 +47,11 @@ def test_every_match_is_there_once_oldest_first(home: House, monkeypatch: pytest
     assert lines(home)[0] == home.client.get(f"/games/{GAME}/{ids[0]}").json
     assert [match["_id"] for match in lines(home, "?void=true")] == [*ids, void]
     assert [row["void"] for row in rows(home, "?void=true")] == ["false"] * 10 + ["true"]
+    in_parts = home.client.get(f"{CONTESTS}/cup/export.csv", buffered=False)
+    assert len(list(in_parts.iter_encoded())) > 2
+    in_parts.close()
+    assert [row["match"] for row in rows(home, "?fault=server")] == [void]
+    assert [match["_id"] for match in lines(home, "?fault=server")] == [void]
     assert home.client.get(f"{CONTESTS}/cup/export.csv?void=1").json["field"] == "void"
 
 
@@ -59,6 +64,8 @@ def test_a_row_says_what_happened(home: House) -> None:
     assert {name: row[name] for name in expected} == expected
     assert (row["fault"], row["turns"]) == ("none", "1")
     assert row["startTime"].startswith("2026-11-21T12:")
+    home.play("a", "b", "b", "cup", match={**finished("a", "b", "b")["match"], "places": {"b": 1, "a": 2}})
+    assert [row["places"] for row in rows(home)] == ["", "2 1"]
 
 
 def test_no_name_becomes_a_formula(home: House) -> None:
@@ -66,7 +73,8 @@ def test_no_name_becomes_a_formula(home: House) -> None:
     hostile = '=HYPERLINK("x,y")'
     home.contest("cup", bots=("a", hostile))
     home.play(hostile, "a", hostile, "cup")
-    assert (rows(home)[0]["first"], rows(home)[0]["victor"]) == (f"'{hostile}", f"'{hostile}")
+    (row,) = rows(home)
+    assert (row["first"], row["victor"], row["players"]) == (f"'{hostile}", f"'{hostile}", f"'{hostile}/a")
     assert lines(home)[0]["players"] == [hostile, "a"]
 
 
@@ -100,8 +108,16 @@ def test_an_empty_contest_is_an_empty_file(home: House) -> None:
     assert answer.text.count("\n") == 1
     assert answer.headers["Content-Disposition"] == "attachment; filename*=UTF-8''cup.csv"
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    # nginx would collect it all
+    assert answer.headers["X-Accel-Buffering"] == "no"
     assert lines(home) == []
     assert home.client.head(f"{CONTESTS}/cup/export.ndjson").status_code == 200
+    home.contest("Größter; \u4e16")
+    named = home.client.get(f"{CONTESTS}/Größter; \u4e16/export.csv").headers["Content-Disposition"]
+    assert named == "attachment; filename*=UTF-8''Gr%C3%B6%C3%9Fter%3B%20%E4%B8%96.csv"
+    for kind in ("csv", "ndjson"):
+        answer = home.client.get(f"{CONTESTS}/none/export.{kind}")
+        assert (answer.status_code, answer.json["code"]) == (404, "unknown-contest")
 
 
 def long_match(turns: int) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def test_a_contest_is_scheduled_with_all_its_fields(home: House) -> None:
         "format": "swiss",
         "config": {"rounds": 2},
         "startsAt": FUTURE,
-        "endsAt": "2126-12-02T10:00:00.5Z",
+        "endsAt": "2126-12-02t10:00:00.5z",
         "meetings": 3,
         "entrants": ["a", "b", "c"],
         "options": {},
@@ -195,6 +195,7 @@ def test_changes_are_made_as_long_as_they_may_be(home: House) -> None:
     late = home.organise("PATCH", "/cup", {"meetings": 3})
     assert (late.status_code, late.json["code"], late.json["state"]) == (409, "wrong-state", "running")
     assert home.organise("PATCH", "/cup", {"name": "other"}).json["rule"] == "unknown"
+    assert home.organise("PATCH", "/cup", {"endsAt": "2020-12-01T10:00:00Z"}).json["rule"] == "future"
     assert home.organise("PATCH", "/cup", {}).status_code == 400
     assert home.organise("POST", "/cup/finish").json["state"] == "finished"
     assert home.organise("PATCH", "/cup", {"title": "x"}).status_code == 409

@@ -95,6 +95,7 @@ def test_the_table_is_had_in_parts(home: House) -> None:
     rest = home.client.get(first.json["next"]).json
     assert [(row["player"], row["rank"]) for row in rest["players"]] == [("d", 3)]
     assert "next" not in rest
+    assert [(row["player"], row["rank"]) for row in table(home, "?offset=1")] == [("c", 1), ("b", 3), ("d", 3)]
     assert table(home, "?offset=9") == []
 
 
@@ -122,26 +123,29 @@ def test_without_redis_nobody_knows_who_is_online(home: House) -> None:
 
 def test_a_profile_has_the_history(home: House) -> None:
     """The newest board first, part by part; of this player only."""
-    ids = played(home, ("a", "b", "a"), ("b", "c", "c"), ("c", "a", None))
+    ids = played(home, ("a", "b", "a"), ("b", "c", "c"), ("c", "a", None), ("a", "c", "c"))
     answer = home.client.get(PROFILE, query_string={"name": "a"}).json
-    assert [game["_id"] for game in answer["games"]] == [ids[2], ids[0]]
+    assert [game["_id"] for game in answer["games"]] == [ids[3], ids[2], ids[0]]
     assert "turns" not in answer["games"][0]
-    assert answer["games"][1]["match"]["sentence"].startswith("a won")
-    assert (answer["player"]["wins"], answer["player"]["games"]) == (1, 2)
-    part = home.client.get(PROFILE, query_string={"name": "a", "limit": 1})
+    assert answer["games"][2]["match"]["sentence"].startswith("a won")
+    assert (answer["player"]["wins"], answer["player"]["games"]) == (1, 3)
+    part = home.client.get(PROFILE, query_string={"name": "a", "limit": 2})
     assert part.headers["Link"] == f'<{part.json["next"]}>; rel="next"'
     rest = home.client.get(part.json["next"]).json
     assert [game["_id"] for game in rest["games"]] == [ids[0]]
+    assert home.client.get(PROFILE, query_string={"name": "a", "before": ids[0]}).json["games"] == []
     assert "next" not in rest
 
 
 def test_any_name_of_the_tcp_door_has_a_profile(home: House) -> None:
-    """Also with slashes in it; and before its first board."""
+    """Also with slashes in it; and before its first board, as has a bot that is registered."""
     played(home, (ODD, "b", ODD))
     assert home.client.get(PROFILE, query_string={"name": ODD}).json["player"]["player"] == ODD
     online(home, "newcomer", 5.0)
     row = home.client.get(PROFILE, query_string={"name": "newcomer"}).json["player"]
     assert (row["rating"], row["games"], row["online"]) == (1200.0, 0, True)
+    home.storage.bots.register(GAME, "registered", "owner", b"sealed")
+    assert home.client.get(PROFILE, query_string={"name": "registered"}).json["player"]["onlineS"] is None
 
 
 @pytest.mark.parametrize(
@@ -171,9 +175,21 @@ def test_what_is_no_player_is_said_so(home: House, query: dict[str, str], status
 )
 def test_a_browser_is_sent_to_the_page(home: House, path: str, page: str) -> None:
     """Who asks for nothing in particular, or for JSON, gets JSON."""
+    played(home, ("a/b", "b", "b"))
     answer = home.client.get(path, headers=BROWSER)
     assert (answer.status_code, answer.headers["Location"], answer.headers["Vary"]) == (303, page, "Accept")
     for accept in ("*/*", "application/json", "application/json, text/html;q=0.5"):
-        assert home.client.get(path, headers={"Accept": accept}).mimetype == "application/json"
+        as_asked = home.client.get(path, headers={"Accept": accept})
+        assert (as_asked.mimetype, as_asked.headers["Vary"]) == ("application/json", "Accept")
     as_json = f"{path}{'&' if '?' in path else '?'}format=json"
     assert home.client.get(as_json, headers=BROWSER).mimetype == "application/json"
+
+
+@pytest.mark.parametrize("query", ["/players?", "/player?name=a&"])
+def test_a_browser_that_has_json_finds_json_where_the_rest_is(home: House, query: str) -> None:
+    """The address of the next part asks for JSON as the first one did."""
+    played(home, ("a", "b", "a"), ("a", "b", "a"))
+    first = home.client.get(f"/games/{GAME}{query}limit=1&format=json", headers=BROWSER)
+    assert home.client.get(first.json["next"], headers=BROWSER).mimetype == "application/json"
+    plain = home.client.get(f"/games/{GAME}{query}limit=1")
+    assert "format" not in plain.json["next"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from battlebot.api.verdicts import WAYS, verdict
+from battlebot.api.verdicts import WAYS, named, verdict
 from battlebot.referee.match import Fault, Reason
 from battlebot.wire import closing
 
@@ -188,6 +188,7 @@ def test_of_64_the_first_are_named() -> None:
     sentence = verdict({"players": bots, "victor": None, "reason": "complete", "match": {"places": places}})
     assert sentence.startswith("bot0, bot1, bot2, bot3, bot4, bot5, bot6, bot7 and 12 more share the first place")
     assert len(sentence) < 500
+    assert named(list("abcdefgh")) == "a, b, c, d, e, f, g and h"
 
 
 def test_every_way_in_which_we_end_a_connection_is_told_in_words() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import redis
 from cup import cup
-from hall import Hall
+from hall import GAME, Hall
 from records import reserve
 
 from battlebot.arena.live.archiving import game_document
@@ -326,6 +326,23 @@ def test_a_round_robin_reads_only_what_is_not_over_and_pairs_the_same(pairer: Pa
     )
     assert storage.ledger.void("numberwang", "robin", "m0", Why("ann", "a cable"), lambda contest: Change(contest, []))
     assert FORM.due(look())[0] == schedule.meetings[0]
+
+
+@pytest.mark.parametrize("form", ["open", "round-robin"])
+def test_who_waits_but_is_not_on_the_list_is_not_paired(form: str, hall: Hall) -> None:
+    """It came while anybody might, before the organiser named the entrants; it stands in no ranking, either."""
+    for bot in "abc":
+        hall.storage.bots.register(GAME, bot, "owner", b"sealed")
+    hall.organiser.create(GAME, {"name": "cup", "meetings": 1}, "ann")
+    hall.storage.standings.enter([(GAME, "cup", bot) for bot in "abc"])
+    hall.wait("cab")
+    hall.organiser.change(GAME, "cup", {"format": form, "entrants": ["a", "b"]}, "ann")
+    hall.do("start")
+    [match] = hall.pair()
+    assert {seat.bot for seat in match.seats} == {"a", "b"}
+    rows = hall.lookout().ranking(hall.contest())
+    assert [row["bot_id"] for row in rows] == ["a", "b"]
+    assert hall.lookout().progress(hall.contest(), rows)["planned"] == 1
 
 
 def cancel(hall: Hall) -> None:

@@ -16,10 +16,10 @@ from celery import Celery
 from processes import command, descendants, eventually, survivors
 
 from battlebot.config import Settings
-from battlebot.embedded.address import server_url
+from battlebot.embedded.address import check_port, server_url
 from battlebot.embedded.commands import environment, web_command, worker_command
 from battlebot.embedded.process import Child, Program
-from battlebot.embedded.server import running, with_bots_here
+from battlebot.embedded.server import TCP_PORT_BY, running, with_bots_here
 from battlebot.embedded.stores import embedded_stores
 from battlebot.errors import EmbeddedError
 
@@ -218,6 +218,15 @@ def test_a_chosen_tcp_port_in_use_is_one_clear_line(make_settings: Make) -> None
             EmbeddedError, match=rf"^Something listens on 127.0.0.1:{port} already\. .*BATTLEBOT_TCP_PORT"
         ):
             running(make_settings(tcp_port=port), wsgi_module="standin").__enter__()
+
+
+def test_a_host_that_is_not_this_machines_is_one_clear_line() -> None:
+    """It also says which setting names the port: that of the TCP door is not --port."""
+    host = "192.0.2.1"  # an address for documentation, nobody's (RFC 5737)
+    with pytest.raises(EmbeddedError, match=r"Cannot assign requested address\. .* by BATTLEBOT_PORT or --port\."):
+        check_port(host, 3000)
+    with pytest.raises(EmbeddedError, match="another port by BATTLEBOT_TCP_PORT; 0: no TCP door"):
+        check_port(host, 5233, TCP_PORT_BY)
 
 
 def test_a_tcp_port_that_is_the_web_nodes_is_one_clear_line(make_settings: Make) -> None:

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from clocks import Clock
 from cluster import free_port, wait_for
 from cup import cup
 from httpbots import Bots
@@ -156,6 +158,23 @@ def test_half_of_an_entrants_places_are_kept_for_its_contest(attendance: Attenda
     client.srem(keys.asked_at("http://127.0.0.1:9/"), 0)
     attendance.look()
     assert [ticket.bot for ticket in attendance.queues.tickets(GAME)] == ["url-bot"]
+    client.sadd(keys.asked_at("http://127.0.0.1:9/"), *range(most))
+    attendance.look()
+    assert attendance.queues.tickets(cup) == attendance.queues.tickets(GAME) == []
+
+
+def test_who_is_not_to_be_asked_waits_nowhere(attendance: Attendance) -> None:
+    """Switched off from its registration on; withdrawn from the contest. The others are to be paired."""
+    bots, contests, asked = attendance.storage.bots, attendance.storage.contests, list[tuple[str, str]]()
+    attendance.ask_pairing = lambda *where: asked.append(where)
+    for name, available in (("off", False), ("withdrawn", True), ("second", True)):
+        bots.register(GAME, name, "owner", b"", url=f"http://127.0.0.1:9/{name}", available=available)
+    listed = ["url-bot", "off", "withdrawn", "second"]
+    contests.create(cup(game=GAME, format="round-robin", entrants=listed, withdrawn=("withdrawn",)))
+    attendance.look()
+    assert {ticket.bot for ticket in attendance.queues.tickets(GAME)} == {"url-bot", "withdrawn", "second"}
+    waiting = attendance.queues.tickets(keys.queue_name(GAME, "cup"))
+    assert ({ticket.bot for ticket in waiting}, set(asked)) == ({"url-bot", "second"}, {(GAME, "cup")})
 
 
 def test_matches_outside_contests_take_none_of_the_kept_places_by_many_tickets(attendance: Attendance) -> None:
@@ -279,6 +298,50 @@ def test_a_paused_bot_that_the_server_could_not_test_is_as_it_was(attendance: At
     assert attendance.health.paused_until_s([url]) == before
     assert "lastTest" not in (attendance.storage.bots.find("away") or {})
     assert attendance._tried == set()
+
+
+def test_a_pause_has_its_time_and_then_a_test(attendance: Attendance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a bot that may be asked; one that fails pauses it for longer, one that it passes has it wait for others."""
+    url, clock, tested = "http://127.0.0.1:9/", Clock(round(time.time())), list[float]()
+
+    def test(game: str, bot: str, address: str) -> dict[str, Any]:
+        tested.append(clock.now_s)
+        return {"ok": len(tested) == 2}
+
+    def waiting() -> list[str]:
+        attendance.look()
+        return [ticket.bot for ticket in attendance.queues.tickets(GAME)]
+
+    monkeypatch.setattr("battlebot.stateless.attendance.in_background", lambda work, *arguments: work(*arguments))
+    attendance.trial = Mock(of=test)
+    attendance.now_s, attendance.health = clock, Health(Scripts(attendance.store.client), clock)
+    assert waiting() == ["url-bot"]
+    began_s = clock.now_s
+    attendance.health.pause(url)
+    clock.now_s += FIRST_PAUSE_S - 1
+    assert (waiting(), tested) == ([], [])
+    clock.now_s += 1
+    attendance.storage.bots.change("url-bot", {"available": False})
+    assert (waiting(), tested) == ([], [])
+    attendance.storage.bots.change("url-bot", {"available": True})
+    assert (waiting(), tested) == ([], [began_s + FIRST_PAUSE_S])
+    clock.now_s += 2 * FIRST_PAUSE_S - 1
+    assert (waiting(), len(tested)) == ([], 1)
+    clock.now_s += 1
+    assert (waiting(), len(tested)) == ([], 2)
+    assert waiting() == ["url-bot"]
+    assert (attendance.storage.bots.find("url-bot") or {})["lastTest"] == {"ok": True}
+
+
+def test_a_paused_bot_of_a_game_that_was_removed_is_left_alone(
+    attendance: Attendance, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is nothing to test it with, until the game is put back."""
+    attendance.storage.bots.register("removed", "bereft", "owner", b"", url="http://127.0.0.1:9/b", available=True)
+    Health(Scripts(attendance.store.client), lambda: time.time() - 2 * FIRST_PAUSE_S).pause("http://127.0.0.1:9/b")
+    attendance.trial = Trial(attendance.registry, settings, make_askers(settings))
+    monkeypatch.setattr("battlebot.stateless.attendance.in_background", lambda work, *arguments: work(*arguments))
+    assert attendance.look() == 1
 
 
 def test_who_asks_when_attendance_was_taken_learns_of_the_last_that_was_done(

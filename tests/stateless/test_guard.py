@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import socket
 from collections.abc import Callable
@@ -140,6 +141,13 @@ def test_a_name_that_turns_private_is_not_connected_to(resolve: Resolve, bots: B
     assert (reply.failure.code, bots.connections) == ("bad-address", 0)
 
 
+def test_whom_the_system_connects_to_instead_is_asked_nothing(bots: Bots, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some systems take one address for another, as 0.0.0.0 for this machine: the peer is looked at once more."""
+    monkeypatch.setattr(Guard, "addresses", lambda *_: [(socket.AF_INET, "0.0.0.0")])
+    reply = asked(bots, f"http://bots.example:{bots.server_port}/good", Guard(networks=["0.0.0.0/32"]))
+    assert (reply.failure.code, bots.asked["good"]) == ("bad-address", 0)
+
+
 OLD_FORMS = ["2130706433", "0x7f000001", "0177.0.0.1", "127.1", "127.0.1", "0x7f.0.0.1", "0", "1.2.3.08", "1.2.3.4.5"]
 
 
@@ -271,3 +279,24 @@ def test_where_no_name_can_be_resolved_it_is_the_servers_failure(resolve: Resolv
             guard.addresses(name, 80)
         assert failed.value.ours
     assert names == ["bots.example", CONTROL_NAME, "other.example"]
+
+
+def test_what_this_machine_lacks_is_no_bots_failure(
+    resolve: Resolve, bots: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A resolver, file descriptors; but a bot that refuses its connections has failed itself."""
+    resolve(dict.fromkeys(["bots.example", CONTROL_NAME], socket.gaierror(socket.EAI_AGAIN, "no")))
+    failures = [asked(bots, "http://bots.example/", Guard()).failure]
+    for lacking in (errno.EMFILE, errno.ECONNREFUSED):
+
+        def connect(*_: Any, code: int = lacking) -> None:
+            raise OSError(code, "no")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(socket.socket, "connect", connect)
+            failures.append(asked(bots, bots.url("good"), Guard(loopback=True)).failure)
+    assert [(failure.code, failure.ours) for failure in failures] == [
+        ("unresolved", True),
+        ("server", True),
+        ("unreachable", False),
+    ]

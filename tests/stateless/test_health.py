@@ -14,7 +14,7 @@ from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
 from battlebot.redisio.scripts import Scripts
 from battlebot.stateless.asking import Failure, Question, Reply
-from battlebot.stateless.health import FIRST_PAUSE_S, LONGEST_PAUSE_S, PAUSED_AFTER, Health
+from battlebot.stateless.health import FAILURES, FIRST_PAUSE_S, LATENCIES, LONGEST_PAUSE_S, PAUSED_AFTER, Health
 
 URL = "http://bots.example/a"
 START_S = 1_700_000_000.0
@@ -75,6 +75,16 @@ def test_failures_before_an_answer_are_not_in_a_row_with_those_after_it(health: 
     assert note(health, good=False) == [URL]
 
 
+def test_failures_of_the_server_say_nothing_of_a_url(health: Health) -> None:
+    """However many there are: a NATS that is away, say, pauses no bot."""
+    for _ in range(PAUSED_AFTER):
+        failed = Reply(None, Failure("nats-away", "NATS does not answer.", ours=True, away=True), 0.1)
+        health.note(Question(URL, "battlecube", "m", "a", {}, 5.0), failed)
+    assert health.flush() == []
+    report = health.report(URL, "a")
+    assert (report["failures"], report["failuresInARow"], report["answers"]) == ([], 0, 0)
+
+
 def test_pauses_that_follow_one_another_grow(health: Health, clock: Clock) -> None:
     """Also where the url passes its test, and answers, and fails then; up to an hour. After a good while it is anew."""
     pause_s = FIRST_PAUSE_S
@@ -129,6 +139,20 @@ def test_a_bot_is_shown_the_failures_of_its_own_alone(health: Health) -> None:
     report = health.report(URL, "b")
     assert [failure["bot_id"] for failure in report["failures"]] == ["b"]
     assert (report["failuresInARow"], report["answers"], report["p50Ms"], report["p99Ms"]) == (2, 1, 100.0, 100.0)
+
+
+def test_only_the_latest_answers_and_failures_are_kept(health: Health, clock: Clock) -> None:
+    """A url that is asked for days on end is judged by what it does now, and takes no more room."""
+    for _ in range(LATENCIES):
+        answered(health, URL, 0.1)
+    health.flush()
+    answered(health, URL, 0.2)
+    for _ in range(FAILURES + 1):
+        clock.now_s += 1.0
+        note(health, good=False)
+    report = health.report(URL, "a")
+    assert (report["answers"], len(report["failures"])) == (LATENCIES, FAILURES)
+    assert report["failures"][0]["at"] == clock.now_s * 1000
 
 
 def test_percentiles_are_of_the_nearest_rank(health: Health) -> None:

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 from cluster import wait_for
+from nats.errors import ProtocolError
 from natsbots import PASS, NatsBot, response
 
 from battlebot.stateless.nats.acknowledger import ROUND_MOST
-from battlebot.stateless.nats.client import LineClient, Parser
+from battlebot.stateless.nats.client import LONGEST_LINE, LineClient, Parser
 from battlebot.stateless.nats.line import NatsLine, Silence
 from battlebot.wire.macondo.history import from_response, history_of, to_request
 from games import crossword
@@ -223,3 +224,23 @@ def test_however_it_is_cut_it_is_read_alike(size: int) -> None:
         "'No'",
         (3, b"b", b"r", b"", b""),
     ]
+
+
+NEVER_SENT = {
+    "an unknown word": b"NOPE\r\n",
+    "a message without numbers": b"MSG\r\nabc\r\n",
+    "a message without a subscription": b"MSG 1\r\nabc\r\n",
+    "a size that is no number": b"MSG a 1 x\r\nabc\r\n",
+    "a size below nothing": b"MSG a 1 -5\r\nabcdefg\r\n",
+    "headers longer than all": b"HMSG a 1 4 2\r\nabcdefg\r\n",
+    "a line without end": b"x" * (LONGEST_LINE + 1),
+}
+
+
+@pytest.mark.parametrize("name", NEVER_SENT)
+def test_what_no_server_sends_ends_the_connection(name: str) -> None:
+    """By the one error at which it is made anew; nothing of it is taken for a message."""
+    heard = Heard()
+    with pytest.raises(ProtocolError):
+        asyncio.run(Parser(heard).parse(NEVER_SENT[name]))  # type: ignore[arg-type]
+    assert heard.found == []

@@ -123,7 +123,9 @@ def test_a_connected_bot_plays_battlecube_against_one_behind_http(served: tuple[
             assert update.get("turn", {}).get("player", "walker") == "walker"
             if "walker" in state["waitingFor"] and state["currentTick"] > answered:
                 answered = state["currentTick"]
-                peer.send({"tasks": [{"task": "MOVE", "direction": "+X"}]})
+                x = {row["name"]: row["x"] for row in state["positions"]}
+                # away from the other, so that they never crash
+                peer.send({"tasks": [{"task": "MOVE", "direction": "+X" if x["walker"] > x["stone"] else "-X"}]})
     assert (state["victor"], state["lost"][0]["cause"]) == ("stone", "Player moved out of bounds")
 
 

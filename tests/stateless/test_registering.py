@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from threading import BoundedSemaphore
 
 import pytest
+from cluster import wait_for
 from httpbots import Bots
 
 from battlebot.arena.live.queue import Queues
@@ -13,7 +17,7 @@ from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.presence import Presence
 from battlebot.config import Settings
-from battlebot.errors import Unavailable
+from battlebot.errors import BadAddress, NameTaken, Refused, TooMany, Unavailable
 from battlebot.redisio.connection import connect
 from battlebot.redisio.scripts import Scripts
 from battlebot.rules.registry import discover
@@ -25,22 +29,93 @@ from battlebot.storage import Storage
 from battlebot.storage.vault import Vault
 
 
+@pytest.fixture
+def directory(settings: Settings, storage: Storage) -> Iterator[Directory]:
+    """Keeps the names and their credentials."""
+    client = connect(settings.redis_url)
+    used_names = partial(Presence(client).used_names, settings.node_timeout_s)
+    yield Directory(storage, Vault("0123456789abcdef"), used_names, Copies(client))
+    client.close()
+
+
+@pytest.fixture
+def owners(settings: Settings, storage: Storage, directory: Directory) -> Iterator[StatelessBots]:
+    """What is done for owners."""
+    client = connect(settings.redis_url)
+    trial = Trial(discover(), settings, make_askers(replace(settings, bot_loopback=True), keeps=False))
+    yield StatelessBots(storage, directory, trial, Health(Scripts(client)), Queues(client))
+    client.close()
+
+
 def test_whoever_is_registered_is_told_its_password_though_mongodb_goes_away(
-    settings: Settings, storage: Storage, bots: Bots, monkeypatch: pytest.MonkeyPatch
+    owners: StatelessBots, directory: Directory, storage: Storage, bots: Bots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is given out once: with an error instead, its owner could have neither the bot nor another of its name."""
 
     def away(*_: object) -> None:
         raise Unavailable("MongoDB does not answer now.")
 
-    client = connect(settings.redis_url)
-    used_names = partial(Presence(client).used_names, settings.node_timeout_s)
-    directory = Directory(storage, Vault("0123456789abcdef"), used_names, Copies(client))
-    trial = Trial(discover(), settings, make_askers(replace(settings, bot_loopback=True), keeps=False))
-    owners = StatelessBots(storage, directory, trial, Health(Scripts(client)), Queues(client))
     monkeypatch.setattr(storage.bots, "change", away)
     pass_hash = owners.register("numberwang", "url-bot", "owner", bots.url("counting"), True)
     directory.check_owner("numberwang", "url-bot", pass_hash)
     shown = owners.show("numberwang", "url-bot")
     assert (shown["state"], shown["lastTest"]["ok"]) == ("ready", True)
+
+
+@pytest.mark.parametrize("available", [None, True, False])
+def test_a_bot_that_connects_may_be_given_a_url(
+    available: bool | None, owners: StatelessBots, directory: Directory, storage: Storage, bots: Bots
+) -> None:
+    """It is asked there from then on, unless its owner says otherwise."""
+    directory.register("numberwang", "moved", "owner")
+    with pytest.raises(Refused):
+        owners.change("numberwang", "moved", {"url": None, "available": True})
+    shown = owners.change("numberwang", "moved", {"url": bots.url("counting"), "available": available})
+    assert (shown["state"], shown["lastTest"]["ok"]) == ("off" if available is False else "ready", True)
+    [row] = storage.bots.stateless()
+    assert row["available"] is (available is not False)
+
+
+def test_what_can_be_refused_without_a_test_request_is(owners: StatelessBots, bots: Bots) -> None:
+    """A name that is taken, an address that may not be asked: also of a bot that has another."""
+    owners.register("numberwang", "url-bot", "owner", bots.url("counting"), True)
+    with pytest.raises(NameTaken):
+        owners.register("numberwang", "url-bot", "owner", bots.url("counting"), True)
+    with pytest.raises(BadAddress):
+        owners.register("numberwang", "other", "owner", "http://10.0.0.1/", True)
+    with pytest.raises(BadAddress):
+        owners.change("numberwang", "url-bot", {"url": "http://10.0.0.1/"})
+    assert bots.asked["counting"] == 1
+
+
+def test_only_so_many_bots_are_tested_at_a_time(
+    owners: StatelessBots, bots: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that hang would have all of a process; who comes when they are done is tested."""
+    monkeypatch.setattr(owners, "_tests", BoundedSemaphore(1))
+    register = partial(owners.register, "battlecube", owner="owner", available=True)
+    with ThreadPoolExecutor(1) as other:
+        hanging = other.submit(register, bot_id="slow", url=bots.url("hanging"))
+        wait_for(lambda: bots.asked["hanging"] == 1, "the test request")
+        with pytest.raises(TooMany):
+            register(bot_id="quick", url=bots.url("good"))
+        bots.hanging.set()
+        hanging.result()
+    register(bot_id="quick", url=bots.url("good"))
+
+
+def test_an_owners_test_is_kept_and_ends_a_pause_if_it_is_passed(
+    owners: StatelessBots, directory: Directory, settings: Settings, bots: Bots
+) -> None:
+    """A bot that connects has nothing to test."""
+    url, client = bots.url("counting"), connect(settings.redis_url)
+    owners.register("numberwang", "url-bot", "owner", url, True)
+    Health(Scripts(client)).pause(url)
     client.close()
+    assert owners.show("numberwang", "url-bot")["state"] == "paused"
+    result = owners.test("numberwang", "url-bot")
+    shown = owners.show("numberwang", "url-bot")
+    assert (shown["state"], shown["lastTest"]) == ("ready", result)
+    directory.register("numberwang", "connecting", "owner")
+    with pytest.raises(Refused):
+        owners.test("numberwang", "connecting")

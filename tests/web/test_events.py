@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from cluster import wait_for
-from webhouse import House
+from webhouse import House, house
 
 from battlebot.api import streams
+from battlebot.config import Settings
+from battlebot.errors import TooMany, Unavailable, UnknownContest
 from battlebot.redisio import keys
 from battlebot.web import pages, snapshots
 
@@ -97,13 +101,16 @@ def test_what_happens_at_once_travels_together(home: House, monkeypatch: pytest.
 
 
 def test_a_script_may_ask_for_heartbeats_that_it_can_see(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As events with data; without asking they are comments, which nobody has to understand."""
-    monkeypatch.setattr(streams, "HEARTBEAT_S", 0.2)
+    """As events with data; without asking they are comments, which nobody has to understand. One in each period."""
+    monkeypatch.setattr(streams, "HEARTBEAT_S", 0.1)
     home.contest(bots=("a", "b"))
     for question, event in (("?alive=1", "event: alive\ndata: {}\n"), ("", "")):
         with stream(home, f"{CONTEST}{question}") as open_stream:
             open_stream.next()
             assert open_stream.next() == f": nothing has happened\n{event}\n"
+            asked_s = time.monotonic()
+            open_stream.next()
+            assert time.monotonic() - asked_s >= 0.1
 
 
 def test_an_announcement_that_changes_nothing_is_not_sent(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,6 +157,32 @@ def test_a_games_stream_tells_of_its_matches(home: House) -> None:
         assert match_id in open_stream.data()["sections"]["recent"]
 
 
+def test_a_stream_tells_that_it_cannot_look_and_that_nothing_is_left(
+    home: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is seen after a failure is sent again, though it is the same; where nothing is left the stream ends."""
+    outcomes: list[Any] = [None, Unavailable("MongoDB does not answer now."), None, UnknownContest("It is gone.")]
+
+    def look(game: str, name: str) -> streams.Snapshot:
+        if (failure := outcomes.pop(0)) is not None:
+            raise failure
+        return snapshots.contest_snapshot(game, name)
+
+    monkeypatch.setattr(pages, "contest_snapshot", look)
+    monkeypatch.setattr(streams, "FRESH_S", 0.0)
+    home.contest(bots=("a", "b"))
+    with stream(home, CONTEST) as open_stream:
+        first = open_stream.data()
+        for expected in ("\nevent: unavailable\n", None, "\nevent: gone\n"):
+            announce(home, keys.contest_events("noughtsandcrosses", "autumn"))
+            if expected is None:
+                assert open_stream.data() == first
+            else:
+                assert expected in open_stream.next()
+        with pytest.raises(StopIteration):
+            open_stream.next()
+
+
 @pytest.mark.parametrize("path", ["/web/chess/events", f"{WEB}/contests/none/events", f"{WEB}/matches/none/events"])
 def test_a_stream_of_nothing_is_a_json_404(home: House, path: str) -> None:
     """Before anything is streamed; a script reads it, so it is no page. Nobody stays subscribed."""
@@ -170,5 +203,65 @@ def test_who_goes_away_is_unsubscribed(home: House) -> None:
 
 
 def test_head_does_not_stream(home: House) -> None:
-    """It would never end."""
-    assert home.client.head(CONTEST).data == b""
+    """It would never end, and nobody would close it."""
+    home.contest("spring")
+    answer = home.client.head(f"{WEB}/contests/spring/events", buffered=False)
+    assert (answer.status_code, answer.mimetype, answer.data) == (200, "text/event-stream", b"")
+    assert home.context.redis.pubsub_numsub(keys.contest_events("noughtsandcrosses", "spring"))[0][1] == 0
+
+
+def test_a_node_has_so_many_streams_in_all_and_for_each_address() -> None:
+    """Also on one page; who closes one may open another."""
+    shared = streams.Shared(3, 2)
+    with ExitStack() as opened:
+        for page, address in (("/a", "one"), ("/b", "one")):
+            opened.enter_context(shared.stream(page, address))
+        with pytest.raises(TooMany), shared.stream("/c", "one"):
+            pass
+        for _ in range(2):
+            with shared.stream("/a", "two"), pytest.raises(TooMany), shared.stream("/a", "three"):
+                pass
+    for _ in range(2):
+        with shared.stream("/a", "one"), shared.stream("/a", "one"):
+            pass
+
+
+def test_streams_of_an_ipv6_network_are_of_one_address(settings: Settings) -> None:
+    """Whoever has a /64 has as many addresses as he likes."""
+    with house(replace(settings, max_streams_per_address=1)) as home, ExitStack() as opened:
+        home.contest()
+
+        def status(address: str) -> int:
+            answer = home.client.get(CONTEST, buffered=False, environ_base={"REMOTE_ADDR": address})
+            opened.callback(answer.close)
+            return answer.status_code
+
+        assert [status(f"2001:db8::{rest}") for rest in ("1", "2", "1:0:0:0:1")] == [200, 429, 200]
+
+
+def test_streams_of_a_page_share_its_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look that is recent enough serves all; another is made `FRESH_S` later, however often it is asked for."""
+    monkeypatch.setattr(streams, "FRESH_S", 0.05)
+    shared, looks = streams.Shared(9, 9), list[float]()
+
+    def look() -> streams.Snapshot:
+        looks.append(time.monotonic())
+        return streams.Snapshot({"look": len(looks)})
+
+    for since_s, number in ((0.0, 1), (0.0, 1), (float("inf"), 2), (0.0, 2)):
+        assert shared.look("/a", look, since_s).data == {"look": number}
+    assert looks[1] - looks[0] >= 0.05
+
+
+def test_streams_of_a_page_share_its_failures() -> None:
+    """A database that is away keeps each of them waiting once, and not one after another."""
+    shared, looks = streams.Shared(9, 9), list[int]()
+
+    def fail() -> streams.Snapshot:
+        looks.append(1)
+        raise Unavailable("MongoDB does not answer now.")
+
+    for _ in range(3):
+        with pytest.raises(Unavailable):
+            shared.look("/a", fail, 0.0)
+    assert len(looks) == 1

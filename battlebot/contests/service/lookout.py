@@ -48,6 +48,9 @@ class Lookout:
         game, name = contest.where
         points, kind = contest.points, kind_of(contest)
         rows = self.storage.standings.of_contest(game, name)
+        # bots may have come before the contest had its list
+        members = set(contest.bots([row["bot_id"] for row in rows]))
+        rows = [row for row in rows if row["bot_id"] in members]
         ranked = kind.ranking(
             contest.listed,
             rows,
@@ -150,7 +153,7 @@ class Lookout:
             due = [one for one in kind.due(situation) if bot in one.bots]
             left = list(dict.fromkeys(other for one in due for other in one.bots if other != bot))
             return left, not left and comes_later(kind, situation, bot)
-        there = entered - set(contest.withdrawn)
+        there = set(contest.bots(entered)) - set(contest.withdrawn)
         if bot not in there:
             return [], False
         others = dict.fromkeys(sorted(there - {bot}), 0)

@@ -131,8 +131,9 @@ class Pairer:
         sight = (contest.created_at, contest.revision, frozenset(tickets))
         if not kind.CLOSED and self._was_in_vain(queue, sight):
             return 0, False
-        withdrawn = set(contest.withdrawn)
-        waiting = [Waiter(ticket.bot, text) for text, ticket in tickets.items() if ticket.bot not in withdrawn]
+        # bots may have come before the contest had its list
+        members = set(contest.bots([ticket.bot for ticket in tickets.values()])).difference(contest.withdrawn)
+        waiting = [Waiter(ticket.bot, text) for text, ticket in tickets.items() if ticket.bot in members]
         situation = self.situation(contest, sorted({waiter.bot for waiter in waiting}))
         if kind.TOGETHER:
             situation = replace(situation, gone=self._gone(contest, {waiter.bot for waiter in waiting}))

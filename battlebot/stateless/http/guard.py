@@ -49,7 +49,7 @@ class Guard:
         if inner is not None:
             # the connection ends at the embedded address
             return self.permits(inner)
-        if any(address.version == network.version and address in network for network in self._networks):
+        if any(address in network for network in self._networks):
             return True
         return is_public(address)
 
@@ -89,7 +89,7 @@ def forbidden(host: str) -> BadAddress:
 
 def is_public(address: Internet) -> bool:
     """Whether the address is on the public Internet, by IANA's registries and a few further exclusions."""
-    if not address.is_global or address.is_multicast or address.is_reserved or address.is_unspecified:
+    if not address.is_global or address.is_multicast:
         return False
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in network for network in NEVER_V4)
