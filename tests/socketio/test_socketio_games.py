@@ -15,7 +15,7 @@ from httpbots import Bots
 from viewers import NOOP_GAME, VIEWERS, Original, Today, Viewer, game
 
 from battlebot.arena.live.making import new_match
-from battlebot.arena.live.store import MatchStore
+from battlebot.arena.live.store import Beginning, MatchStore
 from battlebot.redisio.connection import connect
 from battlebot.referee.replay import check_match
 from battlebot.rules.registry import discover
@@ -270,7 +270,7 @@ def test_a_match_of_another_game_cannot_be_watched(parts: Cluster, nodes: Nodes)
     seats = [("a", "nobody/1.1"), ("b", "nobody/2.1")]
     match = new_match(discover()["crossword"], seats, parts.settings, time.time())
     client = connect(parts.settings.redis_url)
-    assert MatchStore(client).begin(match, "crossword", [], [])
+    assert MatchStore(client).begin(Beginning(match, [], []), "crossword")
     client.close()
     with Original(nodes[0]) as viewer:
         viewer.say("WATCH_GAME", match.id)
