@@ -67,6 +67,8 @@ class DataFolder:
             key = path.read_text().strip()
         except OSError as error:
             raise EmbeddedError(f"The secret key {path} cannot be read: {error.strerror}.") from error
+        except UnicodeDecodeError:
+            raise EmbeddedError(f"The secret key {path} is not text: restore it, or set SECRET_KEY.") from None
         if not key:
             raise EmbeddedError(f"The secret key {path} is empty: restore it, or set SECRET_KEY.")
         return key

@@ -35,11 +35,12 @@ def test_the_secret_key_is_made_once_and_kept(tmp_path: Path) -> None:
     assert len(keys[0]) == 64
 
 
-def test_an_empty_key_is_refused_and_not_replaced(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("key", "told"), [(b"", "is empty: restore it"), (b"\xff\xfe\x80", "is not text: restore it")])
+def test_a_key_that_is_none_is_refused_and_not_replaced(tmp_path: Path, key: bytes, told: str) -> None:
     """What it encrypted would be lost for good."""
     folder = DataFolder(tmp_path / "data")
-    (folder.path / "secret_key").touch()
-    with pytest.raises(EmbeddedError, match="is empty: restore it"):
+    (folder.path / "secret_key").write_bytes(key)
+    with pytest.raises(EmbeddedError, match=told):
         folder.secret_key()
     folder.close()
 

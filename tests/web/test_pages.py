@@ -278,6 +278,18 @@ def test_pages_of_older_matches_are_not_kept_for_the_time_without_mongodb(
         page_at(home.client, older, 503)
 
 
+def test_the_turns_of_a_replay_push_out_no_other_page(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is a page of its own, and a viewer who plays a match loads them all."""
+    monkeypatch.setattr("battlebot.web.stale.MOST_KEPT", 1)
+    about = {"seq": 1, "fault": "none", "void": False, "evidence": {}, "seed": 1, "options": {}, "version": 1}
+    match_id = home.play("a", "b", "a", match=about)
+    page_at(home.client, "/")
+    page_at(home.client, f"{WEB}/matches/{match_id}/turns/1")
+    home.app.extensions[CONTEXT_KEY] = replace(home.context, away=lambda: {"mongodb": 0.0})
+    assert "This page is shown as it was at" in page_at(home.client, "/").text
+    page_at(home.client, f"{WEB}/matches/{match_id}/turns/1", 503)
+
+
 def test_a_kept_page_names_the_host_of_whom_it_is_shown_to(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """One version is kept for all: whoever makes up names of hosts pushes nothing out."""
     monkeypatch.setattr("battlebot.web.stale.MOST_KEPT", 2)
