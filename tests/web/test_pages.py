@@ -430,6 +430,21 @@ def test_what_is_not_there_is_a_404_page(client: FlaskClient, path: str) -> None
     assert "/" in page.values("a", "href")
 
 
+def test_a_match_has_its_page_under_its_own_game_alone(home: House) -> None:
+    """Another game's rules could not show it."""
+    for match_id in (home.play("a", "b", "a"), home.begin("a", "b").id):
+        page_at(home.client, f"{WEB}/matches/{match_id}")
+        page_at(home.client, f"/web/connectfour/matches/{match_id}", 404)
+
+
+def test_without_mongodb_a_live_match_is_shown_and_of_another_it_is_not_said_that_there_is_none(home: House) -> None:
+    """It may be in the record."""
+    match_id, live = home.play("a", "b", "a"), home.begin("a", "b").id
+    home.app.extensions[CONTEXT_KEY] = replace(home.context, away=lambda: {"mongodb": 0.0})
+    assert "The match is being played." in page_at(home.client, f"{WEB}/matches/{live}").text
+    page_at(home.client, f"{WEB}/matches/{match_id}", 503)
+
+
 def test_nothing_hostile_gets_through(home: House) -> None:
     """Names, owners and turns are whatever their authors like; none of it becomes markup."""
     a, b = HOSTILE, HOSTILE[::-1].strip()
