@@ -86,12 +86,10 @@ def socket_folder(data: Path) -> Path:
     so that the folder a killed server left behind is reused. Raises EmbeddedError if no such folder can be made.
     """
     name = f"battlebot-{os.geteuid()}-{hashlib.sha256(os.fsencode(data.resolve())).hexdigest()[:12]}"
-    roots = [root for root in (tempfile.gettempdir(), "/tmp") if len(os.fsencode(root)) + 50 <= _SOCKET_PATH_BYTES]  # noqa: S108
-    if not roots:
-        raise EmbeddedError(
-            "The folder of temporary files has too long a path for sockets: set TMPDIR to a shorter one."
-        )
-    folder = Path(roots[0]) / name
+    # the folder of temporary files may have too long a path, too
+    roots = (tempfile.gettempdir(), "/tmp")  # noqa: S108
+    root = next(root for root in roots if len(os.fsencode(root)) + 50 <= _SOCKET_PATH_BYTES)
+    folder = Path(root) / name
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
@@ -100,6 +98,6 @@ def socket_folder(data: Path) -> Path:
     except FileExistsError:
         pass
     except OSError as error:
-        raise EmbeddedError(f"No folder for sockets can be made in {roots[0]}: {error.strerror}.") from error
+        raise EmbeddedError(f"No folder for sockets can be made in {root}: {error.strerror}.") from error
     # Another user has taken the name (/tmp is shared): any other name will do
-    return Path(tempfile.mkdtemp(prefix="battlebot-", dir=roots[0]))
+    return Path(tempfile.mkdtemp(prefix="battlebot-", dir=root))

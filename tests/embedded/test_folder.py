@@ -2,6 +2,7 @@
 
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,11 @@ def test_the_folder_and_what_is_in_it_are_its_owners_alone(tmp_path: Path) -> No
     """Nobody else on the machine may read a bot's secrets."""
     folder = DataFolder(tmp_path / "data")
     folder.secret_key()
-    modes = {path.name: mode(path) for path in (folder.path, folder.sockets, folder.path / "secret_key")}
+    within = {name: mode(folder.path / name) for name in ("valkey", "mongod", "logs", "secret_key")}
+    modes = (mode(folder.path), mode(folder.sockets))
     folder.close()
-    assert modes == {"data": 0o700, folder.sockets.name: 0o700, "secret_key": 0o600}
+    assert within == {"valkey": 0o700, "mongod": 0o700, "logs": 0o700, "secret_key": 0o600}
+    assert modes == (0o700, 0o700)
 
 
 def test_the_secret_key_is_made_once_and_kept(tmp_path: Path) -> None:
@@ -63,8 +66,12 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(place: str, tmp_path:
     assert "\n" not in str(caught.value)
 
 
-def test_sockets_fit_however_deep_the_folder_is(tmp_path: Path) -> None:
-    """A socket's path may have 104 bytes, and a folder's 4,096."""
+@pytest.mark.parametrize("temporary", [None, "/tmp/a-folder-of-a-user/" + "of-a-job/" * 9])
+def test_sockets_fit_however_deep_the_folder_is(
+    tmp_path: Path, temporary: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A socket's path may have 104 bytes, and a folder's 4,096: that of temporary files, too."""
+    monkeypatch.setattr(tempfile, "tempdir", temporary or tempfile.gettempdir())
     folder = DataFolder(tmp_path.joinpath(*["a-rather-long-name"] * 12))
     length = len(os.fsencode(folder.sockets / "mongod.sock"))
     folder.close()
