@@ -35,6 +35,7 @@ class DataFolder:
         try:
             self._take_lock()
             self.sockets = socket_folder(self.path)
+            os.write(self._lock, os.fsencode(self.sockets) + b"\n")
         except BaseException:
             os.close(self._lock)
             raise
@@ -43,7 +44,7 @@ class DataFolder:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            holder = os.read(self._lock, 20).decode(errors="replace").strip() or "unknown"
+            holder = os.read(self._lock, 20).decode(errors="replace").partition("\n")[0] or "unknown"
             raise EmbeddedError(
                 f"Another Battlebot (process {holder}) uses the data folder {self.path}."
                 " Stop it, or choose another folder by BATTLEBOT_DATA or --data."
@@ -77,6 +78,18 @@ class DataFolder:
         """Remove the sockets and release the lock. The data stay."""
         shutil.rmtree(self.sockets, ignore_errors=True)
         os.close(self._lock)
+
+
+def sockets_in_use(data: Path) -> Path | None:
+    """The folder of the sockets of the server that uses a data folder; None while it has noted none.
+
+    Another user, or a shell with another TMPDIR, could not derive it. Raises EmbeddedError if it cannot be read.
+    """
+    try:
+        noted = (data / "lock").read_bytes().split(b"\n")[1:2]
+    except OSError as error:
+        raise EmbeddedError(f"The lock of {data} cannot be read: {error.strerror}.") from error
+    return Path(os.fsdecode(noted[0])) if noted and noted[0] else None
 
 
 def socket_folder(data: Path) -> Path:

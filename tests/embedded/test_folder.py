@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from battlebot.cli.database import running_stores
+from battlebot.config import Settings
 from battlebot.embedded.folder import DataFolder
+from battlebot.embedded.mongod import mongod_uri
+from battlebot.embedded.valkey import valkey_url
 from battlebot.errors import EmbeddedError
 
 
@@ -87,6 +91,21 @@ def test_the_sockets_place_is_the_same_at_each_start_and_gone_between(tmp_path: 
     second.close()
     assert second.sockets == first.sockets
     assert not second.sockets.exists()
+
+
+def test_the_sockets_of_a_running_server_are_found_from_a_shell_with_another_tmpdir(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or of another user, such as root: its commands are for that server. One that begins has noted none yet."""
+    folder = DataFolder(tmp_path / "data")
+    monkeypatch.setattr(tempfile, "tempdir", "/tmp/elsewhere")
+    found = running_stores(Settings(data=folder.path))
+    assert found.redis_url == valkey_url(folder.sockets)
+    assert found.mongodb_uri == mongod_uri(folder.sockets)
+    (folder.path / "lock").write_text(f"{os.getpid()}\n")
+    with pytest.raises(EmbeddedError, match="uses the data folder"):
+        running_stores(Settings(data=folder.path))
+    folder.close()
 
 
 def test_a_place_that_others_may_enter_is_not_used(tmp_path: Path) -> None:
