@@ -45,7 +45,7 @@ def running_stores(settings: Settings) -> Settings:
 
     Raises EmbeddedError if no server runs there.
     """
-    from battlebot.embedded.folder import DataFolder, socket_folder
+    from battlebot.embedded.folder import DataFolder, sockets_in_use
     from battlebot.embedded.mongod import mongod_uri
     from battlebot.embedded.valkey import valkey_url
 
@@ -57,7 +57,9 @@ def running_stores(settings: Settings) -> Settings:
             DataFolder(data).close()
         except EmbeddedError:
             # it is locked: a server runs
-            sockets = socket_folder(data)
+            sockets = sockets_in_use(data)
+            if sockets is None:
+                raise
             return replace(
                 settings,
                 redis_url=settings.redis_url or valkey_url(sockets),
@@ -68,7 +70,7 @@ def running_stores(settings: Settings) -> Settings:
 
 @contextmanager
 def _with_mongodb(settings: Settings) -> Iterator[Settings]:
-    from battlebot.embedded.folder import DataFolder, socket_folder
+    from battlebot.embedded.folder import DataFolder, sockets_in_use
     from battlebot.embedded.mongod import mongod_socket, mongod_uri
     from battlebot.embedded.stores import embedded_stores
 
@@ -83,8 +85,8 @@ def _with_mongodb(settings: Settings) -> Iterator[Settings]:
         DataFolder(data).close()
     except EmbeddedError:
         # it is locked: a server runs, with its mongod
-        sockets = socket_folder(data)
-        if not mongod_socket(sockets).exists():
+        sockets = sockets_in_use(data)
+        if sockets is None or not mongod_socket(sockets).exists():
             raise
         yield replace(settings, mongodb_uri=mongod_uri(sockets))
         return

@@ -44,9 +44,11 @@ def check_port(host: str, port: int, by: str = "BATTLEBOT_PORT or --port") -> No
 
     `by` tells the operator how to choose another port.
     """
+    # a name may have addresses of both families; gunicorn and gevent listen on the IPv4 one
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
-            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            host or None, port, family, socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except (OSError, UnicodeError) as error:  # the latter of a name that no host can have, such as a..b
         raise EmbeddedError(f"The host {host!r} is not known. Choose another by BATTLEBOT_HOST or --host.") from error

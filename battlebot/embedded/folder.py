@@ -35,6 +35,7 @@ class DataFolder:
         try:
             self._take_lock()
             self.sockets = socket_folder(self.path)
+            os.write(self._lock, os.fsencode(self.sockets) + b"\n")
         except BaseException:
             os.close(self._lock)
             raise
@@ -43,7 +44,7 @@ class DataFolder:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            holder = os.read(self._lock, 20).decode(errors="replace").strip() or "unknown"
+            holder = os.read(self._lock, 20).decode(errors="replace").partition("\n")[0] or "unknown"
             raise EmbeddedError(
                 f"Another Battlebot (process {holder}) uses the data folder {self.path}."
                 " Stop it, or choose another folder by BATTLEBOT_DATA or --data."
@@ -67,6 +68,8 @@ class DataFolder:
             key = path.read_text().strip()
         except OSError as error:
             raise EmbeddedError(f"The secret key {path} cannot be read: {error.strerror}.") from error
+        except UnicodeDecodeError:
+            raise EmbeddedError(f"The secret key {path} is not text: restore it, or set SECRET_KEY.") from None
         if not key:
             raise EmbeddedError(f"The secret key {path} is empty: restore it, or set SECRET_KEY.")
         return key
@@ -77,6 +80,18 @@ class DataFolder:
         os.close(self._lock)
 
 
+def sockets_in_use(data: Path) -> Path | None:
+    """The folder of the sockets of the server that uses a data folder; None while it has noted none.
+
+    Another user, or a shell with another TMPDIR, could not derive it. Raises EmbeddedError if it cannot be read.
+    """
+    try:
+        noted = (data / "lock").read_bytes().split(b"\n")[1:2]
+    except OSError as error:
+        raise EmbeddedError(f"The lock of {data} cannot be read: {error.strerror}.") from error
+    return Path(os.fsdecode(noted[0])) if noted and noted[0] else None
+
+
 def socket_folder(data: Path) -> Path:
     """A private folder with a short path for unix sockets, normally the same at each start with one data folder.
 
@@ -84,12 +99,10 @@ def socket_folder(data: Path) -> Path:
     so that the folder a killed server left behind is reused. Raises EmbeddedError if no such folder can be made.
     """
     name = f"battlebot-{os.geteuid()}-{hashlib.sha256(os.fsencode(data.resolve())).hexdigest()[:12]}"
-    roots = [root for root in (tempfile.gettempdir(), "/tmp") if len(os.fsencode(root)) + 50 <= _SOCKET_PATH_BYTES]  # noqa: S108
-    if not roots:
-        raise EmbeddedError(
-            "The folder of temporary files has too long a path for sockets: set TMPDIR to a shorter one."
-        )
-    folder = Path(roots[0]) / name
+    # the folder of temporary files may have too long a path, too
+    roots = (tempfile.gettempdir(), "/tmp")  # noqa: S108
+    root = next(root for root in roots if len(os.fsencode(root)) + 50 <= _SOCKET_PATH_BYTES)
+    folder = Path(root) / name
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
@@ -98,6 +111,6 @@ def socket_folder(data: Path) -> Path:
     except FileExistsError:
         pass
     except OSError as error:
-        raise EmbeddedError(f"No folder for sockets can be made in {roots[0]}: {error.strerror}.") from error
+        raise EmbeddedError(f"No folder for sockets can be made in {root}: {error.strerror}.") from error
     # Another user has taken the name (/tmp is shared): any other name will do
-    return Path(tempfile.mkdtemp(prefix="battlebot-", dir=roots[0]))
+    return Path(tempfile.mkdtemp(prefix="battlebot-", dir=root))

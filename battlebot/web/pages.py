@@ -212,7 +212,7 @@ def _lines(told: Iterator[list[Any]], dumps: Callable[[Any], str]) -> Iterator[b
 @blueprint.get("/web/<game>/matches/<match_id>/turns/<int:turn>")
 def turn_page(game: str, match_id: str, turn: int) -> str:
     """The page with the board of a finished match after `turn` turns."""
-    return page(lambda: _turn(game, match_id, turn), all_stored=True)
+    return page(lambda: _turn(game, match_id, turn), all_stored=True, keeps=False)
 
 
 def _turn(game: str, match_id: str, turn: int) -> str:

@@ -62,10 +62,9 @@ def test_matches_go_on_and_are_archived_afterwards(frail: Frail, web: Web, meet:
         later = play_out(*meet.seated(one, two))
         assert play_out(*begun)["reason"] == later["reason"] == "complete"
         _pages_say_what_is_stale(web, live)
-        for path in (turn, player):
-            status, page = look(web, path)
-            assert (status, "This page is shown as it was at" in page) == (200, True)
-        assert look(web, other)[0] == 503
+        status, page = look(web, player)
+        assert (status, "This page is shown as it was at" in page) == (200, True)
+        assert [look(web, path)[0] for path in (turn, other)] == [503, 503]
         _programs_are_told(web)
         # not "failed": its login may be right, and an original client would not try again
         closed = stranger.closed()

@@ -2,11 +2,16 @@
 
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from battlebot.cli.database import running_stores
+from battlebot.config import Settings
 from battlebot.embedded.folder import DataFolder
+from battlebot.embedded.mongod import mongod_uri
+from battlebot.embedded.valkey import valkey_url
 from battlebot.errors import EmbeddedError
 
 
@@ -19,9 +24,11 @@ def test_the_folder_and_what_is_in_it_are_its_owners_alone(tmp_path: Path) -> No
     """Nobody else on the machine may read a bot's secrets."""
     folder = DataFolder(tmp_path / "data")
     folder.secret_key()
-    modes = {path.name: mode(path) for path in (folder.path, folder.sockets, folder.path / "secret_key")}
+    within = {name: mode(folder.path / name) for name in ("valkey", "mongod", "logs", "secret_key")}
+    modes = (mode(folder.path), mode(folder.sockets))
     folder.close()
-    assert modes == {"data": 0o700, folder.sockets.name: 0o700, "secret_key": 0o600}
+    assert within == {"valkey": 0o700, "mongod": 0o700, "logs": 0o700, "secret_key": 0o600}
+    assert modes == (0o700, 0o700)
 
 
 def test_the_secret_key_is_made_once_and_kept(tmp_path: Path) -> None:
@@ -35,11 +42,12 @@ def test_the_secret_key_is_made_once_and_kept(tmp_path: Path) -> None:
     assert len(keys[0]) == 64
 
 
-def test_an_empty_key_is_refused_and_not_replaced(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("key", "told"), [(b"", "is empty: restore it"), (b"\xff\xfe\x80", "is not text: restore it")])
+def test_a_key_that_is_none_is_refused_and_not_replaced(tmp_path: Path, key: bytes, told: str) -> None:
     """What it encrypted would be lost for good."""
     folder = DataFolder(tmp_path / "data")
-    (folder.path / "secret_key").touch()
-    with pytest.raises(EmbeddedError, match="is empty: restore it"):
+    (folder.path / "secret_key").write_bytes(key)
+    with pytest.raises(EmbeddedError, match=told):
         folder.secret_key()
     folder.close()
 
@@ -62,8 +70,12 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(place: str, tmp_path:
     assert "\n" not in str(caught.value)
 
 
-def test_sockets_fit_however_deep_the_folder_is(tmp_path: Path) -> None:
-    """A socket's path may have 104 bytes, and a folder's 4,096."""
+@pytest.mark.parametrize("temporary", [None, "/tmp/a-folder-of-a-user/" + "of-a-job/" * 9])
+def test_sockets_fit_however_deep_the_folder_is(
+    tmp_path: Path, temporary: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A socket's path may have 104 bytes, and a folder's 4,096: that of temporary files, too."""
+    monkeypatch.setattr(tempfile, "tempdir", temporary or tempfile.gettempdir())
     folder = DataFolder(tmp_path.joinpath(*["a-rather-long-name"] * 12))
     length = len(os.fsencode(folder.sockets / "mongod.sock"))
     folder.close()
@@ -79,6 +91,21 @@ def test_the_sockets_place_is_the_same_at_each_start_and_gone_between(tmp_path: 
     second.close()
     assert second.sockets == first.sockets
     assert not second.sockets.exists()
+
+
+def test_the_sockets_of_a_running_server_are_found_from_a_shell_with_another_tmpdir(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or of another user, such as root: its commands are for that server. One that begins has noted none yet."""
+    folder = DataFolder(tmp_path / "data")
+    monkeypatch.setattr(tempfile, "tempdir", "/tmp/elsewhere")
+    found = running_stores(Settings(data=folder.path))
+    assert found.redis_url == valkey_url(folder.sockets)
+    assert found.mongodb_uri == mongod_uri(folder.sockets)
+    (folder.path / "lock").write_text(f"{os.getpid()}\n")
+    with pytest.raises(EmbeddedError, match="uses the data folder"):
+        running_stores(Settings(data=folder.path))
+    folder.close()
 
 
 def test_a_place_that_others_may_enter_is_not_used(tmp_path: Path) -> None:

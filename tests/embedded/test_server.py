@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from celery import Celery
@@ -195,6 +196,21 @@ def test_a_port_in_use_is_one_clear_line(make_settings: Make) -> None:
         with pytest.raises(EmbeddedError, match=rf"^Something listens on 127.0.0.1:{settings.port} already\. .*--port"):
             running(settings, wsgi_module="standin").__enter__()
     assert not settings.data.exists()
+
+
+def test_a_port_is_tried_at_the_address_of_a_name_where_the_server_will_listen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`localhost` may be ::1 first, where nobody listens: gunicorn and gevent take its IPv4 address."""
+    look_up = socket.getaddrinfo
+
+    def as_elsewhere(host: str, port: int, family: int = 0, *rest: int, **more: int) -> list[Any]:
+        known = "127.0.0.1" if family == socket.AF_INET else "::1"
+        return look_up(known if host == "localhost" else host, port, family, *rest, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", as_elsewhere)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(EmbeddedError, match=rf"^Something listens on localhost:{port} already"):
+            check_port("localhost", port)
 
 
 def test_a_second_server_goes_without_the_tcp_door_of_the_usual_port(make_settings: Make) -> None:

@@ -77,8 +77,8 @@ def test_a_profile_leads_to_all_matches(home: House, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("query", ["", "?name=", "?name=nobody"])
 def test_a_player_whom_nobody_knows_has_no_page(home: House, query: str) -> None:
-    """But an error's."""
-    page_at(home.client, f"{WEB}/player{query}", 404)
+    """But an error's, which says what is missing."""
+    assert ("must end with ?name=" in page_at(home.client, f"{WEB}/player{query}", 404).text) == ("nobody" not in query)
 
 
 def test_live_boards_are_shown_and_followed(home: House) -> None:
@@ -118,7 +118,9 @@ def test_a_turn_that_was_not_made_has_no_page(home: House, turn: str) -> None:
 def test_a_match_too_long_for_a_page_is_not_replayed(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its page has the board, and no way through it."""
     path = f"{WEB}/matches/{board(home)}"
-    monkeypatch.setattr(replay, "MOST_TURNS", 8)
+    monkeypatch.setattr(replay, "MOST_TURNS", len(MOVES))
+    assert "Replay" in page_at(home.client, path).values("nav", "aria-label")
+    monkeypatch.setattr(replay, "MOST_TURNS", len(MOVES) - 1)
     assert page_at(home.client, path).values("nav", "aria-label") == ["Pages"]
     page_at(home.client, f"{path}/turns/1", 404)
 

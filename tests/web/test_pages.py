@@ -278,6 +278,18 @@ def test_pages_of_older_matches_are_not_kept_for_the_time_without_mongodb(
         page_at(home.client, older, 503)
 
 
+def test_the_turns_of_a_replay_push_out_no_other_page(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is a page of its own, and a viewer who plays a match loads them all."""
+    monkeypatch.setattr("battlebot.web.stale.MOST_KEPT", 1)
+    about = {"seq": 1, "fault": "none", "void": False, "evidence": {}, "seed": 1, "options": {}, "version": 1}
+    match_id = home.play("a", "b", "a", match=about)
+    page_at(home.client, "/")
+    page_at(home.client, f"{WEB}/matches/{match_id}/turns/1")
+    home.app.extensions[CONTEXT_KEY] = replace(home.context, away=lambda: {"mongodb": 0.0})
+    assert "This page is shown as it was at" in page_at(home.client, "/").text
+    page_at(home.client, f"{WEB}/matches/{match_id}/turns/1", 503)
+
+
 def test_a_kept_page_names_the_host_of_whom_it_is_shown_to(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """One version is kept for all: whoever makes up names of hosts pushes nothing out."""
     monkeypatch.setattr("battlebot.web.stale.MOST_KEPT", 2)
@@ -416,6 +428,21 @@ def test_what_is_not_there_is_a_404_page(client: FlaskClient, path: str) -> None
     page = page_at(client, path, 404)
     assert "404" in page.text
     assert "/" in page.values("a", "href")
+
+
+def test_a_match_has_its_page_under_its_own_game_alone(home: House) -> None:
+    """Another game's rules could not show it."""
+    for match_id in (home.play("a", "b", "a"), home.begin("a", "b").id):
+        page_at(home.client, f"{WEB}/matches/{match_id}")
+        page_at(home.client, f"/web/connectfour/matches/{match_id}", 404)
+
+
+def test_without_mongodb_a_live_match_is_shown_and_of_another_it_is_not_said_that_there_is_none(home: House) -> None:
+    """It may be in the record."""
+    match_id, live = home.play("a", "b", "a"), home.begin("a", "b").id
+    home.app.extensions[CONTEXT_KEY] = replace(home.context, away=lambda: {"mongodb": 0.0})
+    assert "The match is being played." in page_at(home.client, f"{WEB}/matches/{live}").text
+    page_at(home.client, f"{WEB}/matches/{match_id}", 503)
 
 
 def test_nothing_hostile_gets_through(home: House) -> None:

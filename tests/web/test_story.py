@@ -44,13 +44,18 @@ def test_a_story_is_told_from_a_few_turns_at_a_time(home: House, monkeypatch: py
     assert told(home, match["_id"]) == expected
 
 
-def test_where_there_is_no_story_it_says_so(home: House) -> None:
-    """Another game, no match, a live one, one that is too long, one that the rules of now cannot replay."""
-    other = home.play("a", "b", "a")
+def test_where_there_is_no_story_it_says_so(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A game without events, no match, one that is too long, one that the rules of now cannot replay."""
+    about = {"seq": 1, "fault": "none", "void": False, "evidence": {}, "seed": 1, "options": {}, "version": 1}
+    other = home.play("a", "b", "a", match=about)
+    match = fought(home)
     for path in (f"noughtsandcrosses/matches/{other}", f"{GAME}/matches/{'0' * 24}"):
         answer = home.client.get(f"/web/{path}/story")
         assert (answer.status_code, answer.json["code"]) == (404, "unknown-match")
-    match = fought(home)
+    for most, status in ((len(match["turns"]), 200), (len(match["turns"]) - 1, 404)):
+        monkeypatch.setattr("battlebot.web.replay.MOST_TOLD", most)
+        assert home.client.get(f"/web/{GAME}/matches/{match['_id']}/story").status_code == status
+    monkeypatch.undo()
     games = home.storage.database["games"]
     games.update_one({"_id": match["_id"]}, {"$set": {"turns.3.tasks": "gone"}})
     assert told(home, match["_id"])[0][0] == "NEXT_TICK"
