@@ -9,16 +9,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import gevent
-import structlog
 from gevent.event import Event
 
 from app import create_tcp_door
 from battlebot.config import load_settings
 from battlebot.embedded.interrupts import hang_up_is_ignored
-from battlebot.embedded.openfiles import allowed_connections, few_files
+from battlebot.embedded.openfiles import allowed_connections, warn_of_few_files
 from battlebot.logs import configure_logs
-
-log = structlog.get_logger()
 
 
 def main() -> None:
@@ -26,8 +23,7 @@ def main() -> None:
     settings = load_settings()
     configure_logs(settings)
     allowed = allowed_connections(settings.max_connections)
-    if sentence := few_files(allowed, settings.max_connections):
-        log.warning(sentence)
+    warn_of_few_files(allowed, settings.max_connections)
     told = Event()
     ends: Callable[[], object] = sys.exit  # the door may wait for Redis without end before anybody is in
     for signum in (signal.SIGTERM, signal.SIGINT, *(() if hang_up_is_ignored() else (signal.SIGHUP,))):

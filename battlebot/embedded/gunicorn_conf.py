@@ -21,7 +21,7 @@ from battlebot.config import load_settings
 from battlebot.embedded.address import bind_address
 from battlebot.embedded.interrupts import hang_up_is_ignored, has_terminal
 from battlebot.embedded.launch import die_with_parent
-from battlebot.embedded.openfiles import allowed_connections, few_files
+from battlebot.embedded.openfiles import allowed_connections, warn_of_few_files
 from battlebot.embedded.succession import line
 from battlebot.logs import configure_logs
 
@@ -69,10 +69,9 @@ control_socket_disable = True
 worker_tmp_dir = _SHARED_MEMORY if os.access(_SHARED_MEMORY, os.W_OK | os.X_OK) else None
 
 
-def on_starting(server: Any) -> None:
+def on_starting(_server: Any) -> None:
     """Say if there is room for fewer connections than `BATTLEBOT_MAX_CONNECTIONS`: each bot needs an open file."""
-    if sentence := few_files(worker_connections, _settings.max_connections):
-        server.log.warning(sentence)
+    warn_of_few_files(worker_connections, _settings.max_connections)
 
 
 def when_ready(server: Any) -> None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import resource
 from contextlib import suppress
 
+import structlog
+
 OWN = 100  # files of the node's own: connections to Redis and MongoDB, and to bots that are tried
 LEAST = 10
+
+log = structlog.get_logger()
 
 
 def allowed_connections(wanted: int) -> int:
@@ -31,3 +35,9 @@ def few_files(allowed: int, wanted: int) -> str:
         return ""
     room = f"room for {allowed:,} of the {wanted:,} connections of BATTLEBOT_MAX_CONNECTIONS"
     return f"The limit of open files (ulimit -Hn) leaves {room}."
+
+
+def warn_of_few_files(allowed: int, wanted: int) -> None:
+    """Logs what `few_files` has to tell, if it has."""
+    if sentence := few_files(allowed, wanted):
+        log.warning("node.few_files", reason=sentence)

@@ -83,8 +83,9 @@ class StatelessBots:
             return {**about, "state": "connects"}
         health = self._health.report(url, bot_id)
         paused = health["pausedUntil"] is not None
-        state = "off" if not bot["available"] else "paused" if paused else "ready"
-        rest = {"available": bot["available"], "state": state, **health, "lastTest": bot.get("lastTest")}
+        available = bot.get("available", True)
+        state = "off" if not available else "paused" if paused else "ready"
+        rest = {"available": available, "state": state, **health, "lastTest": bot.get("lastTest")}
         if paused:
             rest["error"] = (
                 f"The url failed {health['failuresInARow']} times one after another. It is tested again after "

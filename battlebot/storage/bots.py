@@ -80,7 +80,8 @@ class Bots:
         """`_id`, `game`, `url`, `available` of every stateless bot, oldest first. Raises Unavailable."""
         with mongo_errors():
             found = self._bots.find({"url": {"$type": "string"}}, {"game": 1, "url": 1, "available": 1})
-            return list(found.sort("date_registered", 1))
+            # a version that failed while it gave a bot its url has left `available` out
+            return [{"available": True, **row} for row in found.sort("date_registered", 1)]
 
     def any_stateless(self) -> bool:
         """Whether there is a stateless bot. Raises Unavailable."""

@@ -54,7 +54,7 @@ def test_who_comes_to_a_node_without_free_files_waits(
         late.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
         assert late.recv(1000)
     events = [json.loads(line) for line in node.log.read_text().splitlines()]
-    assert [event["event"] for event in events if "ulimit" in event["event"]] == [few_files(ROOM, 20_000)]
+    assert [event["reason"] for event in events if event["event"] == "node.few_files"] == [few_files(ROOM, 20_000)]
     assert [event for event in events if event["level"] in ("error", "critical")] == []
 
 

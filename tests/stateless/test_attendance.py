@@ -97,6 +97,16 @@ def test_who_waits_comes_before_who_is_there_at_any_time(attendance: Attendance)
     assert [ticket.bot for ticket in attendance.queues.tickets(GAME)] == ["ada", "url-bot"]
 
 
+def test_a_bot_that_an_older_version_left_without_available_is_in_nobodys_way(attendance: Attendance) -> None:
+    """It failed after it had given the bot its url: that bot is asked there, and so are all others."""
+    attendance.storage.bots.register(GAME, "moved", "owner", b"")
+    attendance.storage.bots.change("moved", {"url": "http://127.0.0.1:10/"})
+    attendance.look()
+    assert {ticket.bot for ticket in attendance.queues.tickets(GAME)} == {"url-bot", "moved"}
+    shown = owners_of(attendance).show(GAME, "moved")
+    assert (shown["available"], shown["state"]) == (True, "ready")
+
+
 def test_bots_that_hang_in_their_tests_keep_the_others_from_nothing(
     attendance: Attendance, settings: Settings, bots: Bots
 ) -> None:
