@@ -140,7 +140,7 @@ class Lookout:
         return {other: str(_text(until)) for bots, until in found.items() if bot in bots for other in bots - {bot}}
 
     def _is_full(self, bot: str) -> bool:
-        busy = self.store.addresses.busy(self.storage.bots.addresses([bot]).values())
+        busy = self.store.addresses.busy(self.storage.bots.asked([bot]).values())
         return any(matches >= self.bot_matches for matches in busy.values())
 
     def _left(self, contest: Contest, bot: str, entered: set[str]) -> tuple[list[str], bool]:
