@@ -153,7 +153,7 @@ def _workbench(pid: int) -> Workbench:
     storage.ensure_indexes()
 
     def paused(bots: Collection[str]) -> list[str]:
-        addresses = storage.bots.addresses(list(bots))
+        addresses = storage.bots.asked(list(bots))
         until = health.paused_until_s(sorted(set(addresses.values())))
         return [bot for bot, address in addresses.items() if until[address] is not None]
 

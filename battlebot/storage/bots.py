@@ -96,6 +96,14 @@ class Bots:
             found = self._bots.find({"_id": {"$in": list(bot_ids)}, "url": {"$type": "string"}}, {"url": 1})
             return {row["_id"]: row["url"] for row in found}
 
+    def asked(self, bot_ids: Sequence[str]) -> dict[str, str]:
+        """Like `addresses`, without those that were made unavailable: they come by themselves. Raises Unavailable."""
+        if not bot_ids:
+            return {}
+        with mongo_errors():
+            query = {"_id": {"$in": list(bot_ids)}, "url": {"$type": "string"}, "available": {"$ne": False}}
+            return {row["_id"]: row["url"] for row in self._bots.find(query, {"url": 1})}
+
     def known(self, game: str, bot_ids: Sequence[str]) -> set[str]:
         """Which of these are registered for the game. Raises Unavailable."""
         with mongo_errors():

@@ -53,6 +53,24 @@ def test_a_contest_is_followed_to_its_end(home: House) -> None:
     answer.close()
 
 
+def test_what_is_planned_follows_the_settings_at_once(home: House) -> None:
+    """Whoever changes them looks at the contest next; a page shows an event's values until the next event."""
+    home.register("a", "b", "c")
+    home.organise("POST", "", {"name": "cup", "format": "round-robin", "entrants": ["a", "b", "c"], "meetings": 5})
+
+    def planned() -> int | None:
+        return home.client.get(f"{CONTESTS}/cup").json["progress"]["planned"]
+
+    assert planned() == 15
+    home.organise("PATCH", "/cup", {"meetings": 1})
+    assert planned() == 3
+    home.organise("PATCH", "/cup", {"format": "swiss", "config": {"rounds": 1}})
+    assert planned() == 1
+    home.organise("DELETE", "/cup/entrants/c")
+    home.organise("PATCH", "/cup", {"format": "round-robin", "config": {}})
+    assert planned() == 1
+
+
 def test_a_meeting_that_is_open_is_live(home: House) -> None:
     """Reserved, and not over: the stream of a finished contest waits for it."""
     home.contest("cup", bots=("a", "b"))

@@ -206,6 +206,18 @@ def test_a_stateless_bot_is_not_missed_while_it_is_asked_in_as_many_matches_as_i
     assert looks(hall, 2, attended=True) == 1
 
 
+def test_a_bot_that_was_made_unavailable_is_missed_though_other_bots_fill_its_address(hall: Hall) -> None:
+    """It is not asked there any more, and can come only by itself: a contest must not wait for the others' matches."""
+    hall.begin("ab", stateless="b", absentAfterS=10)
+    hall.storage.bots.change("b", {"available": False})
+    hall.wait("a")
+    full = [f"match{number}" for number in range(hall.settings.bot_matches)]
+    hall.client.sadd(keys.asked_at("http://127.0.0.1:9/"), *full)
+    assert looks(hall, 10) == 0
+    assert hall.lookout().why(hall.contest(), "b")["code"] == "not-connected"
+    assert looks(hall, 1) == 1
+
+
 def test_other_bots_are_missed_while_no_attendance_is_taken(hall: Hall) -> None:
     """They come in at their own door, and meet one another."""
     hall.begin("abc", stateless="b", absentAfterS=10)

@@ -140,6 +140,25 @@ def test_who_enters_must_be_able_to_begin_with_the_others(organiser: Organiser, 
     assert organiser.contest("battlecube", "cup").entrants == ["cube1"]
 
 
+@pytest.mark.parametrize("form", ["round-robin", "open"])
+def test_options_that_are_made_for_two_bots_are_refused_where_others_meet_as_well(
+    form: str, organiser: Organiser, storage: Storage
+) -> None:
+    """Their matches could not begin: each would be the server's fault, and the contest would never end."""
+    game = "battlecube"
+    for bot in "abc":
+        storage.bots.register(game, bot, "owner", b"sealed")
+    positions = [{"name": bot, "x": at, "y": 0, "z": 0} for at, bot in enumerate("ab")]
+    fields = {"name": "cup", "format": form, "meetings": 1, "options": {"playerStartPositions": positions}}
+    for bots in (["a", "b", "c"], ["c", "a", "b"], "open"):
+        with pytest.raises(Refused) as refused:
+            organiser.create(game, {**fields, "entrants": bots}, "ann")
+        assert refused.value.details["field"] in ("options", "entrants")
+    organiser.create(game, {**fields, "entrants": ["a", "b"]}, "ann")
+    with pytest.raises(Refused, match="start positions"):
+        organiser.enter(game, "cup", ["c"], "ann")
+
+
 @pytest.mark.parametrize("end", ["finish", "cancel"])
 def test_nodes_are_told_of_a_contests_end_and_of_nothing_else(
     organiser: Organiser, client: redis.Redis, monkeypatch: pytest.MonkeyPatch, end: str

@@ -65,6 +65,17 @@ def test_a_bot_without_a_place_keeps_nobody_from_playing_others(hall: Hall) -> N
     assert {seat.bot for seat in match.seats} == {"a", "d"}
 
 
+def test_an_open_contest_goes_on_as_soon_as_an_address_has_a_place_again(hall: Hall) -> None:
+    """Its bots may still meet: they were not paired in vain, but too early, and the same tickets wait on."""
+    hall.begin("ab", stateless="a", format="open")
+    hall.client.sadd(keys.asked_at(URL), *range(MOST))
+    hall.wait("a", STATELESS)
+    hall.wait("b")
+    assert hall.pair() == []
+    hall.client.srem(keys.asked_at(URL), 0)
+    assert len(hall.pair()) == 1
+
+
 def test_why_says_that_the_address_of_a_bot_is_full(hall: Hall) -> None:
     """It is there, but for others; with a place, it is only not there yet."""
     hall.begin("ab", stateless="a")

@@ -26,10 +26,12 @@ from battlebot.errors import BadGame, Unavailable
 from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
 from battlebot.redisio.probes import Probes
+from battlebot.redisio.scripts import Scripts
 from battlebot.referee.events import Failed, Turned
 from battlebot.referee.match import Match
 from battlebot.rules.registry import discover
 from battlebot.runtime.answering import Answering
+from battlebot.stateless.health import Health
 from battlebot.storage import Storage
 from tasks.celeryapp import make_celery
 from tasks.requests import Requests
@@ -80,6 +82,15 @@ def test_no_contest_is_always_the_first_to_be_paired(bench: Workbench) -> None:
         tasks.contests._look_after(replace(bench, requests=requests))
     assert set(asked[::2]) == {"cup", "bowl"}
     assert len(asked) == 2 * 64
+
+
+def test_a_bot_that_was_made_unavailable_is_not_paused(bench: Workbench) -> None:
+    """It may connect by itself instead: a champion's battles must wait for it as for other bots that do."""
+    for bot, available in (("ada", True), ("bob", False)):
+        where = {"url": "http://127.0.0.1:9/", "available": available}
+        bench.storage.bots.register("battlecube", bot, "owner", b"sealed", **where)
+    Health(Scripts(bench.store.client)).pause("http://127.0.0.1:9/")
+    assert list(bench.pairer.paused(["ada", "bob"])) == ["ada"]
 
 
 def nobody(settings: Settings, tmp_path: Path) -> Settings:

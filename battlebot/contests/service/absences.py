@@ -80,7 +80,7 @@ class Absences:
 
     def _noted(self, contest: Contest, missing: set[str], cut: Mapping[str, tuple[float, float]]) -> dict[str, Wait]:
         now_s = self.now_s()
-        addresses = self.organiser.storage.bots.addresses(sorted(missing))
+        addresses = self.organiser.storage.bots.asked(sorted(missing))
         busy = self.store.addresses.busy(addresses.values())
         # bots of contests come in at the WebSocket door; stateless ones are brought in
         web, asked = self._chance(WEB, now_s), self._chance(STATELESS, now_s)

@@ -24,7 +24,7 @@ from battlebot.redisio import keys
 from battlebot.storage import Storage
 
 MOST_BOTS = 200  # with more, meetings are shown for one bot at a time
-REMEMBERED_S = 2.0  # how long values made from all meetings of a contest are cached, unless results come
+REMEMBERED_S = 2.0  # how long values made from all meetings of a contest are cached, unless results or changes come
 MOST_REMEMBERED = 100
 
 
@@ -140,7 +140,7 @@ class Lookout:
         return {other: str(_text(until)) for bots, until in found.items() if bot in bots for other in bots - {bot}}
 
     def _is_full(self, bot: str) -> bool:
-        busy = self.store.addresses.busy(self.storage.bots.addresses([bot]).values())
+        busy = self.store.addresses.busy(self.storage.bots.asked([bot]).values())
         return any(matches >= self.bot_matches for matches in busy.values())
 
     def _left(self, contest: Contest, bot: str, entered: set[str]) -> tuple[list[str], bool]:
@@ -183,7 +183,7 @@ class Lookout:
         kind = kind_of(contest)
         if not kind.CLOSED:
             return {"planned": self._planned_of_open(contest, rows), "byes": {}, "winner": None}
-        stamp = (contest.created_at, contest.state, contest.withdrawn, contest.listed, _played(rows))
+        stamp = (contest.created_at, contest.revision, _played(rows))
         at_s, known, foreseen = self._remembered.get(contest.where, (0.0, None, {}))
         if known == stamp and time.monotonic() - at_s < REMEMBERED_S:
             return foreseen

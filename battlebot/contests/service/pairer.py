@@ -141,9 +141,10 @@ class Pairer:
         situation = replace(situation, resting=frozenset(resting(self.storage, *contest.where, now)))
         there = Present.of(tickets, self.storage, self.store, self.settings.bot_matches)
         # whoever cannot play now must not keep others from playing one another
-        pairings = kind.pair(situation, [waiter for waiter in waiting if there.may_play(waiter)])
+        able = [waiter for waiter in waiting if there.may_play(waiter)]
+        pairings = kind.pair(situation, able)
         pairings = [one for one in pairings if 1 <= one.n <= situation.meetings and there.take(one)]
-        if not (pairings or kind.CLOSED or situation.resting):
+        if not (pairings or kind.CLOSED or situation.resting or len(able) < len(waiting)):
             self._note_in_vain(queue, sight)
         return self._begin(contest, queue, there, pairings)
 

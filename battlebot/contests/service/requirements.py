@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import structlog
@@ -67,12 +68,16 @@ class Requirements:
             self._of_the_start(contest, [bot for bot in contest.listed if bot not in contest.withdrawn])
 
     def _of_the_start(self, contest: Contest, bots: Sequence[str]) -> None:
-        """Checks that the game lets these bots begin: all of them if all meet together, else any two."""
+        """Checks that the game lets these bots begin: all of them if all meet together, else each with its neighbour.
+
+        Options may be made for certain bots, so that only these can begin.
+        """
         rules, together = self.registry[contest.game], kind_of(contest).TOGETHER
         options = self._options(rules, contest.options)
-        meet = list(bots) if together else [*bots, *_ANY_TWO][:2]
         # bots of a battle may be entered one by one; with fewer than two nothing begins
-        problem = self._objection(rules, meet, options) if len(meet) > 1 else None
+        meet = [bots] if together else pairwise(bots if len(bots) > 1 else [*bots, *_ANY_TWO][:2])
+        problems = (self._objection(rules, list(some), options) for some in meet if len(some) > 1)
+        problem = next(filter(None, problems), None)
         if problem:
             raise Refused(f"{problem.rstrip('.')}.", field="entrants" if together else "options")
 
