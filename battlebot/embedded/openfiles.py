@@ -5,12 +5,8 @@ from __future__ import annotations
 import resource
 from contextlib import suppress
 
-import structlog
-
 OWN = 100  # files of the node's own: connections to Redis and MongoDB, and to bots that are tried
 LEAST = 10
-
-log = structlog.get_logger()
 
 
 def allowed_connections(wanted: int) -> int:
@@ -39,5 +35,7 @@ def few_files(allowed: int, wanted: int) -> str:
 
 def warn_of_few_files(allowed: int, wanted: int) -> None:
     """Logs what `few_files` has to tell, if it has."""
+    import structlog  # not before `battlebot.logs`, which has it load less
+
     if sentence := few_files(allowed, wanted):
-        log.warning("node.few_files", reason=sentence)
+        structlog.get_logger().warning("node.few_files", reason=sentence)

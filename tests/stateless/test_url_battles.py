@@ -185,8 +185,7 @@ def test_a_viewer_has_little_of_a_match_in_memory(
     monkeypatch.setitem(games.ENTRIES_AT_ONCE, "turns", 3)
     monkeypatch.setattr(field.storage.games, "entries", in_parts)
     monkeypatch.setattr(field.store, "progress", some)
-    for name in ("load", "record"):
-        monkeypatch.delattr(MatchStore, name)
+    monkeypatch.delattr(MatchStore, "load")
     monkeypatch.delattr(games.Games, "find")
     assert list(field.battles.follow(match)) == whole
     assert parts == [3, 3, 3, 1]
