@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from battlebot.cli.contest import Onlooker, meetings
+from battlebot.cli.output import table
 from battlebot.cli.token import keep_first_token
 from battlebot.client import ClientError, register
 from battlebot.client.samples.turns import GAMES
@@ -148,12 +149,8 @@ def _report(console: Console, onlooker: Onlooker, bots: list[str], limit_s: floa
 
 def _ranking(onlooker: Onlooker, rows: list[dict[str, Any]]) -> Table:
     columns = ("rank", "bot_id", "score", "wins", "draws", "losses")
-    table = Table(title=f"{onlooker.game}: {onlooker.contest}")
-    for name in columns:
-        table.add_column("bot" if name == "bot_id" else name, justify="left" if name == "bot_id" else "right")
-    for row in rows:
-        table.add_row(*(str(row.get(name, "")) for name in columns))
-    return table
+    cells = [[str(row.get(name, "")) for name in columns] for row in rows]
+    return table(columns, cells, {"bot_id"}, f"{onlooker.game}: {onlooker.contest}")
 
 
 def _complain(wrong: dict[frozenset[str], int], limit_s: float) -> None:

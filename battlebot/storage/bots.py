@@ -90,18 +90,17 @@ class Bots:
 
     def addresses(self, bot_ids: Sequence[str]) -> dict[str, str]:
         """Bot -> its url, for those of these bots that are stateless. Raises Unavailable."""
-        if not bot_ids:
-            return {}
-        with mongo_errors():
-            found = self._bots.find({"_id": {"$in": list(bot_ids)}, "url": {"$type": "string"}}, {"url": 1})
-            return {row["_id"]: row["url"] for row in found}
+        return self._addresses(bot_ids, {})
 
     def asked(self, bot_ids: Sequence[str]) -> dict[str, str]:
         """Like `addresses`, without those that were made unavailable: they come by themselves. Raises Unavailable."""
+        return self._addresses(bot_ids, {"available": {"$ne": False}})
+
+    def _addresses(self, bot_ids: Sequence[str], more: Mapping[str, Any]) -> dict[str, str]:
         if not bot_ids:
             return {}
+        query = {"_id": {"$in": list(bot_ids)}, "url": {"$type": "string"}, **more}
         with mongo_errors():
-            query = {"_id": {"$in": list(bot_ids)}, "url": {"$type": "string"}, "available": {"$ne": False}}
             return {row["_id"]: row["url"] for row in self._bots.find(query, {"url": 1})}
 
     def known(self, game: str, bot_ids: Sequence[str]) -> set[str]:
