@@ -1,13 +1,18 @@
-"""Celery's consumer and beat, made to outlast an absent Redis: they reconnect soon, and log one line about it."""
+"""Celery's consumer and beat, made to outlast an absent Redis: they reconnect soon, and log one line about it.
+
+And a worker with greenlets heeds soon that it is told to stop.
+"""
 
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import structlog
 from celery.beat import Scheduler, SchedulingError
+from celery.worker import loops, state
 from celery.worker.consumer import Consumer
 from celery.worker.consumer.control import Control as CelerysControl
 from celery.worker.pidbox import gPidbox
@@ -17,6 +22,7 @@ from tasks.leaving import leave_in_time
 log = structlog.get_logger()
 
 FIRST_PAUSE_S = 0.5
+LOOK_EVERY_S = 0.5
 LONGEST_PAUSE_S = 2.0  # Celery's own grows to half a minute, in which nobody would look after the matches
 
 # What redis-py and kombu were seen to raise when their connection ends, as a socket or an answer is None then. Celery
@@ -89,6 +95,8 @@ class PatientConsumer(Consumer):
         super().__init__(*arguments, **named)
         self.connection_errors = (*self.connection_errors, *BROKEN)
         self._restart_state = Pace()
+        if self.pool.is_green:
+            self.loop = partial(attentively, loops.synloop)
         leave_in_time()
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
@@ -104,6 +112,31 @@ class PatientConsumer(Consumer):
 
         self.first_connection_attempt = False
         return ensure_connection(conn, "worker", maybe_shutdown)
+
+
+def attentively(loop: Any, consumer: Any, connection: Any, *others: Any) -> None:
+    """Runs Celery's `loop` of a worker with greenlets, with waits that end soon after it was told to stop.
+
+    Celery's own wait for two to three seconds, the last of them after the worker knows: with all else that a shutdown
+    takes, longer than `leave_in_time` allows.
+    """
+    loop(consumer, Attentive(connection), *others)
+
+
+class Attentive:
+    """A connection to the broker whose waits for messages end when the worker is told to stop."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def drain_events(self, timeout: float) -> None:
+        """Handles what comes next. Raises TimeoutError, sooner than after `timeout` seconds, if nothing comes."""
+        if state.should_stop is not None or state.should_terminate is not None:
+            raise TimeoutError
+        self._connection.drain_events(timeout=min(timeout, LOOK_EVERY_S))
 
 
 class Pace:

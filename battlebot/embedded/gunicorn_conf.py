@@ -5,7 +5,6 @@ Keep its imports few: they run before gevent patches the worker.
 
 from __future__ import annotations
 
-import gc
 import math
 import os
 import signal
@@ -19,6 +18,7 @@ from gunicorn import glogging
 
 from battlebot.config import load_settings
 from battlebot.embedded.address import bind_address
+from battlebot.embedded.collector import keep_loaded_code
 from battlebot.embedded.interrupts import hang_up_is_ignored, has_terminal
 from battlebot.embedded.launch import die_with_parent
 from battlebot.embedded.openfiles import allowed_connections, warn_of_few_files
@@ -116,9 +116,7 @@ def post_worker_init(worker: Any) -> None:
 
     for listener in worker.sockets:
         listener.listen(backlog)
-    # Loaded code stays in memory: letting the garbage collector traverse it took 5 % of a busy node's time
-    gc.collect()
-    gc.freeze()
+    keep_loaded_code()
 
     def stop() -> None:
         drain = getattr(worker.wsgi, "extensions", {}).get("battlebot.drain")

@@ -4,29 +4,30 @@ Python, gunicorn and Celery each put the working directory first on the module p
 imported in place of ours. `-P` keeps Python from it; the other two leave alone what is on the path, so it is put there,
 last.
 
-The garbage collector runs seldom from the start on: while modules are loaded it took a tenth of the time. And `celery`
-goes without the interactive shell of its `amqp` command, which is a fifth of what a worker or beat would load. Where it
-has a pool of greenlets, the standard library is patched before Celery is loaded.
+What a part would do at its start for nothing is left out. `celery` goes without the interactive shell of its `amqp`
+command, which is a fifth of what a worker or beat would load. Where it has a pool of greenlets, the standard library is
+patched before Celery is loaded.
 """
 
 from __future__ import annotations
 
-import gc
 import runpy
 import sys
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-GREENLETS = "--pool=gevent"
+from battlebot.embedded.collector import expect_code
 
-COLLECT_AT = (10_000, 20, 20)  # `gc.set_threshold`
+GREENLETS = "--pool=gevent"
 
 
 def run_module(name: str) -> None:
     """Run the module `name` as the main program. Of modules of one name the installed ones come first, then ours."""
     # Ours by their folder: the finder of an editable installation would come after the whole path
     sys.path += [str(Path(__file__).parents[2]), str(Path.cwd())]
+    _read_entry_points_once()
     if name == "celery":
         shell: Any = ModuleType("click_repl")
         shell.register_repl = lambda _command: None
@@ -34,6 +35,11 @@ def run_module(name: str) -> None:
         if GREENLETS in sys.argv:
             _patch()
     runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+def _read_entry_points_once() -> None:
+    """Let the metadata of the installed packages be read once. gevent asks for its plugins at each of 40 patches."""
+    metadata.entry_points = metadata.entry_points().select
 
 
 def _patch() -> None:
@@ -48,6 +54,6 @@ def _patch() -> None:
 
 
 if __name__ == "__main__":
-    gc.set_threshold(*COLLECT_AT)
+    expect_code()
     del sys.argv[0]
     run_module(sys.argv[0])

@@ -1,4 +1,4 @@
-"""A worker is told to stop while Redis hangs, or is gone: it ends soon, but not before its tasks do."""
+"""A worker is told to stop, also while Redis hangs or is gone: it ends soon, but not before its tasks do."""
 
 from __future__ import annotations
 
@@ -29,6 +29,17 @@ def test_a_worker_that_has_nothing_to_do_ends_soon(frail: Frail, part: str, how:
         wait_for(lambda: not child.alive, "the end", SOON_S)
     assert child.status() == "exit status 0"
     assert all(json.loads(line)["event"] for line in _log(child).splitlines()), "nothing but lines of our log"
+    assert frail.errors() == []
+
+
+@pytest.mark.parametrize("part", ["worker", "bots"])
+def test_a_worker_says_goodbye_where_redis_answers(frail: Frail, part: str) -> None:
+    """However late in a wait for its next task it was told to stop."""
+    child = _started(frail, part)
+    _told_to_stop(child)
+    wait_for(lambda: not child.alive, "the end", SOON_S)
+    assert child.status() == "exit status 0"
+    assert "worker.left_without_goodbye" not in _log(child)
     assert frail.errors() == []
 
 

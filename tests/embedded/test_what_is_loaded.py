@@ -1,13 +1,27 @@
-"""What a part of a server loads at its start: nothing that only its libraries know."""
+"""What a part of a server loads and reads at its start: nothing that only its libraries know, and nothing twice."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Mapping
 
 import pytest
 
-WEB = "import battlebot.embedded.gunicorn_conf, wsgi, app"
+from battlebot.config import Settings
+from battlebot.embedded.commands import environment
+
+WEB = """
+from gevent import monkey
+monkey.patch_all()
+import battlebot.embedded.gunicorn_conf, wsgi
+wsgi.application
+"""
+TCP = """
+from gevent import monkey
+monkey.patch_all()
+import battlebot.cli.tcp_node
+"""
 CELERY = """
 import contextlib
 from battlebot.embedded.runmodule import run_module
@@ -16,22 +30,24 @@ with contextlib.suppress(SystemExit):
     run_module("celery")
 import wsgi, battlebot.logs, tasks.celeryapp, battlebot.embedded.celery_hooks
 """
+FOR_CLIENTS = ["requests", "valkey", "websocket"]
 
 
 @pytest.mark.parametrize(
     ("start", "unused"),
     [
-        (WEB, ["rich", "pygments"]),
-        (CELERY, ["rich", "prompt_toolkit", "flask"]),
+        (WEB, ["rich", "pygments", *FOR_CLIENTS]),
+        (TCP, ["rich", "pygments", *FOR_CLIENTS]),
+        (CELERY, ["rich", "prompt_toolkit", "flask", *FOR_CLIENTS]),
     ],
+    ids=["web", "tcp", "celery"],
 )
-def test_no_part_loads_what_it_does_not_use(start: str, unused: list[str]) -> None:
+def test_no_part_loads_what_it_does_not_use(settings: Settings, start: str, unused: list[str]) -> None:
     """All of these are installed, as what a part does not use may be."""
     for name in unused:
         __import__(name)
-    code = f"import sys\n{start}\nprint([name for name in {unused} if name in sys.modules])"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.splitlines()[-1] == "[]"
+    tell = f"print([name for name in {unused} if name in sys.modules], flush=True)"
+    assert _last_line(f"import os, sys\n{start}\n{tell}\nos._exit(0)", environment(settings)) == "[]"
 
 
 GREENLETS = """
@@ -48,5 +64,27 @@ print([name for name, module in sys.modules.items() if vars(module).get("sleep")
 
 def test_no_library_of_a_worker_with_greenlets_sleeps_for_all_of_them() -> None:
     """kombu does between two attempts to reach Redis; the worker would be taken for one that hangs."""
-    told = subprocess.run([sys.executable, "-c", GREENLETS], capture_output=True, text=True, check=True)
-    assert told.stdout.splitlines()[-1] == "[]"
+    assert _last_line(GREENLETS) == "[]"
+
+
+ENTRY_POINTS = """
+import contextlib, sys
+from importlib import metadata
+from battlebot.embedded.runmodule import run_module
+read, distributions = [], metadata.distributions
+metadata.distributions = lambda **context: read.append(1) or distributions(**context)
+sys.argv = ["celery", "worker", "--pool=gevent", "--help"]
+with contextlib.suppress(SystemExit):
+    run_module("celery")
+print(len(read), len(metadata.entry_points(group="console_scripts")) > 1)
+"""
+
+
+def test_the_metadata_of_all_packages_are_read_once() -> None:
+    """Libraries look for their plugins there at every occasion; they still find them."""
+    assert _last_line(ENTRY_POINTS) == "1 True"
+
+
+def _last_line(code: str, variables: Mapping[str, str] | None = None) -> str:
+    told = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
+    return told.stdout.splitlines()[-1]

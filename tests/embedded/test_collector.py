@@ -1,0 +1,44 @@
+"""The garbage collector of a part leaves alone what was loaded before the part served."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+
+import pytest
+
+from battlebot.embedded.collector import LOADING, RUNNING, expect_code, keep_loaded_code
+
+
+def test_a_part_collects_hardly_ever_until_it_serves() -> None:
+    """From then on seldom, and not what there was before."""
+    before = gc.get_threshold()
+    try:
+        expect_code()
+        assert gc.get_threshold() == LOADING
+        keep_loaded_code()
+        assert gc.get_threshold() == RUNNING
+        kept = gc.get_freeze_count()
+        assert kept > 1000
+        later = [[] for _ in range(1000)]
+        keep_loaded_code()
+        assert gc.get_freeze_count() < kept + len(later)
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)
+
+
+@pytest.mark.parametrize("moment", ["worker_ready", "worker_process_init", "beat_init"])
+def test_celery_s_processes_do_so(moment: str) -> None:
+    """The worker, each of its pool, and beat."""
+    code = f"""
+import gc
+import battlebot.embedded.celery_hooks
+from celery import signals
+
+signals.{moment}.send(sender=None)
+print(gc.get_freeze_count() > 1000)
+"""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "True\n"
