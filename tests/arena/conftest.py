@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import redis
+from records import GAMES
 
 from battlebot.arena.live.finished import Finished
 from battlebot.arena.live.making import begin, new_match
@@ -16,13 +17,13 @@ from battlebot.arena.live.store import MatchStore
 from battlebot.arena.places import ticket_of
 from battlebot.config import Settings
 from battlebot.referee.match import Match
-from battlebot.rules.registry import Registry, discover
+from battlebot.rules.registry import Registry
 
 
 @pytest.fixture(scope="session")
 def registry() -> Registry:
     """Returns all games."""
-    return discover()
+    return GAMES
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import redis
+from records import GAMES
 
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Begun, Found, Queues, Taken, Ticket, Waits
@@ -16,7 +17,6 @@ from battlebot.arena.places import STATELESS
 from battlebot.config import Settings
 from battlebot.redisio import keys
 from battlebot.redisio.mutex import LOCK_MS, Locks, Mutex
-from battlebot.rules.registry import discover
 
 GAME = "noughtsandcrosses"
 
@@ -183,8 +183,8 @@ def test_a_queue_is_none_once_its_last_bots_have_a_match(
         queues.wait(name, ticket(bot), BY_A_TASK)
     assert queues.names() == [name]
     seats = [(one.bot, one.place) for one in tickets]
-    match = new_match(discover()[GAME], seats, settings, 1_800_000_000.0, "cup")
-    assert begin(MatchStore(client), discover()[GAME], match, name)
+    match = new_match(GAMES[GAME], seats, settings, 1_800_000_000.0, "cup")
+    assert begin(MatchStore(client), GAMES[GAME], match, name)
     left = [name] if third else []
     assert queues.names() == left
     assert queues.wait_again(name, tickets) == [(match.id, False, False)] * 2
@@ -204,7 +204,7 @@ def test_a_match_begins_with_held_tickets_and_only_for_their_holder(
     queues: Queues, client: redis.Redis, settings: Settings
 ) -> None:
     """Another cannot begin with them; the holder can, once; then the tickets tell their match."""
-    game, store = discover()[GAME], MatchStore(client)
+    game, store = GAMES[GAME], MatchStore(client)
     queues.wait(GAME, ticket("a"), 1)
     queues.wait(GAME, ticket("b"), 1)
     match = new_match(game, [("a", ticket("a").place), ("b", ticket("b").place)], settings, 1000.0)
@@ -219,7 +219,7 @@ def test_tickets_that_are_held_for_a_match_at_a_full_address_are_freed(
     queues: Queues, client: redis.Redis, settings: Settings
 ) -> None:
     """Those who wait at nodes are put back by these, at once."""
-    game, store = discover()[GAME], MatchStore(client)
+    game, store = GAMES[GAME], MatchStore(client)
     asked, connected, newcomer, url = ticket("a", node=STATELESS), ticket("b"), ticket("c"), "http://bots.example/"
     queues.wait(GAME, asked, BY_A_TASK)
     queues.wait(GAME, connected, BY_A_TASK)

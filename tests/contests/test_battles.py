@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import redis
 from hall import time_passed
+from records import GAMES
 
 from battlebot.arena.live.archiving import game_document
 from battlebot.arena.live.conduct import Conductor
@@ -30,7 +31,6 @@ from battlebot.matchmaking.missing import Missing
 from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect
 from battlebot.referee.events import Failed, GaveUp, Turned
-from battlebot.rules.registry import discover
 from battlebot.storage import Storage
 
 GAME = "battlecube"
@@ -42,7 +42,7 @@ class House:
     """The parts of a worker, and a contest `cup` of ten battles of four bots."""
 
     def __init__(self, settings: Settings, storage: Storage, client: redis.Redis, **fields: Any) -> None:
-        registry, self.storage, self.store = discover(), storage, MatchStore(client)
+        registry, self.storage, self.store = GAMES, storage, MatchStore(client)
         for bot in BOTS:
             storage.bots.register(GAME, bot, "owner", b"sealed")
         self.queues, self.missing = Queues(client), Missing(client)

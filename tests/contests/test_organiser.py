@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import redis
-from records import reserve
+from records import GAMES, reserve
 from structlog.testing import capture_logs
 
 from battlebot.arena.live.conduct import Conductor
@@ -24,7 +24,7 @@ from battlebot.contests.contest import Contest
 from battlebot.contests.service.organiser import Organiser
 from battlebot.errors import AlreadyVoid, Refused, TooLate, WrongState
 from battlebot.redisio.bus import Bus
-from battlebot.rules.registry import Registry, discover
+from battlebot.rules.registry import Registry
 from battlebot.storage import Storage
 
 GAME = "numberwang"
@@ -36,7 +36,7 @@ def organiser(client: redis.Redis, storage: Storage) -> Organiser:
     """An organiser's service; the bots are registered."""
     for bot in BOTS:
         storage.bots.register(GAME, bot, "owner", b"sealed")
-    registry, store = discover(), MatchStore(client)
+    registry, store = GAMES, MatchStore(client)
     ignored: Callable[..., None] = lambda *_: None  # noqa: E731
     return Organiser(registry, storage, Conductor(registry, store), Bus(client), ignored, ignored)
 
@@ -51,7 +51,7 @@ def test_a_contest_is_refused_whose_game_fails_to_say_whether_it_may_start(
     def raising(*_: Any) -> str | None:
         raise error("a key")
 
-    game, store = discover()[GAME], MatchStore(client)
+    game, store = GAMES[GAME], MatchStore(client)
     games = Registry({GAME: replace(game, rules=replace(game.rules, **{function: raising}))})
     ignored: Callable[..., None] = lambda *_: None  # noqa: E731
     broken = Organiser(games, storage, Conductor(games, store), Bus(client), ignored, ignored)
@@ -66,7 +66,7 @@ def test_a_contest_is_refused_whose_game_objects_by_what_is_no_text(
     client: redis.Redis, storage: Storage, function: str
 ) -> None:
     """As if its code had failed, at a check after the one at the start."""
-    game, store = discover()[GAME], MatchStore(client)
+    game, store = GAMES[GAME], MatchStore(client)
     games = Registry({GAME: replace(game, rules=replace(game.rules, **{function: lambda *_: {"no": "sentence"}}))})
     ignored: Callable[..., None] = lambda *_: None  # noqa: E731
     broken = Organiser(games, storage, Conductor(games, store), Bus(client), ignored, ignored)

@@ -12,7 +12,7 @@ import pytest
 import redis
 from cup import cup
 from hall import GAME, Hall
-from records import reserve
+from records import GAMES, reserve
 
 from battlebot.arena.live.archiving import game_document
 from battlebot.arena.live.conduct import Conductor
@@ -30,7 +30,7 @@ from battlebot.matchmaking.missing import Missing
 from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect
 from battlebot.referee.events import Failed, Turned
-from battlebot.rules.registry import Registry, discover
+from battlebot.rules.registry import Registry
 from battlebot.storage import Storage
 from battlebot.storage.contests import Change
 from battlebot.storage.voids import Why
@@ -56,7 +56,7 @@ def looks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def pairer(settings: Settings, storage: Storage, client: redis.Redis) -> Pairer:
     """A worker's pairer; the contest `cup` of numberwang runs, two meetings a pair."""
     storage.contests.open("numberwang", "cup", 2)
-    return Pairer(discover(), settings, storage, MatchStore(client), Queues(client), Missing(client))
+    return Pairer(GAMES, settings, storage, MatchStore(client), Queues(client), Missing(client))
 
 
 def wait_in_cup(pairer: Pairer, bots: list[str], round_number: int = 0) -> None:
@@ -477,7 +477,7 @@ def test_nothing_is_reserved_while_the_game_is_not_there(hall: Hall) -> None:
     with pytest.raises(UnknownGame):
         hall.pair()
     assert hall.meetings() == []
-    hall.pairer.registry = discover()
+    hall.pairer.registry = GAMES
     assert len(hall.pair()) == 1
 
 

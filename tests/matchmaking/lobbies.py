@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import redis
+from records import GAMES
 
 from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.conduct import Conductor
@@ -22,7 +23,6 @@ from battlebot.matchmaking.lobby import Lobby
 from battlebot.redisio import keys
 from battlebot.referee.events import Left, Turned
 from battlebot.referee.match import Match, Series
-from battlebot.rules.registry import discover
 from battlebot.runtime.lag import Lag
 from battlebot.runtime.timers import Timers
 from battlebot.wire.closing import Closing
@@ -47,7 +47,7 @@ class Bot:
 
 def lobby_of(node: str, client: redis.Redis, settings: Settings) -> Lobby:
     """The lobby of a node, outside contests."""
-    registry, store = discover(), MatchStore(client)
+    registry, store = GAMES, MatchStore(client)
     arena = Arena(Conductor(registry, store, node), Timers())
     nowhere: Any = None
     casual = CasualMatches(settings, store, lambda bots: {}, lambda match_id: None, lambda: 1000.0)

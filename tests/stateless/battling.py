@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cluster import Cluster, wait_for
+from records import GAMES
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.store import MatchStore
 from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect
 from battlebot.referee.match import Match
-from battlebot.rules.registry import discover
 from battlebot.stateless import make_askers
 from battlebot.stateless.battles import Battles
 from battlebot.storage import Storage
@@ -29,7 +29,7 @@ class Field:
         self.store = MatchStore(self.client)
         self.storage = Storage(settings)
         self.celery = make_celery(settings)
-        self.conductor = Conductor(discover(), self.store, ask_bots=self.ask)
+        self.conductor = Conductor(GAMES, self.store, ask_bots=self.ask)
         self.battles = Battles(
             self.conductor.registry,
             settings,

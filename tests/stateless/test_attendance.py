@@ -15,6 +15,7 @@ from clocks import Clock
 from cluster import free_port, wait_for
 from cup import cup
 from httpbots import Bots
+from records import GAMES
 
 from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.heartbeats import Heartbeats
@@ -26,7 +27,6 @@ from battlebot.errors import NotTested, Unavailable
 from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
 from battlebot.redisio.scripts import Scripts
-from battlebot.rules.registry import discover
 from battlebot.stateless import make_askers
 from battlebot.stateless.asking import Askers
 from battlebot.stateless.attendance import Attendance
@@ -50,7 +50,7 @@ def attendance(settings: Settings) -> Iterator[Attendance]:
     nobody: Any = None
     store = MatchStore(client)
     yield Attendance(
-        registry=discover(),
+        registry=GAMES,
         settings=settings,
         storage=storage,
         store=store,

@@ -11,6 +11,7 @@ from threading import BoundedSemaphore
 import pytest
 from cluster import wait_for
 from httpbots import Bots
+from records import GAMES
 
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.names.copies import Copies
@@ -20,7 +21,6 @@ from battlebot.config import Settings
 from battlebot.errors import BadAddress, NameTaken, Refused, TooMany, Unavailable
 from battlebot.redisio.connection import connect
 from battlebot.redisio.scripts import Scripts
-from battlebot.rules.registry import discover
 from battlebot.stateless import make_askers
 from battlebot.stateless.health import Health
 from battlebot.stateless.registering import StatelessBots
@@ -42,7 +42,7 @@ def directory(settings: Settings, storage: Storage) -> Iterator[Directory]:
 def owners(settings: Settings, storage: Storage, directory: Directory) -> Iterator[StatelessBots]:
     """What is done for owners."""
     client = connect(settings.redis_url)
-    trial = Trial(discover(), settings, make_askers(replace(settings, bot_loopback=True), keeps=False))
+    trial = Trial(GAMES, settings, make_askers(replace(settings, bot_loopback=True), keeps=False))
     yield StatelessBots(storage, directory, trial, Health(Scripts(client)), Queues(client))
     client.close()
 
