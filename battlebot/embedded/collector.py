@@ -22,6 +22,7 @@ def keep_loaded_code() -> None:
 
     Does nothing when it is called again, as after each reconnection: garbage of that time would be kept as well.
     """
-    if gc.get_threshold() != RUNNING:
+    # Python 3.14 has no third threshold, and tells 0
+    if gc.get_threshold()[:2] != RUNNING[:2]:
         gc.freeze()
         gc.set_threshold(*RUNNING)
