@@ -12,7 +12,7 @@ import time
 LOADING = (200_000, 20, 20)
 RUNNING = (10_000, 20, 20)
 
-LONG_S = 10.0  # no part takes that long by itself
+LONG_S = 10.0  # the code is loaded by then, unless the machine is very busy
 _STARTED_S = time.monotonic()
 
 
