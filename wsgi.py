@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from battlebot.config import load_settings
 from battlebot.logs import configure_logs
-from battlebot.runtime.bare import without
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -16,13 +15,11 @@ if TYPE_CHECKING:
 
 @cache
 def _application() -> Flask:
+    from app import create_app
+
     settings = load_settings()
     configure_logs(settings)
-    # libraries load these where they find them: for clients of socket.io, and stores other than ours
-    with without("requests", "valkey", "websocket"):
-        from app import create_app
-
-        return create_app(settings)
+    return create_app(settings)
 
 
 @cache

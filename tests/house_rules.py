@@ -179,8 +179,8 @@ LAYERS = {
     ),
     "battlebot.api": layer(
         "the API has no game logic, and enqueues tasks by name",
-        *("api", "storage", "contests", "ratings.rating", "rules.contract", "redisio.keys", "runtime.loglimit", "wire"),
-        *("config", "errors"),
+        *("api", "storage", "contests", "ratings.rating", "rules.contract", "redisio.keys", "wire"),
+        *("runtime.bare", "runtime.loglimit", "config", "errors"),
     ),
     "battlebot.web": layer(
         "pages have no game logic, and enqueue tasks by name",
@@ -258,7 +258,7 @@ LAYERS = {
     ),
     "battlebot.cli.tcp_node": layer(
         "the TCP door's process starts what app.py has wired",
-        *("app", "embedded.collector", "embedded.interrupts", "embedded.openfiles", "runtime.bare", "config", "logs"),
+        *("app", "embedded.collector", "embedded.interrupts", "embedded.openfiles", "config", "logs"),
     ),
     "battlebot.__main__": layer("it is the command line", "cli"),
     "tasks": layer(
@@ -281,9 +281,7 @@ LAYERS = {
         ),
     ),
     "app": layer("app.py wires everything together but games, which are found", "battlebot", "tasks"),
-    "wsgi": layer(
-        "wsgi.py is what gunicorn and celery load", "app", "tasks", "config", "embedded", "runtime.bare", "logs"
-    ),
+    "wsgi": layer("wsgi.py is what gunicorn and celery load", "app", "tasks", "config", "embedded", "logs"),
 }
 
 # library or part of ours -> why, and who alone may import it

@@ -18,6 +18,7 @@ from battlebot.api.errors import answer_error
 from battlebot.api.registrations import registrations
 from battlebot.config import Settings
 from battlebot.errors import TooMany
+from battlebot.runtime.bare import without
 from battlebot.wire.addresses import household
 
 MINUTE_S = 60.0
@@ -27,15 +28,17 @@ PROBES = ("/healthz", "/readyz")  # cheap requests of load balancers and monitor
 
 def limit_registrations(app: Flask, settings: Settings) -> None:
     """Refuse registrations beyond `settings.registrations_per_hour` per address: 429 with Retry-After."""
-    limiter = Limiter(
-        sender,
-        app=app,
-        storage_uri=limits_url(settings.redis_url),
-        storage_options={"socket_connect_timeout": TIMEOUT_S, "socket_timeout": TIMEOUT_S},
-        strategy="fixed-window",
-        key_prefix="bb:limits",
-        swallow_errors=True,
-    )
+    # it loads that as well, where it is installed
+    with without("valkey"):
+        limiter = Limiter(
+            sender,
+            app=app,
+            storage_uri=limits_url(settings.redis_url),
+            storage_options={"socket_connect_timeout": TIMEOUT_S, "socket_timeout": TIMEOUT_S},
+            strategy="fixed-window",
+            key_prefix="bb:limits",
+            swallow_errors=True,
+        )
     limiter.shared_limit(
         f"{settings.registrations_per_hour} per hour",
         scope="registrations",

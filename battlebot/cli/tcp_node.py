@@ -11,16 +11,15 @@ from dataclasses import replace
 import gevent
 from gevent.event import Event
 
+# before `app`: it has structlog do without rich
+from battlebot.logs import configure_logs
+
+# isort: split
+from app import create_tcp_door
 from battlebot.config import load_settings
 from battlebot.embedded.collector import keep_loaded_code
 from battlebot.embedded.interrupts import hang_up_is_ignored
 from battlebot.embedded.openfiles import allowed_connections, warn_of_few_files
-from battlebot.logs import configure_logs
-from battlebot.runtime.bare import without
-
-# as in wsgi.py, where it says why
-with without("requests", "valkey", "websocket"):
-    from app import create_tcp_door
 
 
 def main() -> None:

@@ -50,6 +50,24 @@ def test_no_part_loads_what_it_does_not_use(settings: Settings, start: str, unus
     assert _last_line(f"import os, sys\n{start}\n{tell}\nos._exit(0)", environment(settings)) == "[]"
 
 
+SEEN = """
+import os, sys
+amiss = []
+class Onlooker:
+    def find_spec(self, name, *_):
+        if name.startswith(("games.", "pymongo.")) and "requests" in sys.modules:
+            amiss.append(name)
+sys.meta_path.insert(0, Onlooker())
+"""
+
+
+@pytest.mark.parametrize("start", [WEB, TCP], ids=["web", "tcp"])
+def test_what_some_libraries_load_for_nothing_is_there_for_the_others(settings: Settings, start: str) -> None:
+    """A game may use it, and pymongo asks by it whether a certificate was revoked; else it would just not ask."""
+    last = "print(amiss, flush=True)\nos._exit(0)"
+    assert _last_line(f"{SEEN}\n{start}\n{last}", environment(settings)) == "[]"
+
+
 GREENLETS = """
 import contextlib, sys
 from time import sleep
