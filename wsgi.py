@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from battlebot.config import load_settings
 from battlebot.logs import configure_logs
+from battlebot.transports.socketio_lean import load_lean_servers
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
 
 @cache
 def _application() -> Flask:
-    from app import create_app
-
     settings = load_settings()
     configure_logs(settings)
+    load_lean_servers()
+    from app import create_app
+
     return create_app(settings)
 
 

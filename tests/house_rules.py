@@ -258,7 +258,8 @@ LAYERS = {
     ),
     "battlebot.cli.tcp_node": layer(
         "the TCP door's process starts what app.py has wired",
-        *("app", "embedded.collector", "embedded.interrupts", "embedded.openfiles", "config", "logs"),
+        *("app", "embedded.collector", "embedded.interrupts", "embedded.openfiles"),
+        *("transports.socketio_lean", "config", "logs"),
     ),
     "battlebot.__main__": layer("it is the command line", "cli"),
     "tasks": layer(
@@ -281,7 +282,10 @@ LAYERS = {
         ),
     ),
     "app": layer("app.py wires everything together but games, which are found", "battlebot", "tasks"),
-    "wsgi": layer("wsgi.py is what gunicorn and celery load", "app", "tasks", "config", "embedded", "logs"),
+    "wsgi": layer(
+        "wsgi.py is what gunicorn and celery load",
+        *("app", "tasks", "config", "embedded", "transports.socketio_lean", "logs"),
+    ),
 }
 
 # library or part of ours -> why, and who alone may import it

@@ -7,19 +7,17 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import gevent
 from gevent.event import Event
 
-# before `app`: it has structlog do without rich
-from battlebot.logs import configure_logs
-
-# isort: split
-from app import create_tcp_door
-from battlebot.config import load_settings
+from battlebot.config import Settings, load_settings
 from battlebot.embedded.collector import keep_loaded_code
 from battlebot.embedded.interrupts import hang_up_is_ignored
 from battlebot.embedded.openfiles import allowed_connections, warn_of_few_files
+from battlebot.logs import configure_logs
+from battlebot.transports.socketio_lean import load_lean_servers
 
 
 def main() -> None:
@@ -32,7 +30,7 @@ def main() -> None:
     ends: Callable[[], object] = sys.exit  # the door may wait for Redis without end before anybody is in
     for signum in (signal.SIGTERM, signal.SIGINT, *(() if hang_up_is_ignored() else (signal.SIGHUP,))):
         gevent.signal_handler(signum, lambda: ends())
-    door = create_tcp_door(replace(settings, max_connections=allowed))
+    door = make_door(replace(settings, max_connections=allowed))
     door.serve()
     keep_loaded_code()
     ends = told.set
@@ -41,6 +39,14 @@ def main() -> None:
     until_s = time.monotonic() + settings.close_timeout_s + 1.0
     while door.connections and time.monotonic() < until_s:
         gevent.sleep(0.02)
+
+
+def make_door(settings: Settings) -> Any:
+    """The door, not open yet, as `app.create_tcp_door` makes it, and with the same errors."""
+    load_lean_servers()
+    from app import create_tcp_door
+
+    return create_tcp_door(settings)
 
 
 if __name__ == "__main__":

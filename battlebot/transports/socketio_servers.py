@@ -9,23 +9,19 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
+import engineio.async_drivers.threading as driver
+import socketio
+
 from battlebot.config import Settings
-from battlebot.runtime.bare import without
 from battlebot.transports.connection import Gone
 from battlebot.transports.limits import Rate
+from battlebot.transports.socketio_engines import NewBounded, OldBounded
 from battlebot.transports.wsconnection import WebSocket
 from battlebot.wire import closing
 from battlebot.wire.addresses import household
 from battlebot.wire.jsontext import is_deeper
 from battlebot.wire.upgrade import BadUpgrade
-
-# for clients, and for servers that share their rooms by a store
-with without("requests", "valkey", "websocket"):
-    import engineio.async_drivers.threading as driver
-    import socketio
-
-    from battlebot.transports.socketio_engines import NewBounded, OldBounded
-    from socketio2.socketio import Server as OldServer
+from socketio2.socketio import Server as OldServer
 
 OLD, NEW = "3", "4"  # values of the query's EIO
 HIJACKED = "battlebot.hijacked"  # key in the environment: the socket is used up, gunicorn must write no response

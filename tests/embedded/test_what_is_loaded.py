@@ -20,7 +20,9 @@ wsgi.application
 TCP = """
 from gevent import monkey
 monkey.patch_all()
-import battlebot.cli.tcp_node
+from battlebot.config import load_settings
+from battlebot.cli import tcp_node
+tcp_node.make_door(load_settings())
 """
 CELERY = """
 import contextlib
