@@ -22,7 +22,7 @@ from battlebot.arena.node.service import Arena
 from battlebot.arena.places import node_of
 from battlebot.config import Settings
 from battlebot.errors import Unavailable, UnknownGame
-from battlebot.matchmaking.doubts import Doubts, Finding
+from battlebot.matchmaking.doubts import Doubts, Judgement
 from battlebot.matchmaking.waiters import Waiter, Waiters
 from battlebot.redisio import keys
 from battlebot.rules.contract import Game
@@ -196,10 +196,10 @@ class Lobby:
 
     def _look_at_doubt(self, player: Player) -> None:
         match_id = self._doubts.match_of(player.place)
-        finding = self._doubts.judge(player, self.now_s())
-        if finding is Finding.UNTOLD and self._is_told_the_end(player, match_id):
+        judgement = self._doubts.judge(player, self.now_s())
+        if judgement is Judgement.UNTOLD and self._is_told_the_end(player, match_id):
             return
-        self._wait(player, look_for_seats=True, hold_for=match_id if finding is Finding.IN_DOUBT else "")
+        self._wait(player, look_for_seats=True, hold_for=match_id if judgement is Judgement.IN_DOUBT else "")
 
     def _is_told_the_end(self, player: Player, match_id: str) -> bool:
         """Tells the player how the match ended, and releases it; returns False if another connection of its bot does.
