@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import structlog
 
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.following import Archive, Follower, Origin, origin_of
+from battlebot.arena.live.following import Follower, Origin, StoredMatches, origin_of
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.places import STATELESS_PLACE
 from battlebot.config import Settings
@@ -24,7 +24,7 @@ from battlebot.rules.contract import RAISED_OUTSIDE, Game
 log = structlog.get_logger()
 
 
-class Addresses(Protocol):
+class AddressChecker(Protocol):
     """Knows which addresses can be asked."""
 
     def check(self, address: str) -> None:
@@ -39,9 +39,9 @@ class Battles:
     settings: Settings
     conductor: Conductor
     bus: Bus
-    addresses: Addresses
+    addresses: AddressChecker
     ask_bots: Callable[[str], None]
-    archive: Archive
+    archive: StoredMatches
     now_s: Callable[[], float] = time.time
 
     def begin(self, game_name: str, players: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Match:
