@@ -41,7 +41,7 @@ from battlebot.runtime.loglimit import LogLimit
 from battlebot.storage import Storage
 from battlebot.storage.audit import Note
 from battlebot.storage.contests import Change, Changed, Decide
-from battlebot.storage.voids import Why
+from battlebot.storage.voids import VoidCause
 
 log = structlog.get_logger()
 
@@ -151,7 +151,7 @@ class Organiser:
         Raises UnknownMatch if the contest has no such match, AlreadyVoid; TooLate if the format has built on its
         result, so that it would not be played again.
         """
-        why = Why(by, reason)
+        why = VoidCause(by, reason)
 
         def decide(contest: Contest) -> Change:
             return decided.taken_back(contest, match_id, why, datetime.now(UTC))
