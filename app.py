@@ -21,6 +21,7 @@ from battlebot.api.origins import refuse_other_origins
 from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.live.inspection import ArenaInspection
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.viewing import LiveMatches
@@ -262,7 +263,7 @@ def _readiness(client: redis.Redis, storage: Storage, celery: Celery) -> Readine
             "mongodb": storage.ping,
             "disk": storage.room.check,
             "worker": worker,
-            "sweep": probes.sweep,
+            "sweep": ArenaInspection(client).check_sweep,
             "tasks": probes.tasks,
             "games": probes.games,
         }
