@@ -21,6 +21,7 @@ from battlebot.api.origins import refuse_other_origins
 from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.live.inspection import ArenaInspection
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.viewing import LiveMatches
@@ -36,17 +37,17 @@ from battlebot.config import Settings
 from battlebot.contests.service.entrance import Entrance
 from battlebot.contests.service.lookout import Lookout
 from battlebot.contests.service.organiser import Organiser
-from battlebot.embedded.succession import line
+from battlebot.embedded.succession import lineage
 from battlebot.errors import SettingError, Unavailable
 from battlebot.matchmaking.lobby import Lobby
 from battlebot.matchmaking.missing import Missing
 from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect
-from battlebot.redisio.line import Line
 from battlebot.redisio.probes import Probes
 from battlebot.redisio.ratelimit import RateLimit
 from battlebot.redisio.scripts import GroupedScripts
 from battlebot.redisio.tasklists import TaskLists
+from battlebot.redisio.transactions import TransactionConnection
 from battlebot.rules.registry import discover
 from battlebot.runtime.answering import Answering
 from battlebot.runtime.gate import Gate, greenlet_lock
@@ -102,7 +103,7 @@ class House:
         # without a node: this node's own players are told by its mailbox, like all others
         self.conductor = Conductor(self.registry, self.store, "", self.requests.archive, ask_bots=self.requests.bots)
         self.directory = self._make_directory()
-        succession = line.own or line.next()
+        succession = lineage.own or lineage.next()
         # seats and tickets carry a node's name, and tell its door by it
         self.arena = self._make_arena(node_name(succession.name, door))
         self.ended = [node_name(name, door) for name in succession.ended]
@@ -120,7 +121,7 @@ class House:
         conductor = Conductor(
             self.registry, self.store, node, ask_archive, ask_bots=self.requests.bots, open_ago_s=opening.ago_s
         )
-        turns = partial(Turns, new_line=lambda: Line(self.client))
+        turns = partial(Turns, new_connection=lambda: TransactionConnection(self.client))
         return Arena(conductor, self.timers, greenlet_lock, turns, opening)
 
     def _make_lobby(self) -> Lobby:
@@ -262,7 +263,7 @@ def _readiness(client: redis.Redis, storage: Storage, celery: Celery) -> Readine
             "mongodb": storage.ping,
             "disk": storage.room.check,
             "worker": worker,
-            "sweep": probes.sweep,
+            "sweep": ArenaInspection(client).check_sweep,
             "tasks": probes.tasks,
             "games": probes.games,
         }

@@ -36,7 +36,7 @@ LOOK_AFTER_BROKER_S = 5  # a worker that hears nothing for this long, or up to t
 
 
 @dataclass(frozen=True)
-class Kind:
+class TaskPolicy:
     """How a task waits in the list of `queue`, which has workers of its own. Priority 0 is taken first.
 
     Nothing is sent if `most` tasks of that priority wait already; a task that has waited for `expires_s` is dropped.
@@ -53,24 +53,24 @@ class Kind:
 # In the order in which they are taken: first the sweep of matches, which must not wait for those that wait for MongoDB.
 # Sweeps ask again for tasks that were shed or expired. A sweep does all that is due, so that the first of many has done
 # the work of all.
-KINDS = {
-    "tasks.matches.sweep": Kind(priority=0, most=10, expires_s=30.0),
-    "tasks.contests.sweep": Kind(priority=3, most=10, expires_s=30.0),
-    "tasks.matches.tidy": Kind(priority=3, most=10, expires_s=30.0, limit_s=600.0),
-    "tasks.matches.archive": Kind(priority=3, most=10, expires_s=30.0, limit_s=600.0),
-    "tasks.contests.pair": Kind(priority=6, most=1000, expires_s=30.0),
-    "tasks.ratings.rate": Kind(priority=9, most=100, expires_s=60.0, limit_s=1800.0),
-    "tasks.ratings.sweep": Kind(priority=9, most=20, expires_s=60.0, limit_s=1800.0),
-    "tasks.bots.attend": Kind(priority=0, most=10, expires_s=10.0, queue=TaskLists.BOTS),
+TASK_POLICIES = {
+    "tasks.matches.sweep": TaskPolicy(priority=0, most=10, expires_s=30.0),
+    "tasks.contests.sweep": TaskPolicy(priority=3, most=10, expires_s=30.0),
+    "tasks.matches.tidy": TaskPolicy(priority=3, most=10, expires_s=30.0, limit_s=600.0),
+    "tasks.matches.archive": TaskPolicy(priority=3, most=10, expires_s=30.0, limit_s=600.0),
+    "tasks.contests.pair": TaskPolicy(priority=6, most=1000, expires_s=30.0),
+    "tasks.ratings.rate": TaskPolicy(priority=9, most=100, expires_s=60.0, limit_s=1800.0),
+    "tasks.ratings.sweep": TaskPolicy(priority=9, most=20, expires_s=60.0, limit_s=1800.0),
+    "tasks.bots.attend": TaskPolicy(priority=0, most=10, expires_s=10.0, queue=TaskLists.BOTS),
     # a stretch of a match: the sweep asks again if it was not finished
-    "tasks.bots.ask": Kind(3, most=10_000, expires_s=TASK_S, limit_s=LONGEST_STRETCH_S, queue=TaskLists.BOTS),
+    "tasks.bots.ask": TaskPolicy(3, most=10_000, expires_s=TASK_S, limit_s=LONGEST_STRETCH_S, queue=TaskLists.BOTS),
     # a person asked for it, and nobody asks again
-    "tasks.ratings.rebuild": Kind(priority=9, limit_s=1800.0),
+    "tasks.ratings.rebuild": TaskPolicy(priority=9, limit_s=1800.0),
 }
 
 
 class Battlebot(Celery):
-    """Celery that sends each task according to its kind in `KINDS`, over a connection that is kept.
+    """Celery that sends each task by its policy in `TASK_POLICIES`, over a connection that is kept.
 
     Celery's own pool is switched off (see `broker_pool_limit`), and a new connection costs more than the task itself.
     """
@@ -83,17 +83,17 @@ class Battlebot(Celery):
 
     def send_task(self, name: str, *arguments: Any, **options: Any) -> Any:
         """Like Celery's; returns None and sends nothing if too many such tasks wait already."""
-        kind = KINDS.get(name)
-        if kind is None:
+        policy = TASK_POLICIES.get(name)
+        if policy is None:
             return super().send_task(name, *arguments, **options)
-        if kind.most is not None and self._lists[kind.queue].length(kind.priority) >= kind.most:
+        if policy.most is not None and self._lists[policy.queue].length(policy.priority) >= policy.most:
             log.debug("task.shed", task=name)
             return None
-        options["priority"] = kind.priority
-        options["queue"] = kind.queue
+        options["priority"] = policy.priority
+        options["queue"] = policy.queue
         options["headers"] = {**(options.get("headers") or {}), TaskLists.SENT: time.time()}
-        if kind.expires_s is not None:
-            options["expires"] = kind.expires_s
+        if policy.expires_s is not None:
+            options["expires"] = policy.expires_s
         if "producer" in options or "connection" in options:
             # beat uses its own connection
             return super().send_task(name, *arguments, **options)
@@ -133,7 +133,7 @@ def make_celery(settings: Settings) -> Celery:
         task_acks_late=False,
         task_serializer="json",
         accept_content=["json"],
-        task_annotations={name: {"time_limit": kind.limit_s} for name, kind in KINDS.items()},
+        task_annotations={name: {"time_limit": policy.limit_s} for name, policy in TASK_POLICIES.items()},
         worker_consumer=CONSUMER,
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,

@@ -24,6 +24,7 @@ from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.sweep import Sweeper
 from battlebot.config import Settings
 from battlebot.contests.service.absences import Absences
+from battlebot.contests.service.chances import Chances
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
 from battlebot.errors import BadGame, Unavailable
@@ -168,24 +169,21 @@ def _workbench(pid: int) -> Workbench:
         ask_pairing=requests.pairing,
         ask_rating=requests.ratings_anew,
     )
+    chances = Chances(
+        heartbeats=heartbeats,
+        cut_off=CutOff(client),
+        addresses=store.addresses,
+        bots=storage.bots,
+        grace_s=settings.node_grace_s,
+        bot_matches=settings.bot_matches,
+    )
     return Workbench(
         **vars(base),
         storage=storage,
         mongodb=mongodb,
         pairer=pairer,
         organiser=organiser,
-        absences=Absences(
-            store,
-            queues,
-            missing,
-            pairer,
-            organiser,
-            heartbeats,
-            CutOff(client),
-            settings.node_grace_s,
-            settings.bot_matches,
-            most_s=max(5.0, 3 * settings.sweep_interval_s),
-        ),
+        absences=Absences(pairer, organiser, missing, chances, most_s=max(5.0, 3 * settings.sweep_interval_s)),
         heartbeats=heartbeats,
         rater=Rater(storage),
         bus=bus,

@@ -234,7 +234,7 @@ LAYERS = {
     ),
     "battlebot.doctor": layer(
         "the doctor looks at arena, queues, storage and the formats' names, and changes nothing",
-        *("doctor", "redisio", "arena.live.queue", "arena.places"),
+        *("doctor", "redisio", "arena.live.inspection", "arena.live.queue", "arena.places"),
         *("contests.contest", "contests.formats", "storage", "config", "errors"),
         theirs=("packaging",),
         never=SOCKETS | PROCESSES,

@@ -70,7 +70,7 @@ BROKEN = [
     ("battlebot/stateless/nats/bots.py", "from battlebot.stateless.http import tls", "battlebot.stateless.nats"),
     ("battlebot/storage/games.py", "from battlebot.referee.match import Match", "battlebot.storage"),
     ("battlebot/runtime/gate.py", "import battlebot.redisio.keys", "battlebot.runtime"),
-    ("battlebot/redisio/line.py", "from battlebot.referee.match import Match", "battlebot.redisio"),
+    ("battlebot/redisio/transactions.py", "from battlebot.referee.match import Match", "battlebot.redisio"),
     ("battlebot/arena/__init__.py", "from battlebot.storage import Storage", "battlebot.arena"),
     ("battlebot/arena/places.py", "import secrets", "battlebot.arena.places"),
     ("battlebot/arena/live/sweep.py", "from battlebot.arena.node.tables import Table", "battlebot.arena.live"),

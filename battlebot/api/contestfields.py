@@ -79,7 +79,7 @@ class Choice(fields.Field[str]):
         return str(value)
 
 
-class Table(fields.Field[dict[str, Any]]):
+class JsonObject(fields.Field[dict[str, Any]]):
     """An object whose keys are checked elsewhere, by the game or the format."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class Table(fields.Field[dict[str, Any]]):
         return value
 
 
-class Bots(fields.Field[list[str]]):
+class BotNames(fields.Field[list[str]]):
     """Names of bots, each once."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[str]:
@@ -107,7 +107,7 @@ def _entry(name: Any, field: str, index: int) -> str:
         raise BadName(str(error), field=field) from None
 
 
-class Entrants(Bots):
+class Entrants(BotNames):
     """`"open"`, or names of bots, each once."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:

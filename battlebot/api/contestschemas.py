@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marshmallow import EXCLUDE, Schema, fields
 
-from battlebot.api.contestfields import Bots, Choice, Entrants, Moment, Points, Table, Text, Whole
+from battlebot.api.contestfields import BotNames, Choice, Entrants, JsonObject, Moment, Points, Text, Whole
 from battlebot.api.schemas import Count, Name, OfFault
 from battlebot.contests.contest import STATES
 from battlebot.contests.formats import format_names
@@ -28,12 +28,14 @@ class ContestChanges(Strict):
 
     title = Text(100, metadata={"description": "For people; by default the name."})
     format = Text(64, metadata={"description": f"One of {', '.join(format_names())}; by default open."})
-    config = Table(metadata={"type": "object", "description": "The format's own settings, such as swiss's rounds."})
+    config = JsonObject(
+        metadata={"type": "object", "description": "The format's own settings, such as swiss's rounds."}
+    )
     startsAt = Moment(metadata={"description": "null: the contest waits for `start`."})  # noqa: N815
     endsAt = Moment(metadata={"description": "null: it ends when all is played, or by `finish`."})  # noqa: N815
     meetings = Whole(1, 5, metadata={"description": "of each pair, at most"})
     entrants = Entrants(metadata={"description": '"open", or a list of bot ids'})
-    options = Table(metadata={"type": "object", "description": "Options of the game."})
+    options = JsonObject(metadata={"type": "object", "description": "Options of the game."})
     turnTimeoutMs = Whole(  # noqa: N815
         100, 3_600_000, allow_none=True, metadata={"description": "for a turn; null: what the server and the game say"}
     )
@@ -61,7 +63,7 @@ class NewEntrants(Strict):
     """One bot, or several."""
 
     bot = Name(metadata={"description": "one bot id"})
-    bots = Bots(metadata={"type": "array", "items": {"type": "string"}, "description": "or a list of them"})
+    bots = BotNames(metadata={"type": "array", "items": {"type": "string"}, "description": "or a list of them"})
 
 
 class VoidReason(Strict):

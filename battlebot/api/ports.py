@@ -1,4 +1,7 @@
-"""What the API and the pages need of parts that they may not import; `app.py` passes them in."""
+"""What the API and the pages need of parts that they may not import; `app.py` passes them in.
+
+Signatures only: what a method does, returns and raises is said once, at the class that each port names.
+"""
 
 from __future__ import annotations
 
@@ -10,148 +13,76 @@ from battlebot.contests.contest import Contest
 
 
 class Directory(Protocol):
-    """Registers bots and checks their credentials."""
+    """Registers bots and checks their credentials: `arena.names.directory.Directory`."""
 
-    def register(self, game: str, bot_id: str, owner: str) -> str:
-        """Registers a bot; returns its pass_hash, 64 hex digits.
+    def register(self, game: str, bot_id: str, owner: str) -> str: ...
 
-        Raises NameTaken, also for a name that looks like a registered one; Unavailable.
-        """
-
-    def check_owner(self, game: str, bot_id: str, pass_hash: str) -> None:
-        """Checks a bot's game and pass_hash. Raises LoginFailed if either is not right, Unavailable."""
+    def check_owner(self, game: str, bot_id: str, pass_hash: str) -> None: ...
 
 
 class StatelessBots(Protocol):
-    """Registered stateless bots. The caller must have checked that the request is the owner's.
+    """Registered stateless bots: `stateless.registering.StatelessBots`."""
 
-    Every method raises Unavailable (NotTested if the server could not ask the bot).
-    """
+    def register(self, game: str, bot_id: str, owner: str, url: str, available: bool) -> str: ...
 
-    def register(self, game: str, bot_id: str, owner: str, url: str, available: bool) -> str:
-        """Registers the bot if it answers a test request; returns its pass_hash.
+    def change(self, game: str, bot_id: str, changes: Mapping[str, Any]) -> dict[str, Any]: ...
 
-        Raises BadAddress, UnansweredTest with the test's result, NameTaken, TooMany.
-        """
+    def show(self, game: str, bot_id: str) -> dict[str, Any]: ...
 
-    def change(self, game: str, bot_id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Changes `url` (after a test request) or `available`, if not None; returns the same as `show`.
-
-        Raises UnknownBot, Refused if the bot has no url and gets none, BadAddress, UnansweredTest, TooMany.
-        """
-
-    def show(self, game: str, bot_id: str) -> dict[str, Any]:
-        """Returns the bot with its url, its state, the health of its url, and its last test. Raises UnknownBot."""
-
-    def test(self, game: str, bot_id: str) -> dict[str, Any]:
-        """Sends a test request and returns its result; a passed test ends a pause.
-
-        Raises UnknownBot, Refused if the bot has no url, TooMany.
-        """
+    def test(self, game: str, bot_id: str) -> dict[str, Any]: ...
 
 
 class LiveMatches(Protocol):
-    """What anybody may see of live matches. Every method raises Unavailable."""
+    """What anybody may see of live matches: `arena.live.viewing.LiveMatches`."""
 
-    def list(self, game: str | None = None, contest: str | None = None) -> list[dict[str, Any]]:
-        """Returns live matches of a game and contest (None: of all), as `find`; the latest first, up to a limit."""
+    def list(self, game: str | None = None, contest: str | None = None) -> list[dict[str, Any]]: ...
 
-    def find(self, match_id: str) -> dict[str, Any] | None:
-        """Returns `{"id", "game", "contest", "players", "state", "version", "startedAt"}`, or None.
-
-        The match is live or has just ended. `state` is as viewers may see it, `startedAt` in ms.
-        """
+    def find(self, match_id: str) -> dict[str, Any] | None: ...
 
 
 class Presence(Protocol):
-    """Who is connected at the TCP door."""
+    """Who is connected at the TCP door: `arena.names.presence.Presence`."""
 
-    def online(self, node_timeout_s: float) -> Mapping[str, Any]:
-        """Returns name -> who holds it, for nodes with a heartbeat in the last `node_timeout_s` seconds.
-
-        Raises Unavailable.
-        """
+    def online(self, node_timeout_s: float) -> Mapping[str, Any]: ...
 
 
 class Listener(Protocol):
-    """One listener's view of a channel."""
+    """One listener's view of a channel: `redisio.bus.Listener`."""
 
-    def get(self, timeout_s: float) -> bytes | None:
-        """Returns the next message, an empty one if some may have been lost, or None if none came in time.
-
-        Never raises.
-        """
+    def get(self, timeout_s: float) -> bytes | None: ...
 
 
 class Bus(Protocol):
-    """Announces what has just happened."""
+    """Announces what has just happened: `redisio.bus.Bus`."""
 
-    def listen(self, channel: str) -> AbstractContextManager[Listener]:
-        """Gives a Listener that misses nothing on the channel within the `with` block. Raises Unavailable."""
+    def listen(self, channel: str) -> AbstractContextManager[Listener]: ...
 
 
 class Organiser(Protocol):
-    """An organiser's actions on contests; `by` is the organiser.
+    """An organiser's actions on contests: `contests.service.organiser.Organiser`."""
 
-    Every method raises Unavailable and, except `create`, UnknownContest.
-    """
+    def create(self, game: str, given: Mapping[str, Any], by: str) -> Contest: ...
 
-    def create(self, game: str, given: Mapping[str, Any], by: str) -> Contest:
-        """Schedules a contest from checked fields; without `startsAt` it waits for `start`.
+    def change(self, game: str, name: str, changes: Mapping[str, Any], by: str) -> Contest: ...
 
-        Raises NameTaken; Refused or BadMessage with the field that is not acceptable.
-        """
+    def transition(self, action: str, game: str, name: str, by: str) -> Contest: ...
 
-    def change(self, game: str, name: str, changes: Mapping[str, Any], by: str) -> Contest:
-        """Changes these fields.
+    def enter(self, game: str, name: str, bots: Sequence[str], by: str) -> Contest: ...
 
-        Raises WrongState for those that may no longer change; Refused or BadMessage as `create` does.
-        """
+    def withdraw(self, game: str, name: str, bot: str, by: str) -> Contest: ...
 
-    def transition(self, action: str, game: str, name: str, by: str) -> Contest:
-        """`action`: start, pause, resume, finish or cancel. Raises WrongState if the state does not allow it."""
-
-    def enter(self, game: str, name: str, bots: Sequence[str], by: str) -> Contest:
-        """Adds entrants to a contest with a list before its start, or brings withdrawn bots back before its end.
-
-        Enters all of them or, if it raises, none. Raises WrongState, Refused for a bot that is not registered or not
-        acceptable to the contest.
-        """
-
-    def withdraw(self, game: str, name: str, bot: str, by: str) -> Contest:
-        """Withdraws a bot: its live matches are void, its remaining meetings no longer due; its played matches stand.
-
-        Raises WrongState, Refused for a bot that is not in the contest or without which the others cannot begin.
-        """
-
-    def void(self, game: str, name: str, match_id: str, reason: str, by: str) -> None:
-        """Takes back a match, played or live: its meeting is played again and the standings are corrected.
-
-        Raises UnknownMatch if the contest has no such match, AlreadyVoid; TooLate if the format has built on
-        its result, so that it would not be played again.
-        """
+    def void(self, game: str, name: str, match_id: str, reason: str, by: str) -> None: ...
 
 
 class Lookout(Protocol):
-    """What can be seen of a contest. Every method raises Unavailable."""
+    """What can be seen of a contest: `contests.service.lookout.Lookout`."""
 
-    def ranking(self, contest: Contest) -> list[dict[str, Any]]:
-        """Returns the ranking's rows, best first."""
+    def ranking(self, contest: Contest) -> list[dict[str, Any]]: ...
 
-    def progress(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """Returns `{"played", "planned", "live"}`, and `winner` if the format names one; `rows` are the ranking's.
+    def progress(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]: ...
 
-        `played`: meetings that are over, including missed ones. `planned`: None if unknown.
-        """
+    def meetings(self, contest: Contest, bot: str | None = None) -> dict[str, Any]: ...
 
-    def meetings(self, contest: Contest, bot: str | None = None) -> dict[str, Any]:
-        """Returns `{"pairs", "rounds"}` of all meetings, or of one bot's; `pairs` is empty if all bots meet together.
+    def rounds(self, contest: Contest) -> list[dict[str, Any]]: ...
 
-        Raises Refused if there are too many bots to show them all, and for a bot that is not in the contest.
-        """
-
-    def rounds(self, contest: Contest) -> list[dict[str, Any]]:
-        """Returns the rounds alone; none for an open contest, nor for battles, which do not wait for one another."""
-
-    def why(self, contest: Contest, bot: str) -> dict[str, Any]:
-        """Returns why the bot is not playing now: `{"bot", "code", "sentence", "match", "since", "left"}`."""
+    def why(self, contest: Contest, bot: str) -> dict[str, Any]: ...

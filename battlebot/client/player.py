@@ -12,7 +12,7 @@ from typing import Any
 from battlebot.client.bot import Bot, Match, Result, Turn
 from battlebot.client.connection import Connection
 from battlebot.client.errors import BadTurn, ConnectionLost
-from battlebot.client.seat import Seat, Step, Update
+from battlebot.client.seat import Action, Seat, Update
 
 log = logging.getLogger("battlebot.client")
 
@@ -159,10 +159,10 @@ class Player:
         if self._seat is None:
             return
         self._in_match = True
-        step = self._seat.take(update, first=first)
-        if step is Step.RESEND and self._seat.under_way is not None:
+        action = self._seat.take(update, first=first)
+        if action is Action.RESEND and self._seat.under_way is not None:
             connection.send(self._seat.under_way)
-        elif step is Step.CHOOSE:
+        elif action is Action.CHOOSE:
             turn = self._choose(update)
             left_s = update.match.time_left_s()
             if left_s is not None and left_s < 0:

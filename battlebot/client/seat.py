@@ -9,7 +9,7 @@ from typing import Any
 from battlebot.client.bot import Match, State, Turn
 
 
-class Step(Enum):
+class Action(Enum):
     """What to do after an update."""
 
     WAIT = "it is not our turn, or our turn is under way and not yet answered"
@@ -54,7 +54,7 @@ class Seat:
         self._asked: tuple[int | None, int | None] = (None, None)  # version and strikes of the last update
         self._answered: tuple[int | None, int | None] = (None, None)
 
-    def take(self, update: Update, *, first: bool) -> Step:
+    def take(self, update: Update, *, first: bool) -> Action:
         """What `update` requires; `first`: it is the first update on a new connection."""
         self._asked = (update.match.version, update.match.strikes)
         if self._is_echo(update.turn) or self._is_overtaken(update):
@@ -62,21 +62,21 @@ class Seat:
         if not update.awaits(self.bot_id):
             if first:
                 self.under_way = None
-            return Step.WAIT
+            return Action.WAIT
         if self.under_way is None:
-            return Step.CHOOSE
+            return Action.CHOOSE
         # no turn caused this update: the server starts over, and earlier messages of either side may be lost
         if not first and update.turn is not None:
-            return Step.WAIT
+            return Action.WAIT
         if update.match.version is not None:
             # the same version and strikes mean that our turn was lost; in a simultaneous game it may still be
             # under way, and is at worst acknowledged twice
             if self._asked == self._answered or (not first and self._is_newer(update)):
-                return Step.RESEND
+                return Action.RESEND
         elif not first:
-            return Step.WAIT
+            return Action.WAIT
         self.under_way = None
-        return Step.CHOOSE
+        return Action.CHOOSE
 
     def sent(self, turn: Turn) -> None:
         """Record `turn` as under way, as the answer to the last update. Call it when the turn is sent."""

@@ -13,7 +13,7 @@ MOST_NAMED = 3
 MOST_STEPS = 50  # of look-ahead; a format with nothing for a bot by then has nothing for it soon
 
 
-class Reason(NamedTuple):
+class Explanation(NamedTuple):
     """A stable slug for a program, and a sentence for a person."""
 
     code: str
@@ -47,57 +47,59 @@ class Look:
     full: bool = False
 
 
-def why(look: Look) -> Reason:
+def why(look: Look) -> Explanation:
     """The first reason that applies: in the bot itself, then the contest, then the bots that it could meet."""
     bot = look.bot
     if not look.registered:
-        return Reason("not-registered", f"No bot {bot!r} is registered for the game.")
+        return Explanation("not-registered", f"No bot {bot!r} is registered for the game.")
     if look.match is not None:
-        return Reason("playing", f"{bot} is playing: match {look.match}.")
+        return Explanation("playing", f"{bot} is playing: match {look.match}.")
     if not look.entrant:
-        return Reason("not-an-entrant", f"{bot} has not entered the contest.")
+        return Explanation("not-an-entrant", f"{bot} has not entered the contest.")
     if look.withdrawn:
-        return Reason("withdrawn", f"{bot} was withdrawn from the contest.")
+        return Explanation("withdrawn", f"{bot} was withdrawn from the contest.")
     return _of_the_contest(look) or _of_the_others(look)
 
 
-def _of_the_contest(look: Look) -> Reason | None:
+def _of_the_contest(look: Look) -> Explanation | None:
     if look.state == "scheduled":
         when = f"it starts at {look.starts}" if look.starts else "its organiser has yet to start it"
-        return Reason("scheduled", f"The contest has not begun: {when}.")
+        return Explanation("scheduled", f"The contest has not begun: {when}.")
     if look.state == "paused":
-        return Reason("paused", "The contest is paused.")
+        return Explanation("paused", "The contest is paused.")
     if look.state != "running":
-        return Reason("over", f"The contest is {look.state}.")
+        return Explanation("over", f"The contest is {look.state}.")
     return None
 
 
-def _of_the_others(look: Look) -> Reason:
+def _of_the_others(look: Look) -> Explanation:
     bot, left = look.bot, look.left
     if not left and look.later:
-        return Reason("waiting-for-round", f"{bot} has played what there is of its round; others have not.")
+        return Explanation("waiting-for-round", f"{bot} has played what there is of its round; others have not.")
     if not left:
-        return Reason("nobody-left", f"{bot} has nobody left to meet.")
+        return Explanation("nobody-left", f"{bot} has nobody left to meet.")
     if bot not in look.waiting and look.full:
-        return Reason("address-full", f"{bot} is asked in as many other matches at its URL as it may be at a time.")
+        return Explanation(
+            "address-full", f"{bot} is asked in as many other matches at its URL as it may be at a time."
+        )
     if bot not in look.waiting:
         absence = f"has not been there since {look.since}" if look.since else "is not connected"
-        return Reason("not-connected", f"{bot} {absence}; it has yet to meet {_named(left)}.")
+        return Explanation("not-connected", f"{bot} {absence}; it has yet to meet {_named(left)}.")
     there = [other for other in left if other in look.waiting]
     if look.together and len(there) < len(left):
         missing = [other for other in left if other not in look.waiting]
         code = "all-busy" if any(other in look.playing for other in missing) else "all-away"
-        return Reason(code, f"{bot} waits for who is to be in its battle: {_named(missing)}.")
+        return Explanation(code, f"{bot} waits for who is to be in its battle: {_named(missing)}.")
     free = [other for other in there if other not in look.resting]
     if there and not free:
         until = min(look.resting[other] for other in there)
         why = "their last matches ended by the server's fault"
-        return Reason("resting", f"{bot} and {_named(there)} wait, but {why}: the next one begins after {until}.")
+        return Explanation("resting", f"{bot} and {_named(there)} wait, but {why}: the next one begins after {until}.")
     if free:
-        return Reason("pairing-soon", f"{bot} and {_named(free)} wait; they are paired in a moment.")
+        return Explanation("pairing-soon", f"{bot} and {_named(free)} wait; they are paired in a moment.")
     if any(other in look.playing for other in left):
-        return Reason("all-busy", f"Whomever {bot} has yet to meet is playing or away: {_named(left)}.")
-    return Reason("all-away", f"Whomever {bot} has yet to meet is not connected: {_named(left)}.")
+        return Explanation("all-busy", f"Whomever {bot} has yet to meet is playing or away: {_named(left)}.")
+    return Explanation("all-away", f"Whomever {bot} has yet to meet is not connected: {_named(left)}.")
 
 
 def comes_later(kind: Format, situation: Situation, bot: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 
+from battlebot.arena.live.inspection import ArenaInspection
 from battlebot.arena.live.queue import Queues
 from battlebot.config import Settings
 from battlebot.doctor import stores, work
@@ -12,10 +13,10 @@ from battlebot.doctor.finding import Finding, away
 from battlebot.doctor.software import software
 from battlebot.errors import Unavailable
 from battlebot.redisio.connection import connect
-from battlebot.redisio.inspection import Inspection
+from battlebot.redisio.inspection import RedisInspection
 from battlebot.redisio.tasklists import TaskLists
 from battlebot.storage import Storage
-from battlebot.storage.inspection import Inspection as MongoInspection
+from battlebot.storage.inspection import MongoInspection
 
 ANSWER_WITHIN_S = 5.0
 
@@ -28,13 +29,13 @@ def examine(settings: Settings, workers: work.Workers) -> Iterator[Finding]:
     yield from software()
     client = connect(settings.redis_url, ANSWER_WITHIN_S)
     storage = Storage(settings, ANSWER_WITHIN_S)
-    inspection = Inspection(client)
+    arena = ArenaInspection(client)
     lists = [TaskLists(client, queue) for queue in (TaskLists.QUEUE, TaskLists.BOTS)]
     database = MongoInspection(storage.client, storage.database)
     try:
-        redis_there = yield from _unless_away("redis", lambda: stores.redis_server(inspection))
+        redis_there = yield from _unless_away("redis", lambda: stores.redis_server(RedisInspection(client)))
         if redis_there:
-            yield from _unless_away("processes", lambda: work.processes(inspection, settings, workers))
+            yield from _unless_away("processes", lambda: work.processes(arena, settings, workers))
             yield from _unless_away(
                 "tasks", lambda: [*(work.tasks(one, time.time()) for one in lists), work.waiting(Queues(client))]
             )
@@ -43,7 +44,7 @@ def examine(settings: Settings, workers: work.Workers) -> Iterator[Finding]:
             yield from _unless_away("disk", lambda: [stores.disk(storage, settings)])
             yield from _unless_away("ratings", lambda: [work.ratings(database), work.formats(database)])
         if redis_there and mongodb_there:
-            yield from _unless_away("matches", lambda: work.matches(inspection, storage))
+            yield from _unless_away("matches", lambda: work.matches(arena, storage))
     finally:
         storage.close()
         client.close()

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from battlebot.config import Settings
 from battlebot.doctor.finding import Finding, ok, warning, wrong
-from battlebot.redisio.inspection import CLOCKS_APART_S, RedisServer
-from battlebot.redisio.inspection import Inspection as RedisInspection
+from battlebot.redisio.inspection import CLOCKS_APART_S, RedisInspection, RedisServer
 from battlebot.storage import Storage
-from battlebot.storage.inspection import Inspection as MongoInspection
+from battlebot.storage.inspection import MongoInspection
 
 OLDEST_REDIS = 7
 OLDEST_MONGODB = 6

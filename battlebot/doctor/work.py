@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+from battlebot.arena.live.inspection import ArenaInspection
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.places import TCP, WEB, door_of
 from battlebot.config import Settings
@@ -12,11 +13,10 @@ from battlebot.contests.contest import OVER
 from battlebot.contests.formats import format_names
 from battlebot.doctor.finding import Finding, ok, warning, wrong
 from battlebot.errors import Unavailable
-from battlebot.redisio.inspection import Inspection
 from battlebot.redisio.probes import TASKS_WAIT_S
 from battlebot.redisio.tasklists import TaskLists
 from battlebot.storage import Storage
-from battlebot.storage.inspection import Inspection as MongoInspection
+from battlebot.storage.inspection import MongoInspection
 
 STUCK_S = 30.0  # the sweep looks every second; three of its rounds may fall into an outage
 UNARCHIVED_S = 30.0
@@ -29,12 +29,12 @@ DOORS = {WEB: "web", TCP: "TCP"}
 Workers = Callable[[], list[str]]
 
 
-def processes(inspection: Inspection, settings: Settings, workers: Workers) -> Iterator[Finding]:
+def processes(arena: ArenaInspection, settings: Settings, workers: Workers) -> Iterator[Finding]:
     """Checks nodes by their heartbeats, workers by a ping, and beat by the sweeps that it brings about.
 
     Raises Unavailable.
     """
-    yield _nodes(inspection.nodes(), settings.node_timeout_s)
+    yield _nodes(arena.nodes(), settings.node_timeout_s)
     try:
         names = workers()
     except Exception as error:
@@ -44,7 +44,7 @@ def processes(inspection: Inspection, settings: Settings, workers: Workers) -> I
         yield ok("workers", f"{_counted(len(names), 'worker')}.", workers=names)
     else:
         yield wrong("workers", "No worker answers: no contest is paired, nothing is archived.", workers=[])
-    if inspection.swept():
+    if arena.swept():
         yield ok("sweep", "Made within the last seconds: beat sends, and a worker takes.")
     else:
         yield wrong("sweep", "None was made lately: is beat running?" if names else "None was made lately.")
@@ -86,11 +86,11 @@ def waiting(queues: Queues) -> Finding:
     return ok("queues", f"{_counted(sum(counts.values()), 'bot')} waiting for a match.", waiting=counts)
 
 
-def matches(inspection: Inspection, storage: Storage) -> Iterator[Finding]:
+def matches(arena: ArenaInspection, storage: Storage) -> Iterator[Finding]:
     """Checks for live matches that nobody looks after, ended ones that nobody archives, meetings that nobody plays."""
-    overdue = {match: round(late_s, 1) for match, late_s in inspection.overdue(STUCK_S).items()}
-    troubles = {match: round(since_s, 1) for match, since_s in inspection.troubles().items()}
-    live = inspection.live()
+    overdue = {match: round(late_s, 1) for match, late_s in arena.overdue(STUCK_S).items()}
+    troubles = {match: round(since_s, 1) for match, since_s in arena.troubles().items()}
+    live = arena.live()
     facts = {"live": live, "overdue": overdue, "troubles": troubles}
     if troubles:
         sentence = f"{len(troubles)} of {live} cannot be looked after: {_listed(list(troubles))}."
@@ -100,30 +100,30 @@ def matches(inspection: Inspection, storage: Storage) -> Iterator[Finding]:
         yield wrong("live matches", sentence, **facts)
     else:
         yield ok("live matches", f"{live} being played.", **facts)
-    yield _unarchived(inspection)
-    yield _set_aside(inspection)
-    yield _meetings(inspection, storage)
+    yield _unarchived(arena)
+    yield _set_aside(arena)
+    yield _meetings(arena, storage)
 
 
-def _unarchived(inspection: Inspection) -> Finding:
-    count, waits_s = inspection.finished()
+def _unarchived(arena: ArenaInspection) -> Finding:
+    count, waits_s = arena.finished()
     facts = {"waiting": count, "oldestS": None if waits_s is None else round(waits_s, 1)}
     if waits_s is not None and waits_s > UNARCHIVED_S:
         return wrong("archive", f"{count} ended and not archived, the first {waits_s:.0f} s ago.", **facts)
     return ok("archive", f"{_counted(count, 'ended match', 'ended matches')} to be archived.", **facts)
 
 
-def _set_aside(inspection: Inspection) -> Finding:
-    found = inspection.set_aside()
+def _set_aside(arena: ArenaInspection) -> Finding:
+    found = arena.set_aside()
     if found:
         sentence = f"{len(found)} could not be archived or gone on with, and lie in Redis: {_listed(found)}."
         return wrong("set aside", f"{sentence} The worker's log says why.", matches=found)
     return ok("set aside", "None.", matches=[])
 
 
-def _meetings(inspection: Inspection, storage: Storage) -> Finding:
+def _meetings(arena: ArenaInspection, storage: Storage) -> Finding:
     ids = storage.meetings.open_since(ABANDONED_S)
-    missing = sorted(set(ids) - inspection.present(ids) - storage.games.archived(ids))
+    missing = sorted(set(ids) - arena.present(ids) - storage.games.archived(ids))
     if missing:
         return wrong(
             "meetings", f"Open without a match: {_listed(missing)}. The sweep should release them.", open=missing

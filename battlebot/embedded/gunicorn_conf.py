@@ -22,7 +22,7 @@ from battlebot.embedded.collector import keep_loaded_code
 from battlebot.embedded.interrupts import hang_up_is_ignored, has_terminal
 from battlebot.embedded.launch import die_with_parent
 from battlebot.embedded.openfiles import allowed_connections, warn_of_few_files
-from battlebot.embedded.succession import line
+from battlebot.embedded.succession import lineage
 from battlebot.logs import configure_logs
 
 INNERMOST = 8  # frames in the log of a worker that hangs
@@ -88,12 +88,12 @@ def when_ready(server: Any) -> None:
 
 def pre_fork(server: Any, worker: Any) -> None:
     """Name the worker, and have it know which have ended: their bots need not wait for missing heartbeats."""
-    worker.succession = line.next()
+    worker.succession = lineage.next()
 
 
 def child_exit(server: Any, worker: Any) -> None:
     """Refuse connections again after the last worker has gone; the next worker reopens the port."""
-    line.end(worker.succession)
+    lineage.end(worker.succession)
     if not server.WORKERS:
         _refuse(server)
 
@@ -147,5 +147,5 @@ def worker_abort(worker: Any) -> None:
 
 def post_fork(server: Any, worker: Any) -> None:
     """Make sure that the worker does not outlive a killed arbiter, and tell it whose place it takes."""
-    line.own = worker.succession
+    lineage.own = worker.succession
     die_with_parent(server.pid)

@@ -16,7 +16,7 @@ class Succession:
     ended: tuple[str, ...] = ()
 
 
-class Line:
+class Lineage:
     """The processes of one arbiter. `own` is the current one's, if an arbiter has started it."""
 
     def __init__(self) -> None:
@@ -32,4 +32,4 @@ class Line:
         self._ended = [*self._ended, one.name][-REMEMBERED:]
 
 
-line = Line()
+lineage = Lineage()

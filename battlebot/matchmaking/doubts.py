@@ -18,7 +18,7 @@ from battlebot.redisio import keys
 HOLD_S = 1.0  # within which a live node notices that a connection is broken
 
 
-class Finding(Enum):
+class Judgement(Enum):
     """What a look at a doubt shows."""
 
     IN_DOUBT = auto()  # the other connection may be broken, or this node cannot read the match
@@ -86,7 +86,7 @@ class Doubts:
         """Forgets players who wait no more."""
         self._doubts = {place: doubt for place, doubt in self._doubts.items() if place in places}
 
-    def judge(self, player: Player, now_s: float) -> Finding:
+    def judge(self, player: Player, now_s: float) -> Judgement:
         """Returns whether the bot's other connection may have ended unnoticed, because its node is dead.
 
         The match's end does not settle it: if the node lives, it tells the bot; if it is dead, nobody did. A contest
@@ -95,32 +95,32 @@ class Doubts:
         try:
             match = self._store.load(self._doubts[player.place].match)
         except UnknownMatch:
-            return Finding.NO_DOUBT
+            return Judgement.NO_DOUBT
         except UnreadableMatch:
             return self._unread(player, now_s)
         seat = match.seat_of(player.bot)
         if seat is None or (seat.place is not None and is_stateless(seat.place)):
-            return Finding.NO_DOUBT
+            return Judgement.NO_DOUBT
         if match.verdict is None:
             silent = seat.place is not None and self._is_silent(player, self._heartbeats.last_s(node_of(seat.place)))
-            return Finding.IN_DOUBT if silent else Finding.NO_DOUBT
+            return Judgement.IN_DOUBT if silent else Judgement.NO_DOUBT
         if match.goes_on or (match.game, match.contest) != (player.login.game, player.login.contest):
             # what it comes for is not this end, but its seat at the next board, or another match
-            return Finding.NO_DOUBT
+            return Judgement.NO_DOUBT
         return self._after_the_end(player, seat.place, now_s)
 
-    def _unread(self, player: Player, now_s: float) -> Finding:
+    def _unread(self, player: Player, now_s: float) -> Judgement:
         # whoever plays elsewhere has left its match, and loses; and that it came to this node is no fault of its own
         doubt = self._doubts[player.place]
         if doubt.unread_s is None:
             doubt = self._doubts[player.place] = replace(doubt, unread_s=now_s)
         assert doubt.unread_s is not None
-        return Finding.IN_DOUBT if now_s - doubt.unread_s < self._grace_s else Finding.NO_DOUBT
+        return Judgement.IN_DOUBT if now_s - doubt.unread_s < self._grace_s else Judgement.NO_DOUBT
 
-    def _after_the_end(self, player: Player, place: str | None, now_s: float) -> Finding:
+    def _after_the_end(self, player: Player, place: str | None, now_s: float) -> Judgement:
         beat_s = 0.0 if place is None else self._heartbeats.last_s(node_of(place))
         if place is None or not beat_s:
-            return Finding.UNTOLD
+            return Judgement.UNTOLD
         doubt = self._doubts[player.place]
         if math.isinf(doubt.ended_s):
             # from now on it has neither a seat nor a ticket
@@ -129,7 +129,7 @@ class Doubts:
             # whether it notices that a connection is broken does not matter any more: if it lives, it tells the end
             doubt = self._doubts[player.place] = replace(doubt, ended_s=now_s, beat_s=doubt.beat_s or beat_s)
         waits_on = self._is_silent(player, beat_s) and now_s - doubt.ended_s < self._patience_s
-        return Finding.IN_DOUBT if waits_on else Finding.NO_DOUBT
+        return Judgement.IN_DOUBT if waits_on else Judgement.NO_DOUBT
 
     def _is_silent(self, player: Player, beat_s: float) -> bool:
         """Returns whether a node that last sent a heartbeat at `beat_s` (0: it was found dead) may be dead.

@@ -22,7 +22,7 @@ from battlebot.arena.node.service import Arena
 from battlebot.arena.places import node_of
 from battlebot.config import Settings
 from battlebot.errors import Unavailable, UnknownGame
-from battlebot.matchmaking.doubts import Doubts, Finding
+from battlebot.matchmaking.doubts import Doubts, Judgement
 from battlebot.matchmaking.waiters import Waiter, Waiters
 from battlebot.redisio import keys
 from battlebot.rules.contract import Game
@@ -144,7 +144,10 @@ class Lobby:
             self._wait(player, look_for_seats=False)
 
     def leave(self, player: Player) -> None:
-        """Takes out a player that waits no more: its connection is gone, as the arena knows already."""
+        """Takes out a player that waits no more: its connection is gone, as the arena knows already.
+
+        Never raises: if Redis does not answer, it is tried again later.
+        """
         waiter = self._waiters.remove(player)
         if waiter is not None:
             self._take_out(waiter)
@@ -196,10 +199,10 @@ class Lobby:
 
     def _look_at_doubt(self, player: Player) -> None:
         match_id = self._doubts.match_of(player.place)
-        finding = self._doubts.judge(player, self.now_s())
-        if finding is Finding.UNTOLD and self._is_told_the_end(player, match_id):
+        judgement = self._doubts.judge(player, self.now_s())
+        if judgement is Judgement.UNTOLD and self._is_told_the_end(player, match_id):
             return
-        self._wait(player, look_for_seats=True, hold_for=match_id if finding is Finding.IN_DOUBT else "")
+        self._wait(player, look_for_seats=True, hold_for=match_id if judgement is Judgement.IN_DOUBT else "")
 
     def _is_told_the_end(self, player: Player, match_id: str) -> bool:
         """Tells the player how the match ended, and releases it; returns False if another connection of its bot does.

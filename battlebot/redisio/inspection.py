@@ -1,4 +1,4 @@
-"""Redis as an operator needs to know it: its settings, its clock, the nodes, what is overdue. Read-only."""
+"""Redis as an operator needs to know it: its version, its settings, what its user may do, its clock. Read-only."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import orjson
 import redis
 
-from battlebot.redisio import keys
-from battlebot.redisio.connection import redis_errors, texts
+from battlebot.redisio.connection import redis_errors
 
 LISTEN_S = 5.0
 CLOCKS_APART_S = 1.0  # what docs/operations.md asks of the machines
@@ -41,7 +39,7 @@ class RedisServer:
     most_memory: int
 
 
-class Inspection:
+class RedisInspection:
     """Every method raises Unavailable when Redis does not answer."""
 
     def __init__(self, client: redis.Redis) -> None:
@@ -99,55 +97,3 @@ class Inspection:
             seconds, micros = self._client.time()
         after_s = time.time()
         return seconds + micros / 1e6 - (before_s + after_s) / 2, (after_s - before_s) / 2
-
-    def nodes(self) -> dict[str, float]:
-        """Returns node -> how many seconds ago, on our clock, its last heartbeat was."""
-        now_s = time.time()
-        with redis_errors():
-            rows: Any = self._client.zrange(keys.NODES, 0, -1, withscores=True)
-        return {node.decode(): now_s - beat_ms / 1000 for node, beat_ms in rows}
-
-    def swept(self) -> bool:
-        """Returns whether a sweep was made within the last seconds."""
-        with redis_errors():
-            return bool(self._client.exists(keys.SWEPT))
-
-    def live(self) -> int:
-        """Returns how many matches are being played."""
-        with redis_errors():
-            return int(self._client.zcard(keys.DEADLINES))
-
-    def overdue(self, for_s: float) -> dict[str, float]:
-        """Returns match -> how many seconds it is overdue, for matches overdue by more than `for_s`."""
-        now_s = time.time()
-        with redis_errors():
-            rows: Any = self._client.zrangebyscore(keys.DEADLINES, "-inf", int((now_s - for_s) * 1000), withscores=True)
-        return {match.decode(): now_s - due_ms / 1000 for match, due_ms in rows}
-
-    def troubles(self) -> dict[str, float]:
-        """Returns match -> for how many seconds the sweep has not been able to look after it."""
-        now_s = time.time()
-        with redis_errors():
-            rows: Any = self._client.hgetall(keys.TROUBLES)
-        return {match.decode(): now_s - orjson.loads(row)[0] / 1000 for match, row in rows.items()}
-
-    def present(self, match_ids: list[str]) -> set[str]:
-        """Returns those of the matches that Redis holds, live or just ended."""
-        with redis_errors():
-            pipeline = self._client.pipeline(transaction=False)
-            for match_id in match_ids:
-                pipeline.exists(keys.match(match_id))
-            answers = pipeline.execute() if match_ids else []
-        return {match_id for match_id, found in zip(match_ids, answers, strict=True) if found}
-
-    def finished(self) -> tuple[int, float | None]:
-        """Returns how many ended matches wait for the archive, and how many seconds the first has (None: no match)."""
-        with redis_errors():
-            count = int(self._client.zcard(keys.FINISHED))
-            first: Any = self._client.zrange(keys.FINISHED, 0, 0, withscores=True)
-        return count, time.time() - first[0][1] / 1e6 if first else None
-
-    def set_aside(self) -> list[str]:
-        """Returns the matches that could not be archived, or not be gone on with."""
-        with redis_errors():
-            return sorted(texts(self._client.smembers(keys.SET_ASIDE)))

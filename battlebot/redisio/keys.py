@@ -66,7 +66,7 @@ def end_claimed(match_id: str, bot: str) -> str:
     return f"{TAG}:claimed:{match_id}/{bot}"
 
 
-def kept_out(bot: str, address: str) -> str:
+def turned_away(bot: str, address: str) -> str:
     """List, short-lived: logins of this bot from an address ("": any) that the server turned away, and when."""
     return f"{TAG}:keptout:{address}/{bot}"
 

@@ -1,4 +1,4 @@
-"""Health probes that ask Redis: does it take writes, which time it has, are sweeps made, do tasks pile up, ..."""
+"""Health probes that ask Redis: does it take writes, which time it has, do tasks pile up, ..."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import redis
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
-from battlebot.redisio.inspection import CLOCKS_APART_S, Inspection
+from battlebot.redisio.inspection import CLOCKS_APART_S, RedisInspection
 from battlebot.redisio.tasklists import TaskLists
 
 TASKS_WAIT_S = 60.0  # longer than tasks are left to wait before the sweeps ask again
@@ -43,22 +43,10 @@ class Probes:
 
     def clock(self) -> None:
         """Checks this machine's clock by Redis's: what the nodes say of the time is compared with one another."""
-        ahead_s, unsure_s = Inspection(self._client).clock()
+        ahead_s, unsure_s = RedisInspection(self._client).clock()
         if abs(ahead_s) - unsure_s > CLOCKS_APART_S:
             words = "behind" if ahead_s > 0 else "ahead of"
             raise Unavailable(f"The clock of this node's machine is {abs(ahead_s):.1f} s {words} that of Redis.")
-
-    def sweep(self) -> None:
-        """Checks that a sweep was made lately, by beat and a worker, and that it could look after every match."""
-        with redis_errors():
-            pipeline = self._client.pipeline(transaction=False)
-            pipeline.exists(keys.SWEPT)
-            pipeline.hlen(keys.TROUBLES)
-            swept, troubles = pipeline.execute()
-        if not swept:
-            raise Unavailable("No sweep has been made lately: it takes beat and a worker.")
-        if troubles:
-            raise Unavailable(f"Live matches that the sweep cannot look after: {troubles}. The worker's log says why.")
 
     def games(self) -> None:
         """Checks that no worker has lately failed to load the games."""

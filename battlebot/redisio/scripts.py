@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import redis
 
 from battlebot.redisio.connection import is_passing, redis_errors, unavailable
-from battlebot.redisio.line import Command, Line
+from battlebot.redisio.transactions import Command, TransactionConnection
 
 Argument = str | bytes | int | float
 
@@ -93,7 +93,7 @@ class _Call:
 
 
 class GroupedScripts(Scripts):
-    """Sends the calls that greenlets of one process make at the same time as one transaction, on one `Line`.
+    """Sends the calls that greenlets of one process make at the same time as one transaction, on one connection.
 
     `new_gate` makes the gates of callers that wait: a gate for greenlets costs less than one for threads.
     """
@@ -101,7 +101,7 @@ class GroupedScripts(Scripts):
     def __init__(self, client: redis.Redis, new_gate: Callable[[], Gate] = shut_gate) -> None:
         super().__init__(client)
         self._new_gate = new_gate
-        self._line = Line(client)
+        self._connection = TransactionConnection(client)
         self._waiting: list[_Call] = []
         self._busy = False
 
@@ -147,7 +147,7 @@ class GroupedScripts(Scripts):
     def _send(self, group: list[_Call]) -> None:
         answers: list[Any] = [redis.ConnectionError("interrupted")] * len(group)
         try:
-            answers = self._line.answers([call.script.command(call.keys, call.arguments) for call in group])
+            answers = self._connection.answers([call.script.command(call.keys, call.arguments) for call in group])
         finally:
             # if the sender is interrupted, the others find that no answer came, and go on
             for call, answer in zip(group, answers, strict=True):

@@ -37,7 +37,7 @@ class Step(msgspec.Struct, frozen=True):
     failure: BaseException | None = None
 
 
-class Answer(msgspec.Struct, frozen=True):
+class KeptTurn(msgspec.Struct, frozen=True):
     """A bot's turn as its seat keeps it: its version, its JSON, and the bytes of all the bot's turns up to this one."""
 
     version: int
@@ -46,16 +46,16 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def applied(
-    game: Game, match: Match, seat: Seat, offered: dict[str, Any], answer: Answer, event: Turned, now_s: float
+    game: Game, match: Match, seat: Seat, offered: dict[str, Any], kept: KeptTurn, event: Turned, now_s: float
 ) -> Step:
-    """Applies a valid turn. `offered` is the turn with the server's keys, `answer` what its seat keeps of it."""
+    """Applies a valid turn. `offered` is the turn with the server's keys, `kept` what its seat keeps of it."""
     received_s = now_s if event.received_s is None else event.received_s
     recorded = {"turn": offered, **times(match, seat, event.thinking_s, received_s)}
     answered = replace(
         seat,
-        answered=(answer.version, answer.text),
+        answered=(kept.version, kept.text),
         answered_ms=offered["time"],
-        recorded_bytes=answer.recorded_bytes,
+        recorded_bytes=kept.recorded_bytes,
         asked_s=None,
         since_s=None,
     )

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from battlebot.referee import ending
-from battlebot.referee.advance import Answer, Step, applied, forfeited, reconfigured, version_of
+from battlebot.referee.advance import KeptTurn, Step, applied, forfeited, reconfigured, version_of
 from battlebot.referee.events import (
     Event,
     Failed,
@@ -120,18 +120,18 @@ def _turned(game: Game, match: Match, event: Turned, now_s: float) -> Step:
     if not SERVERS_KEYS.isdisjoint(turn):
         turn = {key: value for key, value in turn.items() if key not in SERVERS_KEYS}
     text = encode(turn)
-    answer = Answer(version_of(turn, match, event.at), text, seat.recorded_bytes + len(text.encode()))
-    repeated = _repeated(game, match, seat, turn, answer, on_turn, now_s)
+    kept = KeptTurn(version_of(turn, match, event.at), text, seat.recorded_bytes + len(text.encode()))
+    repeated = _repeated(game, match, seat, turn, kept, on_turn, now_s)
     if repeated is not None:
         return repeated
     if on_turn and event.thinking_s > seat.remaining_s:
         return _out(game, match, seat, ending.timeout(match, seat, event.thinking_s), now_s)
     offered = {**turn, "player": event.bot, "time": int(now_s * 1000)}
-    problem = _problem(game, match, event, offered) or _too_much(match, answer)
+    problem = _problem(game, match, event, offered) or _too_much(match, kept)
     if problem is not None:
         seat = charged(seat, event.thinking_s, now_s) if on_turn else seat
         return _strike(game, match, seat, event, offered, problem, now_s)
-    return applied(game, match, seat, offered, answer, event, now_s)
+    return applied(game, match, seat, offered, kept, event, now_s)
 
 
 def _problem(game: Game, match: Match, event: Turned, offered: dict[str, Any]) -> tuple[str, str] | None:
@@ -146,16 +146,16 @@ def _problem(game: Game, match: Match, event: Turned, offered: dict[str, Any]) -
     return None
 
 
-def _too_much(match: Match, answer: Answer) -> tuple[str, str] | None:
+def _too_much(match: Match, kept: KeptTurn) -> tuple[str, str] | None:
     """Like `_problem`: whether the record would hold more of this bot's turns than it may."""
     most = match.limits.max_record_bytes
-    if answer.recorded_bytes <= most:
+    if kept.recorded_bytes <= most:
         return None
     return "too-much", f"A match keeps {most} bytes of a bot's turns; with this one they would be more."
 
 
 def _repeated(
-    game: Game, match: Match, seat: Seat, turn: dict[str, Any], answer: Answer, on_turn: bool, now_s: float
+    game: Game, match: Match, seat: Seat, turn: dict[str, Any], kept: KeptTurn, on_turn: bool, now_s: float
 ) -> Step | None:
     """Returns the reply to a turn for an earlier question or another match: acknowledged again, or stale. Else None.
 
@@ -163,7 +163,7 @@ def _repeated(
     game that goes on without who is out, so does whatever comes from a bot that is not asked: others' matches must not
     end by it.
     """
-    version = answer.version
+    version = kept.version
     if "match" in turn and _is_for_another(turn, match):
         echo = {**turn, "player": seat.bot, "time": int(now_s * 1000), "valid": False}
         sentence = f"This turn is for match {turn['match']}; this is match {match.id}."
@@ -172,7 +172,7 @@ def _repeated(
     if not (too_late or 0 <= version < (seat.question if on_turn else match.version)):
         return None
     echo = {**turn, "player": seat.bot, "time": int(now_s * 1000)}
-    if seat.answered == (version, answer.text):
+    if seat.answered == (version, kept.text):
         return Step(match, (told(game, match, seat, {**echo, "time": seat.answered_ms, "valid": True}),))
     echo["valid"] = False
     sentence = f"This turn is for version {version}; the match is at {match.version}."

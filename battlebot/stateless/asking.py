@@ -58,7 +58,7 @@ class Reply(msgspec.Struct, frozen=True):
     thinking_s: float = 0.0
 
 
-class Kind(Protocol):
+class AddressKind(Protocol):
     """One kind of address. `SCHEMES`: what such addresses begin with, before the `://`."""
 
     SCHEMES: ClassVar[Sequence[str]]
@@ -82,8 +82,8 @@ class Kind(Protocol):
 class Askers:
     """Asks any address by its kind."""
 
-    def __init__(self, *kinds: Kind) -> None:
-        self._kinds: Mapping[str, Kind] = {scheme: kind for kind in kinds for scheme in kind.SCHEMES}
+    def __init__(self, *kinds: AddressKind) -> None:
+        self._kinds: Mapping[str, AddressKind] = {scheme: kind for kind in kinds for scheme in kind.SCHEMES}
 
     def check(self, address: str) -> None:
         """Raises BadAddress unless the address can and may be asked."""
@@ -111,7 +111,7 @@ class Askers:
         for kind in set(self._kinds.values()):
             kind.tidy()
 
-    def _kind_of(self, address: str) -> Kind:
+    def _kind_of(self, address: str) -> AddressKind:
         scheme = address.partition("://")[0].lower() if isinstance(address, str) and "://" in address else ""
         if scheme not in self._kinds:
             known = " or ".join(f"{scheme}://" for scheme in self._kinds)

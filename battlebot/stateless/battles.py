@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import structlog
 
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.following import Archive, Follower, Origin, origin_of
+from battlebot.arena.live.following import Follower, Origin, StoredMatches, origin_of
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.places import STATELESS_PLACE
 from battlebot.config import Settings
@@ -24,7 +24,7 @@ from battlebot.rules.contract import RAISED_OUTSIDE, Game
 log = structlog.get_logger()
 
 
-class Addresses(Protocol):
+class AddressChecker(Protocol):
     """Knows which addresses can be asked."""
 
     def check(self, address: str) -> None:
@@ -39,15 +39,16 @@ class Battles:
     settings: Settings
     conductor: Conductor
     bus: Bus
-    addresses: Addresses
+    addresses: AddressChecker
     ask_bots: Callable[[str], None]
-    archive: Archive
+    archive: StoredMatches
     now_s: Callable[[], float] = time.time
 
     def begin(self, game_name: str, players: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Match:
         """Begins a match of these (name, address) players, in this order; returns it as it began.
 
-        Raises UnknownGame, BadMessage with a sentence if options and players do not fit, BadAddress, Unavailable.
+        Raises UnknownGame, BadMessage with a sentence if options and players do not fit, BadAddress with the `player`
+        in its details, Unavailable.
         """
         game = self.registry[game_name]
         names = [name for name, _ in players]
@@ -95,8 +96,8 @@ class Battles:
     ) -> Iterator[tuple[dict[str, Any], int]]:
         """Yields each state of a match from its beginning, as viewers may see it, and its version; ends with the match.
 
-        Waits for further states, and for Redis, while `is_wanted()`, which is called before each look. Raises
-        UnknownMatch if the match is lost.
+        A state that is followed by a pause is yielded again after it, unless it has changed. Waits for further states,
+        and for Redis, while `is_wanted()`, which is called before each look. Raises UnknownMatch if the match is lost.
         """
         follower = Follower(self.registry[match.game], self.conductor.store, self.bus, self.archive)
         return follower.states(match, is_wanted)

@@ -18,7 +18,7 @@ from battlebot.errors import Unavailable
 from battlebot.storage.games import PER_TURN
 from battlebot.storage.mongo import mongo_errors, transaction
 from battlebot.storage.moves import pair_moves, standing_moves
-from battlebot.storage.voids import SERVER, Voids, Why
+from battlebot.storage.voids import SERVER, VoidCause, Voids
 
 PART_BYTES = 4_000_000  # a document holds at most 16 MB; very long matches need more
 
@@ -82,7 +82,7 @@ class Archive:
             self._pairs.bulk_write(pair_moves(counted), session=session, ordered=False)
         if not met.isdisjoint(void):
             query = {"_id": {"$in": void}, "state": "open"}
-            self._voids.take_back(query, Why(SERVER, "the match ended by the server's fault"), session)
+            self._voids.take_back(query, VoidCause(SERVER, "the match ended by the server's fault"), session)
         return fresh_ids
 
     def _without_overlong_turns(self, game: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from battlebot.errors import NameTaken
 from battlebot.storage.audit import Audit, Note
 from battlebot.storage.mongo import mongo_errors, transaction
 from battlebot.storage.room import Room
-from battlebot.storage.voids import Voids, Why
+from battlebot.storage.voids import VoidCause, Voids
 
 HOLD = {"$inc": {"held": 1}}  # only a document that is written to is locked against other transactions
 
@@ -26,7 +26,7 @@ HOLD = {"$inc": {"held": 1}}  # only a document that is written to is locked aga
 class Stop:
     """Takes back the matches that are being played: all of them, or one bot's."""
 
-    why: Why
+    why: VoidCause
     bot: str | None = None
 
 

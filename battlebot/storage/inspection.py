@@ -27,7 +27,7 @@ class MongoServer:
     primary: bool
 
 
-class Inspection:
+class MongoInspection:
     """Every method raises Unavailable when MongoDB does not answer."""
 
     def __init__(self, client: MongoClient[dict[str, Any]], database: Database[dict[str, Any]]) -> None:

@@ -18,7 +18,7 @@ from battlebot.storage.contests import Change, Changed, Contests
 from battlebot.storage.meetings import Meetings, pair_key, reservations
 from battlebot.storage.mongo import mongo_errors, transaction
 from battlebot.storage.moves import COUNTS, SCORED, counted, counted_by_pair, pair_moves, standing_moves
-from battlebot.storage.voids import Voids, Why
+from battlebot.storage.voids import VoidCause, Voids
 
 RECOUNT_S = 60.0  # all results of a contest are read in one transaction; MongoDB's own limit may be shorter
 MOST_NOTED = 100  # rows in one note of the audit: a document's size is limited
@@ -83,7 +83,7 @@ class Ledger:
         game: str,
         contest: str,
         match_id: str,
-        why: Why,
+        why: VoidCause,
         decide: Callable[[Contest], Change],
         check: Callable[[Contest, Row, Sequence[Row]], None] = lambda contest, meeting, among: None,
     ) -> Voided | None:

@@ -11,7 +11,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from battlebot.storage.mongo import mongo_errors
-from battlebot.storage.voids import SERVER, Voids, Why
+from battlebot.storage.voids import SERVER, VoidCause, Voids
 
 EVERYBODY = "*"  # instead of a pair if all meet together: there is one n-th battle, whoever takes part
 FEW = 32  # up to this many bots, meetings are looked up bot by bot, or pair by pair
@@ -74,7 +74,7 @@ class Meetings:
         """Gives up reservations whose match the server has lost: it is played again. Raises Unavailable."""
         with mongo_errors():
             query = {"_id": {"$in": list(match_ids)}, "state": "open"}
-            self._voids.take_back(query, Why(SERVER, reason))
+            self._voids.take_back(query, VoidCause(SERVER, reason))
 
     def beside(
         self, session: ClientSession, game: str, contest: str, match_id: str

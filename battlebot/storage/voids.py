@@ -17,7 +17,7 @@ SERVER = "server"  # takes back matches that ended by the server's own fault or 
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class VoidCause:
     """Who took a meeting back, and for what reason."""
 
     by: str
@@ -39,7 +39,7 @@ class Voids:
     def take_back(
         self,
         query: Mapping[str, Any],
-        why: Why,
+        why: VoidCause,
         session: ClientSession | None = None,
         playing: bool = False,
     ) -> list[str]:
@@ -100,7 +100,7 @@ class Voids:
         return {row.pop("_id"): row for row in found}
 
 
-def _kept(row: Mapping[str, Any], why: Why, playing: bool) -> UpdateOne:
+def _kept(row: Mapping[str, Any], why: VoidCause, playing: bool) -> UpdateOne:
     kept = {name: row[name] for name in ("game", "contest", "pair", "n", "bots")}
     about = {"round": row.get("round", 0), "began": row["at"], "by": why.by, "reason": why.reason}
     flag = {"playing": True} if playing else {}

@@ -88,8 +88,12 @@ class ReloginBackoff:
         self._fruitless.pop(key, None)
 
 
-class TurnedAway:
-    """For how long the server has been unable to let each bot in: that time is not charged to the bot."""
+class TurnedAwayHere:
+    """For how long this node has been unable to let in each bot that had logged in: not charged to the bot.
+
+    In memory: it is needed where Redis is what does not answer. What all nodes know, also of logins that nobody could
+    check, is in `arena.live.turnedaway`; that counts only for a bot whose door was shut at every node.
+    """
 
     AGAIN_S = 10.0  # a bot that comes back later than this was not trying all the time
     REMEMBERED = 100_000

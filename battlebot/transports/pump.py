@@ -10,7 +10,7 @@ from functools import partial
 
 import structlog
 
-from battlebot.arena.live.keptout import Knock, Proof
+from battlebot.arena.live.turnedaway import Knock, Proof
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena

@@ -34,7 +34,7 @@ PING_TIMEOUT_S = {OLD: 60, NEW: 20}
 Handler = Callable[..., bool | None]  # (server, sid, *arguments); that of `connect` returns whether to accept
 
 
-class Guard(Protocol):
+class ConnectionCounter(Protocol):
     """Counts the connections; `sid` is engine.io's session id."""
 
     def admit(self, sid: str, environ: Mapping[str, Any]) -> bool:
@@ -113,21 +113,21 @@ class EngineSocket:
 
 
 class _Guarded:
-    """A mixin for both servers: asks the guard about each connection first, and ignores unknown events.
+    """A mixin for both servers: asks the counter about each connection first, and ignores unknown events.
 
     Instead of one that is nested too deeply it triggers `TOO_DEEP`: its sender must not wait for an answer for ever.
     """
 
     known: Collection[str]
     max_nesting: int
-    guard: Guard
+    counter: ConnectionCounter
 
     def _handle_eio_connect(self, sid: str, environ: Mapping[str, Any]) -> Any:
         # before anything is kept of it, and before it joins a namespace, which current clients may never do
-        return super()._handle_eio_connect(sid, environ) if self.guard.admit(sid, environ) else False  # type: ignore[misc]
+        return super()._handle_eio_connect(sid, environ) if self.counter.admit(sid, environ) else False  # type: ignore[misc]
 
     def _handle_eio_disconnect(self, sid: str, *reason: Any) -> None:
-        self.guard.release(sid)
+        self.counter.release(sid)
         super()._handle_eio_disconnect(sid, *reason)  # type: ignore[misc]
 
     def _handle_eio_message(self, sid: str, data: Any) -> None:
@@ -175,7 +175,7 @@ def _standing(session: Any) -> tuple[Collection[Any], bool] | None:
 
 
 def make_servers(
-    settings: Settings, guard: Guard, events: Mapping[str, Handler], session: Mapping[str, Handler]
+    settings: Settings, counter: ConnectionCounter, events: Mapping[str, Handler], session: Mapping[str, Handler]
 ) -> dict[str, Any]:
     """Returns a server for each generation, by the query's EIO.
 
@@ -196,7 +196,7 @@ def make_servers(
             cors_allowed_origins=[],
         )
         server.eio._async = {**driver._async, "websocket": _sockets(settings)}
-        server.known, server.guard, server.max_nesting = events, guard, settings.max_nesting
+        server.known, server.counter, server.max_nesting = events, counter, settings.max_nesting
         for name, handle in {**events, **session}.items():
             server.on(name, _bound(handle, server))
         made[generation] = server

@@ -10,14 +10,14 @@ from typing import Protocol
 import gevent
 import structlog
 
-from battlebot.arena.live.keptout import Knock
+from battlebot.arena.live.turnedaway import Knock
 from battlebot.arena.node.player import Channel, Player
 from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
 from battlebot.runtime.background import in_background
 from battlebot.transports.connection import Gone
-from battlebot.transports.limits import ReloginBackoff, TurnedAway
+from battlebot.transports.limits import ReloginBackoff, TurnedAwayHere
 from battlebot.transports.ports import WaitingRoom
 from battlebot.wire import closing
 from battlebot.wire.login import Login
@@ -48,7 +48,7 @@ class Stays:
         self._lobby = lobby
         self._arena = arena
         self._relogin_backoff = ReloginBackoff(settings.relogin_free, settings.relogin_delay_max_s)
-        self._turned_away = TurnedAway()
+        self._turned_away_here = TurnedAwayHere()
         self._entering: dict[Player, gevent.Greenlet] = {}
 
     def refuse(self, address: str, received_s: float) -> None:
@@ -66,14 +66,14 @@ class Stays:
         """
         delay_s = self._relogin_backoff.delay_s(login.bot_id)
         gevent.sleep(delay_s)
-        away_s = self._turned_away.let_in(_wanted(login), arrived_s)
+        away_s = self._turned_away_here.let_in(_wanted(login), arrived_s)
         return arrived_s - away_s if away_s else arrived_s + min(delay_s, time.monotonic() - received_s)
 
     def turn_away(self, player: Player) -> None:
         """Notes that the server could not let the player in: the time since it came is not charged to the bot."""
         assert player.came_s is not None
-        self._turned_away.note(_wanted(player.login), player.came_s)
-        self._arena.kept_out(player.knock, player.came_s)
+        self._turned_away_here.note(_wanted(player.login), player.came_s)
+        self._arena.turned_away(player.knock, player.came_s)
 
     @contextmanager
     def looking_up(self, knock: Knock, received_s: float) -> Iterator[None]:
@@ -84,7 +84,7 @@ class Stays:
         try:
             yield
         except Unavailable:
-            self._arena.kept_out(knock, time.time() - (time.monotonic() - received_s))
+            self._arena.turned_away(knock, time.time() - (time.monotonic() - received_s))
             raise
 
     def count(self, player: Player) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from battlebot.arena.live.keptout import Knock, Proof
+from battlebot.arena.live.turnedaway import Knock, Proof
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.lookalikes import forms
 from battlebot.config import Settings

@@ -37,7 +37,7 @@ class Space:
 
 
 @dataclass(frozen=True)
-class Table:
+class SideTable:
     """A table beside the board; `numbers` are the indexes of its numeric columns."""
 
     title: str
@@ -54,7 +54,7 @@ class Picture:
     text: str | None = None
     columns: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[SideTable, ...] = ()
 
 
 def picture(game: Game, state: dict[str, Any], before: dict[str, Any] | None = None) -> Picture:
@@ -82,7 +82,7 @@ def _of_game(game: Game, state: dict[str, Any]) -> Picture | None:
             return None
         spaces = [[Space(str(one["text"]), kind=_slug(one["kind"])) for one in row] for row in shown["board"]]
         tables = tuple(
-            Table(
+            SideTable(
                 str(table["title"]),
                 tuple(map(str, table["head"])),
                 frozenset(table["numbers"]),

@@ -15,7 +15,7 @@ Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Format:
+class FileFormat:
     """A file format. `name` is also the file's extension; `write` returns the file for a stored match."""
 
     name: str
@@ -28,7 +28,7 @@ def formats_of(game: str) -> tuple[str, ...]:
     return tuple(FORMATS.get(game, ()))
 
 
-def format_of(game: str, name: str) -> Format:
+def format_of(game: str, name: str) -> FileFormat:
     """The format of that name for a game. Raises UnknownFormat."""
     if name not in formats_of(game):
         known = ", ".join(formats_of(game)) or "none but JSON"
@@ -45,8 +45,8 @@ def _json(record: Record) -> bytes:
 
 
 _OF_CROSSWORD = (
-    Format("gcg", "text/plain", lambda record: to_gcg(_history(record)).encode()),
-    Format("json", "application/json", _json),
-    Format("pb", "application/x-protobuf", lambda record: history.to_protobuf(_history(record))),
+    FileFormat("gcg", "text/plain", lambda record: to_gcg(_history(record)).encode()),
+    FileFormat("json", "application/json", _json),
+    FileFormat("pb", "application/x-protobuf", lambda record: history.to_protobuf(_history(record))),
 )
 FORMATS = {history.GAME: {one.name: one for one in _OF_CROSSWORD}}

@@ -22,11 +22,11 @@ from battlebot.arena.live.queue import BY_A_TASK, Queues, Ticket
 from battlebot.arena.live.store import COMMIT, MatchStore
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
-from battlebot.arena.node.turns import LINES, Turns, is_usual
+from battlebot.arena.node.turns import CONNECTIONS, Turns, is_usual
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys
-from battlebot.redisio.line import Command, Line
+from battlebot.redisio.transactions import Command, TransactionConnection
 from battlebot.referee.events import Failed, Left, Turned
 from battlebot.referee.match import Match, Series
 from battlebot.referee.step import step
@@ -68,12 +68,12 @@ def commits(commands: Sequence[Command]) -> int:
     return (int(keys_named) - 4) // 3
 
 
-class Noting(Line):
+class Noting(TransactionConnection):
     """Notes how many commits travel together. What `instead` answers for them, if it does, is their answer."""
 
     groups: list[int]
     errors: list[Exception]
-    instead: Callable[[Line, Sequence[Command]], list[Any] | None] | None = None
+    instead: Callable[[TransactionConnection, Sequence[Command]], list[Any] | None] | None = None
 
     def answers(self, commands: Sequence[Command]) -> list[Any]:
         self.groups.append(commits(commands))
@@ -93,13 +93,13 @@ class House:
         self.released: list[str] = []
         self.failures: list[Unavailable] = []
         conductor = Conductor(registry, store, "n1", now_s=lambda: 1001.0)
-        turns = partial(Turns, new_line=self._line)
+        turns = partial(Turns, new_connection=self._connection)
         self.arena = Arena(conductor, Timers(), greenlet_lock, turns)
 
-    def _line(self) -> Line:
-        line = Noting(self.store.client)
-        line.groups, line.errors = self.groups, self.errors
-        return line
+    def _connection(self) -> TransactionConnection:
+        connection = Noting(self.store.client)
+        connection.groups, connection.errors = self.groups, self.errors
+        return connection
 
     def seats(self, number: int, **changes: Any) -> tuple[Player, Player]:
         """The two of a new match."""
@@ -167,27 +167,27 @@ def test_turns_that_come_at_one_moment_are_one_call(house: House) -> None:
     assert house.groups == [20, 20]
 
 
-def test_no_more_groups_are_under_way_than_there_are_lines(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_groups_are_under_way_than_there_are_connections(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """What comes then waits, and is the next group, all of it."""
     under_way: list[int] = []
     may_go = gevent.event.Event()
 
-    def wait(line: Line, commands: Sequence[Command]) -> None:
+    def wait(connection: TransactionConnection, commands: Sequence[Command]) -> None:
         under_way.append(commits(commands))
         may_go.wait(10)
 
     monkeypatch.setattr(Noting, "instead", wait)
-    pairs = [house.seats(number) for number in range(LINES + 2)]
-    for count, (ada, _) in enumerate(pairs[:LINES]):
+    pairs = [house.seats(number) for number in range(CONNECTIONS + 2)]
+    for count, (ada, _) in enumerate(pairs[:CONNECTIONS]):
         assert house.offer(ada)
         comes(lambda count=count: len(under_way) == count + 1)
-    for ada, _ in pairs[LINES:]:
+    for ada, _ in pairs[CONNECTIONS:]:
         assert house.offer(ada)
     gevent.sleep(0.01)
-    assert under_way == [1] * LINES
+    assert under_way == [1] * CONNECTIONS
     may_go.set()
     comes(lambda: all(house.match_of(ada).version == 1 for ada, _ in pairs))
-    assert under_way == [1] * LINES + [2]
+    assert under_way == [1] * CONNECTIONS + [2]
 
 
 def test_a_turn_in_a_series_is_not_taken_along(house: House) -> None:
@@ -325,9 +325,9 @@ def test_a_commit_of_another_node_before_ours_costs_nobody_else_his(house: House
 def test_a_group_whose_answer_is_lost_is_committed_once(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each turn is asked for again by itself, and found done."""
 
-    def lose(line: Line, commands: Sequence[Command]) -> list[Any]:
-        Line.answers(line, commands)
-        return [redis.ConnectionError("the line broke")] * len(commands)
+    def lose(connection: TransactionConnection, commands: Sequence[Command]) -> list[Any]:
+        TransactionConnection.answers(connection, commands)
+        return [redis.ConnectionError("the connection broke")] * len(commands)
 
     monkeypatch.setattr(Noting, "instead", lose)
     pairs = [house.seats(number) for number in range(3)]
@@ -340,12 +340,12 @@ def test_a_group_whose_answer_is_lost_is_committed_once(house: House, monkeypatc
 
 
 @pytest.mark.parametrize("answer", [[], None, b"OK", 7, redis.ResponseError("BUSY Redis is busy running a script.")])
-def test_what_redis_never_answers_keeps_no_table_and_no_line(
+def test_what_redis_never_answers_keeps_no_table_and_no_connection(
     house: House, monkeypatch: pytest.MonkeyPatch, answer: Any
 ) -> None:
     """The turn is committed by itself, and those after it together again."""
-    monkeypatch.setattr(Noting, "instead", lambda line, commands: [answer] * len(commands))
-    pairs = [house.seats(number) for number in range(LINES + 1)]
+    monkeypatch.setattr(Noting, "instead", lambda connection, commands: [answer] * len(commands))
+    pairs = [house.seats(number) for number in range(CONNECTIONS + 1)]
     for ada, _ in pairs:
         assert house.offer(ada)
         comes(lambda ada=ada: house.match_of(ada).version == 1)
@@ -357,7 +357,7 @@ def test_what_redis_never_answers_keeps_no_table_and_no_line(
 def test_a_turn_that_redis_does_not_take_stops_the_clock(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its bot's door hears of it; what comes later goes on."""
     ada, _ = house.seats(0)
-    monkeypatch.setattr(Noting, "instead", lambda line, commands: [redis.ConnectionError("gone")] * len(commands))
+    monkeypatch.setattr(Noting, "instead", lambda connection, commands: [redis.ConnectionError("gone")] * len(commands))
     monkeypatch.setattr(house.store, "_hold_s", 0.0)
     with monkeypatch.context() as away:
         away.setattr(house.store._scripts, "run", _unavailable)
@@ -419,7 +419,7 @@ def test_who_goes_while_its_turn_is_under_way_is_charged_for_its_own_time_once(
         monkeypatch.undo()  # Redis is back
 
     if not taken:
-        monkeypatch.setattr(Noting, "instead", lambda line, commands: [redis.ConnectionError("gone")])
+        monkeypatch.setattr(Noting, "instead", lambda connection, commands: [redis.ConnectionError("gone")])
         monkeypatch.setattr(house.store, "_hold_s", 0.0)
         monkeypatch.setattr(house.store._scripts, "run", _unavailable)
     assert house.arena.offered(ada, None, ada.asked_s + 0.5, "This is not JSON.", failed)

@@ -11,14 +11,13 @@ from structlog.testing import capture_logs
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
+from battlebot.arena.live.inspection import ArenaInspection
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.sweep import Sweeper
 from battlebot.arena.live.troubles import AGAIN_S, FORGOTTEN_S, GIVEN_UP_S
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys
-from battlebot.redisio.inspection import Inspection
-from battlebot.redisio.probes import Probes
 from battlebot.referee.events import Left
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
@@ -93,14 +92,14 @@ def test_operators_see_it_until_it_goes_on(night: Night) -> None:
     assert [(line["match"], line["log_level"], str(line["exc_info"])[:33]) for line in told] == [
         (night.gone.id, "error", "There is no game 'numberwang'. Th")
     ]
-    assert list(Inspection(night.client).troubles()) == [night.gone.id]
+    assert list(ArenaInspection(night.client).troubles()) == [night.gone.id]
     with pytest.raises(Unavailable, match=r"^Live matches that the sweep cannot look after: 1\."):
-        Probes(night.client).sweep()
+        ArenaInspection(night.client).check_sweep()
     night.sweep_with(night.all_games)
     night.sweep()
     assert night.store.load(night.gone.id).nudges == 1
-    assert Inspection(night.client).troubles() == {}
-    Probes(night.client).sweep()
+    assert ArenaInspection(night.client).troubles() == {}
+    ArenaInspection(night.client).check_sweep()
 
 
 def test_what_has_gone_on_elsewhere_is_forgotten(night: Night) -> None:
@@ -110,9 +109,9 @@ def test_what_has_gone_on_elsewhere_is_forgotten(night: Night) -> None:
     night.client.zadd(keys.DEADLINES, {night.gone.id: (night.now_s + 2 * FORGOTTEN_S) * 1000})
     for _ in range(int(FORGOTTEN_S / BETWEEN_S) - 1):
         night.sweep()
-    assert list(Inspection(night.client).troubles()) == [night.gone.id]
+    assert list(ArenaInspection(night.client).troubles()) == [night.gone.id]
     night.sweep()
-    assert Inspection(night.client).troubles() == {}
+    assert ArenaInspection(night.client).troubles() == {}
 
 
 def test_it_is_set_aside_when_there_is_no_hope(hopeless: Night) -> None:
@@ -125,8 +124,8 @@ def test_it_is_set_aside_when_there_is_no_hope(hopeless: Night) -> None:
         hopeless.sweep()
     assert [line["match"] for line in told if line["event"] == "match.set_aside"] == [hopeless.gone.id]
     assert hopeless.gone.id not in hopeless.store.live_ids()
-    assert Inspection(hopeless.client).set_aside() == [hopeless.gone.id]
-    assert Inspection(hopeless.client).troubles() == {}
+    assert ArenaInspection(hopeless.client).set_aside() == [hopeless.gone.id]
+    assert ArenaInspection(hopeless.client).troubles() == {}
     assert hopeless.store.held([hopeless.gone.id, hopeless.other.id]) == {hopeless.other.id}
     assert hopeless.client.exists(keys.match_aside(hopeless.gone.id)), "somebody may want to look at it"
 
@@ -140,7 +139,7 @@ def test_its_bots_may_play_on_when_it_is_set_aside(night: Night) -> None:
     night.remove_the_game()
     for _ in range(int(GIVEN_UP_S / BETWEEN_S) + 2):
         night.sweep()
-    assert Inspection(night.client).set_aside() == [night.gone.id]
+    assert ArenaInspection(night.client).set_aside() == [night.gone.id]
     assert not night.client.exists(keys.empty_seats("ada"))
 
 
@@ -156,8 +155,8 @@ def test_a_mistake_of_our_own_sets_no_match_aside(night: Night, monkeypatch: pyt
     monkeypatch.setattr(night.store, "load", load)
     for _ in range(int(2 * GIVEN_UP_S / BETWEEN_S)):
         night.sweep()
-    assert list(Inspection(night.client).troubles()) == [night.gone.id]
-    assert Inspection(night.client).set_aside() == []
+    assert list(ArenaInspection(night.client).troubles()) == [night.gone.id]
+    assert ArenaInspection(night.client).set_aside() == []
     assert night.store.load(night.other.id).nudges > 1
 
 
@@ -181,6 +180,6 @@ def test_a_sweep_that_redis_breaks_off_was_not_made(night: Night, monkeypatch: p
     monkeypatch.setattr(night.store, "load", load)
     with pytest.raises(Unavailable):
         night.sweep()
-    assert Inspection(night.client).troubles() == {}
+    assert ArenaInspection(night.client).troubles() == {}
     with pytest.raises(Unavailable, match="No sweep has been made lately"):
-        Probes(night.client).sweep()
+        ArenaInspection(night.client).check_sweep()

@@ -15,7 +15,7 @@ from battlebot.config import Settings
 from battlebot.embedded.stores import embedded_stores
 from battlebot.storage import Storage
 from battlebot.storage.contests import Change
-from battlebot.storage.voids import Why
+from battlebot.storage.voids import VoidCause
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 BOTS = ("ada", "bob", "cat")
@@ -106,7 +106,7 @@ def test_json_counts_what_was_looked_at(verify: Verify, storage: Storage) -> Non
     """Void matches are replayed too, and counted apart."""
     match_id = fill(storage)[0]
     assert storage.ledger.void(
-        "numberwang", "cup é", match_id, Why("me", "a cable"), lambda contest: Change(contest, [])
+        "numberwang", "cup é", match_id, VoidCause("me", "a cable"), lambda contest: Change(contest, [])
     )
     status, out, _ = verify("cup é", match_id, "--json")
     report: Any = json.loads(out)

@@ -18,6 +18,7 @@ from battlebot.arena.live.sweep import Sweeper
 from battlebot.config import Settings
 from battlebot.contests.contest import Contest
 from battlebot.contests.service.absences import Absences
+from battlebot.contests.service.chances import Chances
 from battlebot.contests.service.lookout import Lookout
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
@@ -60,18 +61,15 @@ class Hall:
         )
         self.pairer = Pairer(REGISTRY, self.settings, self.storage, self.store, self.queues, self.missing)
         self.heartbeats = Heartbeats(self.client)
-        self.absences = Absences(
-            self.store,
-            self.queues,
-            self.missing,
-            self.pairer,
-            self.organiser,
-            self.heartbeats,
-            CutOff(self.client),
-            self.settings.node_grace_s,
-            self.settings.bot_matches,
-            now_s=lambda: self.now_s,
+        chances = Chances(
+            heartbeats=self.heartbeats,
+            cut_off=CutOff(self.client),
+            addresses=self.store.addresses,
+            bots=self.storage.bots,
+            grace_s=self.settings.node_grace_s,
+            bot_matches=self.settings.bot_matches,
         )
+        self.absences = Absences(self.pairer, self.organiser, self.missing, chances, now_s=lambda: self.now_s)
         self.heartbeats.send("node", self.now_s, first=True)
 
     def begin(self, bots: str, stateless: str = "", **fields: Any) -> None:

@@ -17,7 +17,7 @@ from battlebot.contests.service.acquaintance import acquaintance
 from battlebot.contests.service.pairer import situation_of
 from battlebot.storage import Storage
 from battlebot.storage.meetings import FEW, LATELY
-from battlebot.storage.voids import Why
+from battlebot.storage.voids import VoidCause
 
 WHERE = ("numberwang", "cup")
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -56,7 +56,9 @@ def history(storage: Storage, contest: Contest, bots: str, steps: int, dice: ran
         if dice.random() < 0.1:
             # one of long ago is taken back
             rows = storage.meetings.of_contest(*WHERE)
-            storage.voids.take_back({"_id": dice.choice(rows)["_id"]} if rows else {"_id": ""}, Why("ann", "a cable"))
+            storage.voids.take_back(
+                {"_id": dice.choice(rows)["_id"]} if rows else {"_id": ""}, VoidCause("ann", "a cable")
+            )
 
 
 def waiting(bots: str, dice: random.Random) -> list[Waiter]:

@@ -23,6 +23,7 @@ from battlebot.config import Settings
 from battlebot.contests.checks import check_contest
 from battlebot.contests.contest import Contest
 from battlebot.contests.service.absences import Absences
+from battlebot.contests.service.chances import Chances
 from battlebot.contests.service.lookout import Lookout
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
@@ -50,8 +51,9 @@ class House:
         self.pairer = Pairer(registry, settings, storage, self.store, self.queues, self.missing)
         self.organiser = Organiser(registry, storage, self.conductor, Bus(client), lambda *_: None, lambda *_: None)
         self.heartbeats = Heartbeats(client)
-        looks = (self.store, self.queues, self.missing, self.pairer, self.organiser, self.heartbeats, CutOff(client))
-        self.absences = Absences(*looks, grace_s=15.0, bot_matches=10, most_s=100.0)
+        addresses, cut_off = self.store.addresses, CutOff(client)
+        chances = Chances(self.heartbeats, cut_off, addresses, storage.bots, grace_s=15.0, bot_matches=10)
+        self.absences = Absences(self.pairer, self.organiser, self.missing, chances, most_s=100.0)
         self.lookout = Lookout(storage, self.store, self.queues, self.missing, bot_matches=10)
         self.waited = 0
         given = {"name": "cup", "format": "champion", "config": {"battles": 10}, "meetings": 5, "entrants": BOTS}

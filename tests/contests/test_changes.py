@@ -13,7 +13,7 @@ from battlebot.contests.contest import STATES, Contest
 from battlebot.contests.service.changes import changed, entered, moved, on_time, taken_back, withdrawn
 from battlebot.errors import Refused, WrongState
 from battlebot.storage.contests import Change
-from battlebot.storage.voids import Why
+from battlebot.storage.voids import VoidCause
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 BEFORE, LONG_BEFORE, LATER = NOW - timedelta(hours=1), NOW - timedelta(hours=2), NOW + timedelta(hours=1)
@@ -62,7 +62,7 @@ def test_what_the_clock_does(
 def test_a_contest_that_goes_on_again_has_not_ended() -> None:
     """Nor has it been running all the time."""
     ended = contest("finished", ended_at=BEFORE, started_at=LONG_BEFORE, runs_since=LONG_BEFORE, ends_at=LATER)
-    change = taken_back(ended, "m", Why("ann", "a cable"), NOW)
+    change = taken_back(ended, "m", VoidCause("ann", "a cable"), NOW)
     assert actions(change) == ["void", "reopen"]
     assert change.contest == replace(ended, state="running", ended_at=None, runs_since=NOW)
 
@@ -73,7 +73,7 @@ def test_a_contest_that_goes_on_again_has_not_ended() -> None:
 def test_a_match_is_taken_back_without_the_contest_going_on(fields: dict[str, Any]) -> None:
     """Its end has passed, or it was called off, or it runs anyway."""
     now = contest(**fields)
-    change = taken_back(now, "m", Why("ann", "a cable"), NOW)
+    change = taken_back(now, "m", VoidCause("ann", "a cable"), NOW)
     assert (actions(change), change.contest) == (["void"], now)
 
 

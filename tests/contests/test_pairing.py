@@ -33,7 +33,7 @@ from battlebot.referee.events import Failed, Turned
 from battlebot.rules.registry import Registry
 from battlebot.storage import Storage
 from battlebot.storage.contests import Change
-from battlebot.storage.voids import Why
+from battlebot.storage.voids import VoidCause
 
 FORM = format_named("round-robin")
 
@@ -291,7 +291,7 @@ def test_bots_that_have_all_met_are_not_looked_at_again_and_again(pairer: Pairer
     assert len(looks) == 3
     (one, _) = storage.games.of_contest("numberwang", "cup")
     assert storage.ledger.void(
-        "numberwang", "cup", one["_id"], Why("ann", "a cable"), lambda contest: Change(contest, [])
+        "numberwang", "cup", one["_id"], VoidCause("ann", "a cable"), lambda contest: Change(contest, [])
     )
     assert pairer.pair("numberwang", "cup") == 1
     wait_in_cup(pairer, ["c", "d"], 3)
@@ -324,7 +324,9 @@ def test_a_round_robin_reads_only_what_is_not_over_and_pairs_the_same(pairer: Pa
         {"_id": "m0", "game": "numberwang", "contest": "robin", "players": wanted[0]["bots"], "victor": None}
         | {"match": {"void": False, "seq": 1}}
     )
-    assert storage.ledger.void("numberwang", "robin", "m0", Why("ann", "a cable"), lambda contest: Change(contest, []))
+    assert storage.ledger.void(
+        "numberwang", "robin", "m0", VoidCause("ann", "a cable"), lambda contest: Change(contest, [])
+    )
     assert FORM.due(look())[0] == schedule.meetings[0]
 
 

@@ -34,7 +34,7 @@ from battlebot.referee.match import Match, Reason
 from battlebot.rules.registry import Registry
 from battlebot.storage import Storage
 from battlebot.storage.contests import Change
-from battlebot.storage.voids import Why
+from battlebot.storage.voids import VoidCause
 
 
 def begun(hall: Hall, bots: str = "ab", **fields: Any) -> Match:
@@ -428,7 +428,7 @@ def test_pairing_does_not_come_between_an_organisers_look_and_the_decision(hall:
         return Change(replace(contest, title="The Cup"), [])
 
     if taking_back:
-        hall.storage.ledger.void(*hall.contest().where, match.id, Why("ann", "a cable"), decide)
+        hall.storage.ledger.void(*hall.contest().where, match.id, VoidCause("ann", "a cable"), decide)
     else:
         hall.storage.contests.change(*hall.contest().where, decide)
     assert len(decided) == 1

@@ -16,7 +16,7 @@ from switchboard import Switchboard
 from tcp_peer import Pair, TcpPeer
 
 from battlebot.arena.live.heartbeats import Heartbeats
-from battlebot.arena.live.keptout import KeptOut, Knock
+from battlebot.arena.live.turnedaway import Knock, TurnedAwayAnywhere
 from battlebot.arena.places import WEB
 from battlebot.redisio.connection import connect
 from battlebot.wire.login import Login, hash_fits
@@ -37,7 +37,7 @@ def look(web: Web, path: str) -> tuple[int, str]:
 def turned_away(client: redis.Redis, auth: dict[str, str]) -> tuple[tuple[float, float], ...]:
     """When logins of this bot came that the server turned away, and when it did."""
     knock = Knock(Login("numberwang", auth["bot_id"], ""))
-    return KeptOut(client).attempts(knock, lambda given, salt: hash_fits(given, auth["pass_hash"], salt))
+    return TurnedAwayAnywhere(client).attempts(knock, lambda given, salt: hash_fits(given, auth["pass_hash"], salt))
 
 
 @pytest.mark.parametrize("how", ["killed", "paused"])

@@ -11,7 +11,7 @@ from standstill import standing_still
 from battlebot.config import Settings
 from battlebot.redisio.connection import connect
 from battlebot.redisio.tasklists import TaskLists
-from tasks.celeryapp import KINDS, Battlebot, make_celery
+from tasks.celeryapp import TASK_POLICIES, Battlebot, make_celery
 
 
 @pytest.fixture
@@ -28,25 +28,25 @@ def celery(settings: Settings) -> Battlebot:
 
 def test_what_keeps_matches_going_is_taken_first(celery: Battlebot) -> None:
     """Whatever the order in which they were sent: sweeps, the archive, pairings, ratings."""
-    for name in reversed(KINDS):
+    for name in reversed(TASK_POLICIES):
         celery.send_task(name)
-    own = [name for name, kind in KINDS.items() if kind.queue == TaskLists.QUEUE]
+    own = [name for name, policy in TASK_POLICIES.items() if policy.queue == TaskLists.QUEUE]
     with celery.connection_for_read() as connection, connection.SimpleQueue(TaskLists.QUEUE) as queue:
         taken = [queue.get_nowait().headers["task"] for _ in own]
-    assert [KINDS[name].priority for name in taken] == [0, 3, 3, 3, 6, 9, 9, 9]
+    assert [TASK_POLICIES[name].priority for name in taken] == [0, 3, 3, 3, 6, 9, 9, 9]
 
 
-@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.most], ids=str)
+@pytest.mark.parametrize("name", [name for name, policy in TASK_POLICIES.items() if policy.most], ids=str)
 def test_of_each_kind_so_many_wait_and_no_more(celery: Battlebot, settings: Settings, name: str) -> None:
     """What is too much is not sent; what it would have done, the sweeps ask for again."""
-    kind = KINDS[name]
-    lists = TaskLists(connect(settings.redis_url), kind.queue)
-    assert kind.most is not None
-    for _ in range(min(kind.most, 120)):
+    policy = TASK_POLICIES[name]
+    lists = TaskLists(connect(settings.redis_url), policy.queue)
+    assert policy.most is not None
+    for _ in range(min(policy.most, 120)):
         assert celery.send_task(name) is not None
-    if kind.most <= 120:
+    if policy.most <= 120:
         assert celery.send_task(name) is None
-    assert lists.lengths()[kind.priority] == min(kind.most, 120)
+    assert lists.lengths()[policy.priority] == min(policy.most, 120)
 
 
 def test_what_a_person_asked_for_is_never_shed(celery: Battlebot, lists: TaskLists) -> None:

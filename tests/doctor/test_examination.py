@@ -30,7 +30,7 @@ from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
 from battlebot.redisio.tasklists import TaskLists
 from battlebot.storage import Storage
-from battlebot.storage.inspection import Inspection as MongoInspection
+from battlebot.storage.inspection import MongoInspection
 
 MATCH = "0" * 24
 

@@ -18,7 +18,7 @@ from battlebot.ratings.rating import Rating
 from battlebot.ratings.service import Rater
 from battlebot.storage import Storage
 from battlebot.storage.contests import Change
-from battlebot.storage.voids import Why
+from battlebot.storage.voids import VoidCause
 
 
 @pytest.fixture(autouse=True)
@@ -134,7 +134,9 @@ def test_a_voiding_by_the_ledger_is_noticed(storage: Storage, rater: Rater) -> N
     games = [{**stored(seq), "contest": "cup"} for seq in (1, 2)]
     storage.archive.store(games)
     rater.rate_new(GAME)
-    assert storage.ledger.void(GAME, "cup", games[0]["_id"], Why("me", "unfair"), lambda contest: Change(contest, []))
+    assert storage.ledger.void(
+        GAME, "cup", games[0]["_id"], VoidCause("me", "unfair"), lambda contest: Change(contest, [])
+    )
     rater.rate_new(GAME)
     assert kept(storage) == right(games[1:])
 

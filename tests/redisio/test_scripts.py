@@ -46,11 +46,11 @@ import gevent
 from gevent.lock import Semaphore
 from battlebot.redisio.connection import connect
 from battlebot.runtime.gate import Gate
-from battlebot.redisio.line import Line
+from battlebot.redisio.transactions import TransactionConnection
 from battlebot.redisio.scripts import GroupedScripts, Script, shut_gate
 from battlebot.errors import Unavailable
 
-class HeldLine(Line):
+class HeldConnection(TransactionConnection):
     may_send, entered = Semaphore(0), Semaphore(0)
     def answers(self, commands):
         self.entered.release()
@@ -67,25 +67,25 @@ class Held(GroupedScripts):
 
 client = connect(sys.argv[1])
 scripts = Held(client, {"threads": shut_gate, "greenlets": Gate}[sys.argv[2]])
-scripts._line = line = HeldLine(client)
+scripts._connection = connection = HeldConnection(client)
 def call(name):
     try:
         return scripts.run(Script("battlebot.redisio", "mutexrelease.lua"), [name, "asked"], ["mine"])
     except Unavailable:
         return "unavailable"
 first, second, third = [gevent.spawn(call, name) for name in "abc"]
-line.entered.acquire()
+connection.entered.acquire()
 gevent.sleep(0)
 if sys.argv[3] == "who waits":
     second.kill()
 elif sys.argv[3] == "who is about to send":
     scripts.about_to_lead = second
-line.may_send.release()
-assert line.entered.acquire(timeout=10), "nobody sends what waits"
+connection.may_send.release()
+assert connection.entered.acquire(timeout=10), "nobody sends what waits"
 if sys.argv[3] == "who sends for others":
     second.kill()
 for _ in range(9):
-    line.may_send.release()
+    connection.may_send.release()
 assert first.get(timeout=10) == 0
 assert third.get(timeout=10) == ("unavailable" if sys.argv[3] == "who sends for others" else 0)
 assert gevent.spawn(call, "d").get(timeout=10) == 0

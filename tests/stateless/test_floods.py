@@ -16,7 +16,7 @@ from natsbots import PASS, NatsBot, flood
 
 from battlebot.stateless.nats.acknowledger import KEPT, ROUND_MOST
 from battlebot.stateless.nats.line import NatsLine, Silence
-from battlebot.stateless.nats.repeats import Mark
+from battlebot.stateless.nats.repeats import EventMark
 from battlebot.wire.macondo.history import from_response, history_of, to_request
 from games import crossword
 
@@ -100,7 +100,7 @@ def test_what_comes_late_is_acknowledged_unread(line: NatsLine, bot: NatsBot) ->
     bot.plan = lambda history: None
     read: list[bytes] = []
     with pytest.raises(Silence):
-        line.ask(bot.subject, "own", request("own"), 0.2, lambda data: bool(read.append(data)) or Mark.ANSWER)
+        line.ask(bot.subject, "own", request("own"), 0.2, lambda data: bool(read.append(data)) or EventMark.ANSWER)
     bot.publish("own", PASS)
     assert (bot.acknowledged, read) == (1, [])
 

@@ -18,7 +18,7 @@ from natsbots import PASS, NatsBot, nats_server, response, wait_until_listening
 
 from battlebot.stateless.nats.client import LineClient, Parser
 from battlebot.stateless.nats.intake import Intake
-from battlebot.stateless.nats.line import NatsLine, NoLine, Refused, Silence
+from battlebot.stateless.nats.line import NatsLine, NoLine, NotPassedOn, Silence
 
 LIMIT_S = 300.0  # of questions that must not wait for it
 
@@ -305,7 +305,7 @@ def test_nats_that_does_not_pass_a_question_on_is_no_bots_fault(tmp_path: Path) 
             assert refused.sentence == (
                 'NATS does not pass the question on (Permissions Violation for Publish to "broken.bot").'
             )
-            with pytest.raises(Refused):
+            with pytest.raises(NotPassedOn):
                 line.ask("broken.bot", "m1", b"", LIMIT_S)
             answers.set()
             beside.join(60)

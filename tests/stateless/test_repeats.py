@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from battlebot.stateless.nats.repeats import Mark, mark_of
+from battlebot.stateless.nats.repeats import EventMark, mark_of
 from games import crossword
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "games"))
 from crossword_positions import a_state, played, turn_of
 
 ADA, BEN = ("CATSXQZ", "DOGREEN")
-ANSWER, REPEAT, UNSURE, DOUBTFUL = Mark.ANSWER, Mark.REPEAT, Mark.UNSURE, Mark.DOUBTFUL
+ANSWER, REPEAT, UNSURE, DOUBTFUL = EventMark.ANSWER, EventMark.REPEAT, EventMark.UNSURE, EventMark.DOUBTFUL
 
 PHONY_AND_CHALLENGE = ("DOUBLE", ("8G XQ", "challenge", "8G DG", "challenge"))
 
 # the rule; the turns before; what comes, of whoever is on turn; the rack that it names; what it is then
-CASES: dict[str, tuple[str, tuple[str, ...], str, str, Mark]] = {
+CASES: dict[str, tuple[str, tuple[str, ...], str, str, EventMark]] = {
     "the first turn": ("DOUBLE", (), "8G CAT", "", ANSWER),
     "the first turn, not valid": ("DOUBLE", (), "8G DOG", "", ANSWER),
     "the own play again": ("DOUBLE", ("8G CAT", "pass"), "8G CAT", "", REPEAT),

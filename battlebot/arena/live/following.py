@@ -48,7 +48,7 @@ class Origin(msgspec.Struct, frozen=True):
     seed: int
 
 
-class Archive(Protocol):
+class StoredMatches(Protocol):
     """Where finished matches are stored. Every method raises Unavailable."""
 
     def head(self, match_id: str) -> dict[str, Any] | None:
@@ -87,7 +87,7 @@ def origin_of(store: MatchStore, match_id: str) -> Origin:
 class Follower:
     """Replays the entries of a match's record as they come, and from the archive what Redis has no more."""
 
-    def __init__(self, game: Game, store: MatchStore, bus: Bus, archive: Archive) -> None:
+    def __init__(self, game: Game, store: MatchStore, bus: Bus, archive: StoredMatches) -> None:
         self._game = game
         self._store = store
         self._bus = bus

@@ -28,8 +28,8 @@ from battlebot.arena.live.calls import (
 from battlebot.errors import Conflict, UnknownMatch, UnreadableMatch
 from battlebot.redisio import keys
 from battlebot.redisio.connection import held, redis_errors, texts
-from battlebot.redisio.line import Command
 from battlebot.redisio.scripts import Script, Scripts
+from battlebot.redisio.transactions import Command
 from battlebot.referee.match import Match
 
 COMMIT = Script("battlebot.arena.live", "commit.lua")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 import orjson
+import redis
 import structlog
 
 from battlebot.arena.live.aside import set_aside
@@ -24,6 +25,14 @@ FORGOTTEN_S = 180.0  # longer than sweeps are ever apart: if it has not failed s
 HOPELESS = (UnreadableMatch, UnknownGame)
 
 
+def failing(client: redis.Redis) -> dict[str, tuple[float, float]]:
+    """Returns match -> since when the sweep fails with it, and when it last did (epoch). Raises Unavailable."""
+    with redis_errors():
+        rows: Any = client.hgetall(keys.TROUBLES)
+    times = {match_id.decode(): orjson.loads(row) for match_id, row in rows.items()}
+    return {match_id: (since_ms / 1000, last_ms / 1000) for match_id, (since_ms, last_ms) in times.items()}
+
+
 class Troubles:
     """Remembers in Redis, for operators too, which matches failed and since when. Every method raises Unavailable."""
 
@@ -36,13 +45,12 @@ class Troubles:
 
     def recall(self, now_s: float) -> None:
         """Call before a sweep looks at any match: other workers sweep, too."""
-        with redis_errors():
-            rows: Any = self._client.hgetall(keys.TROUBLES)
-            times = {match_id.decode(): orjson.loads(row) for match_id, row in rows.items()}
-            past = [match_id for match_id, (_, last_ms) in times.items() if now_s - last_ms / 1000 > FORGOTTEN_S]
-            if past:
+        times = failing(self._client)
+        past = [match_id for match_id, (_, last_s) in times.items() if now_s - last_s > FORGOTTEN_S]
+        if past:
+            with redis_errors():
                 self._client.hdel(keys.TROUBLES, *past)
-        self._since_s = {match_id: since_ms / 1000 for match_id, (since_ms, _) in times.items() if match_id not in past}
+        self._since_s = {match_id: since_s for match_id, (since_s, _) in times.items() if match_id not in past}
 
     def note(self, match_id: str, error: Exception, now_s: float) -> None:
         """Puts a match off that failed now, so that it does not stand before others; or sets it aside.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from battlebot.arena.live.keptout import Knock, Proof
+from battlebot.arena.live.turnedaway import Knock, Proof
 from battlebot.arena.places import NO_TRAITS, Traits, place_at
 from battlebot.runtime.lag import Lag
 from battlebot.wire.closing import Closing

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
-from battlebot.arena.live.keptout import KeptOut, Knock
 from battlebot.arena.live.mail import begun
+from battlebot.arena.live.turnedaway import Knock, TurnedAwayAnywhere
 from battlebot.arena.node.clocks import Clocks
 from battlebot.arena.node.host import SEATED_AFTER_S, Host
 from battlebot.arena.node.opening import Opening
@@ -50,7 +50,7 @@ class Arena:
         self.opening = opening or Opening()
         self._store = conductor.store
         self._games = conductor.registry
-        self._kept_out = KeptOut(conductor.store.client)
+        self._turned_away = TurnedAwayAnywhere(conductor.store.client)
         self._heartbeats = Heartbeats(conductor.store.client)
         self._now_s = conductor.now_s
         self._tables = Tables(conductor.store, lambda player: self._clocks.watch(player), new_lock)
@@ -131,7 +131,7 @@ class Arena:
         connection of the bot holds is taken over; with `if_empty`, False is returned instead. If the match is over, the
         player is told the end and released; with `live`, False is returned instead. Raises Unavailable.
         """
-        tried = self._kept_out.attempts(player.knock, player.proves)
+        tried = self._turned_away.attempts(player.knock, player.proves)
         with self._tables.at(match_id) as table:
             try:
                 match = table.load()
@@ -211,15 +211,15 @@ class Arena:
         event = Left(player.bot, player.place, clean, player.thinking_s(ended_s), how, self._now_s())
         self._depart(player, event, ended_s)
 
-    def kept_out(self, knock: Knock, came_s: float) -> None:
+    def turned_away(self, knock: Knock, came_s: float) -> None:
         """Notes for all nodes that a login, come at `came_s` (epoch), is turned away. Returns at once."""
         # what is known to be wrong is not kept, whatever its length
         if knock.login.game in self._games and knock.login.is_well_formed:
-            in_background(self._note_kept_out, knock, came_s, self._now_s())
+            in_background(self._note_turned_away, knock, came_s, self._now_s())
 
-    def _note_kept_out(self, knock: Knock, came_s: float, away_s: float) -> None:
+    def _note_turned_away(self, knock: Knock, came_s: float, away_s: float) -> None:
         try:
-            self._kept_out.note(knock, came_s, away_s)
+            self._turned_away.note(knock, came_s, away_s)
         except Unavailable as error:
             # without Redis no other node lets it in either
             log.warning("login.kept_out", bot=knock.login.bot_id, error=str(error))

@@ -17,7 +17,7 @@ from battlebot.arena.node.host import Host
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.tables import Table
 from battlebot.errors import Unavailable
-from battlebot.redisio.line import Line
+from battlebot.redisio.transactions import TransactionConnection
 from battlebot.referee.events import Turned
 from battlebot.referee.match import Match
 from battlebot.runtime.gate import Gate, in_greenlet
@@ -25,7 +25,7 @@ from battlebot.wire import closing
 
 log = structlog.get_logger()
 
-LINES = 3  # groups that may be under way at a time: while Redis works on two, the third is refereed
+CONNECTIONS = 3  # groups that may be under way at a time: while Redis works on two, the third is refereed
 MOST = 100  # turns per group: while they are refereed, nobody else is served
 
 
@@ -39,15 +39,15 @@ class Offer(msgspec.Struct, frozen=True):
 
 
 class Turns:
-    """Commits turns in groups. `new_line` makes the lines on which they are committed."""
+    """Commits turns in groups. `new_connection` makes the connections on which they are committed."""
 
-    def __init__(self, host: Host, new_line: Callable[[], Line]) -> None:
+    def __init__(self, host: Host, new_connection: Callable[[], TransactionConnection]) -> None:
         self._host = host
-        self._new_line = new_line
+        self._new_connection = new_connection
         self._waiting: list[Offer] = []
         self._idle: list[Gate] = []
-        self._lines = 0
-        self._called = False  # a line is on its way to take the waiting turns
+        self._connections = 0
+        self._called = False  # a connection is on its way to take the waiting turns
 
     def take(self, table: Table, player: Player, event: Turned, failed: Callable[[Unavailable], None]) -> bool:
         """Takes a player's turn for a group; returns False if the table is busy or its match not usual.
@@ -65,35 +65,35 @@ class Turns:
         return True
 
     def _call(self) -> None:
-        """Wakes or starts a line for the waiting turns, unless all are busy: each looks again when it is done."""
+        """Wakes or starts a connection for the waiting turns, unless all are busy: each looks again when it is done."""
         if self._called:
             return
         if self._idle:
             self._called = True
             self._idle.pop().release()
-        elif self._lines < LINES:
+        elif self._connections < CONNECTIONS:
             self._called = True
-            self._lines += 1
-            in_greenlet(self._work, self._new_line())
+            self._connections += 1
+            in_greenlet(self._work, self._new_connection())
 
-    def _work(self, line: Line) -> None:
+    def _work(self, connection: TransactionConnection) -> None:
         while True:
             self._called = False
             group, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
             if self._waiting:
                 self._call()
             if group:
-                self._conduct(group, line)
+                self._conduct(group, connection)
             if not self._waiting:
                 gate = Gate()
                 self._idle.append(gate)
                 gate.acquire()
 
-    def _conduct(self, group: list[Offer], line: Line) -> None:
+    def _conduct(self, group: list[Offer], connection: TransactionConnection) -> None:
         drafts = [self._drafted(offer) for offer in group]
         rest = [(offer, draft) for offer, draft in zip(group, drafts, strict=True) if draft is not None]
         commits = [draft.commit for _, draft in rest if draft.commit is not None]
-        answers = _answers(commits, line) if commits else []
+        answers = _answers(commits, connection) if commits else []
         for (offer, draft), answer in zip(rest, answers, strict=True):
             match answer:
                 case [1, ask_archive]:
@@ -138,9 +138,9 @@ class Turns:
                 offer.player.channel.close(closing.SERVER_ERROR)
 
 
-def _answers(commits: list[Commit], line: Line) -> list[object]:
+def _answers(commits: list[Commit], connection: TransactionConnection) -> list[object]:
     """Makes the commits in one call of the script; returns its answer to each, or None for all if it is unknown."""
-    [answers] = line.answers([commit_command(commits)])
+    [answers] = connection.answers([commit_command(commits)])
     return answers if isinstance(answers, list) and len(answers) == len(commits) else [None] * len(commits)
 
 

@@ -14,7 +14,7 @@ import rustworkx
 BALANCE = 2  # first minus second moves may be off by this much either way; beyond it, balance outranks scores
 
 
-class Player(NamedTuple):
+class Entrant(NamedTuple):
     """A bot before the round: its score, its first minus its second moves, whether it has sat out before."""
 
     score: int
@@ -36,24 +36,24 @@ class Costs(NamedTuple):
 
 @lru_cache(maxsize=64)
 def matching(
-    players: tuple[Player, ...], met: tuple[tuple[int, int, int], ...], cap: int
+    entrants: tuple[Entrant, ...], met: tuple[tuple[int, int, int], ...], cap: int
 ) -> tuple[tuple[int, int], ...]:
-    """The pairs of the round as indices into `players` (in seeding order), lower index first; best scores first.
+    """The pairs of the round as indices into `entrants` (in seeding order), lower index first; best scores first.
 
     `met`: `(i, j, how often)` for i < j. Makes as many pairs as possible with no two bots meeting more than `cap` times
     in all, and among such pairings picks one of minimum cost.
     """
     often = {(i, j): times for i, j, times in met}
-    ranks = _Ranks(players)
+    ranks = _Ranks(entrants)
     units = _units(ranks.dearest(max(often.values(), default=0)))
-    rests = [_price(ranks.resting(i), units) for i in range(len(players))]
+    rests = [_price(ranks.resting(i), units) for i in range(len(entrants))]
     graph: rustworkx.PyGraph[int, int] = rustworkx.PyGraph(multigraph=False)
     graph.add_nodes_from(rests)
     graph.add_edges_from(
         # what a pair saves by its bots not sitting out
         [
             (i, j, rests[i] + rests[j] - _price(ranks.meeting(i, j, often.get((i, j), 0)), units))
-            for i, j in combinations(range(len(players)), 2)
+            for i, j in combinations(range(len(entrants)), 2)
             if often.get((i, j), 0) < cap
         ]
     )
@@ -65,34 +65,35 @@ def matching(
 class _Ranks:
     """Places and score groups before the round, and the resulting costs of a pair or of sitting out."""
 
-    def __init__(self, players: Sequence[Player]) -> None:
-        self.players = players
-        order = sorted(range(len(players)), key=lambda index: (-players[index].score, index))
+    def __init__(self, entrants: Sequence[Entrant]) -> None:
+        self.entrants = entrants
+        order = sorted(range(len(entrants)), key=lambda index: (-entrants[index].score, index))
         self.place = {index: place for place, index in enumerate(order)}
-        self.size = Counter(player.score for player in players)
+        self.size = Counter(entrant.score for entrant in entrants)
         self.group = {score: number for number, score in enumerate(sorted(self.size, reverse=True))}
-        self.last = {players[index].score: place for place, index in enumerate(order)}  # place of the last of its group
+        # the place of the last of each score's group
+        self.last = {entrants[index].score: place for place, index in enumerate(order)}
 
     def dearest(self, times: int) -> Costs:
         """An upper bound for the sum of each cost over a pairing, if no pair has met more than `times` times."""
-        size, groups = len(self.players), len(self.group)
-        balance = 1 + max((abs(player.balance) for player in self.players), default=0)
+        size, groups = len(self.entrants), len(self.group)
+        balance = 1 + max((abs(entrant.balance) for entrant in self.entrants), default=0)
         return Costs(
             *(size * most for most in (1, times, balance, groups, groups**2, max(self.size.values(), default=0), 1))
         )
 
     def resting(self, i: int) -> Costs:
         """The costs of sitting out."""
-        player = self.players[i]
+        entrant = self.entrants[i]
         return Costs(
-            sat_out=int(player.sat_out),
-            high_rest=len(self.group) - 1 - self.group[player.score],
-            fold=self.last[player.score] - self.place[i],
+            sat_out=int(entrant.sat_out),
+            high_rest=len(self.group) - 1 - self.group[entrant.score],
+            fold=self.last[entrant.score] - self.place[i],
         )
 
     def meeting(self, i: int, j: int, times: int) -> Costs:
         """The costs of a pair that has met `times` times."""
-        one, other = self.players[i], self.players[j]
+        one, other = self.entrants[i], self.entrants[j]
         apart = abs(self.place[i] - self.place[j])
         return Costs(
             rematches=times,

@@ -40,7 +40,7 @@ class Open(Format):
         """
         record, waiting = _record(situation), [waiter for waiter in waiting if waiter.bot not in situation.withdrawn]
         pairings = []
-        line = _Line(len(waiting))
+        line = _LinkedNumbers(len(waiting))
         for index, waiter in enumerate(waiting):
             if index not in line:
                 continue
@@ -76,7 +76,9 @@ def _next(record: Record, a: str, b: str) -> Due:
     return Due(0, n, first, b if first == a else a)
 
 
-def _best(bot: str, line: _Line, waiting: Sequence[Waiter], record: Record, situation: Situation) -> int | None:
+def _best(
+    bot: str, line: _LinkedNumbers, waiting: Sequence[Waiter], record: Record, situation: Situation
+) -> int | None:
     """The index of the best opponent, or None.
 
     Stops at the first one that the bot has never met, so it passes only bots that it has met, and its own tickets.
@@ -99,7 +101,7 @@ def _best(bot: str, line: _Line, waiting: Sequence[Waiter], record: Record, situ
     return best
 
 
-class _Line:
+class _LinkedNumbers:
     """The numbers 0 to size - 1 as a linked list: removal takes one step, and iteration skips removed numbers."""
 
     def __init__(self, size: int) -> None:

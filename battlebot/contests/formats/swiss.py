@@ -8,7 +8,7 @@ from itertools import chain, combinations
 from typing import Any
 
 from battlebot.contests.formats.contract import Format
-from battlebot.contests.formats.matching import Player, matching
+from battlebot.contests.formats.matching import Entrant, matching
 from battlebot.contests.formats.record import Record, pair_of
 from battlebot.contests.formats.seating import check_fields
 from battlebot.contests.formats.situation import Due, Met, Situation
@@ -173,7 +173,7 @@ class _Book:
         for later in range(number + 1, len(self.rounds) + 1):
             if not self.free_in(later):
                 rested |= self._others_than(self._seated_in(later), later)
-        players = tuple(Player(scores[bot], balance[bot], bot in rested) for bot in bots)
+        entrants = tuple(Entrant(scores[bot], balance[bot], bot in rested) for bot in bots)
         index = {bot: i for i, bot in enumerate(bots)}
         often = {
             (index[a], index[b], len(between))
@@ -181,7 +181,7 @@ class _Book:
             for b, between in record.numbers.get(a, {}).items()
             if index[a] < index.get(b, 0)
         }
-        pairs = matching(players, tuple(sorted(often)), self.situation.meetings)
+        pairs = matching(entrants, tuple(sorted(often)), self.situation.meetings)
         return [(bots[i], bots[j]) for i, j in pairs]
 
     def _scores(self, number: int) -> dict[str, int]:

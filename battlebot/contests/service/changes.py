@@ -14,7 +14,7 @@ from battlebot.contests.contest import OPEN_STATES, OVER, Contest
 from battlebot.errors import Refused, WrongState
 from battlebot.storage.audit import Note
 from battlebot.storage.contests import Change, Stop
-from battlebot.storage.voids import Why
+from battlebot.storage.voids import VoidCause
 
 CLOCK = "clock"  # in the audit: who starts and ends contests at their time
 
@@ -44,7 +44,7 @@ def moved(contest: Contest, action: str, by: str, now: datetime) -> Change:
         contest = replace(contest, runs_since=now, ended_at=None)
     if after in OVER:
         contest = replace(contest, ended_at=now)
-    stop = Stop(Why(by, "the contest was cancelled")) if action == "cancel" else None
+    stop = Stop(VoidCause(by, "the contest was cancelled")) if action == "cancel" else None
     return Change(contest, [Note(by, action)], stop)
 
 
@@ -113,12 +113,12 @@ def withdrawn(contest: Contest, bot: str, came: Sequence[str], by: str) -> Chang
         raise Refused(f"The bot {bot!r} is no entrant of {contest.name!r}.", field="bot")
     if bot in contest.withdrawn:
         return None
-    stop = Stop(Why(by, f"{bot} was withdrawn"), bot)
+    stop = Stop(VoidCause(by, f"{bot} was withdrawn"), bot)
     after = replace(contest, withdrawn=[*contest.withdrawn, bot])
     return Change(after, [Note(by, "withdraw", {"bot": bot})], stop)
 
 
-def taken_back(contest: Contest, match_id: str, why: Why, now: datetime) -> Change:
+def taken_back(contest: Contest, match_id: str, why: VoidCause, now: datetime) -> Change:
     """Records that a match is taken back. Reopens a finished contest unless its end has passed."""
     note = Note(why.by, "void", {"match": match_id, "reason": why.reason})
     over = contest.ends_at is not None and contest.ends_at <= now

@@ -41,7 +41,7 @@ from battlebot.runtime.loglimit import LogLimit
 from battlebot.storage import Storage
 from battlebot.storage.audit import Note
 from battlebot.storage.contests import Change, Changed, Decide
-from battlebot.storage.voids import Why
+from battlebot.storage.voids import VoidCause
 
 log = structlog.get_logger()
 
@@ -54,7 +54,9 @@ may_tell = LogLimit()
 
 @dataclass
 class Organiser:
-    """`ask_pairing(game, contest)` and `ask_rating(game)` enqueue tasks; they do not raise.
+    """An organiser's actions on contests; `by` is the organiser.
+
+    `ask_pairing(game, contest)` and `ask_rating(game)` enqueue tasks; they do not raise.
 
     Every method raises Unavailable when a store does not answer, UnknownContest if the contest does not exist, and
     FormatMissing if it needs the contest's format and that is not installed.
@@ -93,7 +95,10 @@ class Organiser:
         return contest
 
     def change(self, game: str, name: str, changes: Mapping[str, Any], by: str) -> Contest:
-        """Changes these fields. Raises WrongState for those that may no longer change; Refused as `create` does."""
+        """Changes these fields.
+
+        Raises WrongState for those that may no longer change; Refused or BadMessage as `create` does.
+        """
         check_format(changes)
 
         def decide(contest: Contest) -> Change:
@@ -119,7 +124,8 @@ class Organiser:
     def enter(self, game: str, name: str, bots: Sequence[str], by: str) -> Contest:
         """Adds entrants to a contest with a list before its start, or brings withdrawn bots back before its end.
 
-        Enters all of them or, if it raises, none. Raises WrongState, Refused for a bot that is not registered.
+        Enters all of them or, if it raises, none. Raises WrongState, Refused for a bot that is not registered or not
+        acceptable to the contest.
         """
 
         def decide(contest: Contest) -> Change | None:
@@ -151,7 +157,7 @@ class Organiser:
         Raises UnknownMatch if the contest has no such match, AlreadyVoid; TooLate if the format has built on its
         result, so that it would not be played again.
         """
-        why = Why(by, reason)
+        why = VoidCause(by, reason)
 
         def decide(contest: Contest) -> Change:
             return decided.taken_back(contest, match_id, why, datetime.now(UTC))

@@ -15,10 +15,10 @@ import structlog
 from battlebot.errors import BadAddress, BadMessage
 from battlebot.stateless.asking import Failure, Question, Reply
 from battlebot.stateless.clock import Clock
-from battlebot.stateless.http.answer import Answer
 from battlebot.stateless.http.connections import Connections, NotConnected
 from battlebot.stateless.http.guard import Guard, forbidden
 from battlebot.stateless.http.location import Location, location_of
+from battlebot.stateless.http.response import Response
 from battlebot.stateless.http.tls import Connection
 from battlebot.stateless.http.waiting import Waiting, persist
 from battlebot.wire.jsontext import decode_value
@@ -123,22 +123,22 @@ class HttpBots:
 
         `waiting`: given for a new connection. The clock bounds both sending the question and reading the answer.
         """
-        answer, keep = Answer(self._most_bytes), False
+        response, keep = Response(self._most_bytes), False
         try:
             try:
                 _send(connection, request, clock)
-                _read(connection, answer, clock, waiting)
+                _read(connection, response, clock, waiting)
             except TimeoutError:
                 sentence = f"The bot did not answer within {round(question.limit_s * 1000)} ms."
                 failure = Failure("timeout", sentence, late=True, public=sentence)
                 return Reply(failure=failure, thinking_s=clock.thinking_s())
             except OSError as error:
-                answer.broke(error.strerror or str(error))
-            if waiting is None and (not answer.began or answer.status == GIVEN_UP):
+                response.broke(error.strerror or str(error))
+            if waiting is None and (not response.began or response.status == GIVEN_UP):
                 return None
-            keep = self._keeps and answer.reusable
+            keep = self._keeps and response.reusable
             # data read after the limit was already there: nothing shows that it came too late
-            return self._judged(answer, min(clock.thinking_s(), question.limit_s))
+            return self._judged(response, min(clock.thinking_s(), question.limit_s))
         finally:
             if keep:
                 self.connections.keep(location, connection)
@@ -150,12 +150,12 @@ class HttpBots:
         clock.start()
         return clock
 
-    def _judged(self, answer: Answer, thinking_s: float) -> Reply:
-        failure = _failure_of(answer)
+    def _judged(self, response: Response, thinking_s: float) -> Reply:
+        failure = _failure_of(response)
         if failure is not None:
             return Reply(failure=failure, thinking_s=thinking_s)
         try:
-            return Reply(decode_value(answer.body, self._max_nesting), thinking_s=thinking_s)
+            return Reply(decode_value(response.body, self._max_nesting), thinking_s=thinking_s)
         except BadMessage as error:
             return Reply(failure=Failure("bad-json", f"The answer's body is refused: {error}"), thinking_s=thinking_s)
 
@@ -169,10 +169,10 @@ def _send(connection: Connection, request: bytes, clock: Clock) -> None:
         rest = rest[persist(connection, clock, partial(connection.send, rest)) :]
 
 
-def _read(connection: Connection, answer: Answer, clock: Clock, waiting: Waiting | None) -> None:
+def _read(connection: Connection, response: Response, clock: Clock, waiting: Waiting | None) -> None:
     """Reads until the answer is complete or never will be. Raises TimeoutError at the limit, even while data comes."""
     reads_left = LAST_READS
-    while not answer.done and answer.problem is None:
+    while not response.done and response.problem is None:
         if clock.left_s() <= 0:
             if not reads_left:
                 raise TimeoutError
@@ -182,7 +182,7 @@ def _read(connection: Connection, answer: Answer, clock: Clock, waiting: Waiting
             waiting.over()
             waiting = None
         began_s = time.thread_time()
-        answer.feed(data)
+        response.feed(data)
         clock.worked(time.thread_time() - began_s)
         if not data:
             return
@@ -190,13 +190,13 @@ def _read(connection: Connection, answer: Answer, clock: Clock, waiting: Waiting
         time.sleep(0)
 
 
-def _failure_of(answer: Answer) -> Failure | None:
-    if answer.problem is not None:
-        return Failure(*answer.problem)
-    if 300 <= answer.status < 400:
-        return Failure("redirect", f"The answer's status is {answer.status}: redirects are not followed.")
-    if answer.status != 200:
-        return Failure("bad-status", f"The answer's status is {answer.status}, not 200.")
+def _failure_of(response: Response) -> Failure | None:
+    if response.problem is not None:
+        return Failure(*response.problem)
+    if 300 <= response.status < 400:
+        return Failure("redirect", f"The answer's status is {response.status}: redirects are not followed.")
+    if response.status != 200:
+        return Failure("bad-status", f"The answer's status is {response.status}, not 200.")
     return None
 
 

@@ -18,7 +18,7 @@ from battlebot.errors import BadAddress
 from battlebot.stateless.clock import Clock
 from battlebot.stateless.http.guard import Guard, Unresolved, forbidden
 from battlebot.stateless.http.location import Location
-from battlebot.stateless.http.tls import Connection, Step, Tls
+from battlebot.stateless.http.tls import Connection, Tls, Unfinished
 from battlebot.stateless.http.waiting import Peer, Waiting, persist
 
 CONNECT_S = 4.0  # for all addresses of a name together, TLS included
@@ -35,7 +35,7 @@ OURS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTA
 Slots = tuple[bool, str, int, bool]
 
 
-class Kept(NamedTuple):
+class IdleConnection(NamedTuple):
     """An idle connection, with the moment since which it is kept (monotonic) and its peer."""
 
     since_s: float
@@ -62,7 +62,7 @@ class Connections:
         self._guard = guard
         self._late_s = late_s
         self._context: ssl.SSLContext | None = None
-        self._idle: OrderedDict[Location, deque[Kept]] = OrderedDict()
+        self._idle: OrderedDict[Location, deque[IdleConnection]] = OrderedDict()
         self._count = 0
         # since when each connection is kept, including the times when it was in use
         self._since_s: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
@@ -122,7 +122,7 @@ class Connections:
             self._dropped(location)
         kept.connection.close()
 
-    def _idle_to(self, peer: Peer) -> tuple[Location, Kept] | None:
+    def _idle_to(self, peer: Peer) -> tuple[Location, IdleConnection] | None:
         rows = self._idle.items()
         return next(((location, kept) for location, row in rows for kept in row if kept.peer == peer), None)
 
@@ -163,7 +163,7 @@ class Connections:
             return
         with self._lock:
             row = self._idle.setdefault(location, deque())
-            row.append(Kept(since_s, connection, peer))
+            row.append(IdleConnection(since_s, connection, peer))
             self._idle.move_to_end(location)
             self._count += 1
             oldest = next(iter(self._idle)) if self._count > MOST_IDLE else None
@@ -178,7 +178,7 @@ class Connections:
             if len(self._unkept) > MOST_IDLE:
                 self._unkept.popitem(last=False)
 
-    def _pop(self, location: Location, oldest_first: bool = False) -> Kept | None:
+    def _pop(self, location: Location, oldest_first: bool = False) -> IdleConnection | None:
         with self._lock:
             row = self._idle.get(location)
             if not row:
@@ -279,7 +279,7 @@ def _heard(connection: Connection) -> bytes | None:
     try:
         connection.settimeout(0.0)
         return connection.recv(1)
-    except (BlockingIOError, InterruptedError, Step):
+    except (BlockingIOError, InterruptedError, Unfinished):
         return None
     except (OSError, ValueError):
         return b""

@@ -15,7 +15,7 @@ STEP_BYTES = 16_384  # encrypted
 MOST_SILENT = 65_536  # bytes received without any data for us; no chain of certificates is longer
 
 
-class Step(Exception):
+class Unfinished(Exception):
     """Something was received or sent, but there is no result yet: call again after letting others run."""
 
 
@@ -46,7 +46,7 @@ class Tls:
         self._socket.close()
 
     def handshake(self) -> None:
-        """Takes one step; call until it returns. Raises Step, TimeoutError, BlockingIOError, another OSError."""
+        """Takes one step; call until it returns. Raises Unfinished, TimeoutError, BlockingIOError, another OSError."""
         with suppress(ssl.SSLWantReadError):
             self._worked(self._tls.do_handshake)
             self._push()
@@ -54,7 +54,7 @@ class Tls:
             return
         self._push()
         self._pull()
-        raise Step
+        raise Unfinished
 
     def recv(self, most: int) -> bytes:
         """Returns received data, b"" at the end. Raises like `handshake`."""
@@ -63,7 +63,7 @@ class Tls:
             self._pull()
             data = self._worked(self._read, most)
         if data is None:
-            raise Step
+            raise Unfinished
         self._silent = 0
         return bytes(data)
 

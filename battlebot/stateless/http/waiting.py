@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from battlebot.stateless.clock import Clock
-from battlebot.stateless.http.tls import Connection, Step, Tls
+from battlebot.stateless.http.tls import Connection, Tls, Unfinished
 
 CROWDED_S = 0.05  # if no byte comes over a new connection for this long, a kept one may be in its way
 IN_VAIN = (TimeoutError, BlockingIOError)
@@ -71,7 +71,7 @@ def persist(connection: Connection, clock: Clock, action: Callable[[], T], waiti
         before_s = connection.work_s if isinstance(connection, Tls) else 0.0
         try:
             return action()
-        except Step:
+        except Unfinished:
             steps_left -= not left_s
             if not steps_left:
                 raise TimeoutError from None

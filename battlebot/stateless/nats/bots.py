@@ -13,8 +13,8 @@ import structlog
 
 from battlebot.errors import BadAddress, BadMessage
 from battlebot.stateless.asking import Failure, Question, Reply
-from battlebot.stateless.nats.line import NatsLine, NoLine, Refused, Silence
-from battlebot.stateless.nats.repeats import Mark, mark_of
+from battlebot.stateless.nats.line import NatsLine, NoLine, NotPassedOn, Silence
+from battlebot.stateless.nats.repeats import EventMark, mark_of
 from battlebot.stateless.nats.uids import Uids
 from battlebot.wire.macondo.history import GAME, from_response, history_of, to_request
 from battlebot.wire.macondo.subject import problem_of
@@ -63,7 +63,7 @@ class NatsBots:
             failure = Failure(silence.code, str(silence), late=silence.late, public=str(silence))
             return Reply(failure=failure, thinking_s=silence.thinking_s)
         except NoLine as error:
-            away = not isinstance(error, Refused)
+            away = not isinstance(error, NotPassedOn)
             return Reply(failure=Failure("nats-away", str(error), ours=True, away=away))
         except Exception as error:
             log.exception("bot.asking_failed", bot=question.bot, match=question.match_id)
@@ -108,13 +108,13 @@ def _turn_of(event: Mapping[str, Any]) -> dict[str, Any]:
     return {name: event[name] for name in FIELDS if name in event}
 
 
-def _mark(question: Question, most_bytes: int, answer: bytes) -> Mark:
+def _mark(question: Question, most_bytes: int, answer: bytes) -> EventMark:
     """How a published answer relates to the question; one that is too big or cannot be read counts as its answer."""
     if len(answer) > most_bytes:
-        return Mark.ANSWER
+        return EventMark.ANSWER
     try:
         event = from_response(answer)
     except BadMessage:
-        return Mark.ANSWER
+        return EventMark.ANSWER
     state = question.content["state"]
     return mark_of(event, state, state["players"].index(question.bot), question.is_turn(_turn_of(event)))

@@ -18,7 +18,7 @@ from battlebot.stateless.nats.intake import Intake, Take
 from battlebot.stateless.nats.link import NatsLink, why
 from battlebot.stateless.nats.openquestion import Marking, OpenQuestion
 from battlebot.stateless.nats.pulse import Pulse
-from battlebot.stateless.nats.repeats import Mark
+from battlebot.stateless.nats.repeats import EventMark
 
 READ_S = 2.0  # how long it may take to read what has come
 NOBODY_S = 2.0  # how long a bot that is being restarted may take
@@ -31,7 +31,7 @@ class NoLine(Exception):
     """NATS does not answer, or the connection to it broke: not the bot's fault."""
 
 
-class Refused(NoLine):
+class NotPassedOn(NoLine):
     """NATS does not pass the question on, and will not as it is configured now: not the bot's fault either."""
 
 
@@ -77,11 +77,11 @@ class NatsLine:
         uid: str,
         request: bytes,
         limit_s: float,
-        marking: Marking = lambda data: Mark.ANSWER,
+        marking: Marking = lambda data: EventMark.ANSWER,
     ) -> tuple[bytes, float]:
         """Returns the answer and how many seconds the bot took; `marking` classifies what is published for the uid.
 
-        Raises Silence, NoLine, Refused.
+        Raises Silence, NoLine, NotPassedOn.
         """
         question = OpenQuestion(subject, Clock(limit_s, self._not_the_bots_s), marking)
         return asyncio.run_coroutine_threadsafe(self._asked(question, uid, request), self._running_loop()).result()
@@ -157,7 +157,7 @@ class NatsLine:
             if question.answer is not None:
                 return question.answer
             if question.refusal:
-                raise Refused(f"NATS does not pass the question on ({question.refusal}).")
+                raise NotPassedOn(f"NATS does not pass the question on ({question.refusal}).")
             if client.is_closed:
                 raise NoLine("The connection to NATS broke while the bot was asked.")
             if question.rest_s() <= 0 and not question.nobody:

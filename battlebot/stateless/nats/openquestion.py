@@ -7,11 +7,11 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from battlebot.stateless.clock import Clock
-from battlebot.stateless.nats.repeats import Mark
+from battlebot.stateless.nats.repeats import EventMark
 
 UNSURE_S = 1.0  # how long to wait for something better than a possible repeat of an earlier turn
 
-Marking = Callable[[bytes], Mark]
+Marking = Callable[[bytes], EventMark]
 Came = tuple[bytes, float]
 
 
@@ -44,12 +44,12 @@ class OpenQuestion:
             return
         came = (data, self.clock.thinking_s())
         mark = self._marking(data)
-        if mark is Mark.ANSWER:
+        if mark is EventMark.ANSWER:
             self._settle(came)
-        elif mark is Mark.REPEAT:
+        elif mark is EventMark.REPEAT:
             self.repeats += 1
-        elif self.unsure is None or (self._doubtful and mark is Mark.UNSURE):
-            self.unsure, self._doubtful = came, mark is Mark.DOUBTFUL
+        elif self.unsure is None or (self._doubtful and mark is EventMark.UNSURE):
+            self.unsure, self._doubtful = came, mark is EventMark.DOUBTFUL
             self._news.set()
 
     def unheard(self) -> None:

@@ -16,7 +16,7 @@ CHALLENGES = {"PHONY_TILES_RETURNED": True, "CHALLENGE_BONUS": True, "UNSUCCESSF
 TURNS = ("TILE_PLACEMENT_MOVE", "EXCHANGE", "PASS")
 
 
-class Mark(Enum):
+class EventMark(Enum):
     """How a published event relates to the open question.
 
     UNSURE: answers this question or an older one. DOUBTFUL: probably repeats the previous answer.
@@ -28,7 +28,7 @@ class Mark(Enum):
     DOUBTFUL = "doubtful"
 
 
-def mark_of(event: Event, state: Mapping[str, Any], own: int, valid: bool) -> Mark:
+def mark_of(event: Event, state: Mapping[str, Any], own: int, valid: bool) -> EventMark:
     """Classifies an event of player `own` (0 or 1), who was sent `state`; `valid`: it would be a valid turn now.
 
     A repeat names a rack that the player no longer holds, or equals one of its earlier turns and is not valid. If it
@@ -36,15 +36,15 @@ def mark_of(event: Event, state: Mapping[str, Any], own: int, valid: bool) -> Ma
     """
     rack = sorted(event.get("rack", ""))
     if rack and rack != sorted(state["racks"][own]):
-        return Mark.REPEAT
+        return EventMark.REPEAT
     turns = [turn for told in state["events"] if (turn := _turn_of(told, own)) is not None]
     # a bot that names its rack does not mean a turn that was made from another
     alike = [_same(event, turn) and (not rack or rack == sorted(turn.get("rack") or rack)) for turn in turns]
     if not valid:
-        return Mark.REPEAT if any(alike) else Mark.ANSWER
+        return EventMark.REPEAT if any(alike) else EventMark.ANSWER
     if not any(alike):
-        return Mark.ANSWER
-    return Mark.DOUBTFUL if alike[-1] else Mark.UNSURE
+        return EventMark.ANSWER
+    return EventMark.DOUBTFUL if alike[-1] else EventMark.UNSURE
 
 
 def _turn_of(told: Event, own: int) -> Event | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from battlebot.errors import BadMessage
-from battlebot.stateless.http.answer import Answer
+from battlebot.stateless.http.response import Response
 from battlebot.wire.jsontext import decode_value
 
 STATUS = b"HTTP/1.1 200 OK\r\n"
@@ -44,9 +44,9 @@ TAKEN = {
 }
 
 
-def read(data: bytes, size: int = AT_ONCE) -> Answer:
+def read(data: bytes, size: int = AT_ONCE) -> Response:
     """The answer, of which all has come, or as much as it takes; so many bytes at a time."""
-    answer = Answer(65_536)
+    answer = Response(65_536)
     for at in range(0, len(data), size):
         if answer.done or answer.problem is not None:
             break
@@ -165,7 +165,7 @@ CUT = {
 @pytest.mark.parametrize("part", CUT)
 def test_an_answer_that_says_how_long_it_is_does_not_end_before(part: str) -> None:
     """Nor one whose headers have not come."""
-    answer = Answer(65_536)
+    answer = Response(65_536)
     assert not answer.began
     if CUT[part]:
         answer.feed(CUT[part])

@@ -1,4 +1,4 @@
-"""An HTTP answer, parsed by llhttp (httptools) as it arrives, and bounded in size. No sockets."""
+"""A bot's HTTP response, parsed by llhttp (httptools) as it arrives, and bounded in size. No sockets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Surplus(Exception):
     """Stops the parser: another message follows the complete answer."""
 
 
-class Answer:
+class Response:
     """Takes bytes until it is `done`, or until `problem` (a code and a sentence) says why it never will be.
 
     Everything received is bounded, not only the body: the first part must hold all headers, and each later part enough

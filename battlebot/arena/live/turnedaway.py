@@ -17,7 +17,7 @@ from battlebot.redisio.connection import redis_errors
 from battlebot.redisio.scripts import Script, Scripts
 from battlebot.wire.login import Login
 
-NOTE = Script("battlebot.arena.live", "keptout.lua")
+NOTE = Script("battlebot.arena.live", "turnedaway.lua")
 TRIES_AGAIN_S = 20  # a bot that comes back later than this was not trying all the time
 MOST = 100  # attempts that a list remembers, the latest
 ANYWHERE = ""  # instead of an address
@@ -38,8 +38,10 @@ class Knock:
     salt: str = ""
 
 
-class KeptOut:
-    """Every method raises Unavailable.
+class TurnedAwayAnywhere:
+    """What counts for a bot that comes back after its door was shut at every node. Every method raises Unavailable.
+
+    Beside it each node remembers whom it has turned away by itself, door shut or not (`transports.limits`).
 
     A note stands in two lists, that of the bot and that of the bot at this address: who fills the first with notes in
     the bot's name from elsewhere pushes none out of the other.
@@ -76,4 +78,4 @@ class KeptOut:
 
 
 def _lists(knock: Knock) -> list[str]:
-    return [keys.kept_out(knock.login.bot_id, address) for address in (ANYWHERE, knock.address)]
+    return [keys.turned_away(knock.login.bot_id, address) for address in (ANYWHERE, knock.address)]

@@ -13,8 +13,8 @@ from cluster import wait_for
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
-from battlebot.arena.live.keptout import MOST, TRIES_AGAIN_S, KeptOut, Knock
 from battlebot.arena.live.store import MatchStore
+from battlebot.arena.live.turnedaway import MOST, TRIES_AGAIN_S, Knock, TurnedAwayAnywhere
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
 from battlebot.redisio import keys
@@ -66,21 +66,21 @@ NOTES: dict[str, tuple[Callable[[], Knock], bool, bool]] = {
 def test_only_a_bot_s_own_logins_for_the_same_match_count(client: redis.Redis, case: str) -> None:
     """Nobody could check a password when they were turned away."""
     note, counts, counts_without = NOTES[case]
-    kept_out = KeptOut(client)
-    kept_out.note(note(), 1000.0, 1001.5)
-    assert kept_out.attempts(knock(), proves) == ((1000.0, 1001.5),) * counts
-    assert kept_out.attempts(knock(None), None) == ((1000.0, 1001.5),) * counts_without
+    turned_away = TurnedAwayAnywhere(client)
+    turned_away.note(note(), 1000.0, 1001.5)
+    assert turned_away.attempts(knock(), proves) == ((1000.0, 1001.5),) * counts
+    assert turned_away.attempts(knock(None), None) == ((1000.0, 1001.5),) * counts_without
 
 
 def test_notes_from_elsewhere_push_out_none_of_the_bot_s_own(client: redis.Redis) -> None:
     """Anybody may try to log in under its name, as often as the node answers."""
-    kept_out = KeptOut(client)
-    kept_out.note(knock(), 1000.0, 1001.0)
+    turned_away = TurnedAwayAnywhere(client)
+    turned_away.note(knock(), 1000.0, 1001.0)
     for _ in range(MOST + 1):
-        kept_out.note(replace(forged(), address=ELSEWHERE), 1000.5, 1001.5)
-    assert kept_out.attempts(knock(), proves) == ((1000.0, 1001.0),)
+        turned_away.note(replace(forged(), address=ELSEWHERE), 1000.5, 1001.5)
+    assert turned_away.attempts(knock(), proves) == ((1000.0, 1001.0),)
     for address in ("", HOME, ELSEWHERE):
-        name = keys.kept_out("ada", address)
+        name = keys.turned_away("ada", address)
         assert client.llen(name) <= MOST
         assert 0 < client.ttl(name) <= TRIES_AGAIN_S
 
@@ -117,8 +117,8 @@ def test_who_comes_back_is_charged_until_its_own_login_was_turned_away(
     at_another_node, at_its_own = (
         Arena(Conductor(registry, store, node, now_s=lambda: now_s), Timers()) for node in ("n2", "n1")
     )
-    at_another_node.kept_out(of_whom(), left_s + 4.0)
-    wait_for(lambda: client.exists(keys.kept_out("ada", HOME)), "the note")
+    at_another_node.turned_away(of_whom(), left_s + 4.0)
+    wait_for(lambda: client.exists(keys.turned_away("ada", HOME)), "the note")
     player = Player(knock().login, Bot(), "2", Lag(), lambda player: None)
     player.knock, player.proves, player.came_s = knock(), proves, now_s
     player.new_place("n1", now_s)
@@ -133,18 +133,18 @@ def test_what_cannot_be_a_bot_s_own_login_is_not_kept(
 ) -> None:
     """It may be as long as a message."""
     arena = Arena(Conductor(registry, store, "n1"), Timers())
-    arena.kept_out(Knock(Login(game, "eve", hashed), HOME, new_secret()), time.time())
-    arena.kept_out(knock(), time.time())
-    wait_for(lambda: client.exists(keys.kept_out("ada", HOME)), "the later note")
-    assert not client.exists(keys.kept_out("eve", HOME))
+    arena.turned_away(Knock(Login(game, "eve", hashed), HOME, new_secret()), time.time())
+    arena.turned_away(knock(), time.time())
+    wait_for(lambda: client.exists(keys.turned_away("ada", HOME)), "the later note")
+    assert not client.exists(keys.turned_away("eve", HOME))
 
 
 def test_what_redis_says_of_a_note_that_it_refuses_shows_no_secret(client: redis.Redis) -> None:
     """Errors are logged."""
-    client.set(keys.kept_out("ada", HOME), "no list")
+    client.set(keys.turned_away("ada", HOME), "no list")
     ours = knock()
     with pytest.raises(redis.ResponseError) as refused:
-        KeptOut(client).note(ours, 1000.0, 1001.0)
+        TurnedAwayAnywhere(client).note(ours, 1000.0, 1001.0)
     assert "WRONGTYPE" in str(refused.value)
     shown = f"{refused.value} {ours}"
     assert ours.login.login_hash[:8] not in shown

@@ -1,4 +1,4 @@
-"""A connection to Redis on which several commands travel as one transaction."""
+"""A connection to Redis on which several commands travel together, as one transaction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IDLE_S = 0.05
 Command = tuple[Any, ...]
 
 
-class Line:
+class TransactionConnection:
     """Sends one transaction at a time. Connects when first needed, and again after the connection broke.
 
     A transaction, because Redis then writes its log to disk once for all commands; it reads a long pipeline in parts,
