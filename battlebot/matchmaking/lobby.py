@@ -144,10 +144,7 @@ class Lobby:
             self._wait(player, look_for_seats=False)
 
     def leave(self, player: Player) -> None:
-        """Takes out a player that waits no more: its connection is gone, as the arena knows already.
-
-        Never raises: if Redis does not answer, it is tried again later.
-        """
+        """Takes out a player that waits no more: its connection is gone, as the arena knows already."""
         waiter = self._waiters.remove(player)
         if waiter is not None:
             self._take_out(waiter)

@@ -30,10 +30,7 @@ class Listener:
         self._messages: queue.Queue[bytes] = queue.Queue(LISTENER_BACKLOG)
 
     def get(self, timeout_s: float) -> bytes | None:
-        """Returns the next message, `MISSED` (empty) if some may have been lost, None if none came in time.
-
-        Never raises.
-        """
+        """Returns the next message, `MISSED` if some may have been lost, or None if none came in time."""
         try:
             return self._messages.get(timeout=timeout_s)
         except queue.Empty:

@@ -47,8 +47,7 @@ class Battles:
     def begin(self, game_name: str, players: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Match:
         """Begins a match of these (name, address) players, in this order; returns it as it began.
 
-        Raises UnknownGame, BadMessage with a sentence if options and players do not fit, BadAddress with the `player`
-        in its details, Unavailable.
+        Raises UnknownGame, BadMessage with a sentence if options and players do not fit, BadAddress, Unavailable.
         """
         game = self.registry[game_name]
         names = [name for name, _ in players]
@@ -96,8 +95,8 @@ class Battles:
     ) -> Iterator[tuple[dict[str, Any], int]]:
         """Yields each state of a match from its beginning, as viewers may see it, and its version; ends with the match.
 
-        A state that is followed by a pause is yielded again after it, unless it has changed. Waits for further states,
-        and for Redis, while `is_wanted()`, which is called before each look. Raises UnknownMatch if the match is lost.
+        Waits for further states, and for Redis, while `is_wanted()`, which is called before each look. Raises
+        UnknownMatch if the match is lost.
         """
         follower = Follower(self.registry[match.game], self.conductor.store, self.bus, self.archive)
         return follower.states(match, is_wanted)

@@ -17,9 +17,10 @@ MOST_TESTS = 20  # under way in one process
 
 
 class Directory(Protocol):
-    """Makes credentials: `arena.names.directory.Directory`."""
+    """Makes credentials."""
 
-    def register(self, game: str, bot_id: str, owner: str, **stateless: Any) -> str: ...
+    def register(self, game: str, bot_id: str, owner: str, **stateless: Any) -> str:
+        """Registers a bot, with these fields besides; returns its pass_hash. Raises NameTaken, Unavailable."""
 
 
 class StatelessBots:
@@ -49,11 +50,10 @@ class StatelessBots:
         return self._directory.register(game, bot_id, owner, url=url, available=available, lastTest=result)
 
     def change(self, game: str, bot_id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Changes `url` (after a test request) or `available`, if not None; returns the same as `show`.
+        """Changes `url` (after a test request) or `available`; returns the same as `show`. Live matches are unaffected.
 
-        Live matches are unaffected. Ends a pause, unless the bot is made unavailable. An unavailable bot waits for no
-        further match; one may just be beginning. Raises UnknownBot, Refused if the bot has no url and gets none,
-        BadAddress, UnansweredTest, TooMany.
+        Ends a pause, unless the bot is made unavailable. An unavailable bot waits for no further match; one may just be
+        beginning. Raises UnknownBot, Refused if the bot has no url and gets none, BadAddress, UnansweredTest, TooMany.
         """
         bot = self._found(game, bot_id)
         update = {key: value for key, value in changes.items() if value is not None}

@@ -1,7 +1,4 @@
-"""What the doors need of parts that they may not import; `app.py` passes them in.
-
-Signatures only: what a method does, returns and raises is said once, at the class that each port names.
-"""
+"""What the doors need of parts that they may not import; `app.py` passes them in."""
 
 from __future__ import annotations
 
@@ -12,31 +9,60 @@ from battlebot.arena.node.player import Player
 
 
 class WaitingRoom(Protocol):
-    """Where players wait for a match: `matchmaking.lobby.Lobby`."""
+    """Where players wait for a match."""
 
-    def admit(self, player: Player, address: str) -> bool: ...
+    def admit(self, player: Player, address: str) -> bool:
+        """Checks that the bot, connected from `address`, may wait where it wants to.
 
-    def enter(self, player: Player, may_take: bool = True) -> None: ...
+        Returns whether that is a contest that is over.
+        Raises UnknownGame if its game has been removed, ContestClosed, TooMany if it would open one contest too many,
+        Unavailable.
+        """
 
-    def look_again(self, player: Player) -> None: ...
+    def enter(self, player: Player, may_take: bool = True) -> None:
+        """Gives the player an empty seat of its own back or a match, or has it wait.
 
-    def leave(self, player: Player) -> None: ...
+        Raises Unavailable; then the player waits until `leave`, and is given what there is for it when Redis is back.
+        Without `may_take` it waits to be taken along by others, until `look_again`.
+        """
+
+    def look_again(self, player: Player) -> None:
+        """Lets a player that still waits take an opponent along, if there is one. Raises Unavailable."""
+
+    def leave(self, player: Player) -> None:
+        """Takes out a player that waits no more. Never raises: if Redis does not answer, it is tried again later."""
 
 
 class Match(Protocol):
-    """A match, as far as a door for viewers needs it: `referee.match.Match`."""
+    """A match, as far as a door for viewers needs it."""
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """The match's id."""
 
 
 class Battles(Protocol):
-    """Begins, changes and follows battles: `stateless.battles.Battles`."""
+    """Begins, changes and follows battles."""
 
-    def begin(self, game_name: str, players: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Match: ...
+    def begin(self, game_name: str, players: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> Match:
+        """Begins a match of these (name, address) players, in this order; returns it as it began.
 
-    def find(self, game_name: str, match_id: str) -> Match: ...
+        Raises UnknownGame, BadMessage with a sentence if options and players do not fit, BadAddress with the `player`
+        in its details, Unavailable.
+        """
 
-    def follow(self, match: Any, is_wanted: Callable[[], bool]) -> Iterator[tuple[dict[str, Any], int]]: ...
+    def find(self, game_name: str, match_id: str) -> Match:
+        """Returns a match of this game that is live or has just ended. Raises UnknownMatch, Unavailable."""
 
-    def reconfigure(self, match_id: str, options: Mapping[str, Any]) -> bool: ...
+    def follow(self, match: Any, is_wanted: Callable[[], bool]) -> Iterator[tuple[dict[str, Any], int]]:
+        """Yields each state of a match from its beginning, as viewers may see it, and its version; ends with the match.
+
+        A state that is followed by a pause is yielded again after it, unless it has changed. Waits for further states,
+        and for Redis, while `is_wanted()`. Raises UnknownMatch if the match is lost.
+        """
+
+    def reconfigure(self, match_id: str, options: Mapping[str, Any]) -> bool:
+        """Changes the options of a running match; returns False if they cannot be changed.
+
+        Raises UnknownMatch, Unavailable, BadMessage for an option that the game does not have or that has a wrong type.
+        """

@@ -54,9 +54,7 @@ may_tell = LogLimit()
 
 @dataclass
 class Organiser:
-    """An organiser's actions on contests; `by` is the organiser.
-
-    `ask_pairing(game, contest)` and `ask_rating(game)` enqueue tasks; they do not raise.
+    """`ask_pairing(game, contest)` and `ask_rating(game)` enqueue tasks; they do not raise.
 
     Every method raises Unavailable when a store does not answer, UnknownContest if the contest does not exist, and
     FormatMissing if it needs the contest's format and that is not installed.
@@ -95,10 +93,7 @@ class Organiser:
         return contest
 
     def change(self, game: str, name: str, changes: Mapping[str, Any], by: str) -> Contest:
-        """Changes these fields.
-
-        Raises WrongState for those that may no longer change; Refused or BadMessage as `create` does.
-        """
+        """Changes these fields. Raises WrongState for those that may no longer change; Refused as `create` does."""
         check_format(changes)
 
         def decide(contest: Contest) -> Change:
@@ -124,8 +119,7 @@ class Organiser:
     def enter(self, game: str, name: str, bots: Sequence[str], by: str) -> Contest:
         """Adds entrants to a contest with a list before its start, or brings withdrawn bots back before its end.
 
-        Enters all of them or, if it raises, none. Raises WrongState, Refused for a bot that is not registered or not
-        acceptable to the contest.
+        Enters all of them or, if it raises, none. Raises WrongState, Refused for a bot that is not registered.
         """
 
         def decide(contest: Contest) -> Change | None:
