@@ -115,11 +115,13 @@ class Cluster:
         self.settings = settings
         self.folder = folder
         self.children: list[Child] = []
+        self.nodes: list[Web] = []
 
     def web(self, wsgi_module: str = "wsgi", **changes: Any) -> Web:
         """Starts another web node; `changes` are settings of its own. Ready when this returns."""
         node = Web(replace(self.settings, **{"port": free_port(), **changes}), self._log("web"), wsgi_module)
         self.children.append(node.child)
+        self.nodes.append(node)
 
         def answers() -> bool:
             try:

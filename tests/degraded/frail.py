@@ -73,17 +73,22 @@ class Frail:
 
     @contextmanager
     def busy(self, name: str) -> Iterator[None]:
-        """Keeps Valkey at somebody's script for the `with` block: it hangs, and after five seconds refuses by BUSY."""
+        """Keeps Valkey at somebody's script for the `with` block: it hangs, and after a second refuses by BUSY.
+
+        By its default it would be after five seconds, all of which the script takes from the other tests.
+        """
         assert name == "valkey"
         with redis.from_url(self.settings.redis_url, socket_timeout=60) as client, ThreadPoolExecutor() as pool:
             killer = client.client()  # with a connection of its own: a new one would be refused
-            killer.ping()
+            default_ms = killer.config_get("busy-reply-threshold")["busy-reply-threshold"]
+            killer.config_set("busy-reply-threshold", 1000)
             script = pool.submit(client.eval, "while true do end", 0)
             wait_for(lambda: not _answers(self.settings.redis_url), "the script to begin")
             try:
                 yield
             finally:
                 killer.script_kill()
+                killer.config_set("busy-reply-threshold", default_ms)
             assert "killed" in str(script.exception())
             killer.close()
 

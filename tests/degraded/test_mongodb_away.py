@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import redis
-from cluster import Web, wait_for
+from cluster import Tcp, Web, wait_for
 from frail import Frail, play_out, ready
 from peer import login_for, new_name
 from switchboard import Switchboard
@@ -141,17 +141,25 @@ def test_who_has_a_seat_in_a_contest_comes_back_at_a_node_that_does_not_know_it(
     assert frail.errors() == []
 
 
+@pytest.fixture(scope="module")
+def door(frail: Frail) -> Tcp:
+    """A TCP node."""
+    return frail.parts.tcp()
+
+
 @pytest.mark.parametrize("how", ["killed", "paused"])
-def test_a_player_of_the_tcp_door_waits_for_its_next_opponent_until_it_is_back(frail: Frail, how: str) -> None:
+def test_a_player_of_the_tcp_door_waits_for_its_next_opponent_until_it_is_back(
+    frail: Frail, door: Tcp, how: str
+) -> None:
     """Both boards are played to their end meanwhile. Whether its name is still free is known only then."""
-    node = frail.parts.tcp()
-    table = Pair(*(TcpPeer(node.address).enter() for _ in range(2))).begin()
-    leaver = TcpPeer(node.address).enter()
+    before = door.log.read_text().count("waiting.put_off")
+    table = Pair(*(TcpPeer(door.address).enter() for _ in range(2))).begin()
+    leaver = TcpPeer(door.address).enter()
     with getattr(frail, how)("mongod"):
         table.over()
         for peer in (leaver, table.one, table.two):
             peer.find()
-        wait_for(lambda: node.log.read_text().count("waiting.put_off") == 3, "the node to notice")
+        wait_for(lambda: door.log.read_text().count("waiting.put_off") == before + 3, "the node to notice")
         leaver.reset()
     table.begin()
     for peer in (table.one, table.two):

@@ -14,23 +14,38 @@ from peer import CLOSE, Closed, new_name
 from switchboard import Switchboard
 from tcp_peer import Pair, TcpPeer
 
+from battlebot.embedded.process import Child
 from battlebot.redisio.connection import connect
 from battlebot.redisio.tasklists import TaskLists
 from battlebot.storage import Storage
 from tasks.celeryapp import make_celery
 
-# longer than a turn's clock (2 s) and than our patience with one call to Redis (5 s)
+# longer than a turn's clock (2 s); paused, longer than our patience with one call to Redis (5 s)
 PLAY = {"turn_timeout_ms": 2000}
-AWAY_S = {"paused": 6.0, "killed": 2.5, "full": 2.5, "demoted": 2.5, "busy": 7.0}
+AWAY_S = {"paused": 6.0, "killed": 2.5, "full": 2.5, "demoted": 2.5, "busy": 3.0}
 
 # twice that patience, as a call may have to wait for others' to end, and some time of a busy machine
 TURNED_AWAY_S = 13.0
+
+
+@pytest.fixture(scope="module")
+def door(frail: Frail) -> Tcp:
+    """A TCP node."""
+    return frail.parts.tcp(turn_timeout_ms=1500)
+
+
+@pytest.fixture
+def asking(frail: Frail) -> Child:
+    """A worker that asks bots; the next one where a test has stopped it."""
+    [child] = [one for one in frail.parts.children if one.program.name == "bots" and one.alive] or [frail.parts.bots()]
+    return child
 
 
 @pytest.mark.parametrize("how", AWAY_S)
 def test_matches_stand_still_and_go_on(frail: Frail, web: Web, meet: Switchboard, how: str) -> None:
     """A bot that moved, and one that won by its turn: both are told when Redis is back, and nobody has lost time."""
     moved, ending = meet.sit(), meet.sit()
+    parts = [child for child in frail.parts.children if child.alive]
     with getattr(frail, how)("valkey"):
         began_s = time.monotonic()
         moved[0].send({"n": 1})
@@ -45,7 +60,7 @@ def test_matches_stand_still_and_go_on(frail: Frail, web: Web, meet: Switchboard
     wait_for(lambda: ready(web), "a ready server")
     recorded = wait_for(lambda: [row for row in web.request("/games/numberwang")[1] if moved[0].bot in row["players"]])
     assert recorded[0]["match"]["fault"] == "none"
-    assert all(child.alive for child in frail.parts.children), "worker and beat live on"
+    assert all(child.alive for child in parts), "worker and beat live on"
     assert frail.errors() == []
 
 
@@ -96,9 +111,11 @@ def test_a_worker_that_has_tasks_in_hand_when_redis_dies_gives_them_up(frail: Fr
 
 
 @pytest.mark.parametrize("lost", ["all connections", "the pings' connection"])
-def test_a_worker_that_asks_bots_says_in_a_line_that_it_hears_no_pings(frail: Frail, web: Web, lost: str) -> None:
+def test_a_worker_that_asks_bots_says_in_a_line_that_it_hears_no_pings(
+    frail: Frail, web: Web, asking: Child, lost: str
+) -> None:
     """And hears them again when Redis is back, once each."""
-    celery, child, client = make_celery(frail.settings), frail.parts.bots(), connect(frail.settings.redis_url)
+    celery, client = make_celery(frail.settings), connect(frail.settings.redis_url)
     before = frail.parts.logs().count("worker.deaf_to_pings")
 
     def answers_pings() -> bool:
@@ -116,24 +133,24 @@ def test_a_worker_that_asks_bots_says_in_a_line_that_it_hears_no_pings(frail: Fr
         wait_for(is_deaf, "the line")
     wait_for(answers_pings, "the worker that asks bots")
     wait_for(lambda: ready(web), "a ready server")
-    assert child.alive
+    assert asking.alive
     assert frail.errors() == []
-    child.stop()
 
 
 @pytest.mark.parametrize("lost", ["pubsub", "normal"])
 def test_a_redis_that_cannot_be_written_to_is_a_line_of_each_part(
-    frail: Frail, web: Web, meet: Switchboard, lost: str
+    frail: Frail, web: Web, asking: Child, meet: Switchboard, lost: str
 ) -> None:
     """Also where a connection is lost meanwhile: a worker that asks bots says once that it hears no pings."""
-    celery, child, client = make_celery(frail.settings), frail.parts.bots(), connect(frail.settings.redis_url)
-    log, auth = Path(child.program.log or ""), meet.auth()
+    celery, client = make_celery(frail.settings), connect(frail.settings.redis_url)
+    log, auth = Path(asking.program.log or ""), meet.auth()
+    before = log.read_text()
 
     def answers_pings() -> bool:
         return sum(name.startswith("bots") for answer in celery.control.ping(timeout=1.0) for name in answer) == 1
 
     def tries() -> int:
-        return log.read_text().count("Connection to broker lost")
+        return log.read_text().removeprefix(before).count("Connection to broker lost")
 
     wait_for(answers_pings, "the worker that asks bots")
     with frail.unwritable("valkey"):
@@ -143,12 +160,12 @@ def test_a_redis_that_cannot_be_written_to_is_a_line_of_each_part(
         late.log_in(auth)
         closed = late.closed()
         assert (closed.code, closed.slug) == (1011, "unavailable")
-    assert log.read_text().count("worker.deaf_to_pings") <= 1
+    assert log.read_text().removeprefix(before).count("worker.deaf_to_pings") <= 1
     wait_for(answers_pings, "the worker that asks bots")
     wait_for(lambda: ready(web), "a ready server")
-    child.ask_to_stop()
-    wait_for(lambda: not child.alive, "the worker's end")
-    assert child.status() == "exit status 0"
+    asking.ask_to_stop()
+    wait_for(lambda: not asking.alive, "the worker's end")
+    assert asking.status() == "exit status 0"
     assert frail.errors() == []
 
 
@@ -176,21 +193,22 @@ def test_who_comes_back_while_redis_hangs_is_not_charged_for_it(frail: Frail, we
     wait_for(lambda: ready(web), "a ready server")
 
 
-def test_who_comes_back_to_the_tcp_door_while_redis_hangs_is_not_charged_for_it(frail: Frail, web: Web) -> None:
+def test_who_comes_back_to_the_tcp_door_while_redis_hangs_is_not_charged_for_it(
+    frail: Frail, web: Web, door: Tcp
+) -> None:
     """As at the WebSocket door; there it is turned away without a word."""
-    node = frail.parts.tcp(turn_timeout_ms=1500)
-    table = Pair(*(TcpPeer(node.address).enter() for _ in range(2))).begin()
+    table = Pair(*(TcpPeer(door.address).enter() for _ in range(2))).begin()
     mover, other = table.mover, table.other
     mover.reset()
     left = f'"bot":"{mover.name}","how":"broken","event":"match.left"'
     wait_for(lambda: left in frail.parts.logs(), "the server to notice")
     with frail.paused("valkey"):
-        began_s, late = time.monotonic(), [TcpPeer(node.address) for _ in range(3)]
+        began_s, late = time.monotonic(), [TcpPeer(door.address) for _ in range(3)]
         for peer, name in zip(late, (mover.name, new_name(), new_name()), strict=True):
             peer.send({"username": name})
         assert all(peer.ended() for peer in late)
         assert time.monotonic() - began_s < TURNED_AWAY_S
-    back = TcpPeer(node.address)
+    back = TcpPeer(door.address)
     back.send({"username": mover.name})
     assert back.read() == {"status": "ok"}
     question = back.event("get_move")
@@ -202,20 +220,22 @@ def test_who_comes_back_to_the_tcp_door_while_redis_hangs_is_not_charged_for_it(
 
 
 @pytest.mark.parametrize("how", ["paused", "killed"])
-def test_who_asks_for_an_opponent_while_redis_is_away_stays_connected_and_gets_one(frail: Frail, how: str) -> None:
+def test_who_asks_for_an_opponent_while_redis_is_away_stays_connected_and_gets_one(
+    frail: Frail, door: Tcp, how: str
+) -> None:
     """A client of the original would not come back. Who comes meanwhile is turned away, and the log says so."""
-    node = frail.parts.tcp()
-    one, two, leaver = (TcpPeer(node.address).enter() for _ in range(3))
+    one, two, leaver = (TcpPeer(door.address).enter() for _ in range(3))
+    before = door.log.read_text()
     with getattr(frail, how)("valkey"):
         for peer in (leaver, one, two):
             peer.find()
         for peer in (leaver, one, two):
-            put_off(node, peer)
+            put_off(door, peer)
         leaver.reset()
-        late = TcpPeer(node.address)
+        late = TcpPeer(door.address)
         late.send({"username": new_name()})
         assert late.ended()
-    wait_for(lambda: "tcp.turned_away" in node.log.read_text())
+    wait_for(lambda: "tcp.turned_away" in door.log.read_text().removeprefix(before))
     assert one.event("starting_game")["against"] == two.name
     assert two.event("starting_game")["against"] == one.name
     for peer in (one, two):

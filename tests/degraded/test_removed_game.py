@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
-from cluster import Web
-from frail import Frail
+from cluster import Web, cluster
 from peer import login_for
 from switchboard import Switchboard
 
+from battlebot.config import Settings
+
 
 @pytest.fixture(scope="module")
-def node(frail: Frail) -> Web:
-    """A node without the game."""
-    return frail.parts.web("tests.degraded.removed_wsgi")
+def nodes(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Web, Web]]:
+    """A node with the game, and one without it."""
+    with cluster(module_settings, tmp_path_factory.mktemp("nodes")) as parts:
+        yield parts.web(), parts.web("tests.degraded.removed_wsgi")
+
+
+@pytest.fixture
+def web(nodes: tuple[Web, Web]) -> Web:
+    """The one with the game."""
+    return nodes[0]
 
 
 @pytest.mark.parametrize("plays", [True, False], ids=["in its match", "without a match"])
-def test_its_bots_are_told_to_try_again_later(meet: Switchboard, node: Web, plays: bool) -> None:
+def test_its_bots_are_told_to_try_again_later(meet: Switchboard, nodes: tuple[Web, Web], plays: bool) -> None:
     """Their matches go on when it is put back: a bot whose login is refused would end."""
+    node = nodes[1]
     auth, login = meet.auth(), {}
     if plays:
         mover, _ = meet.sit()

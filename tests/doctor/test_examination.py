@@ -20,12 +20,13 @@ from cup import cup
 from records import reserve
 from standstill import standing_still
 
+from app import answering_workers
 from battlebot.arena.places import TCP, node_name
 from battlebot.config import Settings, as_environment
 from battlebot.doctor.examination import examine
-from battlebot.doctor.finding import Finding, State
+from battlebot.doctor.finding import Finding, State, exit_status
 from battlebot.doctor.stores import clock
-from battlebot.embedded.server import running
+from battlebot.embedded.server import Server, running
 from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
 from battlebot.redisio.tasklists import TaskLists
@@ -50,20 +51,40 @@ def client(settings: Settings) -> Iterator[redis.Redis]:
     made.close()
 
 
-def test_in_a_server_that_works_nothing_is_found(parts: Cluster, settings: Settings) -> None:
-    """Real processes: exit status 0, a line a check; and as JSON."""
-    web = parts.web()
-    parts.worker()
-    parts.beat()
-    wait_for(lambda: web.request("/readyz")[0] == 200, "a ready server")
-    told = command(settings)
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A healthy embedded server; its worker and the one that asks stateless bots answer."""
+    data = tmp_path_factory.mktemp("server") / "data"
+    settings = Settings(data=data, port=free_port(), tcp_port=0, nats_port=0, log_format="json")
+    with running(settings, logs_in_files=True) as made:
+
+        def healthy() -> bool:
+            workers = answering_workers(made.settings)
+            return len(workers) == 2 and exit_status(list(examine(made.settings, lambda: workers))) == 0
+
+        wait_for(healthy, "a healthy server")
+        yield made
+
+
+def test_in_a_server_that_works_nothing_is_found(server: Server) -> None:
+    """Exit status 0, a line a check, of a server that is found by its data folder; and as JSON, by its URLs."""
+    told = command(Settings(data=server.settings.data))
     assert told.returncode == 0, told.stdout
     assert {line.split("\t")[0] for line in told.stdout.splitlines()} == {"ok"}
-    answer = json.loads(command(settings, "--json").stdout)
+    assert "primary of battlebot" in told.stdout
+    answer = json.loads(command(server.settings, "--json").stdout)
     assert answer["ok"] is True
     facts = {row["part"]: row["facts"] for row in answer["findings"]}
-    assert len(facts["nodes"]["alive"]) == len(facts["workers"]["workers"]) == 1
+    assert len(facts["nodes"]["alive"]) == len(facts["workers"]["workers"]) == 1, "not the one that asks bots"
     assert abs(facts["redis clock"]["aheadS"]) < 1 > abs(facts["mongodb clock"]["aheadS"])
+
+
+def test_what_has_been_stopped_in_a_server_is_found(server: Server) -> None:
+    """Exit status 1."""
+    with standing_still(server.child("worker").pid):
+        absent = "the worker's absence to be found"
+        told = wait_for(lambda: (one := command(Settings(data=server.settings.data))).returncode == 1 and one, absent)
+        assert "wrong\tworkers\tNo worker answers" in told.stdout
 
 
 @pytest.mark.parametrize(
@@ -305,27 +326,11 @@ def test_it_changes_nothing(settings: Settings, client: redis.Redis, storage: St
 
 
 def test_the_exit_status_says_whether_it_could_look(settings: Settings, tmp_path: Path) -> None:
-    """1: something is wrong; 2: something does not answer, or there is no server at all."""
-    wrong = command(settings)
-    assert wrong.returncode == 1
-    assert "wrong\tnodes\tNo web node lives." in wrong.stdout
+    """2: something does not answer, or there is no server at all."""
     assert command(replace(settings, redis_url="unix:///nowhere/valkey.sock")).returncode == 2
     none = command(Settings(data=tmp_path / "none"))
     assert (none.returncode, none.stdout) == (2, "")
     assert "No Battlebot runs over" in none.stderr
-
-
-def test_an_embedded_server_is_found_by_its_data_folder(tmp_path: Path) -> None:
-    """And what has been stopped in it."""
-    settings = Settings(data=tmp_path / "data", port=free_port(), tcp_port=0, log_format="json")
-    with running(settings, logs_in_files=True) as server:
-        told = wait_for(lambda: (one := command(settings)).returncode == 0 and one, "a healthy server")
-        assert "primary of battlebot" in told.stdout
-        worker = server.child("worker")
-        with standing_still(worker.pid):
-            absent = "the worker's absence to be found"
-            told = wait_for(lambda: (one := command(settings)).returncode == 1 and one, absent)
-            assert "wrong\tworkers\tNo worker answers" in told.stdout
 
 
 def command(settings: Settings, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import cluster
@@ -20,9 +21,11 @@ SERVE = (
 )
 
 
-@pytest.fixture(autouse=True)
-def _standin_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(HERE))
+@pytest.fixture(scope="module", autouse=True)
+def _standin_can_be_imported() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(HERE))
+        yield
 
 
 @pytest.fixture
@@ -32,21 +35,27 @@ def free_port() -> Callable[[], int]:
 
 
 @pytest.fixture
-def make_settings(tmp_path: Path, free_port: Callable[[], int]) -> Callable[..., Settings]:
+def make_settings(tmp_path: Path) -> Callable[..., Settings]:
     """Returns a function that returns settings with a port and a data folder (by its name) of their own."""
+    return partial(_settings_in, tmp_path)
 
-    def make(name: str = "data", **changes: object) -> Settings:
-        defaults = {
-            "data": tmp_path / name,
-            "port": free_port(),
-            "tcp_port": 0,
-            "nats_port": 0,
-            "log_format": "json",
-            "worker_concurrency": 2,
-        }
-        return Settings(**{**defaults, **changes})
 
-    return make
+@pytest.fixture(scope="module")
+def make_module_settings(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Settings]:
+    """Like `make_settings`, for servers that the tests of a module share."""
+    return partial(_settings_in, tmp_path_factory.mktemp("servers"))
+
+
+def _settings_in(folder: Path, name: str = "data", **changes: object) -> Settings:
+    defaults = {
+        "data": folder / name,
+        "port": cluster.free_port(),
+        "tcp_port": 0,
+        "nats_port": 0,
+        "log_format": "json",
+        "worker_concurrency": 2,
+    }
+    return Settings(**{**defaults, **changes})
 
 
 @pytest.fixture

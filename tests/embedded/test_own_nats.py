@@ -7,10 +7,11 @@ import socket
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import cluster
 import pytest
 from processes import eventually
 
@@ -34,9 +35,9 @@ def listens(port: int) -> bool:
     return True
 
 
-def registered(server: Server, address: str) -> tuple[int, str | None]:
-    """The status of registering a bot at that address, and the code of its test if it failed."""
-    body = json.dumps({"bot_id": "nats-bot", "url": address}).encode()
+def registered(server: Server, bot_id: str, address: str) -> tuple[int, str | None]:
+    """The status of registering a bot of this name at that address, and the code of its test if it failed."""
+    body = json.dumps({"bot_id": bot_id, "url": address}).encode()
     request = urllib.request.Request(f"{server.url}/bots/crossword", body, {"Content-Type": "application/json"})
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
@@ -45,23 +46,40 @@ def registered(server: Server, address: str) -> tuple[int, str | None]:
         return refused.code, json.load(refused)["test"]["code"]
 
 
-def test_a_bot_that_listens_before_it_is_registered_plays(make_settings: Make, free_port: Callable[[], int]) -> None:
-    """As a program does that ends where no NATS is; whatever becomes of NATS meanwhile, it is there again."""
-    settings = replace(make_settings(), nats_port=free_port())
-    with running(settings, logs_in_files=True) as server:
-        bot = NatsBot(server.settings.nats_url, "test.embedded")
-        assert registered(server, bot.address) == (201, None)
-        server.child("nats").kill()
+def payload(server: Server) -> int:
+    """How large a message may be, as its NATS says to whoever connects."""
+    with socket.create_connection(("127.0.0.1", server.settings.nats_port)) as connection:
+        told = connection.makefile("rb").readline()
+    return int(json.loads(told.removeprefix(b"INFO "))["max_payload"])
+
+
+@pytest.fixture(scope="module")
+def server(make_module_settings: Make) -> Iterator[Server]:
+    """A whole server with a NATS, for tests that leave that alone."""
+    with running(make_module_settings("whole", nats_port=cluster.free_port()), logs_in_files=True) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def standin(make_module_settings: Make) -> Iterator[Server]:
+    """A server around the stand-in, whose NATS may be stopped if it is there again at the end of the test."""
+    settings = make_module_settings("standin", nats_port=cluster.free_port(), bot_answer_bytes=1_000_000)
+    with running(settings, wsgi_module="standin", logs_in_files=True) as made:
         eventually(lambda: listens(settings.nats_port))
-        bot.close()
-    assert not listens(settings.nats_port)
+        yield made
+    assert not listens(settings.nats_port), "it ends with its server"
 
 
-def test_a_bot_that_does_not_listen_is_told_so(make_settings: Make, free_port: Callable[[], int]) -> None:
+def test_a_bot_that_listens_before_it_is_registered_plays(server: Server) -> None:
+    """As a program does that ends where no NATS is."""
+    bot = NatsBot(server.settings.nats_url, "test.embedded")
+    assert registered(server, "listener", bot.address) == (201, None)
+    bot.close()
+
+
+def test_a_bot_that_does_not_listen_is_told_so(server: Server) -> None:
     """It is refused for that, and not because there is no NATS."""
-    settings = replace(make_settings(), nats_port=free_port())
-    with running(settings, logs_in_files=True) as server:
-        assert registered(server, "nats://nobody.there") == (400, "nobody")
+    assert registered(server, "nobody", "nats://nobody.there") == (400, "nobody")
 
 
 def test_the_operators_nats_is_left_alone(free_port: Callable[[], int]) -> None:
@@ -87,24 +105,24 @@ def test_a_port_of_another_part_is_an_error_where_it_was_chosen(part: str, chang
     assert with_nats(usual) == replace(usual, nats_port=0)
 
 
-def test_another_server_on_the_port_ends_nothing(make_settings: Make, free_port: Callable[[], int]) -> None:
+def test_a_nats_that_is_killed_is_there_again(standin: Server) -> None:
+    """Whatever becomes of it."""
+    standin.child("nats").kill()
+    eventually(lambda: listens(standin.settings.nats_port))
+
+
+def test_another_server_on_the_port_ends_nothing(standin: Server) -> None:
     """Ours is started as soon as the port is free."""
-    settings = replace(make_settings(), nats_port=free_port())
-    with running(settings, wsgi_module="standin", logs_in_files=True) as server:
-        server.supervisor.stop_one("nats")
-        with socket.create_server(("127.0.0.1", settings.nats_port)):
-            server.supervisor.start(nats_program(server.settings, True))
-            eventually(lambda: not server.child("nats").alive)
-            assert not server.supervisor.wait(1.0)
-        eventually(lambda: server.child("nats").alive and listens(settings.nats_port))
+    port = standin.settings.nats_port
+    standin.supervisor.stop_one("nats")
+    with socket.create_server(("127.0.0.1", port)):
+        standin.supervisor.start(nats_program(standin.settings, True))
+        eventually(lambda: not standin.child("nats").alive)
+        assert not standin.supervisor.wait(1.0)
+    eventually(lambda: standin.child("nats").alive and listens(port))
 
 
-def test_a_message_has_the_size_of_a_few_answers(make_settings: Make, free_port: Callable[[], int]) -> None:
+def test_a_message_has_the_size_of_a_few_answers(server: Server, standin: Server) -> None:
     """So that floods of them fill no connection; whatever answers may be."""
-    for answer_bytes, payload in ((65_536, 131_072), (1_000_000, 2_000_000)):
-        settings = replace(make_settings(), nats_port=free_port(), bot_answer_bytes=answer_bytes)
-        with running(settings, wsgi_module="standin", logs_in_files=True):
-            eventually(lambda settings=settings: listens(settings.nats_port))
-            with socket.create_connection(("127.0.0.1", settings.nats_port)) as connection:
-                told = connection.makefile("rb").readline()
-        assert json.loads(told.removeprefix(b"INFO "))["max_payload"] == payload
+    assert [one.settings.bot_answer_bytes for one in (server, standin)] == [65_536, 1_000_000]
+    assert [payload(one) for one in (server, standin)] == [131_072, 2_000_000]

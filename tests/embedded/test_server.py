@@ -7,11 +7,12 @@ import socket
 import subprocess
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import cluster
 import pytest
 from celery import Celery
 from processes import command, descendants, eventually, survivors
@@ -20,7 +21,7 @@ from battlebot.config import Settings
 from battlebot.embedded.address import check_port, server_url
 from battlebot.embedded.commands import environment, web_command, worker_command
 from battlebot.embedded.process import Child, Program
-from battlebot.embedded.server import TCP_PORT_BY, running, with_bots_here
+from battlebot.embedded.server import TCP_PORT_BY, Server, running, with_bots_here
 from battlebot.embedded.stores import embedded_stores
 from battlebot.errors import EmbeddedError
 
@@ -115,37 +116,45 @@ def test_web_workers_die_with_their_arbiter(make_settings: Make, start_part: Par
 
 
 def test_sigkill_of_the_supervisor_leaves_no_orphan(make_settings: Make, start_serving: Start) -> None:
-    """Not one of the eight, checked by the process table; and the next start finds everything free."""
+    """Not one of the nine, checked by the process table; and the next start finds everything free."""
     settings = make_settings()
-    for _ in range(2):
-        process = start_serving(settings)
-        eventually(lambda: answers(f"http://127.0.0.1:{settings.port}"))
-        eventually(lambda: len(descendants(process.pid)) == PROCESSES)  # noqa: B023
-        processes = descendants(process.pid)
-        process.kill()
-        process.wait()
-        eventually(lambda: survivors(processes) == [])  # noqa: B023
+    process, _ = started(settings, start_serving)
+    eventually(lambda: len(descendants(process.pid)) == PROCESSES)
+    processes = descendants(process.pid)
+    process.kill()
+    process.wait()
+    eventually(lambda: survivors(processes) == [])
+    process, _ = started(settings, start_serving)
+    eventually(lambda: len(descendants(process.pid)) == PROCESSES)
+    ends_in_seconds(process, descendants(process.pid), signal.SIGTERM)
+    assert (settings.data / "secret_key").exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_everything_in_seconds(number: int, make_settings: Make, start_serving: Start) -> None:
-    """With exit status 0, for it was asked for; the sockets are gone, the data stay."""
+    """As SIGTERM does, above. The data stay."""
     settings = make_settings()
+    ends_in_seconds(*started(settings, start_serving), number)
+    assert (settings.data / "secret_key").exists()
+
+
+def started(settings: Settings, start_serving: Start) -> tuple[subprocess.Popen[bytes], dict[int, str]]:
+    """A server that answers, and its processes."""
     process = start_serving(settings)
     eventually(lambda: answers(f"http://127.0.0.1:{settings.port}"))
-    processes = descendants(process.pid)
+    return process, descendants(process.pid)
+
+
+def ends_in_seconds(process: subprocess.Popen[bytes], processes: dict[int, str], number: int) -> None:
+    """By the signal; with exit status 0, for it was asked for; the sockets are gone."""
     process.send_signal(number)
     assert process.wait(20) == 0
     assert survivors(processes) == []
-    assert (settings.data / "secret_key").exists()
 
 
 def test_a_second_signal_ends_everything_at_once(make_settings: Make, start_serving: Start) -> None:
     """For who cannot wait: here a web node that is stopped in its tracks."""
-    settings = make_settings()
-    process = start_serving(settings)
-    eventually(lambda: answers(f"http://127.0.0.1:{settings.port}"))
-    processes = descendants(process.pid)
+    process, processes = started(make_settings(), start_serving)
     web = next(pid for pid in processes if "gunicorn" in command(pid))
     os.kill(web, signal.SIGSTOP)
     process.send_signal(signal.SIGINT)
@@ -156,15 +165,34 @@ def test_a_second_signal_ends_everything_at_once(make_settings: Make, start_serv
     eventually(lambda: survivors(processes) == [])
 
 
-def test_two_servers_live_side_by_side(make_settings: Make) -> None:
-    """With another port and another data folder, nothing else is shared."""
-    with ExitStack() as stack:
-        servers = [
-            stack.enter_context(running(make_settings(name), wsgi_module="standin", logs_in_files=True))
-            for name in ("one", "two")
-        ]
-        assert len({fetch(server.url) for server in servers}) == 2
-        assert len({server.settings.redis_url for server in servers}) == 2
+@pytest.fixture(scope="module")
+def server(make_module_settings: Make, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One with all its parts, started in a folder of files with the names of ours; for tests that only look at it."""
+    folder = tmp_path_factory.mktemp("files")
+    for name in ("app", "battlebot", "celery", "games", "gevent", "gunicorn", "limits", "tasks", "wsgi"):
+        (folder / f"{name}.py").write_text("raise SystemExit('This one is not meant.')")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        with running(make_module_settings(tcp_port=cluster.free_port()), logs_in_files=True) as made:
+            patch.undo()
+            yield made
+
+
+def test_two_servers_live_side_by_side(make_settings: Make, server: Server) -> None:
+    """With another port and another data folder, nothing else is shared.
+
+    The second goes without the TCP door of the usual port, where something listens: nobody chose that port, and it must
+    not keep a server with a port of its own from starting.
+    """
+    with socket.socket() as taken:
+        with suppress(OSError):  # another's already, as well
+            taken.bind(("127.0.0.1", Settings.tcp_port))
+            taken.listen()
+        settings = make_settings(tcp_port=Settings.tcp_port)
+        with running(settings, wsgi_module="standin", logs_in_files=True) as second:
+            assert second.settings.tcp_port == 0
+            assert fetch(second.url) != fetch(server.url)
+            assert second.settings.redis_url != server.settings.redis_url
 
 
 @pytest.mark.parametrize(
@@ -213,17 +241,6 @@ def test_a_port_is_tried_at_the_address_of_a_name_where_the_server_will_listen(m
             check_port("localhost", port)
 
 
-def test_a_second_server_goes_without_the_tcp_door_of_the_usual_port(make_settings: Make) -> None:
-    """Nobody chose that port: what listens there must not keep a server with a port of its own from starting."""
-    with socket.socket() as taken:
-        with suppress(OSError):  # another's already, as well
-            taken.bind(("127.0.0.1", Settings.tcp_port))
-            taken.listen()
-        with running(make_settings(tcp_port=Settings.tcp_port), wsgi_module="standin", logs_in_files=True) as server:
-            assert server.settings.tcp_port == 0
-            assert fetch(server.url)
-
-
 def test_a_chosen_tcp_port_in_use_is_one_clear_line(make_settings: Make) -> None:
     """As that of the web node is."""
     with socket.socket() as taken:
@@ -262,26 +279,17 @@ def test_a_web_node_that_cannot_start_is_one_clear_line(make_settings: Make, mon
     assert [pid for pid in descendants(os.getpid()) if str(settings.data) in command(pid)] == []
 
 
-def test_the_parts_are_told_of_bots_here_and_log_json_of_ours(make_settings: Make) -> None:
+def test_the_parts_are_told_of_bots_here_and_log_json_of_ours(server: Server) -> None:
     """gunicorn's and Celery's own loggers go through our formatter."""
-    settings = make_settings()
-    with running(settings, wsgi_module="standin", logs_in_files=True) as server:
-        for name, line in (("web", "Listening at"), ("worker", "ready")):
-            eventually(lambda: line in logged(settings, name))  # noqa: B023
-            variables = Path(f"/proc/{server.child(name).pid}/environ").read_bytes().split(b"\0")
-            assert b"BATTLEBOT_BOT_LOOPBACK=1" in variables
+    for name, line in (("web", "Listening at"), ("worker", "ready")):
+        eventually(lambda: line in logged(server.settings, name))  # noqa: B023
+        variables = Path(f"/proc/{server.child(name).pid}/environ").read_bytes().split(b"\0")
+        assert b"BATTLEBOT_BOT_LOOPBACK=1" in variables
 
 
-def test_a_server_can_be_started_in_a_folder_of_python_files(
-    make_settings: Make, free_port: Callable[[], int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_server_can_be_started_in_a_folder_of_python_files(server: Server) -> None:
     """Its owner's `app.py` is not taken for ours, nor any of them for a library's."""
-    for name in ("app", "battlebot", "celery", "games", "gevent", "gunicorn", "limits", "tasks", "wsgi"):
-        (tmp_path / f"{name}.py").write_text("raise SystemExit('This one is not meant.')")
-    monkeypatch.chdir(tmp_path)
-    settings = make_settings(tcp_port=free_port())
-    with running(settings, logs_in_files=True) as server:
-        assert answers(f"{server.url}/healthz")
-        for name, line in (("worker", "ready"), ("bots", "ready"), ("tcp", "tcp.open")):
-            eventually(lambda: line in logged(settings, name))  # noqa: B023
-        eventually(lambda: list(settings.data.glob("celerybeat-schedule*")))
+    assert answers(f"{server.url}/healthz")
+    for name, line in (("worker", "ready"), ("bots", "ready"), ("tcp", "tcp.open")):
+        eventually(lambda: line in logged(server.settings, name))  # noqa: B023
+    eventually(lambda: list(server.settings.data.glob("celerybeat-schedule*")))
