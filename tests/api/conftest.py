@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from webhouse import client, home  # noqa: F401
+from webhouse import app, client, home  # noqa: F401

@@ -88,15 +88,16 @@ def test_without_mongodb_a_page_of_stored_things_is_a_503_page(settings: Setting
 
 
 @pytest.mark.parametrize(("path", "mimetype"), [("/broken", "application/json"), ("/web/broken/x/y", "text/html")])
-def test_a_fault_of_ours_is_500_without_a_word_of_it(home: House, path: str, mimetype: str) -> None:
+def test_a_fault_of_ours_is_500_without_a_word_of_it(settings: Settings, path: str, mimetype: str) -> None:
     """What went wrong stands in the log alone."""
 
     def fail() -> str:
         raise RuntimeError("a secret of ours")
 
-    home.app.add_url_rule(path, "broken", fail)
-    home.app.testing = True  # Flask would hand the exception on now
-    answer = home.client.get(path)
+    with house(settings) as opened:
+        opened.app.add_url_rule(path, "broken", fail)
+        opened.app.testing = True  # Flask would hand the exception on now
+        answer = opened.client.get(path)
     assert (answer.status_code, answer.mimetype) == (500, mimetype)
     assert "secret of ours" not in answer.text
     assert "internal" in answer.text

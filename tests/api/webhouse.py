@@ -19,6 +19,7 @@ from records import reserve
 from werkzeug.test import TestResponse
 
 from battlebot.api import Context, init_api
+from battlebot.api.context import CONTEXT_KEY
 from battlebot.arena.live.calls import Beginning
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.queue import Queues
@@ -145,8 +146,8 @@ def finished(a: str, b: str, victor: str | None, contest: str | None = None, **m
 
 
 @contextmanager
-def house(settings: Settings, answer_within_s: float = 2.0) -> Iterator[House]:
-    """Yields an app over the stores of `settings`."""
+def house(settings: Settings, answer_within_s: float = 2.0, app: Flask | None = None) -> Iterator[House]:
+    """Yields an app over the stores of `settings`: one of its own, or `app`, which then is as it was afterwards."""
     client: redis.Redis = connect(settings.redis_url, timeout_s=1.0)
     storage = Storage(settings, answer_within_s)
     store = MatchStore(client)
@@ -170,19 +171,32 @@ def house(settings: Settings, answer_within_s: float = 2.0) -> Iterator[House]:
         health=lambda: dict(parts),
         redis=client,
     )
-    app = Flask("battlebot", static_folder=None)
-    init_api(app, context)
-    init_web(app, context)
+    if app is None:
+        app = Flask("battlebot", static_folder=None)
+        init_api(app, context)
+        init_web(app, context)
+    as_made = {**app.extensions, CONTEXT_KEY: context}
+    app.extensions = dict(as_made)
     try:
         yield House(app, context, store, parts)
     finally:
+        # what an app keeps of what it has shown is no other test's
+        app.extensions = as_made
         storage.close()
 
 
+@pytest.fixture(scope="session")
+def app(stores: Settings) -> Flask:
+    """Returns the app of all tests that need none with settings of their own: making one takes longer than most."""
+    # it counts the requests of all these tests together
+    with house(replace(stores, requests_per_minute=1_000_000)) as opened:
+        return opened.app
+
+
 @pytest.fixture
-def home(settings: Settings) -> Iterator[House]:
-    """Yields an app over an empty database and an empty Redis."""
-    with house(settings) as opened:
+def home(settings: Settings, app: Flask) -> Iterator[House]:
+    """Yields the app over an empty database and an empty Redis."""
+    with house(settings, app=app) as opened:
         opened.storage.ensure_indexes()
         yield opened
 

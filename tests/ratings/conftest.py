@@ -7,4 +7,4 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "api"))
 
-from webhouse import home  # noqa: F401
+from webhouse import app, home  # noqa: F401

@@ -8,4 +8,4 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "api"))
 
 from browsing import address, browser  # noqa: F401
-from webhouse import client, home  # noqa: F401
+from webhouse import app, client, home  # noqa: F401
