@@ -38,6 +38,12 @@ def mortal(servers: Cluster) -> Iterator[Web]:
     node.child.kill()
 
 
+@pytest.fixture(scope="module")
+def sleeper(servers: Cluster) -> Web:
+    """A node that is made to stand still, and runs again."""
+    return servers.web(**SETTINGS)
+
+
 def both(one: Peer, two: Peer) -> dict[str, object]:
     """The next update of both, which must be the same."""
     first, second = one.update(), two.update()
@@ -290,11 +296,11 @@ def test_a_node_that_stops_lets_nobody_in_whose_login_is_still_to_come(
 
 
 def test_a_node_that_was_taken_for_dead_takes_its_seats_again(
-    servers: Cluster, web: Web, mortal: Web, meet: Switchboard
+    servers: Cluster, web: Web, sleeper: Web, meet: Switchboard
 ) -> None:
     """It stood still for longer than a node may: its bots are connected still, and play on; nobody hangs for ever."""
-    mover, other = sit_with_the_mover_at(mortal, web, meet)
-    with standing_still(mortal.child.pid):
+    mover, other = sit_with_the_mover_at(sleeper, web, meet)
+    with standing_still(sleeper.child.pid):
         orphaned = f'"match":"{mover.first["match"]["id"]}","bot":"{mover.bot}","event":"match.orphaned"'
         wait_for(lambda: orphaned in servers.logs(), "the sweep to notice")
     # it knows what it is asked, and is not asked twice
@@ -303,11 +309,11 @@ def test_a_node_that_was_taken_for_dead_takes_its_seats_again(
 
 
 def test_a_turn_that_lay_unread_while_its_node_stood_still_is_acknowledged(
-    servers: Cluster, web: Web, mortal: Web, meet: Switchboard
+    servers: Cluster, web: Web, sleeper: Web, meet: Switchboard
 ) -> None:
     """Its seat was emptied meanwhile; it is applied all the same, echoed first of all, and the bot sits there again."""
-    mover, other = sit_with_the_mover_at(mortal, web, meet)
-    with standing_still(mortal.child.pid):
+    mover, other = sit_with_the_mover_at(sleeper, web, meet)
+    with standing_still(sleeper.child.pid):
         orphaned = f'"match":"{mover.first["match"]["id"]}","bot":"{mover.bot}","event":"match.orphaned"'
         wait_for(lambda: orphaned in servers.logs(), "the sweep to notice")
         mover.send({"n": 1})
@@ -318,11 +324,11 @@ def test_a_turn_that_lay_unread_while_its_node_stood_still_is_acknowledged(
 
 
 def test_a_seat_taken_elsewhere_while_its_node_stood_still_stays_where_it_is(
-    servers: Cluster, web: Web, mortal: Web, meet: Switchboard
+    servers: Cluster, web: Web, sleeper: Web, meet: Switchboard
 ) -> None:
     """The bot has come back to another node: when the first runs again it closes the old connection, and no more."""
-    mover, other = sit_with_the_mover_at(mortal, web, meet)
-    with standing_still(mortal.child.pid):
+    mover, other = sit_with_the_mover_at(sleeper, web, meet)
+    with standing_still(sleeper.child.pid):
         back = come_back(mover, web, meet)
     closed = mover.closed()
     assert (closed.code, closed.slug) == (1008, "taken-over")
@@ -331,11 +337,11 @@ def test_a_seat_taken_elsewhere_while_its_node_stood_still_stays_where_it_is(
 
 
 def test_a_match_that_ended_while_its_node_stood_still_is_told_when_it_runs_again(
-    web: Web, mortal: Web, meet: Switchboard
+    web: Web, sleeper: Web, meet: Switchboard
 ) -> None:
     """The grace is over, the match void: the bot that was there all the time is told so too, and closed."""
-    mover, other = sit_with_the_mover_at(mortal, web, meet)
-    with standing_still(mortal.child.pid):
+    mover, other = sit_with_the_mover_at(sleeper, web, meet)
+    with standing_still(sleeper.child.pid):
         assert other.final()["state"]["reason"] == "error"
     state = mover.final()["state"]
     assert (state["complete"], state["victor"]) == (True, None)
