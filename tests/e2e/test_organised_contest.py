@@ -9,7 +9,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from cluster import Cluster, wait_for
+from cluster import Cluster, Web, wait_for
 from desk import GAME, Desk
 from original_client import OriginalClient
 from peer import CLOSE, Closed, Peer
@@ -105,27 +105,33 @@ def withdraw(desk: Desk) -> None:
     check_agreement(desk, 5)
 
 
-@pytest.mark.parametrize("action", ["finish", "cancel"])
-def test_who_waits_in_a_contest_is_told_that_it_is_over(parts: Cluster, action: str) -> None:
+def test_who_waits_in_a_contest_is_told_that_it_is_over(parts: Cluster) -> None:
+    """Finished or cancelled."""
+    nodes = [parts.web(), parts.web()]
+    token = Storage(parts.settings).tokens.create("organiser")
+    for action in ("finish", "cancel"):
+        check_told(nodes, Desk(nodes[0], token, action), action)
+
+
+def check_told(nodes: list[Web], desk: Desk, action: str) -> None:
     """At every node, once; an original client, which knows no notices, is told nothing, and stays connected as well.
 
     So is a bot that comes to a node that knew the contest before.
     """
-    nodes = [parts.web(), parts.web()]
-    desk = Desk(nodes[0], Storage(parts.settings).tokens.create("organiser"))
+    cup = desk.contest
     desk.create()
-    desk.ask("POST", "/cup/start")
+    desk.ask("POST", f"/{cup}/start")
     peers = []
     for number, (node, protocol) in enumerate(zip([*nodes, nodes[1]], (2, 2, 1), strict=True)):
-        auth = nodes[0].register(f"bot{number}")
+        auth = nodes[0].register(f"{cup}{number}")
         peers.append(Peer(node.address))
-        assert peers[-1].log_in(auth, contest="cup", protocol=protocol)["authentication"] == "OK"
-    desk.ask("DELETE", "/cup") if action == "cancel" else desk.ask("POST", "/cup/finish")
-    sentence = "The contest 'cup' is over: only a match that is to be played again begins there."
+        assert peers[-1].log_in(auth, contest=cup, protocol=protocol)["authentication"] == "OK"
+    desk.ask("DELETE", f"/{cup}") if action == "cancel" else desk.ask("POST", f"/{cup}/finish")
+    sentence = f"The contest '{cup}' is over: only a match that is to be played again begins there."
     for peer in peers[:2]:
         assert peer.message() == {"notice": sentence, "code": "over"}
     again = Peer(nodes[1].address)
-    assert again.log_in(auth, contest="cup", protocol=2)["authentication"] == "OK"
+    assert again.log_in(auth, contest=cup, protocol=2)["authentication"] == "OK"
     assert again.message() == {"notice": sentence, "code": "over"}
     for peer in peers:
         peer.frame(CLOSE, b"")
