@@ -9,12 +9,11 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from battling import Field
-from cluster import cluster, free_port, wait_for
+from cluster import Cluster, cluster, free_port, wait_for
 from httpbots import Bots
 
 from battlebot.arena.live.leases import LEASE_MS
@@ -23,13 +22,22 @@ from battlebot.config import Settings
 APART = [{"name": name, "x": at, "y": at, "z": at} for at, name in enumerate("ab")]
 
 
-@pytest.fixture
-def ground(settings: Settings, tmp_path: Path) -> Iterator[Field]:
-    """A worker for the rest and beat; workers that ask are the tests' own."""
-    with cluster(replace(settings, bot_loopback=True), tmp_path) as parts:
+@pytest.fixture(scope="module")
+def others(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A worker for the rest and beat, for all tests of the module."""
+    with cluster(replace(module_settings, bot_loopback=True), tmp_path_factory.mktemp("others")) as parts:
         parts.worker()
         parts.beat()
-        yield Field(parts)
+        yield parts
+
+
+@pytest.fixture
+def ground(others: Cluster) -> Iterator[Field]:
+    """Where battles are begun; workers that ask are the tests' own, and end with them."""
+    yield Field(others)
+    for child in others.children:
+        if child.program.name == "bots":
+            child.kill()
 
 
 def played_once(record: Any, ticks: int) -> bool:
@@ -64,8 +72,8 @@ def test_a_worker_that_is_stopped_gives_its_matches_back(ground: Field, bots: Bo
     ground.battles.settings = replace(ground.parts.settings, turn_timeout_ms=60_000)
     match = ground.begin([bots.url("hanging"), bots.url("good")], maxNumOfTicks=2, playerStartPositions=APART)
     wait_for(lambda: bots.asked["hanging"] == 1, "the question")
-    ground.parts.bots()
-    wait_for(lambda: ground.parts.logs().count(" ready.") >= 3, "the second worker")
+    second = ground.parts.bots()
+    wait_for(lambda: " ready." in second.program.log.read_text(), "the second worker")
     os.kill(stopped.pid, signal.SIGTERM)
     began_s = time.monotonic()
     wait_for(lambda: bots.asked["hanging"] >= 2, "the question of the second worker")
