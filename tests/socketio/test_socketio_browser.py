@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cluster import Web
+from cluster import LIMIT_S, Web, cluster, wait_for
 from httpbots import Bots
 from playwright.sync_api import Browser, sync_playwright
 from viewers import game
+
+from battlebot.config import Settings
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 CLIENTS = Path(__file__).parent.parent / "data" / "socketio"
@@ -48,16 +51,27 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
+@pytest.fixture(scope="module")
+def node(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    """A web node, and a worker that asks bots; a game needs no more."""
+    with cluster(replace(module_settings, bot_loopback=True), tmp_path_factory.mktemp("socketio")) as parts:
+        web = parts.web()
+        parts.bots()
+        wait_for(lambda: " ready." in parts.logs(), "the worker", 3 * LIMIT_S)
+        yield web
+    assert "Traceback" not in parts.logs()
+
+
 @pytest.mark.parametrize("client", ["client-2.0.4.js", "client-4.8.1.js"])
 @pytest.mark.parametrize("transports", [["polling"], ["websocket"], None], ids=["polling", "websocket", "upgraded"])
 def test_a_browsers_client_plays_a_game(
-    nodes: tuple[Web, Web], bots: Bots, browser: Browser, client: str, transports: list[str] | None
+    node: Web, bots: Bots, browser: Browser, client: str, transports: list[str] | None
 ) -> None:
     """Each event once, in order, from the start to the end; where it begins by polling it goes on by WebSocket."""
     # the page's own policy allows no script of others
     context = browser.new_context(bypass_csp=True)
     page = context.new_page()
-    page.goto(f"{nodes[0].url}/docs")
+    page.goto(f"{node.url}/docs")
     page.add_script_tag(path=CLIENTS / client)
     slow = bots.url("slow")
     answer = page.evaluate(PLAY, [game(slow, slow, maxNumOfTicks=4), transports])
