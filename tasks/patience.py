@@ -22,7 +22,7 @@ from tasks.leaving import leave_in_time
 log = structlog.get_logger()
 
 FIRST_PAUSE_S = 0.5
-LOOK_EVERY_S = 0.5
+LOOK_EVERY_S = 1.0  # Redis ends a wait for a task as often
 LONGEST_PAUSE_S = 2.0  # Celery's own grows to half a minute, in which nobody would look after the matches
 
 # What redis-py and kombu were seen to raise when their connection ends, as a socket or an answer is None then. Celery
