@@ -98,7 +98,8 @@ def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
     Raises what the first `look` raises, TooMany, Unavailable.
     """
     if request.method == "HEAD":
-        return Response(mimetype="text/event-stream")
+        look()
+        return _event_response(iter(()))
     # it would wait for the look of another stream, which waits for a place
     give_up_place()
     look = of_live_pages(look)
@@ -123,8 +124,13 @@ def event_stream(channel: str, look: Callable[[], Snapshot]) -> Response:
 
     heartbeat = ALIVE if "alive" in request.args else HEARTBEAT
     told = _stream(listener, look_since, first, heartbeat)
-    response = Response(stream_with_context(told), mimetype="text/event-stream")
+    response = _event_response(stream_with_context(told))
     response.call_on_close(stack.close)
+    return response
+
+
+def _event_response(told: Iterator[bytes]) -> Response:
+    response = Response(told, mimetype="text/event-stream")
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Accel-Buffering"] = "no"
     return response

@@ -207,6 +207,8 @@ def test_head_does_not_stream(home: House) -> None:
     home.contest("spring")
     answer = home.client.head(f"{WEB}/contests/spring/events", buffered=False)
     assert (answer.status_code, answer.mimetype, answer.data) == (200, "text/event-stream", b"")
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert home.client.head(f"{WEB}/contests/none/events").status_code == 404
     assert home.context.redis.pubsub_numsub(keys.contest_events("noughtsandcrosses", "spring"))[0][1] == 0
 
 
