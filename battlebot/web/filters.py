@@ -18,7 +18,7 @@ LONGEST_TURN = 160  # characters of a turn shown; the JSON has all of it
 
 def register(app: Flask) -> None:
     """Register the filters for the app's templates."""
-    for function in (moment, machine_moment, short_json, plural, duration, with_names, isolated):
+    for function in (moment, machine_moment, short_json, plural, duration, with_names, isolated, without_title):
         app.add_template_filter(function)
 
 
@@ -67,6 +67,13 @@ def short_json(value: Any) -> str:
     """A value as JSON on one line, cut after LONGEST_TURN characters."""
     text = orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
     return text if len(text) <= LONGEST_TURN else text[:LONGEST_TURN] + " …"
+
+
+def without_title(text: str, title: str) -> str:
+    """A game's text, to be shown below its title: `Nim: take one.` is `Take one.` there."""
+    start = f"{title}:"
+    rest = text[len(start) :].lstrip() if text.lower().startswith(start.lower()) else text
+    return rest[:1].upper() + rest[1:]
 
 
 def plural(count: int, noun: str, many: str | None = None) -> str:

@@ -19,6 +19,7 @@ from battlebot.api.context import current_context
 from battlebot.api.streams import Snapshot
 from battlebot.api.verdicts import finish, verdict
 from battlebot.errors import Unavailable, UnknownMatch
+from battlebot.rules.contract import RESERVED_OF_A_TURN
 from battlebot.runtime.cooperative import cooperatively
 from battlebot.web import board
 from battlebot.web.crosstable import LARGEST, crosstable
@@ -231,7 +232,9 @@ def _match(facts: dict[str, Any], state: dict[str, Any], turns: Any, place: Plac
 
 
 def _turn_rows(match: dict[str, Any], skipped: int) -> list[dict[str, Any]]:
-    """`[{"n", "player", "seat", "turn" (its own keys), "after", "thought_ms", "server_ms"}]` of the last turns.
+    """`[{"n", "player", "seat", "turn", "after", "thought_ms", "server_ms"}]` of the last turns.
+
+    `turn` has none of the server's keys, nor those that say what it answers.
 
     `match` has those after the first `skipped`, and their times.
 
@@ -241,7 +244,7 @@ def _turn_rows(match: dict[str, Any], skipped: int) -> list[dict[str, Any]]:
     times = [ours.get(name) or [] for name in ("clocks", "serverMs")]
     rows = []
     for index, turn in enumerate(turns):
-        own = {name: value for name, value in turn.items() if name not in ("player", "time")}
+        own = {name: value for name, value in turn.items() if name not in RESERVED_OF_A_TURN}
         player = turn.get("player")
         if player is None:
             own = turn.get("options", {})

@@ -16,7 +16,7 @@ from webhouse import REGISTRY, House, finished, house
 from battlebot.api.context import CONTEXT_KEY
 from battlebot.config import Settings
 from battlebot.rules.contract import game_from_module
-from battlebot.web.filters import with_names
+from battlebot.web.filters import with_names, without_title
 from battlebot.web.snapshots import RECENT, contest_snapshot, game_snapshot
 
 HOSTILE = "<script>alert(1)<\\script>\"'><img src=x onerror=alert(2)>&amp;".replace("\\", "")[:64].replace("/", "")
@@ -94,8 +94,25 @@ def test_every_game_has_its_page(client: FlaskClient, name: str) -> None:
     """What it is, how to enter it."""
     page = page_at(client, f"/web/{name}")
     assert REGISTRY[name].title in page.text
-    assert REGISTRY[name].doc in page.text
+    told = REGISTRY[name].doc
+    assert told.partition(": ")[2][1:] in page.text
+    assert told not in page.text, "the name is in the heading"
     assert f"http://localhost/bots/{name}" in page.text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Connect four: four win.", "Four win."),
+        ("Connect Four wins.", "Connect Four wins."),
+        ("Drop a mark: four win.", "Drop a mark: four win."),
+        ("Connect Four:", ""),
+        ("", ""),
+    ],
+)
+def test_a_game_is_named_once(text: str, shown: str) -> None:
+    """In its heading."""
+    assert without_title(text, "Connect Four") == shown
 
 
 def test_a_game_dropped_in_has_its_pages(settings: Settings) -> None:
@@ -394,6 +411,13 @@ def test_a_finished_match_shows_board_turns_and_verdict(home: House) -> None:
     assert '"thinkingMs":3001' in page.text
     assert [attrs.get("class") for tag, attrs in page.elements if tag == "td"].count("seat-0") == 3
     assert page.values("body", "data-events") == []
+
+
+def test_a_turn_is_shown_without_what_says_which_update_it_answers(home: House) -> None:
+    """As sent by the SDK's bots; the JSON has all of it."""
+    turns = [{"match": "m1", "mark": "X", "space": [0, 0], "version": 0, "player": "a", "time": 0}]
+    match_id = home.play("a", "b", "a", turns=turns)
+    assert '{"mark":"X","space":[0,0]}' in page_at(home.client, f"{WEB}/matches/{match_id}").text
 
 
 def test_a_live_match_shows_its_board_and_who_is_next(home: House) -> None:
