@@ -6,7 +6,7 @@ from flask import Flask
 
 from battlebot.api.context import CONTEXT_KEY, Context
 from battlebot.api.errors import PAGES_KEY
-from battlebot.web import filters
+from battlebot.web import filters, guides
 from battlebot.web.docspage import docs
 from battlebot.web.errorpage import error_page
 from battlebot.web.pages import blueprint
@@ -20,5 +20,7 @@ def init_web(app: Flask, context: Context) -> None:
     app.extensions[PAGES_KEY] = error_page
     app.jinja_options = {**app.jinja_options, "trim_blocks": True, "lstrip_blocks": True}
     filters.register(app)
+    app.add_template_global(guides.guide_url)
     app.register_blueprint(blueprint)
     app.register_blueprint(docs)
+    app.register_blueprint(guides.blueprint)

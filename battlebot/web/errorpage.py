@@ -11,7 +11,7 @@ from flask import Response, make_response, render_template, request
 def error_page(status: int, body: dict[str, Any]) -> Response | None:
     """The error page, or None if the path is for programs; so are streams, because a page's script reads them."""
     path = request.path
-    is_page = path in ("/", "/docs") or path == "/web" or path.startswith(("/web/", "/assets/"))
+    is_page = path in ("/", "/docs") or path == "/web" or path.startswith(("/web/", "/docs/", "/assets/"))
     if not is_page or path.endswith(("/events", "/story")):
         return None
     try:

@@ -38,7 +38,7 @@ FOR_CLIENTS = ["requests", "valkey", "websocket"]
 @pytest.mark.parametrize(
     ("start", "unused"),
     [
-        (WEB, ["rich", "pygments", *FOR_CLIENTS]),
+        (WEB, ["rich", "pygments", "markdown_it", *FOR_CLIENTS]),
         (TCP, ["rich", "pygments", *FOR_CLIENTS]),
         (CELERY, ["rich", "prompt_toolkit", "flask", *FOR_CLIENTS]),
     ],
