@@ -107,6 +107,25 @@ def command(server: ScriptedServer, auth: Path, *options: str) -> list[str]:
     return [sys.executable, "-m", module, "--host", server.host, "--name", "Me", "--auth", str(auth), *options]
 
 
+LOADED = """
+import sys
+there = set(sys.modules)
+import importlib
+from importlib import metadata
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+where = metadata.packages_distributions()
+print(*sorted({dist for name in {*sys.modules} - there for dist in where.get(name, ())}))
+"""
+
+
+def test_a_machine_that_only_runs_bots_needs_two_libraries() -> None:
+    """Those that docs/bots.md names. python-socks is used by one of them if it is there."""
+    samples = [f"battlebot.client.samples.{name}" for name in COMMANDS if not name.startswith("crossword")]
+    loaded = subprocess.check_output([sys.executable, "-c", LOADED, "battlebot.client", *samples], text=True).split()
+    assert set(loaded) - {"battlebot", "python-socks"} == {"orjson", "websocket-client"}
+
+
 def test_a_sample_registers_itself_plays_and_says_how_it_went(
     serve: Callable[..., ScriptedServer], tmp_path: Path
 ) -> None:
