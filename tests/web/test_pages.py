@@ -78,6 +78,13 @@ def page_at(client: FlaskClient, path: str, status: int = 200) -> Page:
     return page
 
 
+def test_a_games_page_leads_to_its_bots(home: House) -> None:
+    """Also to one that has not played."""
+    home.register("ann ott")
+    (link,) = [link for link in page_at(home.client, WEB).values("a", "href") if "name=ann" in link]
+    assert "ann ott" in page_at(home.client, link).text
+
+
 def test_the_home_page_leads_to_every_game(home: House) -> None:
     """And to what runs and is being played."""
     home.contest("autumn cup")
