@@ -41,7 +41,8 @@ class Guide:
 @blueprint.get("/docs/<path:name>")
 def show(name: str) -> str:
     """The page of one guide, with links to the others."""
-    guide = shelf().get(name) or abort(404)
+    # a slash at the end changes nothing, as on all paths
+    guide = shelf().get(name.removesuffix("/")) or abort(404)
     return render_template("guide.html", guide=guide, text=_rendered(guide), guides=shelf().values())
 
 

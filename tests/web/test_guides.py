@@ -25,6 +25,7 @@ NAMES = [*GUIDES, *(f"games/{name}" for name in REGISTRY)]
 def test_each_guide_has_its_page(client: FlaskClient, name: str) -> None:
     """With all of its text, and links that lead somewhere on this server: to a page, and to a place in it."""
     page = page_at(client, f"/docs/{name}")
+    assert client.get(f"/docs/{name}/").text == client.get(f"/docs/{name}").text
     written = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     assert re.sub(r" \(.*", "", written.splitlines()[0].removeprefix("# ")) in page.text
     assert not [link for link in page.values("a", "href") if ".md" in link]
