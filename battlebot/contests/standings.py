@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any, NotRequired, TypedDict
 
 EVERYBODY = 100  # with more bots, Sonneborn-Berger is computed only for bots that are level with another
-HEAD_TO_HEADS = 20  # times it is asked again: else thousands of bots, of whom each beat the next, would part two by two
+HEAD_TO_HEADS = 10  # times it is asked again: else thousands of bots, of whom each beat the next, would part two by two
 
 COUNTS = ("wins", "draws", "losses", "played", "absent")
 
