@@ -23,9 +23,10 @@ from battlebot.storage.voids import VoidCause
 
 @pytest.fixture(autouse=True)
 def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Transactions of a few matches, so that a few hundred are many."""
+    """Transactions of a few matches or ratings, so that a few hundred are many."""
     monkeypatch.setattr(service, "BATCH", 7)
     monkeypatch.setattr(progress, "WINDOW", 20)
+    monkeypatch.setattr(ratings, "REPLACED_AT_ONCE", 3)
 
 
 @pytest.fixture
