@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any, NotRequired, TypedDict
 
 EVERYBODY = 100  # with more bots, Sonneborn-Berger is computed only for bots that are level with another
+HEAD_TO_HEADS = 10  # times it is asked again: else thousands of bots, of whom each beat the next, would part two by two
 
 COUNTS = ("wins", "draws", "losses", "played", "absent")
 
@@ -18,7 +19,7 @@ class TieBreaks(TypedDict):
     """`sonnebornBerger`: points of beaten opponents plus half the points of drawn ones, summed over all meetings.
 
     None if it was not needed. `headToHead`: points from the meetings among the bots that were level; if that separated
-    some, points among those still level, and so on. Empty if no other bot was level.
+    some, points among those still level, and so on, `HEAD_TO_HEADS` times at most. Empty if no other bot was level.
     """
 
     sonnebornBerger: float | None
@@ -63,16 +64,13 @@ def ranking(
         bot: _row(bot, kept.get(bot, {}), byes.get(bot, 0), points) for bot in dict.fromkeys([*entrants, *kept, *byes])
     }
     groups = [list(level) for _, level in groupby(sorted(table.values(), key=_merit), key=_merit)]
-    asked = [
-        row["bot_id"] for level in groups for row in level if row["played"] and (len(table) <= EVERYBODY or level[1:])
-    ]
+    compared = [row for level in groups if len(table) <= EVERYBODY or len(level) > 1 for row in level]
+    asked = [row["bot_id"] for row in compared if row["played"]]
     between: dict[str, dict[str, Mapping[str, Any]]] = defaultdict(dict)
     for pair in pairs(asked) if asked else ():
         between[pair["bot_id"]][pair["opponent"]] = pair
-    for level in groups:
-        for row in level:
-            if len(table) <= EVERYBODY or level[1:]:
-                row["tieBreaks"]["sonnebornBerger"] = _sonneborn_berger(between[row["bot_id"]], table)
+    for row in compared:
+        row["tieBreaks"]["sonnebornBerger"] = _sonneborn_berger(between[row["bot_id"]], table)
     return _ranked(table, groups, between, points)
 
 
@@ -149,9 +147,10 @@ def _parted(
     table: Mapping[str, Row],
     between: Mapping[str, Mapping[str, Mapping[str, Any]]],
     points: tuple[int, int, int],
+    times: int = HEAD_TO_HEADS,
 ) -> list[list[str]]:
     """Splits level bots by head-to-head into groups that stay level, best first; adds their points to `tieBreaks`."""
-    if len(level) < 2:
+    if len(level) < 2 or not times:
         return [level]
     bots, scores = set(level), dict.fromkeys(level, 0)
     for bot in level:
@@ -165,4 +164,4 @@ def _parted(
     if len(set(scores.values())) == 1:
         return [level]
     groups = [[bot for bot in level if scores[bot] == score] for score in sorted(set(scores.values()), reverse=True)]
-    return [group for part in groups for group in _parted(part, table, between, points)]
+    return [group for part in groups for group in _parted(part, table, between, points, times - 1)]

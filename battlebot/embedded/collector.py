@@ -9,7 +9,7 @@ import gc
 import time
 
 # for `gc.set_threshold`
-LOADING = (200_000, 20, 20)
+LOADING = (50_000, 20, 20)  # a part that waits for its stores keeps no more garbage than that
 RUNNING = (10_000, 20, 20)
 
 LONG_S = 10.0  # the code is loaded by then, unless the machine is very busy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -115,6 +116,18 @@ class Child:
             if time.monotonic() > deadline_s:
                 raise EmbeddedError(f"{self.program.name} was not ready after {limit_s:g} seconds{self.last_words()}")
             time.sleep(0.05)
+
+    def bound_log(self) -> None:
+        """Move what its log holds to `.log.1` if it has grown large. The program, which knows nothing of it, goes on.
+
+        A line that is written meanwhile may be lost; on a full disk, or one that is gone, so may what cannot be moved.
+        """
+        log = self.program.log
+        with suppress(OSError):
+            if log is not None and log.stat().st_size > _LOG_BYTES:
+                with suppress(OSError):
+                    shutil.copy(log, log.with_suffix(".log.1"))
+                os.truncate(log, 0)
 
     def last_words(self) -> str:
         """`: ` with the most telling line of its log, and the log's path; `.` if it has no log."""

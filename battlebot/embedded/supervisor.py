@@ -1,4 +1,7 @@
-"""Keeps children running: notices deaths, restarts with back-off, gives up, stops in order. Knows only processes."""
+"""Keeps children running: notices deaths, restarts with back-off, gives up, stops in order. Knows only processes.
+
+Their logs are kept from growing without bound.
+"""
 
 from __future__ import annotations
 
@@ -115,6 +118,7 @@ class Supervisor:
                 self._bury(place, now_s)
             elif place.restart_s is not None and now_s >= place.restart_s and _has_room(place.child.program):
                 self._restart(place, now_s)
+            place.child.bound_log()
 
     def _restart(self, place: _Place, now_s: float) -> None:
         try:

@@ -6,7 +6,7 @@ nobody has written since the read. That one process at a time does it (`tasks.ra
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -131,8 +131,8 @@ def _ratings(rows: Iterable[Mapping[str, Any]]) -> dict[str, Rating]:
     return {row["bot_id"]: Rating.of(row) for row in rows}
 
 
-def _rows(ratings: Mapping[str, Rating]) -> list[dict[str, Any]]:
-    return [{"bot_id": bot, **_shown(rating), "ordinal": rating.ordinal} for bot, rating in ratings.items()]
+def _rows(ratings: Mapping[str, Rating]) -> Iterator[dict[str, Any]]:
+    return ({"bot_id": bot, **_shown(rating), "ordinal": rating.ordinal} for bot, rating in ratings.items())
 
 
 def _shown(rating: Rating | None) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
 from typing import Any
 
 import pymongo
@@ -16,13 +16,16 @@ from battlebot.storage.mongo import mongo_errors, transaction
 
 # a transaction left open by a killed process blocks others until MongoDB ends it: they do not wait for that
 MOVE_S = 3.0
-REPLACE_S = 20.0  # all ratings of a game in one transaction: 30,000 take 2 s; MongoDB's own limit may be shorter
+REPLACE_S = 20.0
+REPLACED_AT_ONCE = 2000  # ratings in one transaction: on a quick machine 0.15 s; MongoDB may end it after 5 s
 COUNT_S = 60.0  # all matches of a game, of which there may be tens of millions
 RESULT = {
     **dict.fromkeys(("players", "victor", "reason"), 1),
     **{f"match.{name}": 1 for name in ("seq", "void", "unrated", "places", "strikes", "evidence.bot")},
 }
 ROW = {"_id": 0, **dict.fromkeys(("bot_id", "mu", "sigma", "ordinal", "matches", "elo", "wins", "invalid"), 1)}
+
+_Write = DeleteOne | UpdateOne
 
 
 class Ratings:
@@ -122,37 +125,47 @@ class Ratings:
 
         Raises Unavailable.
         """
+        return self._change(game, revision, {**cursor, "stale": False}, list(_updates(game, rows)), MOVE_S)
 
-        def in_transaction(session: ClientSession) -> bool:
-            if not self._take(game, revision, cursor, session):
+    def replace(self, game: str, revision: int, cursor: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> bool:
+        """Like `move`, but `rows` are all ratings of the game: the others are deleted. Raises Unavailable.
+
+        If more than `REPLACED_AT_ONCE` change, this takes several transactions. Until the last the cursor is stale, and
+        each moves it: nobody else's write comes between, and what a killed process has left is made anew.
+        """
+        changes = self._differing(game, rows)
+        part = list(islice(changes, REPLACED_AT_ONCE))
+        while rest := list(islice(changes, REPLACED_AT_ONCE)):
+            if not self._change(game, revision, {"stale": True}, part, REPLACE_S):
                 return False
-            self._write(game, rows, session)
-            return True
+            part, revision = rest, revision + 1
+        return self._change(game, revision, {**cursor, "stale": False}, part, REPLACE_S)
 
-        return transaction(self._client, in_transaction, MOVE_S)
+    def _differing(self, game: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[_Write]:
+        """What makes `rows` of the kept ratings: made one by one, as all together would take a lot of memory."""
+        changed, gone = {row["bot_id"]: row for row in rows}, []
+        with mongo_errors():
+            for row in self._ratings.find({"game": game}, ROW):
+                bot = row["bot_id"]
+                if bot not in changed:
+                    gone.append(bot)
+                elif changed[bot] == row:
+                    del changed[bot]
+        yield from (DeleteOne({"game": game, "bot_id": bot}) for bot in gone)
+        yield from _updates(game, changed.values())
 
-    def replace(self, game: str, revision: int, cursor: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
-        """Like `move`, but `rows` are all ratings of the game: the others are deleted. Raises Unavailable."""
-        bots = {row["bot_id"]: row for row in rows}
-
+    def _change(
+        self, game: str, revision: int, cursor: Mapping[str, Any], writes: Sequence[_Write], within_s: float
+    ) -> bool:
         def in_transaction(session: ClientSession) -> bool:
-            if not self._take(game, revision, cursor, session):
-                return False
-            kept = {row["bot_id"]: row for row in self._ratings.find({"game": game}, ROW, session=session)}
-            gone = [DeleteOne({"game": game, "bot_id": bot}) for bot in kept.keys() - bots.keys()]
-            if gone:
-                self._ratings.bulk_write(gone, session=session)
-            self._write(game, [row for bot, row in bots.items() if row != kept.get(bot)], session)
-            return True
+            change = {"$set": dict(cursor), "$inc": {"revision": 1}}
+            taken = self._cursors.update_one({"_id": game, "revision": revision}, change, session=session)
+            if taken.matched_count and writes:
+                self._ratings.bulk_write(writes, session=session, ordered=False)
+            return taken.matched_count == 1
 
-        return transaction(self._client, in_transaction, REPLACE_S)
+        return transaction(self._client, in_transaction, within_s)
 
-    def _take(self, game: str, revision: int, cursor: Mapping[str, Any], session: ClientSession) -> bool:
-        change = {"$set": {**cursor, "stale": False}, "$inc": {"revision": 1}}
-        taken = self._cursors.update_one({"_id": game, "revision": revision}, change, session=session)
-        return taken.matched_count == 1
 
-    def _write(self, game: str, rows: Sequence[Mapping[str, Any]], session: ClientSession) -> None:
-        writes = [UpdateOne({"game": game, "bot_id": row["bot_id"]}, {"$set": dict(row)}, upsert=True) for row in rows]
-        if writes:
-            self._ratings.bulk_write(writes, session=session, ordered=False)
+def _updates(game: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[_Write]:
+    return (UpdateOne({"game": game, "bot_id": row["bot_id"]}, {"$set": dict(row)}, upsert=True) for row in rows)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
+from cpu import least_cpu_s
 from tiebreaks import Result, counts, table
 
 from battlebot.contests import standings
-from battlebot.contests.standings import ranking, ranking_by
+from battlebot.contests.standings import HEAD_TO_HEADS, ranking, ranking_by
 
 POINTS = [(3, 1, 0), (2, 1, 0), (1, 0, 0), (3, 3, 3)]
 
@@ -49,6 +51,26 @@ def test_counts_rank_as_results_do(seed: int, everybody: int, monkeypatch: pytes
             ours["tieBreaks"]["sonnebornBerger"] = theirs["tieBreaks"]["sonnebornBerger"]
         assert ours == theirs
     assert len(set(asked)) == len(asked)
+
+
+def rank_newcomers(bots: int) -> None:
+    """Ranks bots that have logged in, and played nobody."""
+    assert len(ranking([f"b{n}" for n in range(bots)], [], lambda _: [], (3, 1, 0), {})) == bots
+
+
+def test_ten_times_as_many_level_bots_take_about_ten_times_as_long() -> None:
+    """A contest that a login opened runs for ever: with 50,000 bots its page kept a node from all else for 18 s."""
+    few_s, many_s = (least_cpu_s(lambda bots=bots: rank_newcomers(bots), times=3) for bots in (3000, 30_000))
+    assert many_s < 30 * few_s
+
+
+def test_of_many_bots_each_of_whom_beat_the_next_those_in_the_middle_share_a_rank() -> None:
+    """They would part two by two, and each would be told as often how it stood: in all, for ever."""
+    bots = [f"b{n:04}" for n in range(3000)]
+    rows, pairs = counts([Result(a, b, a) for a, b in pairwise(bots)])
+    ranked = ranking(bots, rows, lambda _: pairs, (1, 0, 1), {})
+    assert max(len(row["tieBreaks"]["headToHead"]) for row in ranked) == HEAD_TO_HEADS
+    assert max(Counter(row["rank"] for row in ranked).values()) > 2900
 
 
 def test_a_pair_that_was_taken_back_counts_nothing() -> None:

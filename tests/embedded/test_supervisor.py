@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from processes import eventually
 
+from battlebot.embedded import process
 from battlebot.embedded import supervisor as module
 from battlebot.embedded.process import Program
 from battlebot.embedded.supervisor import Supervisor
@@ -17,6 +18,7 @@ from battlebot.errors import EmbeddedError
 
 SLEEP = [sys.executable, "-S", "-c", "import time; time.sleep(600)"]
 FAIL = [sys.executable, "-S", "-c", "import sys; sys.exit('error: no luck today')"]
+TALK = [sys.executable, "-S", "-c", "import time\nwhile True: print('a long line' * 40, flush=True); time.sleep(0.001)"]
 # Writes its name on SIGTERM, so that the order shows
 NOTE = """
 import signal, sys, time
@@ -44,6 +46,23 @@ def test_what_dies_is_started_again(supervisor: Supervisor) -> None:
     first = supervisor.child("sleeper").pid
     os.kill(first, signal.SIGKILL)
     eventually(lambda: supervisor.child("sleeper").pid != first and supervisor.child("sleeper").alive)
+
+
+def test_the_log_of_what_runs_for_long_does_not_fill_the_disk(
+    supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """mongod logs each connection and each slow request, and may run for years. Its latest lines are kept."""
+    monkeypatch.setattr(process, "_LOG_BYTES", 10_000)
+    log, before = tmp_path / "talker.log", tmp_path / "talker.log.1"
+    supervisor.start(Program(name="talker", command=TALK, log=log))
+    supervisor.watch()
+    first = supervisor.child("talker").pid
+    eventually(before.exists)
+    moved = before.stat().st_mtime_ns
+    eventually(lambda: before.stat().st_mtime_ns > moved)
+    for kept in (log, before):
+        eventually(lambda kept=kept: kept.read_text().startswith("a long line"))
+    assert supervisor.child("talker").pid == first
 
 
 def test_a_folder_that_is_gone_ends_no_supervision(supervisor: Supervisor, tmp_path: Path) -> None:

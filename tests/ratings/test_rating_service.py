@@ -16,16 +16,17 @@ from battlebot.config import Settings
 from battlebot.ratings import progress, service
 from battlebot.ratings.rating import Rating
 from battlebot.ratings.service import Rater
-from battlebot.storage import Storage
+from battlebot.storage import Storage, ratings
 from battlebot.storage.contests import Change
 from battlebot.storage.voids import VoidCause
 
 
 @pytest.fixture(autouse=True)
 def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Transactions of a few matches, so that a few hundred are many."""
+    """Transactions of a few matches or ratings, so that a few hundred are many."""
     monkeypatch.setattr(service, "BATCH", 7)
     monkeypatch.setattr(progress, "WINDOW", 20)
+    monkeypatch.setattr(ratings, "REPLACED_AT_ONCE", 3)
 
 
 @pytest.fixture
@@ -248,6 +249,86 @@ def test_a_rebuild_that_was_overtaken_is_done_again(storage: Storage, rater: Rat
     games[2]["match"]["void"] = True
     assert len(calls) == 2
     assert kept(storage) == right(games)
+
+
+class Counting:
+    """A collection that notes how many writes each bulk_write has; `then` is called after each."""
+
+    def __init__(self, collection: Any, then: Callable[[int], None] = lambda done: None) -> None:
+        self.collection, self.then = collection, then
+        self.sizes: list[int] = []
+
+    def bulk_write(self, writes: Any, **options: Any) -> None:
+        self.collection.bulk_write(writes, **options)
+        self.sizes.append(len(writes))
+        self.then(len(self.sizes))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.collection, name)
+
+
+@pytest.fixture
+def many_bots(storage: Storage, rater: Rater, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Matches of 20 bots, rated wrongly; with as many ghosts, and transactions of 6 ratings."""
+    monkeypatch.setattr(ratings, "REPLACED_AT_ONCE", 6)
+    games = [stored(n, [f"bot{n}a", f"bot{n}b"], f"bot{n}a") for n in range(1, 11)]
+    storage.archive.store(games)
+    rater.rate_new(GAME)
+    storage.database["ratings"].update_many({}, {"$set": {"mu": 99.0}})
+    ghosts = [{"game": GAME, "bot_id": f"ghost{n}", "mu": 1.0, "sigma": 1.0, "matches": 1} for n in range(20)]
+    storage.database["ratings"].insert_many(ghosts)
+    return games
+
+
+def test_the_ratings_of_many_bots_are_replaced_in_several_transactions(
+    storage: Storage, rater: Rater, many_bots: list[dict[str, Any]]
+) -> None:
+    """MongoDB ends one that takes longer than `transactionLifetimeLimitSeconds`: no rebuild would ever be done."""
+    counting = storage.ratings._ratings = Counting(storage.ratings._ratings)  # type: ignore[assignment]
+    assert rater.rebuild(GAME) == 10
+    assert counting.sizes == [6, 6, 6, 6, 6, 6, 4]
+    assert kept(storage) == right(many_bots)
+    assert cursor(storage)["stale"] is False
+
+
+def test_a_process_that_dies_between_two_of_these_leaves_stale_ratings(
+    storage: Storage, rater: Rater, many_bots: list[dict[str, Any]]
+) -> None:
+    """Whoever rates next makes them anew."""
+
+    def die(done: int) -> None:
+        if done == 3:
+            raise RuntimeError("killed here")
+
+    real = storage.ratings._ratings
+    storage.ratings._ratings = Counting(real, die)  # type: ignore[assignment]
+    with pytest.raises(RuntimeError, match="killed here"):
+        rater.rebuild(GAME)
+    storage.ratings._ratings = real
+    assert cursor(storage)["stale"] is True
+    assert storage.database["ratings"].count_documents({}) == 40 - 2 * 6
+    rater.rate_new(GAME)
+    assert kept(storage) == right(many_bots)
+
+
+def test_ratings_that_are_marked_stale_between_two_of_these_are_made_again(
+    storage: Storage, rater: Rater, many_bots: list[dict[str, Any]]
+) -> None:
+    """A match becomes void: what was being written is wrong."""
+    match = many_bots[3]["match"]
+    real = storage.ratings._change
+
+    def overtaken(*arguments: Any) -> bool:
+        written = real(*arguments)
+        if not match["void"]:
+            make_void(storage, match["seq"])
+            storage.ratings.mark_stale(GAME)
+            match["void"] = True
+        return written
+
+    storage.ratings._change = overtaken  # type: ignore[method-assign]
+    assert rater.rebuild(GAME) == 9
+    assert kept(storage) == right(many_bots)
 
 
 def test_what_has_been_rated_since_is_not_marked_stale(storage: Storage) -> None:
