@@ -28,6 +28,7 @@ from battlebot.redisio import keys
 from battlebot.rules.contract import Game
 from battlebot.runtime.background import in_background
 from battlebot.wire import closing
+from battlebot.wire.login import Login
 
 log = structlog.get_logger()
 
@@ -74,7 +75,7 @@ class Lobby:
         grace_s = self.settings.node_grace_s + self.settings.node_timeout_s
         self._doubts = Doubts(self.store, self.heartbeats, CutOff(self.store.client), patience_s, grace_s)
 
-    def admit(self, player: Player, address: str) -> bool:
+    def admit(self, login: Login, address: str) -> bool:
         """Checks that the bot, connected from `address`, may wait where it wants to.
 
         Returns whether that is a contest that is over.
@@ -82,7 +83,6 @@ class Lobby:
         Raises UnknownGame if its game has been removed, ContestClosed, TooMany if it would open one contest too many,
         Unavailable.
         """
-        login = player.login
         if login.game not in self.registry:
             raise UnknownGame(f"There is no game {login.game!r} here any more.")
         if login.contest is None:

@@ -14,7 +14,7 @@ from gevent.server import StreamServer
 
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.presence import Holder, Presence
-from battlebot.arena.node.player import Player
+from battlebot.arena.node.player import Player, Terms
 from battlebot.arena.node.service import Arena
 from battlebot.arena.places import connection_at
 from battlebot.config import Settings
@@ -61,7 +61,7 @@ class TcpDoor:
         self._names = names
         self._lobby = lobby
         self._arena = arena
-        self._lag = lag
+        self._terms = Terms(lag, self._released, unforgiving=True)
         self._attendance = attendance
         self._numbers = itertools.count(1)
         self._per_address = Places(settings.max_connections_per_address, "address")
@@ -154,22 +154,20 @@ class TcpDoor:
         caller = self._logins.of(connection)
         if caller is None:
             return
-        login, received_s, passwordless = caller.knock.login, caller.received_s, caller.proves is None
-        came_s = self._stays.let_in(login, received_s, time.time() - (time.monotonic() - received_s))
+        let_in = self._stays.let_in(caller.knock, caller.proves, caller.received_s)
         if self._stays.draining:
             # closed without a message, like those who connect now
             return
-        number = f"t{next(self._numbers)}"
-        holder = Holder(login.bot_id, connection_at(self._arena.node, number), int(time.time() * 1000), passwordless)
+        number, name, passwordless = f"t{next(self._numbers)}", caller.knock.login.bot_id, caller.proves is None
+        holder = Holder(name, connection_at(self._arena.node, number), int(time.time() * 1000), passwordless)
         guest = Guest(connection, holder, Rate(self._settings.max_messages_per_s))
-        player = Player(login, guest, number, self._lag, self._released, guest.traits, unforgiving=True)
-        player.knock, player.proves, player.came_s = caller.knock, caller.proves, came_s
+        player = Player(let_in, guest, number, self._terms, guest.traits)
         try:
             self._stay(player, guest)
         except Unavailable:
             # only now, because until `_stay` has cleaned up the client does not learn that it is turned away
             if not guest.settled:
-                self._stays.turn_away(player)
+                self._stays.turn_away(let_in.knock, let_in.came_s)
             raise
 
     def _stay(self, player: Player, guest: Guest) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import redis
+from players import login_of, player_of
 from records import GAMES
 
 from battlebot.arena.live.casual import CasualMatches
@@ -23,10 +24,8 @@ from battlebot.matchmaking.lobby import Lobby
 from battlebot.redisio import keys
 from battlebot.referee.events import Left, Turned
 from battlebot.referee.match import Match, Series
-from battlebot.runtime.lag import Lag
 from battlebot.runtime.timers import Timers
 from battlebot.wire.closing import Closing
-from battlebot.wire.login import Login
 
 
 class Bot:
@@ -67,9 +66,7 @@ def lobby_of(node: str, client: redis.Redis, settings: Settings) -> Lobby:
 
 def comes(bot: str = "ada", connection: str = "1", game: str = "numberwang", contest: str = "") -> Player:
     """A connection of the bot that has logged in."""
-    where = f'"game": "{game}", "contest": "{contest}"'
-    login = Login.decode(f'{{{where}, "bot_id": "{bot}", "login_hash": "{"0" * 64}"}}', 8)
-    return Player(login, Bot(), connection, Lag(), lambda player: None)
+    return player_of(login_of(bot, game, contest=contest or None), Bot(), connection)
 
 
 def bot_of(player: Player) -> Bot:

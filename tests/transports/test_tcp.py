@@ -9,6 +9,7 @@ from typing import Any, cast
 import gevent
 import pytest
 import redis
+from players import player_of
 
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.names.presence import Holder, Presence
@@ -39,7 +40,7 @@ def test_who_is_online_is_noted_by_one_write_for_all(client: redis.Redis, settin
     since_ms = int(time.time() * 1000) - 60_000
     for name in ("ada", "bob", "cat"):
         guest = Guest(NOWHERE, Holder(name, f"n1.tcp/{name}", since_ms, True), Rate(1.0))
-        door._guests[Player(Login("gomoku", name, ""), guest, name, Lag(), lambda player: None)] = guest
+        door._guests[player_of(Login("gomoku", name, ""), guest, name)] = guest
     door.tick()
     assert noted == [], "not half a minute has passed since the node began"
     door._noted_s -= NOTE_ONLINE_S
@@ -57,7 +58,7 @@ def test_a_name_that_is_given_up_as_the_node_confirms_it_is_free(
     presence = Presence(client)
     door = TcpDoor(settings, NOWHERE, presence, NOWHERE, NOWHERE, Lag(), NOWHERE)
     guest = Guest(NOWHERE, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0))
-    door._guests[Player(Login("gomoku", "ada", ""), guest, "1", Lag(), lambda player: None)] = guest
+    door._guests[player_of(Login("gomoku", "ada", ""), guest)] = guest
     presence.claim(guest.holder)
     confirm = presence.confirm
 
@@ -108,7 +109,7 @@ def test_who_has_a_match_and_no_seat_is_given_it_by_the_tick(settings: Settings,
     door = TcpDoor(settings, NOWHERE, names, NOWHERE, boards, Lag(), NOWHERE)
     guest = Guest(NOWHERE, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0))
     guest.settled, guest.waits = settled, waits
-    door._guests[Player(Login("gomoku", "ada", ""), guest, "1", Lag(), lambda player: None)] = guest
+    door._guests[player_of(Login("gomoku", "ada", ""), guest)] = guest
     door.tick()
     gevent.sleep(0)
     assert taken == ([("looked after", "m1"), ("ada", "m1")] if settled and not waits else [])
@@ -157,7 +158,7 @@ def test_who_asks_for_an_opponent_while_mongodb_is_away_waits_if_the_name_is_sti
     presence, somewhere, room, directory = Presence(client), *(cast(Any, one) for one in (connection, lobby, names))
     door = TcpDoor(settings, directory, presence, room, NOWHERE, Lag(), NOWHERE)
     guest = Guest(somewhere, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0))
-    player = Player(Login("gomoku", "ada", ""), guest, "1", Lag(), lambda player: None)
+    player = player_of(Login("gomoku", "ada", ""), guest)
     presence.claim(guest.holder)
     door._find(player, guest)
     door._find(player, guest)
