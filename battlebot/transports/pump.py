@@ -16,7 +16,7 @@ from battlebot.arena.node.player import Player, Terms
 from battlebot.arena.node.service import Arena
 from battlebot.arena.places import Traits
 from battlebot.config import Settings
-from battlebot.errors import BadMessage, BattlebotError, LoginFailed, Refused, TooMany, Unavailable, UnknownGame
+from battlebot.errors import BadMessage, LoginFailed, Refused, TooMany, Unavailable, UnknownGame
 from battlebot.runtime.lag import Lag
 from battlebot.transports.connection import Connection, Frame, Gone
 from battlebot.transports.limits import Places, Rate
@@ -114,7 +114,6 @@ class Pump:
     def _take_part(self, connection: Connection, player: Player, channel: _GivingBack) -> None:
         with self._stays.of(player, channel):
             self._lobby.enter(player)
-            channel.rate = Rate(self._settings.max_messages_per_s)
             self._listen(connection, player, channel.rate)
 
     def _log_in(self, connection: Connection) -> tuple[Player, _GivingBack] | None:
@@ -125,9 +124,7 @@ class Pump:
         """
         salt = new_secret()
         connection.send(encode({"salt": salt}))
-        frame, left_s = None, self._terms.lag.deadline(self._settings.login_timeout_s)
-        while frame is None and (wait_s := left_s()) > 0:
-            frame = connection.receive(wait_s)
+        frame = self._login_of(connection)
         received_s = time.monotonic() if frame is None else frame.received_s
         try:
             knock, proves = self._look_up(frame, salt, connection.address)
@@ -142,7 +139,8 @@ class Pump:
         except Refused as error:
             self._stays.refuse(connection.address, received_s)
             log.info("login.failed", address=connection.address, code=error.code)
-            self._refuse(connection, error, Closing(1008, error.code, "authentication failed"))
+            connection.send(encode(authentication_failed(str(error), error.code)))
+            connection.close(Closing(1008, error.code, "authentication failed"))
             return None
         let_in = self._stays.let_in(knock, proves, received_s)
         if self._stays.draining:
@@ -150,12 +148,21 @@ class Pump:
             connection.close(closing.RESTARTING)
             return None
         connection.send(encode(authentication_ok(login)))
-        channel = _GivingBack(connection)
+        channel = _GivingBack(connection, Rate(self._settings.max_messages_per_s))
         player = Player(let_in, channel, str(next(self._numbers)), self._terms, Traits(stays=login.keep))
         if is_over:
             player.tell_over()
         log.info("login.accepted", bot=player.bot, game=login.game, contest=login.contest, protocol=login.protocol)
         return player, channel
+
+    def _login_of(self, connection: Connection) -> Frame | None:
+        """Returns the first frame, which should be a login; None if none came in time. Raises Gone."""
+        left_s = self._terms.lag.deadline(self._settings.login_timeout_s)
+        while (wait_s := left_s()) > 0:
+            frame = connection.receive(wait_s)
+            if frame is not None:
+                return frame
+        return None
 
     def _look_up(self, frame: Frame | None, salt: str, address: str) -> tuple[Knock, Proof]:
         if frame is None:
@@ -165,10 +172,6 @@ class Pump:
         knock = Knock(Login.decode(frame.text, self._settings.max_nesting), address, salt)
         with self._stays.looking_up(knock, frame.received_s):
             return knock, self._directory.check(knock.login, salt)
-
-    def _refuse(self, connection: Connection, error: BattlebotError, reason: Closing) -> None:
-        connection.send(encode(authentication_failed(str(error), error.code)))
-        connection.close(reason)
 
     def _listen(self, connection: Connection, player: Player, rate: Rate) -> None:
         while True:
@@ -203,19 +206,18 @@ def _complain(player: Player, error: Unavailable) -> None:
 
 
 class _GivingBack:
-    """The player's channel: each message to the bot allows one more from it.
+    """The player's channel: each message to the bot allows one more from it, by `rate`.
 
     `dismissed`: the server closed it for a reason of its own, through no fault of the bot.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, rate: Rate) -> None:
         self._connection = connection
-        self.rate: Rate | None = None
+        self.rate = rate
         self.dismissed = False
 
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
-        if self.rate is not None:
-            self.rate.give_back()
+        self.rate.give_back()
         self._connection.send(text, on_written)
 
     @property
