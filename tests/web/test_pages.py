@@ -15,7 +15,7 @@ from webhouse import REGISTRY, House, finished, house
 
 from battlebot.api.context import CONTEXT_KEY
 from battlebot.config import Settings
-from battlebot.rules.contract import game_from_module
+from battlebot.rules.module import game_from_module
 from battlebot.web.filters import with_names
 from battlebot.web.snapshots import RECENT, contest_snapshot, game_snapshot
 
