@@ -208,7 +208,7 @@ class Player:
         if self._asking is asking and self.asked_s is None:
             self.asked_s, self._lag_at_asking_s, self._stands = written_s, self._lag.total_s(), False
             if self.table is not None:
-                self.table.clock_started(self)
+                self.table.on_clock(self)
 
     def thinking_s(self, until_s: float | None = None) -> float:
         """Returns the bot's own seconds from its update's writing to `until_s` (monotonic; None: now), 0 if not asked.
