@@ -20,7 +20,6 @@ from battlebot.api.headers import add_headers
 from battlebot.api.origins import refuse_other_origins
 from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.inspection import ArenaInspection
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
@@ -132,7 +131,6 @@ class House:
             settings=settings,
             store=self.store,
             queues=self.queues,
-            heartbeats=Heartbeats(self.client),
             contests=Entrance(self.storage, self.bus, settings, rate_limit.take),
             casual=CasualMatches(settings, self.store, self.storage.bots.addresses, requests.bots, time.time),
             ask_pairing=requests.pairing,

@@ -11,8 +11,6 @@ from typing import Protocol
 import structlog
 
 from battlebot.arena.live.casual import CasualMatches
-from battlebot.arena.live.cutoff import CutOff
-from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import freed
 from battlebot.arena.live.queue import BY_A_TASK, Begun, Plays, Queues, Seats, Taken, Ticket, Waits
 from battlebot.arena.live.seats import has_seat
@@ -57,7 +55,6 @@ class Lobby:
     settings: Settings
     store: MatchStore
     queues: Queues
-    heartbeats: Heartbeats
     contests: ContestDoor
     casual: CasualMatches
     ask_pairing: Callable[[str, str], None]
@@ -73,7 +70,7 @@ class Lobby:
         patience_s = 3 * self.settings.node_timeout_s
         # by then its absence has been judged, where its match can be read
         grace_s = self.settings.node_grace_s + self.settings.node_timeout_s
-        self._doubts = Doubts(self.store, self.heartbeats, CutOff(self.store.client), patience_s, grace_s)
+        self._doubts = Doubts(self.store, patience_s, grace_s)
 
     def admit(self, login: Login, address: str) -> bool:
         """Checks that the bot, connected from `address`, may wait where it wants to.

@@ -13,7 +13,6 @@ from records import GAMES
 
 from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Found, Queues, Taken, Ticket
 from battlebot.arena.live.store import MatchStore
@@ -55,7 +54,6 @@ def lobby_of(node: str, client: redis.Redis, settings: Settings) -> Lobby:
         settings,
         store,
         Queues(client),
-        Heartbeats(client),
         nowhere,
         casual,
         lambda *_: None,
