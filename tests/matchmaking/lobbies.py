@@ -23,6 +23,7 @@ from battlebot.matchmaking.lobby import Lobby
 from battlebot.redisio import keys
 from battlebot.referee.events import Left, Turned
 from battlebot.referee.match import Match, Series
+from battlebot.rules.registry import Registry
 from battlebot.runtime.timers import Timers
 from battlebot.wire.closing import Closing
 
@@ -43,9 +44,9 @@ class Bot:
         self.closed.append(reason)
 
 
-def lobby_of(node: str, client: redis.Redis, settings: Settings) -> Lobby:
+def lobby_of(node: str, client: redis.Redis, settings: Settings, registry: Registry = GAMES) -> Lobby:
     """The lobby of a node, outside contests."""
-    registry, store = GAMES, MatchStore(client)
+    store = MatchStore(client)
     arena = Arena(Conductor(registry, store, node), Timers())
     nowhere: Any = None
     casual = CasualMatches(settings, store, lambda bots: {}, lambda match_id: None, lambda: 1000.0)
