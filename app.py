@@ -20,7 +20,6 @@ from battlebot.api.headers import add_headers
 from battlebot.api.origins import refuse_other_origins
 from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.inspection import ArenaInspection
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
@@ -65,6 +64,7 @@ from battlebot.storage.vault import Vault
 from battlebot.transports.pump import Pump
 from battlebot.transports.socketio import SocketIoDoor, init_socketio
 from battlebot.transports.tcp import TcpDoor
+from battlebot.transports.tcp_guests import Guests
 from battlebot.transports.websocket import init_websocket
 from battlebot.web import init_web
 from tasks.celeryapp import make_celery
@@ -132,7 +132,6 @@ class House:
             settings=settings,
             store=self.store,
             queues=self.queues,
-            heartbeats=Heartbeats(self.client),
             contests=Entrance(self.storage, self.bus, settings, rate_limit.take),
             casual=CasualMatches(settings, self.store, self.storage.bots.addresses, requests.bots, time.time),
             ask_pairing=requests.pairing,
@@ -205,10 +204,9 @@ def create_tcp_door(settings: Settings) -> TcpDoor:
     Raises SettingError, BadGame.
     """
     house = House(settings, TCP)
-    presence = Presence(house.client, house.scripts)
-    attendance = house.storage.players.were_online
-    door = TcpDoor(settings, house.directory, presence, house.lobby, house.arena, house.lag, attendance)
-    house.start([door.tick], {"expel": door.expel})
+    guests = Guests(Presence(house.client, house.scripts), house.storage.players.were_online)
+    door = TcpDoor(settings, house.directory, guests, house.lobby, house.arena, house.lag)
+    house.start([door.tick], {"expel": guests.expel})
     return door
 
 

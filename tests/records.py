@@ -14,6 +14,7 @@ from battlebot.referee.match import Limits, Match, Seat
 from battlebot.referee.step import step, with_first_due
 from battlebot.rules.registry import discover
 from battlebot.storage import Storage
+from battlebot.storage.meetings import Meeting
 
 START_S = 1_700_000_000.25
 GAMES = discover()
@@ -71,4 +72,4 @@ def won(bots: Sequence[str] = ("a", "b"), **about: Any) -> dict[str, Any]:
 def reserve(storage: Storage, game: str, contest: str, wanted: Sequence[Mapping[str, Any]]) -> None:
     """Reserves meetings in a contest, which is opened if it is not there."""
     running = storage.contests.open(game, contest, 5)
-    assert storage.ledger.reserve(running, wanted) == {row["match"] for row in wanted}
+    assert storage.ledger.reserve(running, [Meeting(**row) for row in wanted]) == {row["match"] for row in wanted}

@@ -11,7 +11,7 @@ from battlebot.api.contestanswers import AuditEntry, Contests, ContestWithProgre
 from battlebot.api.contestschemas import AboutBot, Best, ContestList, OfBot
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
-from battlebot.api.schemas import LINK, ErrorBody
+from battlebot.api.schemas import LINK, ErrorBody, link
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
 from battlebot.contests.kind import has_kind, kind_of
@@ -44,12 +44,11 @@ def list_contests(asked: dict[str, Any], game: str) -> tuple[dict[str, Any], int
     # one contest more than requested shows whether there is more
     found = kept.of_game(game, limit + 1, state, before)
     answer: dict[str, Any] = {"contests": [contest_document(row) for row in found[:limit]]}
-    headers = {}
-    if len(found) > limit:
-        more = {"limit": limit, "before": found[limit - 1].name, **({"state": state} if state else {})}
-        answer["next"] = url_for("contests.list_contests", game=game, **more)
-        headers["Link"] = f'<{answer["next"]}>; rel="next"'
-    return answer, 200, headers
+    if len(found) <= limit:
+        return answer, 200, {}
+    last = found[limit - 1].name
+    answer["next"] = url_for("contests.list_contests", game=game, limit=limit, before=last, state=state)
+    return answer, 200, link(answer["next"])
 
 
 @contests.get(CONTEST)

@@ -14,7 +14,7 @@ from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
 from battlebot.api.ratings import RatingsPage
 from battlebot.api.reading import check_before
-from battlebot.api.schemas import LINK, AsItIs, Count, ErrorBody, StoredMatch
+from battlebot.api.schemas import LINK, AsItIs, Count, ErrorBody, StoredMatch, link
 from battlebot.api.verdicts import explained
 from battlebot.errors import Unavailable, UnknownPlayer
 from battlebot.ratings.rating import Rating, result, results
@@ -23,6 +23,7 @@ from battlebot.wire.names import MAX_NAME_LENGTH
 
 MOST_MATCHES = 100
 MATCHES = 30
+VARY = {"Vary": "Accept"}
 
 
 def as_json() -> fields.String:
@@ -109,12 +110,11 @@ def list_players(page: dict[str, Any], game: str) -> Any:
     limit, offset = page["limit"], page["offset"]
     rows, online, more = table_of(game, limit, offset)
     answer: dict[str, Any] = {"players": rows, "online": online}
-    headers = {"Vary": "Accept"}
-    if more:
-        part = {"limit": limit, "offset": offset + limit, "format": page["format"]}
-        answer["next"] = url_for("players.list_players", game=game, **part)
-        headers["Link"] = f'<{answer["next"]}>; rel="next"'
-    return answer, 200, headers
+    if not more:
+        return answer, 200, VARY
+    part = {"limit": limit, "offset": offset + limit, "format": page["format"]}
+    answer["next"] = url_for("players.list_players", game=game, **part)
+    return answer, 200, VARY | link(answer["next"])
 
 
 @players.get("/games/<game>/player")
@@ -133,12 +133,11 @@ def show_player(asked: dict[str, Any], game: str) -> Any:
     check_before(before)
     row, matches, older = profile_of(game, name, limit, before)
     answer: dict[str, Any] = {"player": row, "games": [explained(match) for match in matches]}
-    headers = {"Vary": "Accept"}
-    if older:
-        part = {"limit": limit, "before": matches[-1]["_id"], "format": asked["format"]}
-        answer["next"] = url_for("players.show_player", game=game, name=name, **part)
-        headers["Link"] = f'<{answer["next"]}>; rel="next"'
-    return answer, 200, headers
+    if not older:
+        return answer, 200, VARY
+    part = {"limit": limit, "before": matches[-1]["_id"], "format": asked["format"]}
+    answer["next"] = url_for("players.show_player", game=game, name=name, **part)
+    return answer, 200, VARY | link(answer["next"])
 
 
 def table_of(game: str, limit: int, offset: int = 0) -> tuple[list[dict[str, Any]], list[str] | None, bool]:
@@ -201,5 +200,5 @@ def _is_for_people(asked: dict[str, Any]) -> bool:
 
 def _to_the_page(address: str) -> Response:
     answer = redirect(address, 303)
-    answer.headers["Vary"] = "Accept"
+    answer.headers.update(VARY)
     return answer

@@ -9,7 +9,7 @@ from marshmallow import EXCLUDE, Schema, fields
 
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
-from battlebot.api.schemas import LINK, AsItIs, Count, ErrorBody
+from battlebot.api.schemas import LINK, AsItIs, Count, ErrorBody, link
 from battlebot.ratings.rating import table
 
 MOST_ROWS = 1000
@@ -64,8 +64,7 @@ def list_ratings(page: dict[str, Any], game: str) -> tuple[dict[str, Any], int, 
     rows = kept.page(game, limit + 1, offset)
     above = kept.better(game, rows[0]["ordinal"]) if rows and offset else 0
     answer: dict[str, Any] = {"ratings": table(rows[:limit], offset, above)}
-    headers = {}
-    if len(rows) > limit:
-        answer["next"] = url_for("ratings.list_ratings", game=game, limit=limit, offset=offset + limit)
-        headers["Link"] = f'<{answer["next"]}>; rel="next"'
-    return answer, 200, headers
+    if len(rows) <= limit:
+        return answer, 200, {}
+    answer["next"] = url_for("ratings.list_ratings", game=game, limit=limit, offset=offset + limit)
+    return answer, 200, link(answer["next"])

@@ -23,6 +23,7 @@ from battlebot.api.schemas import (
     RecentPage,
     StoredMatch,
     StoredMatchWithTurns,
+    link,
 )
 from battlebot.api.verdicts import explained
 from battlebot.errors import BadMessage, UnknownMatch
@@ -50,11 +51,11 @@ def list_matches(page: dict[str, Any], game: str) -> tuple[list[dict[str, Any]],
     check_before(before)
     # one match more than requested shows whether there is more
     found = current_context().storage.games.recent(game, limit + 1, before, fault)
-    headers = {}
-    if len(found) > limit:
-        more = {"limit": limit, "before": found[limit - 1]["_id"], **({"fault": fault} if fault is not None else {})}
-        headers["Link"] = f'<{url_for("reading.list_matches", game=game, **more)}>; rel="next"'
-    return [explained(match) for match in found[:limit]], 200, headers
+    shown = [explained(match) for match in found[:limit]]
+    if len(found) <= limit:
+        return shown, 200, {}
+    last = found[limit - 1]["_id"]
+    return shown, 200, link(url_for("reading.list_matches", game=game, limit=limit, before=last, fault=fault))
 
 
 @reading.get("/games/<game>/<match_id>")
@@ -78,26 +79,24 @@ def show_contest(page: dict[str, Any], game: str, contest: str) -> tuple[dict[st
     """A contest: its ranking, best first, and its most recent matches, newest first, without turns"""
     storage = current_context().storage
     found = stored_contest(game, contest)
-    limit, before, void, fault = page["limit"], page["before"], page["void"], page["fault"]
+    limit, before, void, fault = page["limit"], page["before"], page["void"] == "true", page["fault"]
     check_before(before)
     # one match more than requested shows whether there is more
-    if void == "true" or fault is not None:
-        found_games = storage.games.of_contest(game, contest, limit + 1, before, void == "true", fault)
+    if void or fault is not None:
+        found_games = storage.games.of_contest(game, contest, limit + 1, before, void, fault)
         games: Sequence[tuple[str, Any]] = [(match["_id"], explained(match)) for match in found_games]
     else:
         games = listed().of_contest(game, contest, limit + 1, before)
-    answer = {
+    answer: dict[str, Any] = {
         "contest": contest_head(found),
         "bots": current_context().lookout.ranking(found),
         "games": [shown for _, shown in games[:limit]],
     }
-    headers = {}
-    if len(games) > limit:
-        more = {"limit": limit, "before": games[limit - 1][0], **({"void": void} if void == "true" else {})}
-        more |= {"fault": fault} if fault is not None else {}
-        answer["next"] = url_for("reading.show_contest", game=game, contest=contest, **more)
-        headers["Link"] = f'<{answer["next"]}>; rel="next"'
-    return answer, 200, headers
+    if len(games) <= limit:
+        return answer, 200, {}
+    more = {"limit": limit, "before": games[limit - 1][0], "void": "true" if void else None, "fault": fault}
+    answer["next"] = url_for("reading.show_contest", game=game, contest=contest, **more)
+    return answer, 200, link(answer["next"])
 
 
 def check_before(before: str | None) -> None:

@@ -23,6 +23,11 @@ FAULTS = ("none", "bot", "network", "server")
 LINK = {"Link": {"description": 'rel="next"', "schema": {"type": "string"}}}
 
 
+def link(address: str) -> dict[str, str]:
+    """The header that `LINK` describes."""
+    return {"Link": f'<{address}>; rel="next"'}
+
+
 def refused(rule: str, sentence: str) -> ValidationError:
     """The error that a field's check raises."""
     return ValidationError({"rule": rule, "sentence": sentence})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from battlebot.errors import EmbeddedError
@@ -45,32 +46,25 @@ def running_stores(settings: Settings) -> Settings:
 
     Raises EmbeddedError if no server runs there.
     """
-    from battlebot.embedded.folder import DataFolder, sockets_in_use
     from battlebot.embedded.mongod import mongod_uri
     from battlebot.embedded.valkey import valkey_url
 
     if settings.redis_url and settings.mongodb_uri:
         return settings
     data = settings.data.expanduser().absolute()
-    if (data / "mongod").is_dir() or (data / "valkey").is_dir():
-        try:
-            DataFolder(data).close()
-        except EmbeddedError:
-            # it is locked: a server runs
-            sockets = sockets_in_use(data)
-            if sockets is None:
-                raise
-            return replace(
-                settings,
-                redis_url=settings.redis_url or valkey_url(sockets),
-                mongodb_uri=settings.mongodb_uri or mongod_uri(sockets),
-            )
-    raise EmbeddedError(f"No Battlebot runs over {data}: start it, or set REDIS_URL and MONGODB_URI.")
+    was_used = (data / "mongod").is_dir() or (data / "valkey").is_dir()
+    sockets = _sockets_of_server(data) if was_used else None
+    if sockets is None:
+        raise EmbeddedError(f"No Battlebot runs over {data}: start it, or set REDIS_URL and MONGODB_URI.")
+    return replace(
+        settings,
+        redis_url=settings.redis_url or valkey_url(sockets),
+        mongodb_uri=settings.mongodb_uri or mongod_uri(sockets),
+    )
 
 
 @contextmanager
 def _with_mongodb(settings: Settings) -> Iterator[Settings]:
-    from battlebot.embedded.folder import DataFolder, sockets_in_use
     from battlebot.embedded.mongod import mongod_socket, mongod_uri
     from battlebot.embedded.stores import embedded_stores
 
@@ -81,14 +75,24 @@ def _with_mongodb(settings: Settings) -> Iterator[Settings]:
     if not (data / "mongod").is_dir():
         # a folder created by mistake would be an empty database, in which every check passes
         raise EmbeddedError(f"No Battlebot has kept anything in {data}: set MONGODB_URI or BATTLEBOT_DATA.")
+    sockets = _sockets_of_server(data)
+    if sockets is not None and mongod_socket(sockets).exists():
+        yield replace(settings, mongodb_uri=mongod_uri(sockets))
+        return
+    # a server that has no mongod uses the folder alone: this raises EmbeddedError
+    with embedded_stores(settings) as running:
+        yield running
+
+
+def _sockets_of_server(data: Path) -> Path | None:
+    """The folder of the sockets of the server that uses the data folder; None if none does. Raises EmbeddedError."""
+    from battlebot.embedded.folder import DataFolder, sockets_in_use
+
     try:
         DataFolder(data).close()
     except EmbeddedError:
-        # it is locked: a server runs, with its mongod
-        sockets = sockets_in_use(data)
-        if sockets is None or not mongod_socket(sockets).exists():
-            raise
-        yield replace(settings, mongodb_uri=mongod_uri(sockets))
-        return
-    with embedded_stores(settings) as running:
-        yield running
+        # it is locked: a server runs
+        if sockets := sockets_in_use(data):
+            return sockets
+        raise
+    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from datetime import UTC, datetime, timedelta
@@ -111,14 +110,10 @@ def _read(path: Path) -> str | None:
 
 
 def _write(path: Path, token: str) -> None:
-    fresh = path.with_suffix(".new")
+    from battlebot.embedded.folder import write_secret
+
     try:
-        fresh.unlink(missing_ok=True)
-        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
-            stream.write(token + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        fresh.replace(path)
+        write_secret(path, token)
     except OSError as error:
         raise EmbeddedError(f"The organiser's token cannot be written to {path}: {error.strerror}.") from error
 

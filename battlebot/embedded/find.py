@@ -6,6 +6,7 @@ import importlib.util
 import os
 import shutil
 import sys
+from fnmatch import fnmatchcase
 from importlib import metadata
 from pathlib import Path
 
@@ -33,22 +34,12 @@ def find_valkey() -> Path:
 
 def find_mimalloc() -> Path | None:
     """The memory allocator of the wheel `cmeel-mimalloc`, or None if it is not installed (it exists for Linux only)."""
-    try:
-        files = metadata.files("cmeel-mimalloc") or []
-    except metadata.PackageNotFoundError:
-        return None
-    found = (Path(str(file.locate())) for file in files if file.name == "libmimalloc.so")
-    return next((path for path in found if path.is_file()), None)
+    return _in_wheel("cmeel-mimalloc", "libmimalloc.so")
 
 
 def find_libcurl() -> Path | None:
     """The libcurl in the wheel `pycurl`, with its own libraries beside it; None if there is none."""
-    try:
-        files = metadata.files("pycurl") or []
-    except metadata.PackageNotFoundError:
-        return None
-    found = (Path(str(file.locate())) for file in files if file.name.startswith("libcurl-") and ".so" in file.name)
-    return next((path for path in found if path.is_file()), None)
+    return _in_wheel("pycurl", "libcurl-*.so*")
 
 
 def find_mongod() -> Path:
@@ -78,6 +69,16 @@ def find_nats() -> Path:
     if found:
         return Path(found)
     raise EmbeddedError("There is no nats-server for this machine: install one, or set NATS_URL to a running one.")
+
+
+def _in_wheel(wheel: str, name: str) -> Path | None:
+    """The file of an installed wheel whose name matches a pattern, None if there is none."""
+    try:
+        files = metadata.files(wheel) or []
+    except metadata.PackageNotFoundError:
+        return None
+    found = (Path(str(file.locate())) for file in files if fnmatchcase(file.name, name))
+    return next((path for path in found if path.is_file()), None)
 
 
 def _executable(path: Path) -> Path:

@@ -57,14 +57,8 @@ class DataFolder:
         path = self.path / "secret_key"
         try:
             if not path.exists():
-                # Written atomically: a truncated key would lock every bot out
-                fresh = path.with_suffix(".new")
-                fresh.unlink(missing_ok=True)
-                with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
-                    stream.write(secrets.token_hex(32) + "\n")
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                fresh.replace(path)
+                # a truncated key would lock every bot out
+                write_secret(path, secrets.token_hex(32))
             key = path.read_text().strip()
         except OSError as error:
             raise EmbeddedError(f"The secret key {path} cannot be read: {error.strerror}.") from error
@@ -78,6 +72,17 @@ class DataFolder:
         """Remove the sockets and release the lock. The data stay."""
         shutil.rmtree(self.sockets, ignore_errors=True)
         os.close(self._lock)
+
+
+def write_secret(path: Path, secret: str) -> None:
+    """Write a file (mode 0600) with the secret: all of it, or none if this is interrupted. Raises OSError."""
+    fresh = path.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+        stream.write(secret + "\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+    fresh.replace(path)
 
 
 def sockets_in_use(data: Path) -> Path | None:

@@ -11,23 +11,21 @@ from typing import Protocol
 import structlog
 
 from battlebot.arena.live.casual import CasualMatches
-from battlebot.arena.live.cutoff import CutOff
-from battlebot.arena.live.heartbeats import Heartbeats
-from battlebot.arena.live.mail import freed
-from battlebot.arena.live.queue import BY_A_TASK, Begun, Plays, Queues, Seats, Taken, Ticket, Waits
+from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.seats import has_seat
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
-from battlebot.arena.places import node_of
 from battlebot.config import Settings
 from battlebot.errors import Unavailable, UnknownGame
 from battlebot.matchmaking.doubts import Doubts, Judgement
+from battlebot.matchmaking.search import Search
 from battlebot.matchmaking.waiters import Waiter, Waiters
 from battlebot.redisio import keys
 from battlebot.rules.contract import Game
 from battlebot.runtime.background import in_background
 from battlebot.wire import closing
+from battlebot.wire.login import Login
 
 log = structlog.get_logger()
 
@@ -56,7 +54,6 @@ class Lobby:
     settings: Settings
     store: MatchStore
     queues: Queues
-    heartbeats: Heartbeats
     contests: ContestDoor
     casual: CasualMatches
     ask_pairing: Callable[[str, str], None]
@@ -64,17 +61,27 @@ class Lobby:
     arena: Arena
     _waiters: Waiters = field(default_factory=Waiters)
     _doubts: Doubts = field(init=False)
+    _search: Search = field(init=False)
     _ticks: int = 0
-    _late: list[Waiter] = field(default_factory=list)  # whose tickets could not be taken out of their queues
 
     def __post_init__(self) -> None:
         """Begins without doubts."""
         patience_s = 3 * self.settings.node_timeout_s
         # by then its absence has been judged, where its match can be read
         grace_s = self.settings.node_grace_s + self.settings.node_timeout_s
-        self._doubts = Doubts(self.store, self.heartbeats, CutOff(self.store.client), patience_s, grace_s)
+        self._doubts = Doubts(self.store, patience_s, grace_s)
+        self._search = Search(
+            registry=self.registry,
+            store=self.store,
+            queues=self.queues,
+            casual=self.casual,
+            ask_pairing=self.ask_pairing,
+            arena=self.arena,
+            waiters=self._waiters,
+            doubts=self._doubts,
+        )
 
-    def admit(self, player: Player, address: str) -> bool:
+    def admit(self, login: Login, address: str) -> bool:
         """Checks that the bot, connected from `address`, may wait where it wants to.
 
         Returns whether that is a contest that is over.
@@ -82,7 +89,6 @@ class Lobby:
         Raises UnknownGame if its game has been removed, ContestClosed, TooMany if it would open one contest too many,
         Unavailable.
         """
-        login = player.login
         if login.game not in self.registry:
             raise UnknownGame(f"There is no game {login.game!r} here any more.")
         if login.contest is None:
@@ -122,7 +128,7 @@ class Lobby:
             # it ended while the player played in it; only protocol 2 keeps sessions
             player.tell_over()
         # a kept connection is not broken
-        self._wait(player, look_for_seats=True, may_take=may_take, hold=not again)
+        self._search.wait(player, look_for_seats=True, may_take=may_take, hold=not again)
 
     def _resumes(self, player: Player, match_id: str) -> bool:
         """Gives the player its seat in the match that it asks for; returns False if it has none."""
@@ -130,7 +136,7 @@ class Lobby:
         if not self.arena.join(player, match_id):
             return False
         # first: a kept session that was told the end comes back while Redis is asked for anything
-        self._sits(player)
+        self._search.sits(player)
         if player.finished_matches:
             # so that no other connection of its bot, held back for this match, is told the end as well; without Redis
             # one may be, which is better than to send this one away
@@ -141,13 +147,13 @@ class Lobby:
     def look_again(self, player: Player) -> None:
         """Lets a player that still waits take an opponent along, if there is one. Raises Unavailable."""
         if player.place not in self._doubts and self._waiters.at([player.place]):
-            self._wait(player, look_for_seats=False)
+            self._search.wait(player, look_for_seats=False)
 
     def leave(self, player: Player) -> None:
         """Takes out a player that waits no more: its connection is gone, as the arena knows already."""
         waiter = self._waiters.remove(player)
         if waiter is not None:
-            self._take_out(waiter)
+            self._search.take_out(waiter)
 
     def tick(self) -> None:
         """Call every second: closes those who waited too long, tells Redis who still waits. Raises Unavailable.
@@ -157,9 +163,7 @@ class Lobby:
         self._ticks += 1
         if self._ticks % LOOKED_AT == 0:
             self._tell_who_missed_it()
-        late, self._late = self._late, []
-        for waiter in late:
-            self._take_out(waiter)
+        self._search.retry()
         overlooked = self._waiters.overlooked()
         places = self._waiters.in_turn({*self._doubts.places(), *overlooked})
         waiters = self._waiters.at(places)
@@ -175,7 +179,7 @@ class Lobby:
             # the lost answer may have said whose ticket was put back; in a contest the sweep asks for pairing
             self._waiters.overlook(one.place for one in waiters if one.player.login.contest is None)
             # or it was put back for one that has left meanwhile, whom nobody would look at again
-            self._late += [one for one in waiters if one.player.gone]
+            self._search.take_out_later(one for one in waiters if one.player.gone)
             raise
 
     def _ask_for(self, waiters: Sequence[Waiter], overlooked: Set[str]) -> None:
@@ -187,7 +191,7 @@ class Lobby:
             if place in self._doubts:
                 self._look_at_doubt(player)
             elif place in overlooked:
-                self._wait(player, look_for_seats=True)
+                self._search.wait(player, look_for_seats=True)
             else:
                 by_queue[waiter.queue].append(waiter)
         for name, waiting in by_queue.items():
@@ -199,7 +203,7 @@ class Lobby:
         judgement = self._doubts.judge(player, self.now_s())
         if judgement is Judgement.UNTOLD and self._is_told_the_end(player, match_id):
             return
-        self._wait(player, look_for_seats=True, hold_for=match_id if judgement is Judgement.IN_DOUBT else "")
+        self._search.wait(player, look_for_seats=True, hold_for=match_id if judgement is Judgement.IN_DOUBT else "")
 
     def _is_told_the_end(self, player: Player, match_id: str) -> bool:
         """Tells the player how the match ended, and releases it; returns False if another connection of its bot does.
@@ -209,95 +213,12 @@ class Lobby:
         claimed = self.store.claim_end(match_id, player.bot, player.place)
         if not claimed or not self.arena.join(player, match_id):
             return False
-        self._sits(player)
+        self._search.sits(player)
         return True
-
-    def _wait(
-        self,
-        player: Player,
-        *,
-        look_for_seats: bool,
-        may_take: bool = True,
-        hold: bool = False,
-        hold_for: str = "",
-    ) -> None:
-        login, waiter = player.login, Waiter.of(player)
-        by_task = login.contest is not None or not may_take
-        # a door that knows its players' connections takes seats over; only one that it cannot take is in doubt, such
-        # as one in a match that this node cannot read
-        in_doubt = hold and not (look_for_seats and player.traits.boards)
-        found = self.queues.wait(
-            waiter.queue,
-            waiter.ticket,
-            BY_A_TASK if by_task else self.registry[login.game].usual_players - 1,
-            look_for_seats=look_for_seats,
-            strangers_first=bool(player.traits.boards),
-            hold_if_playing=in_doubt,
-            hold_for=hold_for,
-        )
-        # a seat that is found may be none for this player, who is then held back on
-        if not isinstance(found, Plays | Seats):
-            self._doubts.dispel(waiter.place)
-        match found:
-            case Plays(match_id):
-                self._doubts.note(waiter.place, match_id)
-            case Seats(match_ids):
-                if not self._sits_down(player, match_ids):
-                    self._wait(player, look_for_seats=False, may_take=may_take, hold=hold, hold_for=hold_for)
-            case _ if player.table is not None or player.gone:
-                self._needs_no_match(waiter, found)
-            case Begun(match_id):
-                self.arena.look_for(match_id, player)
-            case Taken(others):
-                self._pair(waiter, others)
-            case Waits():
-                self._waits(waiter, found)
-
-    def _sits_down(self, player: Player, match_ids: Sequence[str]) -> bool:
-        """Gives the player the first of these seats that is still there for it; returns False if none is."""
-        # a door that knows its players by name finds held seats, too; elsewhere the seat was empty a moment ago: if
-        # it is no more, another connection of the bot has come for it
-        if_empty = not player.traits.boards
-        if not any(self.arena.join(player, match_id, if_empty=if_empty) for match_id in match_ids):
-            return False
-        self._sits(player)
-        return True
-
-    def _needs_no_match(self, waiter: Waiter, found: Begun | Taken | Waits) -> None:
-        """Takes out a player that is gone, or sits: the tick and its own `enter` may both have asked for it."""
-        self._sits(waiter.player)
-        if isinstance(found, Taken):
-            self._give_back(waiter, found.others)
-
-    def _pair(self, waiter: Waiter, others: Sequence[Ticket]) -> None:
-        waiting = [(one.bot, one.place) for one in (waiter.ticket, *others)]
-        game = self.registry[waiter.player.login.game]
-        self.casual.begin(game, waiting, waiter.queue, waiter.ticket.text)
-
-    def _waits(self, waiter: Waiter, found: Waits) -> None:
-        login = waiter.player.login
-        if found.ask_pairing and login.contest is not None:
-            self.ask_pairing(login.game, login.contest)
-        elif found.left_out:
-            self._waiters.overlook([waiter.place])
-
-    def _give_back(self, waiter: Waiter, others: Sequence[Ticket]) -> None:
-        """Gives back tickets taken along by a player that needs no match; other nodes are told by a letter."""
-        try:
-            self.queues.give_back(waiter.ticket, others)
-            for other in others:
-                node = node_of(other.place)
-                if node == self.arena.node:
-                    self._wait_on(other.place)
-                else:
-                    self.store.post(node, freed(other.place))
-        except Unavailable as error:
-            # the tickets are held for a while, then the ticks of their nodes put them back
-            log.warning("tickets.given_back_late", bot=waiter.ticket.bot, error=str(error))
 
     def on_freed(self, place: str) -> None:
         """Has the player at `place` wait on: another node took its ticket along and needs no match. Returns at once."""
-        in_background(self._freed, place)
+        in_background(self._search.freed, place)
 
     def on_over(self, game: str, contest: str) -> None:
         """Tells the players who wait in the contest, or come to it, that it is over."""
@@ -314,17 +235,6 @@ class Lobby:
             if self.contests.is_over(login.game, login.contest):
                 player.tell_over()
 
-    def _freed(self, place: str) -> None:
-        try:
-            self._wait_on(place)
-        except Unavailable as error:
-            # the tick puts it back
-            log.warning("tickets.given_back_late", place=place, error=str(error))
-
-    def _wait_on(self, place: str) -> None:
-        for waiter in self._waiters.at([place]):
-            self._wait(waiter.player, look_for_seats=False)
-
     def _say_again(self, name: str, waiters: list[Waiter]) -> None:
         # earlier chunks took time: a player given a match meanwhile may already wait at another place
         waiters = [waiter for waiter in waiters if not waiter.has_moved_on]
@@ -335,18 +245,12 @@ class Lobby:
                 # it was held for a match that never began, or Redis lost it: others may have come meanwhile
                 self._waiters.overlook([player.place])
             if player.table is not None or player.gone:
-                self._sits(player)
+                self._search.sits(player)
             elif match_id is not None:
                 self.arena.look_for(match_id, player)
             elif empty_seat and self.queues.leave(name, waiter.ticket):
                 # only a player that has left the queue may sit down elsewhere
-                self._wait(player, look_for_seats=True)
-
-    def _take_out(self, waiter: Waiter) -> None:
-        try:
-            self.queues.leave(waiter.queue, waiter.ticket)
-        except Unavailable:
-            self._late.append(waiter)
+                self._search.wait(player, look_for_seats=True)
 
     def _close_the_lonely(self, waiters: Sequence[Waiter]) -> bool:
         """Closes those who waited too long; returns whether there were any to look at."""
@@ -360,8 +264,3 @@ class Lobby:
                 self._waiters.remove(player)
                 player.channel.close(closing.NOBODY_CAME)
         return bool(lonely)
-
-    def _sits(self, player: Player) -> None:
-        """Takes out a player that has a seat: its ticket, which the tick may have put back, must not win it another."""
-        self._waiters.remove(player)
-        self._take_out(Waiter.of(player))

@@ -8,7 +8,6 @@ when its own call is answered. Turns have lines of their own (`turns`).
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable, Sequence
 from importlib.resources import files
 from typing import Any, Protocol
@@ -77,11 +76,6 @@ class Gate(Protocol):
         """Opens it."""
 
 
-def shut_gate() -> Gate:
-    """Returns a shut gate for threads."""
-    return threading.Semaphore(0)
-
-
 class _Call:
     __slots__ = ("answer", "arguments", "gate", "keys", "leads", "script")
 
@@ -98,7 +92,7 @@ class GroupedScripts(Scripts):
     `new_gate` makes the gates of callers that wait: a gate for greenlets costs less than one for threads.
     """
 
-    def __init__(self, client: redis.Redis, new_gate: Callable[[], Gate] = shut_gate) -> None:
+    def __init__(self, client: redis.Redis, new_gate: Callable[[], Gate]) -> None:
         super().__init__(client)
         self._new_gate = new_gate
         self._connection = TransactionConnection(client)

@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from battlebot.referee import ending
-from battlebot.referee.events import Turned
+from battlebot.referee.events import Reconfigured, Turned
 from battlebot.referee.match import Fault, Limits, Match, Reason, Seat, Verdict
 from battlebot.referee.telling import told_all
 from battlebot.rules.contract import Game, State
@@ -88,12 +88,12 @@ def forfeited(game: Game, match: Match, seat: Seat, cause: Any, thinking_s: floa
     return Step(match, told_all(game, match, {**turn, "valid": True}), recorded)
 
 
-def reconfigured(game: Game, match: Match, options: dict[str, Any], now_s: float) -> Step:
+def reconfigured(game: Game, match: Match, event: Reconfigured, now_s: float) -> Step:
     """Changes the options of a match; returns it unchanged if the game refuses them.
 
     A change in the pause before the bots are asked gives them a new question: answers to the one before do not count.
     """
-    asked = not _is_pause(game, match, now_s)
+    asked, options = not _is_pause(game, match, now_s), event.options
     turn = {"player": None, "time": int(now_s * 1000), "options": options, "asked": asked}
     try:
         state = game.configure(match.state, options, asked)

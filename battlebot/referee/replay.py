@@ -39,13 +39,18 @@ def check_match(game: Game, record: Record) -> list[Finding]:
 
 def states(game: Game, record: Record) -> Iterator[dict[str, Any]]:
     """Yields the state before the first turn of a stored match and after each turn. Raises what the game raises."""
-    about = record["match"]
-    state = game.initial_state(record["players"], about["seed"], about["options"])
-    marks = {number: mark for mark in MARKS for number in about.get(mark, ())}
+    state, marks = _begun(game, record)
     yield state
     for number, turn in enumerate(record["turns"], start=1):
         state = entered(game, state, turn, marks.get(number))
         yield state
+
+
+def _begun(game: Game, record: Record) -> tuple[dict[str, Any], dict[int, str]]:
+    """Returns the first state, and number -> mark of those entries in `turns` that are no turn of a bot."""
+    about = record["match"]
+    state = game.initial_state(record["players"], about["seed"], about["options"])
+    return state, {number: mark for mark in MARKS for number in about.get(mark, ())}
 
 
 def finding(code: str, sentence: str) -> Finding:
@@ -88,12 +93,10 @@ def _counts(record: Record) -> Iterator[Finding]:
 
 
 def _replayed(game: Game, record: Record) -> Iterator[Finding]:
-    about = record["match"]
-    if about["evidence"].get("event") == BEGINNING:
+    if record["match"]["evidence"].get("event") == BEGINNING:
         # the game failed to make a state that could be compared
         return
-    state = game.initial_state(record["players"], about["seed"], about["options"])
-    marks = {number: mark for mark in MARKS for number in about.get(mark, ())}
+    state, marks = _begun(game, record)
     for number, turn in enumerate(record["turns"], start=1):
         mark = marks.get(number)
         if state["complete"]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import ModuleType
 
 from battlebot.errors import UnknownGame
-from battlebot.rules.contract import RAISED_OUTSIDE, Game, game_from_module
+from battlebot.rules.contract import RAISED_OUTSIDE, Game
+from battlebot.rules.module import game_from_module
 from battlebot.rules.option import bad_game
 from battlebot.rules.probe import probe
 

@@ -6,7 +6,6 @@ Runs on greenlets in a worker. The commit decides which answer counts, so a ques
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -25,6 +24,7 @@ from battlebot.referee.match import Match, Seat
 from battlebot.rules.contract import RAISED, Game
 from battlebot.stateless.asking import Askers, Failure, Question, Reply
 from battlebot.stateless.health import Health
+from battlebot.stateless.unrated import Unrated
 
 log = structlog.get_logger()
 
@@ -46,42 +46,6 @@ class Outcome(NamedTuple):
     unfinished: bool = False
     away: Sequence[str] = ()
     waits: bool = False
-
-
-class Unrated:
-    """A worker's places for asking in unrated matches, and the line for them.
-
-    Anybody may begin any number of these, of bots that take their time: they would have all of a worker's greenlets.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._free = most
-        self._line = deque[Lease]()
-
-    def enter(self, lease: Lease) -> bool:
-        """Takes a place; returns False if there is none: then the match is in line."""
-        if not self._free:
-            self._line.append(lease)
-            return False
-        self._free -= 1
-        return True
-
-    def leave(self) -> Lease | None:
-        """Gives a place up, to the match that is returned if one is in line."""
-        if self._line:
-            return self._line.popleft()
-        self._free += 1
-        return None
-
-    @property
-    def are_sought(self) -> bool:
-        """Returns whether matches are in line."""
-        return bool(self._line)
-
-    def give_up(self) -> list[Lease]:
-        """Returns the line, which ends."""
-        line, self._line = list(self._line), deque()
-        return line
 
 
 class Stretches:
@@ -253,22 +217,25 @@ class Stretches:
             self._asked.difference_update(asked)
             if not all(one.ready() for one in asked):
                 gevent.killall([one for one in asked if not one.ready()], block=False)
-        events, away = [], []
-        for seat, question, one in zip(seats, questions, asked, strict=True):
-            reply = one.value
-            if isinstance(reply, Reply):
-                event = _event(game, match, seat, reply)
-                if isinstance(event, GaveUp) and reply.failure is None:
-                    # an answer, but not a valid turn: its owner must be told
-                    reply = replace(reply, failure=Failure("invalid-turn", event.sentence))
-                if match.rated:
-                    # otherwise anybody who knows a bot's url could have it paused, or fill Redis with other urls
-                    self._health.note(question, reply)
-                if event is not None:
-                    events.append(event)
-                if reply.failure is not None and reply.failure.away:
-                    away.append(question.address)
-        return events, away
+        replies = [
+            (seat, question, one.value)
+            for seat, question, one in zip(seats, questions, asked, strict=True)
+            if isinstance(one.value, Reply)
+        ]
+        heard = [self._heard(game, match, *each) for each in replies]
+        away = [question.address for _, question, reply in replies if reply.failure is not None and reply.failure.away]
+        return [event for event in heard if event is not None], away
+
+    def _heard(self, game: Game, match: Match, seat: Seat, question: Question, reply: Reply) -> Event | None:
+        """Returns the event of a reply, None for a failure of the server; notes how the bot does."""
+        event = _event(game, match, seat, reply)
+        if isinstance(event, GaveUp) and reply.failure is None:
+            # an answer, but not a valid turn: its owner must be told
+            reply = replace(reply, failure=Failure("invalid-turn", event.sentence))
+        if match.rated:
+            # otherwise anybody who knows a bot's url could have it paused, or fill Redis with other urls
+            self._health.note(question, reply)
+        return event
 
 
 def _question(game: Game, match: Match, seat: Seat) -> Question:

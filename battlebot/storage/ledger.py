@@ -15,7 +15,7 @@ from pymongo.errors import DuplicateKeyError
 from battlebot.contests.contest import Contest
 from battlebot.storage.audit import Note
 from battlebot.storage.contests import Change, Changed, Contests
-from battlebot.storage.meetings import Meetings, pair_key, reservations
+from battlebot.storage.meetings import Meeting, Meetings
 from battlebot.storage.mongo import mongo_errors, transaction
 from battlebot.storage.moves import COUNTS, SCORED, counted, counted_by_pair, pair_moves, standing_moves
 from battlebot.storage.voids import VoidCause, Voids
@@ -54,15 +54,16 @@ class Ledger:
         self._contests = contests
         self._voids = voids
 
-    def reserve(self, contest: Contest, wanted: Sequence[Mapping[str, Any]]) -> set[str] | None:
-        """Inserts meetings in the shape that `reservations` takes; returns the match ids that were inserted.
+    def reserve(self, contest: Contest, wanted: Sequence[Meeting]) -> set[str] | None:
+        """Inserts meetings whose matches are about to begin; returns the ids of those matches that were inserted.
 
         Somebody else had reserved the others. Reserves nothing and returns None unless the contest is running and as it
         was read: so whoever pauses, ends or changes a contest finds all reservations, and none follow. Raises
         Unavailable.
         """
         game, name = contest.where
-        documents = reservations(game, name, wanted)
+        now = datetime.now(UTC)
+        documents = [meeting.document(game, name, state="open", at=now) for meeting in wanted]
 
         def in_transaction(session: ClientSession) -> set[str] | None:
             if not self._contests.hold(session, contest):
@@ -127,40 +128,21 @@ class Ledger:
             stored = self._games.find_one({**where, "match.void": True}, {"_id": 1})
         return stored is not None or self._voids.has(game, contest, match_id)
 
-    def absent(self, contest: Contest, meeting: Mapping[str, Any], victor: str | None) -> bool:
-        """Closes a meeting `{match, bots, n, round, together?}` that did not take place.
+    def absent(self, contest: Contest, meeting: Meeting, victor: str | None) -> bool:
+        """Closes a meeting that did not take place.
 
         `victor`: the bot that was there, if one was. If the contest's absences count as void, no standings move.
         Returns False and changes nothing if the meeting's number is taken, or unless the contest is running and as it
         was read. Raises Unavailable.
         """
-        bots = list(meeting["bots"])
-        document = {
-            "_id": meeting["match"],
-            "game": contest.game,
-            "contest": contest.name,
-            "pair": pair_key(bots, meeting.get("together", False)),
-            "n": meeting["n"],
-            "round": meeting["round"],
-            "bots": bots,
-            "first": bots[0],
-            "state": "absent",
-            "counts": contest.absent_counts,
-            "victor": victor,
-            "at": datetime.now(UTC),
-        }
-        result = {
-            "game": contest.game,
-            "contest": contest.name,
-            "players": bots,
-            "victor": victor,
-            "absent": True,
-        }
+        game, name = contest.where
+        state = {"state": "absent", "counts": contest.absent_counts, "victor": victor, "at": datetime.now(UTC)}
+        result = {"game": game, "contest": name, "players": meeting.bots, "victor": victor, "absent": True}
 
         def in_transaction(session: ClientSession) -> bool:
             if not self._contests.hold(session, contest):
                 return False
-            self._meetings.insert_one(document, session=session)
+            self._meetings.insert_one(meeting.document(game, name, **state), session=session)
             if contest.absent_counts == "loss":
                 self._standings.bulk_write(standing_moves([result]), session=session)
                 self._pairs.bulk_write(pair_moves([result]), session=session)

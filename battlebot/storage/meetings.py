@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import combinations
 from typing import Any
@@ -31,27 +32,32 @@ def in_time(row: Mapping[str, Any]) -> tuple[datetime, str]:
     return row["at"], row["_id"]
 
 
-def reservations(game: str, contest: str, wanted: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The documents of meetings `{match, bots: [first mover, ...], n, round?, together?}` that are to be reserved.
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """The `n`-th meeting of these bots, the first mover first; `match` is the id of its match, if that is played.
 
-    `together`: everybody in the contest takes part.
+    `round`: 0 in formats without rounds. `together`: everybody in the contest takes part.
     """
-    now = datetime.now(UTC)
-    return [
-        {
-            "_id": row["match"],
+
+    match: str
+    bots: Sequence[str]
+    n: int
+    round: int = 0
+    together: bool = False
+
+    def document(self, game: str, contest: str, **state: Any) -> dict[str, Any]:
+        """The meeting of a contest as it is stored, with the fields that tell its state."""
+        return {
+            "_id": self.match,
             "game": game,
             "contest": contest,
-            "pair": pair_key(row["bots"], row.get("together", False)),
-            "n": row["n"],
-            "round": row.get("round", 0),
-            "bots": list(row["bots"]),
-            "first": row["bots"][0],
-            "state": "open",
-            "at": now,
+            "pair": pair_key(self.bots, self.together),
+            "n": self.n,
+            "round": self.round,
+            "bots": list(self.bots),
+            "first": self.bots[0],
+            **state,
         }
-        for row in wanted
-    ]
 
 
 class Meetings:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from battlebot.arena.node.player import Player
+from battlebot.wire.login import Login
 
 
 class WaitingRoom(Protocol):
     """Where players wait for a match."""
 
-    def admit(self, player: Player, address: str) -> bool:
+    def admit(self, login: Login, address: str) -> bool:
         """Checks that the bot, connected from `address`, may wait where it wants to.
 
         Returns whether that is a contest that is over.

@@ -12,16 +12,16 @@ import structlog
 
 from battlebot.arena.live.turnedaway import Knock, Proof
 from battlebot.arena.names.directory import Directory
-from battlebot.arena.node.player import Player
+from battlebot.arena.node.player import Player, Terms
 from battlebot.arena.node.service import Arena
 from battlebot.arena.places import Traits
 from battlebot.config import Settings
-from battlebot.errors import BadMessage, BattlebotError, LoginFailed, Refused, TooMany, Unavailable, UnknownGame
+from battlebot.errors import BadMessage, LoginFailed, Refused, TooMany, Unavailable, UnknownGame
 from battlebot.runtime.lag import Lag
 from battlebot.transports.connection import Connection, Frame, Gone
 from battlebot.transports.limits import Places, Rate
 from battlebot.transports.ports import WaitingRoom
-from battlebot.transports.stays import OURS, Stays
+from battlebot.transports.stays import OURS, Stays, epoch_of
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
 from battlebot.wire.jsontext import decode_object, encode
@@ -35,7 +35,7 @@ class Pump:
     """The conversations of a node and what they share; `converse` runs one."""
 
     def __init__(self, settings: Settings, directory: Directory, lobby: WaitingRoom, arena: Arena, lag: Lag) -> None:
-        self._lag = lag
+        self._terms = Terms(lag, self._released)
         self._settings = settings
         self._directory = directory
         self._lobby = lobby
@@ -97,24 +97,23 @@ class Pump:
             return
         player, channel = logged_in
         try:
-            with self._per_bot.hold(player.bot), self._turning_away(player):
+            with self._per_bot.hold(player.bot), self._turning_away(player.let_in.knock, player.let_in.came_s):
                 self._take_part(connection, player, channel)
         finally:
             self._stays.count(player)
 
     @contextmanager
-    def _turning_away(self, player: Player) -> Iterator[None]:
+    def _turning_away(self, knock: Knock, came_s: float) -> Iterator[None]:
         """Notes that the bot was turned away if the `with` block raises Unavailable; the bot will come back."""
         try:
             yield
         except Unavailable:
-            self._stays.turn_away(player)
+            self._stays.turn_away(knock, came_s)
             raise
 
     def _take_part(self, connection: Connection, player: Player, channel: _GivingBack) -> None:
         with self._stays.of(player, channel):
             self._lobby.enter(player)
-            channel.rate = Rate(self._settings.max_messages_per_s)
             self._listen(connection, player, channel.rate)
 
     def _log_in(self, connection: Connection) -> tuple[Player, _GivingBack] | None:
@@ -125,40 +124,45 @@ class Pump:
         """
         salt = new_secret()
         connection.send(encode({"salt": salt}))
-        frame, left_s = None, self._lag.deadline(self._settings.login_timeout_s)
-        while frame is None and (wait_s := left_s()) > 0:
-            frame = connection.receive(wait_s)
-        came_s = time.monotonic() if frame is None else frame.received_s
+        frame = self._login_of(connection)
+        received_s = time.monotonic() if frame is None else frame.received_s
         try:
             knock, proves = self._look_up(frame, salt, connection.address)
             login = knock.login
-            traits = Traits(stays=login.keep)
-            channel = _GivingBack(connection)
-            player = Player(login, channel, str(next(self._numbers)), self._lag, self._released, traits)
-            player.knock, player.proves = knock, proves
-            player.came_s = arrived_s = time.time() - (time.monotonic() - came_s)
-            with self._turning_away(player):
-                is_over = self._lobby.admit(player, connection.address)
+            with self._turning_away(knock, epoch_of(received_s)):
+                is_over = self._lobby.admit(login, connection.address)
         except UnknownGame as error:
             # for its matches it may be put back, or be at another node: no refusal, after which a bot would end
             log.warning("login.without_game", address=connection.address, error=str(error))
             connection.close(closing.UNAVAILABLE)
             return None
         except Refused as error:
-            self._stays.refuse(connection.address, came_s)
+            self._stays.refuse(connection.address, received_s)
             log.info("login.failed", address=connection.address, code=error.code)
-            self._refuse(connection, error, Closing(1008, error.code, "authentication failed"))
+            connection.send(encode(authentication_failed(str(error), error.code)))
+            connection.close(Closing(1008, error.code, "authentication failed"))
             return None
-        player.came_s = self._stays.let_in(login, came_s, arrived_s)
+        let_in = self._stays.let_in(knock, proves, received_s)
         if self._stays.draining:
             # it logged in too late to be among the players that the drain sends away
             connection.close(closing.RESTARTING)
             return None
         connection.send(encode(authentication_ok(login)))
+        channel = _GivingBack(connection, Rate(self._settings.max_messages_per_s))
+        player = Player(let_in, channel, str(next(self._numbers)), self._terms, Traits(stays=login.keep))
         if is_over:
             player.tell_over()
         log.info("login.accepted", bot=player.bot, game=login.game, contest=login.contest, protocol=login.protocol)
         return player, channel
+
+    def _login_of(self, connection: Connection) -> Frame | None:
+        """Returns the first frame, which should be a login; None if none came in time. Raises Gone."""
+        left_s = self._terms.lag.deadline(self._settings.login_timeout_s)
+        while (wait_s := left_s()) > 0:
+            frame = connection.receive(wait_s)
+            if frame is not None:
+                return frame
+        return None
 
     def _look_up(self, frame: Frame | None, salt: str, address: str) -> tuple[Knock, Proof]:
         if frame is None:
@@ -168,10 +172,6 @@ class Pump:
         knock = Knock(Login.decode(frame.text, self._settings.max_nesting), address, salt)
         with self._stays.looking_up(knock, frame.received_s):
             return knock, self._directory.check(knock.login, salt)
-
-    def _refuse(self, connection: Connection, error: BattlebotError, reason: Closing) -> None:
-        connection.send(encode(authentication_failed(str(error), error.code)))
-        connection.close(reason)
 
     def _listen(self, connection: Connection, player: Player, rate: Rate) -> None:
         while True:
@@ -206,19 +206,18 @@ def _complain(player: Player, error: Unavailable) -> None:
 
 
 class _GivingBack:
-    """The player's channel: each message to the bot allows one more from it.
+    """The player's channel: each message to the bot allows one more from it, by `rate`.
 
     `dismissed`: the server closed it for a reason of its own, through no fault of the bot.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, rate: Rate) -> None:
         self._connection = connection
-        self.rate: Rate | None = None
+        self.rate = rate
         self.dismissed = False
 
     def send(self, text: str, on_written: Callable[[float], None] | None = None) -> None:
-        if self.rate is not None:
-            self.rate.give_back()
+        self.rate.give_back()
         self._connection.send(text, on_written)
 
     @property

@@ -10,8 +10,8 @@ from typing import Protocol
 import gevent
 import structlog
 
-from battlebot.arena.live.turnedaway import Knock
-from battlebot.arena.node.player import Channel, Player
+from battlebot.arena.live.turnedaway import Knock, Proof
+from battlebot.arena.node.player import Channel, LetIn, Player
 from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
@@ -57,23 +57,23 @@ class Stays:
         gevent.sleep(max(self._relogin_backoff.delay_s(peer), received_s + REFUSED_AFTER_S - time.monotonic()))
         self._relogin_backoff.fruitless(peer)
 
-    def let_in(self, login: Login, received_s: float, arrived_s: float) -> float:
-        """Delays a bot that keeps logging in; returns the moment (epoch) from which it counts as connected.
+    def let_in(self, knock: Knock, proves: Proof | None, received_s: float) -> LetIn:
+        """Delays a bot that keeps logging in; its login arrived at `received_s` (monotonic).
 
-        Its login arrived at `received_s` (monotonic), which is `arrived_s` (epoch). The delay is the bot's own fault
-        and charged to it: the moment is later by that much. If the server turned the bot away shortly before, when it
-        wanted to play there, the moment is earlier instead, by the time for which it was kept out.
+        The delay is the bot's own fault and charged to it: the moment from which it counts as connected is later by
+        that much. If the server turned the bot away shortly before, when it wanted to play there, the moment is earlier
+        instead, by the time for which it was kept out.
         """
-        delay_s = self._relogin_backoff.delay_s(login.bot_id)
+        arrived_s, delay_s = epoch_of(received_s), self._relogin_backoff.delay_s(knock.login.bot_id)
         gevent.sleep(delay_s)
-        away_s = self._turned_away_here.let_in(_wanted(login), arrived_s)
-        return arrived_s - away_s if away_s else arrived_s + min(delay_s, time.monotonic() - received_s)
+        away_s = self._turned_away_here.let_in(_wanted(knock.login), arrived_s)
+        came_s = arrived_s - away_s if away_s else arrived_s + min(delay_s, time.monotonic() - received_s)
+        return LetIn(knock, proves, came_s)
 
-    def turn_away(self, player: Player) -> None:
-        """Notes that the server could not let the player in: the time since it came is not charged to the bot."""
-        assert player.came_s is not None
-        self._turned_away_here.note(_wanted(player.login), player.came_s)
-        self._arena.turned_away(player.knock, player.came_s)
+    def turn_away(self, knock: Knock, came_s: float) -> None:
+        """Notes that the server could not let a bot in: the time since it came, at `came_s` (epoch), is not charged."""
+        self._turned_away_here.note(_wanted(knock.login), came_s)
+        self._arena.turned_away(knock, came_s)
 
     @contextmanager
     def looking_up(self, knock: Knock, received_s: float) -> Iterator[None]:
@@ -84,7 +84,7 @@ class Stays:
         try:
             yield
         except Unavailable:
-            self._arena.turned_away(knock, time.time() - (time.monotonic() - received_s))
+            self._arena.turned_away(knock, epoch_of(received_s))
             raise
 
     def count(self, player: Player) -> None:
@@ -166,6 +166,11 @@ class Stays:
         self._arena.opening.drain()
         log.info("node.drains", players=len(self.players))
         return [gevent.spawn(send_away, player) for player in self.players]
+
+
+def epoch_of(moment_s: float) -> float:
+    """Returns a moment of the monotonic clock as a time (epoch)."""
+    return time.time() - (time.monotonic() - moment_s)
 
 
 def _enter_after(rest_s: float, player: Player, enter: Callable[[Player], None]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
 from functools import partial
 
 import gevent
@@ -13,13 +12,12 @@ from gevent import socket
 from gevent.server import StreamServer
 
 from battlebot.arena.names.directory import Directory
-from battlebot.arena.names.presence import Holder, Presence
-from battlebot.arena.node.player import Player
+from battlebot.arena.names.presence import Holder
+from battlebot.arena.node.player import Player, Terms
 from battlebot.arena.node.service import Arena
 from battlebot.arena.places import connection_at
 from battlebot.config import Settings
 from battlebot.errors import BadMessage, TooMany, Unavailable
-from battlebot.runtime.background import in_background
 from battlebot.runtime.lag import Lag
 from battlebot.transports.connection import Gone
 from battlebot.transports.limits import Places, Rate
@@ -27,6 +25,7 @@ from battlebot.transports.ports import WaitingRoom
 from battlebot.transports.stays import Stays
 from battlebot.transports.tcp_frames import TcpConnection
 from battlebot.transports.tcp_guest import Guest
+from battlebot.transports.tcp_guests import Guests
 from battlebot.transports.tcp_login import Logins
 from battlebot.wire.addresses import household
 from battlebot.wire.closing import RESTARTING, TAKEN_OVER
@@ -34,42 +33,32 @@ from battlebot.wire.duel import GAME, Error, FindOpponent, MakeMove, Ok, decode_
 
 log = structlog.get_logger()
 
-NOTE_ONLINE_S = 30.0  # between two notes of how long players have been online
 BACKLOG = 1024
 ACCEPTED_AT_ONCE = 16  # connections in one round of the hub, as in embedded/webworker.py: those who play go first
 UNREADABLE = "x and y must be whole numbers."
 
 
 class TcpDoor:
-    """The conversations of a node at this door; `serve` opens it.
-
-    `attendance(stays)` notes of each `(name, since_ms, seconds)` that the connection that began at `since_ms` (epoch)
-    has lasted `seconds` so far; it may raise Unavailable.
-    """
+    """The conversations of a node at this door; `serve` opens it."""
 
     def __init__(
         self,
         settings: Settings,
         directory: Directory,
-        names: Presence,
+        guests: Guests,
         lobby: WaitingRoom,
         arena: Arena,
         lag: Lag,
-        attendance: Callable[[Sequence[tuple[str, int, float]]], None],
     ) -> None:
         self._settings = settings
-        self._names = names
+        self._guests = guests
         self._lobby = lobby
         self._arena = arena
-        self._lag = lag
-        self._attendance = attendance
+        self._terms = Terms(lag, self._released, unforgiving=True)
         self._numbers = itertools.count(1)
         self._per_address = Places(settings.max_connections_per_address, "address")
         self._stays = Stays(settings, lobby, arena)
         self._logins = Logins(settings, directory, self._stays, lag)
-        self._guests: dict[Player, Guest] = {}
-        self._given_up: list[Holder] = []
-        self._noted_s = time.monotonic()
         self._server: StreamServer | None = None
         self.connections = 0
 
@@ -92,41 +81,19 @@ class TcpDoor:
             self._server.stop_accepting()
         gevent.joinall(sent_away)
 
-    def expel(self, connection: str) -> None:
-        """Closes `connection` (`node/number`), if it is here: another one has taken its name."""
-        for player, guest in list(self._guests.items()):
-            if guest.holder.connection == connection and not player.gone:
-                log.info("tcp.taken_over", bot=guest.name)
-                # it may be about to take a seat, which now belongs to the later connection
-                player.gone = True
-                guest.close(TAKEN_OVER)
-
     def tick(self) -> None:
         """Call every second: makes up for lost letters, and notes who is online. Raises Unavailable."""
-        given_up, self._given_up = self._given_up, []
-        for holder in given_up:
-            self._give_up(holder)
-        guests = list(self._guests.items())
-        answers = self._names.confirm([guest.holder for _, guest in guests])
-        for (player, guest), (own, match_id) in zip(guests, answers, strict=True):
-            if player not in self._guests:
-                # it left meanwhile: its name may have been given up first, and then been confirmed
-                self._given_up.append(guest.holder)
-            elif not own:
-                guest.close(TAKEN_OVER)
-            elif match_id is not None and _lacks_seat(player, guest):
+        for player, guest, match_id in self._guests.look():
+            if _lacks_seat(player, guest):
                 gevent.spawn(self._seat, player, guest, match_id)
-        if time.monotonic() - self._noted_s >= NOTE_ONLINE_S:
-            self._noted_s = time.monotonic()
-            self._names.drop_dead()
-            self._note(*(guest for _, guest in guests))
+        self._guests.note_online()
 
     def _released(self, player: Player) -> None:
         """Tells a player whose boards against an opponent are over that it is free.
 
         Also if the second board falls away because the opponent plays one match only.
         """
-        guest = self._guests.get(player)
+        guest = self._guests.of(player)
         if guest is not None and not player.gone:
             guest.free()
 
@@ -154,52 +121,49 @@ class TcpDoor:
         caller = self._logins.of(connection)
         if caller is None:
             return
-        login, received_s, passwordless = caller.knock.login, caller.received_s, caller.proves is None
-        came_s = self._stays.let_in(login, received_s, time.time() - (time.monotonic() - received_s))
+        let_in = self._stays.let_in(caller.knock, caller.proves, caller.received_s)
         if self._stays.draining:
             # closed without a message, like those who connect now
             return
-        number = f"t{next(self._numbers)}"
-        holder = Holder(login.bot_id, connection_at(self._arena.node, number), int(time.time() * 1000), passwordless)
+        number, name, passwordless = f"t{next(self._numbers)}", caller.knock.login.bot_id, caller.proves is None
+        holder = Holder(name, connection_at(self._arena.node, number), int(time.time() * 1000), passwordless)
         guest = Guest(connection, holder, Rate(self._settings.max_messages_per_s))
-        player = Player(login, guest, number, self._lag, self._released, guest.traits, unforgiving=True)
-        player.knock, player.proves, player.came_s = caller.knock, caller.proves, came_s
+        player = Player(let_in, guest, number, self._terms, guest.traits)
         try:
             self._stay(player, guest)
         except Unavailable:
             # only now, because until `_stay` has cleaned up the client does not learn that it is turned away
             if not guest.settled:
-                self._stays.turn_away(player)
+                self._stays.turn_away(let_in.knock, let_in.came_s)
             raise
 
     def _stay(self, player: Player, guest: Guest) -> None:
-        self._guests[player] = guest
-        give_up = self._give_up
+        self._guests.add(player, guest)
+        wait = True
         try:
             with self._stays.of(player, guest):
                 self._take_part(player, guest)
         except Unavailable:
             # who is turned away, as Redis hangs, learns it without waiting for Redis again
-            give_up = partial(in_background, self._give_up)
+            wait = False
             raise
         finally:
-            del self._guests[player]
-            give_up(guest.holder)
-            self._note(guest)
+            self._guests.remove(player, wait)
             self._stays.count(player)
 
     def _take_part(self, player: Player, guest: Guest) -> None:
-        claimed = self._names.claim(guest.holder)
-        if claimed.before is not None:
-            # a connection of this node is closed at once; the letter, which may be late, is for other nodes
-            self.expel(claimed.before.connection)
+        matches = self._guests.claim(guest)
         log.info("login.accepted", bot=guest.name, game=GAME, door="tcp", passwordless=guest.holder.passwordless)
         guest.connection.send(Ok())
         guest.resumes = True
-        if not any(self._take_seat(player, match_id) for match_id in claimed.matches):
+        if not any(self._take_seat(player, match_id) for match_id in matches):
             guest.resumes = False
             guest.free()
         guest.settled = True
+        self._serve(player, guest)
+
+    def _serve(self, player: Player, guest: Guest) -> None:
+        """Does what the client asks for until its connection is gone: then raises Gone."""
         while True:
             packet = guest.connection.receive(None)
             if packet is None:
@@ -235,8 +199,7 @@ class TcpDoor:
             guest.connection.close(Error("name-taken", sentence), "name-taken")
             return
         with guest.seating:
-            [(own, _)] = self._names.confirm([guest.holder])
-            if not own:
+            if not self._guests.is_own(guest):
                 guest.close(TAKEN_OVER)
             elif not player.gone:
                 self._enter(player)
@@ -248,7 +211,7 @@ class TcpDoor:
             gevent.spawn_later(delay_s, self._look_again, player)
 
     def _look_again(self, player: Player) -> None:
-        guest = self._guests.get(player)
+        guest = self._guests.of(player)
         if guest is None or player.gone:
             return
         try:
@@ -286,21 +249,6 @@ class TcpDoor:
         # empty the seat before closing: the player may be back before this connection is closed
         self._arena.orphaned(player, RESTARTING.slug)
         player.channel.close(RESTARTING)
-
-    def _give_up(self, holder: Holder) -> None:
-        try:
-            self._names.give_up(holder)
-        except Unavailable:
-            self._given_up.append(holder)
-
-    def _note(self, *guests: Guest) -> None:
-        now_s = time.time()
-        begun = [(guest.name, guest.holder.since_ms) for guest in guests]
-        try:
-            self._attendance([(name, since_ms, max(0.0, now_s - since_ms / 1000)) for name, since_ms in begun])
-        except Unavailable as error:
-            # the next note includes this time
-            log.warning("tcp.online_not_noted", players=len(guests), error=str(error))
 
 
 def _lacks_seat(player: Player, guest: Guest) -> bool:

@@ -57,12 +57,8 @@ class Door(Sock):
 def init_websocket(app: Flask, doorway: Flask, settings: Settings, pump: Pump) -> None:
     """Opens the door at `PATHS`: `app` passes upgrades there to `doorway`, which has no other routes."""
     door = Door(doorway, settings)
-
-    def conversation(ws: WebSocket) -> None:
-        pump.converse(ws)
-
     for path in PATHS:
-        door.route(path)(conversation)
+        door.route(path)(pump.converse)
     for path in PATHS[1:]:
         app.add_url_rule(path, f"no_upgrade_{len(path)}", _no_upgrade)
     app.wsgi_app = _divided(app.wsgi_app, doorway)  # type: ignore[assignment, method-assign]

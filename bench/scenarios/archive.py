@@ -10,6 +10,7 @@ from battlebot.arena.live.calls import encode_match
 from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
 from battlebot.storage import Storage
+from battlebot.storage.meetings import Meeting
 from bench.house import House
 from bench.machine import cpu_s
 from bench.runner import Bench, Row, costs
@@ -55,7 +56,7 @@ def _end(house: House, contest: str, count: int) -> None:
     for number, ended in enumerate(played(contest, BOTS, count)):
         bots = [seat.bot for seat in ended.match.seats]
         match_id = f"{contest}{number:020x}"
-        wanted.append({"match": match_id, "bots": bots, "n": number % MEETINGS + 1})
+        wanted.append(Meeting(match_id, bots, number % MEETINGS + 1))
         document = encode_match(ended.match).replace(ended.match.id.encode(), match_id.encode(), 1)
         pipeline.hset(keys.match(match_id), mapping={"rev": 7, "doc": document, "seq": ended.seq})
         pipeline.rpush(keys.turns(match_id), *(orjson.dumps(turn) for turn in ended.turns))

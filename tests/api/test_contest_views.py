@@ -12,6 +12,7 @@ from battlebot.arena.places import ticket_of
 from battlebot.contests.service import lookout
 from battlebot.matchmaking.missing import Chance, Missing
 from battlebot.redisio import keys
+from battlebot.storage.meetings import Meeting
 
 GAME = "noughtsandcrosses"
 
@@ -28,7 +29,7 @@ def absent(home: House, first: str, second: str, victor: str | None, n: int = 1)
     """A meeting that did not take place."""
     contest = home.storage.contests.find(GAME, "cup")
     assert contest is not None
-    meeting = {"match": f"absent{first}{second}{n}", "bots": [first, second], "n": n, "round": 1}
+    meeting = Meeting(f"absent{first}{second}{n}", [first, second], n, round=1)
     assert home.storage.ledger.absent(contest, meeting, victor)
 
 

@@ -13,6 +13,7 @@ import pytest
 import redis
 from cluster import wait_for
 from msgspec.structs import replace
+from players import login_of, player_of
 from records import entries
 
 from battlebot.arena.live.conduct import Conductor
@@ -36,7 +37,6 @@ from battlebot.runtime.lag import Lag
 from battlebot.runtime.timers import Timers
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
-from battlebot.wire.login import Login
 
 GAME = "numberwang"
 
@@ -105,8 +105,7 @@ class House:
         """The two of a new match."""
         players = []
         for bot in (f"a{number}", f"b{number}"):
-            login = Login.decode(json.dumps({"game": GAME, "bot_id": bot, "login_hash": "0" * 64}), 8)
-            player = Player(login, Bot(), bot, Lag(), lambda player: self.released.append(player.bot))
+            player = player_of(login_of(bot, GAME), Bot(), bot, released=lambda one: self.released.append(one.bot))
             Queues(self.store.client).wait(GAME, Ticket(player.new_place("n1", 1000.0), bot, 1000.0), BY_A_TASK)
             self.arena.expect(player)
             players.append(player)

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 import redis
 from cluster import wait_for
+from players import login_of, player_of
 
 from battlebot.arena.live.calls import encode_match
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.mail import Mail
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys
@@ -27,7 +27,6 @@ from battlebot.rules.registry import Registry
 from battlebot.runtime.lag import Lag
 from battlebot.runtime.timers import Timers
 from battlebot.wire.closing import Closing
-from battlebot.wire.login import Login
 
 Begun = Callable[..., Match]
 Meanwhile = Callable[[], object]
@@ -152,9 +151,7 @@ def test_an_end_that_nobody_heard_is_told_when_redis_answers_again(
     lag.start()
     store = MatchStore(client, hold_s=0.0)
     arena = Arena(Conductor(registry, store, "n1"), timers)
-    players = [
-        Player(Login("numberwang", bot, "0" * 64), Bot(), bot, lag, lambda player: None) for bot in ("ada", "bob")
-    ]
+    players = [player_of(login_of(bot), Bot(), bot, lag=lag) for bot in ("ada", "bob")]
     for player in players:
         player.new_place("n1", time.time())
         arena.expect(player)
@@ -178,7 +175,7 @@ def test_a_match_that_cannot_be_written_is_looked_after_by_one_at_a_time(
     """A Redis that takes no writes for long: each look that fails, at whatever step, is followed by one more."""
     timers, store = Timers(), MatchStore(client, hold_s=0.0)
     arena = Arena(Conductor(registry, store, "n1"), timers)
-    ada = Player(Login("numberwang", "ada", "0" * 64), Bot(), "1", Lag(), lambda player: None)
+    ada = player_of(login_of("ada"), Bot())
     ada.new_place("n1", time.time())
     arena.expect(ada)
     match = begun("numberwang", ada=ada.place, now_s=time.time())

@@ -8,22 +8,20 @@ from collections.abc import Callable
 
 import pytest
 from cluster import wait_for
+from players import login_of, player_of
 
 from battlebot.arena.live.calls import encode_match
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.mail import Mail
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
 from battlebot.errors import Unavailable
 from battlebot.referee.events import Turned
 from battlebot.referee.match import Match
 from battlebot.referee.telling import update_for
 from battlebot.rules.registry import Registry
-from battlebot.runtime.lag import Lag
 from battlebot.runtime.timers import Timers
 from battlebot.wire.closing import Closing
-from battlebot.wire.login import Login
 
 Begun = Callable[..., Match]
 
@@ -55,9 +53,8 @@ class Nodes:
 
     def match(self, number: int) -> tuple[Match, Bot]:
         """A match in which ada, at n2, is on turn; and bob, who has been told its beginning."""
-        login = Login.decode(f'{{"game": "numberwang", "bot_id": "bob", "login_hash": "{"0" * 64}"}}', 8)
         bot = Bot()
-        player = Player(login, bot, str(number), Lag(), lambda player: None)
+        player = player_of(login_of("bob"), bot, str(number))
         place = player.new_place("n1", 1000.0)
         self.arena.expect(player)
         match = self._begun("numberwang", ada=f"n2/{number}.1", bob=place)

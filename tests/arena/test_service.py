@@ -12,6 +12,7 @@ import pytest
 import redis
 from cluster import wait_for
 from msgspec.structs import replace
+from players import login_of, player_of
 
 from battlebot.arena.live.calls import encode_match
 from battlebot.arena.live.conduct import Conductor
@@ -30,7 +31,6 @@ from battlebot.rules.registry import Registry
 from battlebot.runtime.lag import BEAT_S, Lag
 from battlebot.runtime.timers import Timers
 from battlebot.wire.closing import Closing
-from battlebot.wire.login import Login
 from battlebot.wire.updates import Update
 
 Begun = Callable[..., Match]
@@ -60,10 +60,9 @@ def arena(store: MatchStore, registry: Registry) -> Arena:
     return Arena(Conductor(registry, store, "n1", now_s=lambda: 1001.0), Timers())
 
 
-def waiting(arena: Arena, bot: str = "ada", connection: str = "1", lag: Lag | None = None) -> Player:
-    """The bot waits at its first place."""
-    login = Login.decode(f'{{"game": "numberwang", "bot_id": "{bot}", "login_hash": "{"0" * 64}"}}', 8)
-    player = Player(login, Bot(), connection, lag or Lag(), lambda player: None)
+def waiting(arena: Arena, bot: str = "ada", connection: str = "1", **more: Any) -> Player:
+    """The bot waits at its first place; `more` as in `player_of`."""
+    player = player_of(login_of(bot), Bot(), connection, **more)
     player.new_place("n1", 1000.0)
     arena.expect(player)
     return player
@@ -383,8 +382,7 @@ def test_who_sits_down_in_a_seat_it_has_left_is_charged_for_its_absence(
     match = begun("numberwang")
     arena.post().take(letter(match, registry))
     arena.left(first, True, "goodbye")
-    second = waiting(arena, connection="2")
-    second.came_s = came_s
+    second = waiting(arena, connection="2", came_s=came_s)
     clock[0] = sits_s
     assert arena.join(second, match.id)
     seat = store.load(match.id).seat_of("ada")
@@ -404,8 +402,8 @@ def test_who_comes_back_is_not_charged_for_the_time_in_which_the_node_stood_stil
     arena.post().take(letter(match, registry))
     arena.left(first, False, "broken")
     lag = Lag(lambda: began_s.pop() if began_s else time.monotonic())
-    second = waiting(arena, connection="2", lag=lag)
-    second.came_s = clock[0] = 1003.0
+    clock[0] = 1003.0
+    second = waiting(arena, connection="2", lag=lag, came_s=1003.0)
     assert arena.join(second, match.id)
     seat = store.load(match.id).seat_of("ada")
     assert seat is not None
@@ -431,8 +429,7 @@ def test_who_left_and_came_back_while_nothing_could_be_noted_came_back_when_it_d
         clock[0] = 1040.0
     leaving.join(10)
     clock[0] = 1050.0
-    second = waiting(arena, connection="2")
-    second.came_s = 1001.25
+    second = waiting(arena, connection="2", came_s=1001.25)
     assert arena.join(second, match.id)
     seat = store.load(match.id).seat_of("ada")
     assert seat is not None

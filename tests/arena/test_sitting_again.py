@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import redis
 from cluster import wait_for
+from players import login_of, player_of
 
 from battlebot.arena.live.calls import encode_match
 from battlebot.arena.live.conduct import Conductor
@@ -32,11 +33,9 @@ from battlebot.referee.match import Match, Seat
 from battlebot.referee.telling import update_for
 from battlebot.rules.registry import Registry
 from battlebot.runtime.answering import Answering
-from battlebot.runtime.lag import Lag
 from battlebot.runtime.timers import Timers
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
-from battlebot.wire.login import Login
 
 
 class Bot:
@@ -78,8 +77,7 @@ class Node:
 
     def comes(self, name: str, connection: str, bot: Bot, game: str = "numberwang") -> Player:
         """A bot that waits at this node."""
-        login = Login.decode(f'{{"game": "{game}", "bot_id": "{name}", "login_hash": "{"0" * 64}"}}', 8)
-        player = Player(login, bot, connection, Lag(), lambda player: None)
+        player = player_of(login_of(name, game), bot, connection)
         player.new_place("n1", time.time())
         self.arena.expect(player)
         return player

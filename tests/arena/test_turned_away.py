@@ -10,18 +10,17 @@ from dataclasses import replace
 import pytest
 import redis
 from cluster import wait_for
+from players import player_of
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.turnedaway import MOST, TRIES_AGAIN_S, Knock, TurnedAwayAnywhere
-from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
 from battlebot.redisio import keys
 from battlebot.referee.events import Left
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
-from battlebot.runtime.lag import Lag
 from battlebot.runtime.timers import Timers
 from battlebot.wire.closing import Closing
 from battlebot.wire.login import Login, hash_fits, login_hash, new_secret
@@ -119,8 +118,7 @@ def test_who_comes_back_is_charged_until_its_own_login_was_turned_away(
     )
     at_another_node.turned_away(of_whom(), left_s + 4.0)
     wait_for(lambda: client.exists(keys.turned_away("ada", HOME)), "the note")
-    player = Player(knock().login, Bot(), "2", Lag(), lambda player: None)
-    player.knock, player.proves, player.came_s = knock(), proves, now_s
+    player = player_of(knock(), Bot(), "2", proves=proves, came_s=now_s)
     player.new_place("n1", now_s)
     assert at_its_own.join(player, match.id)
     remaining_s = store.load(match.id).seats[0].remaining_s

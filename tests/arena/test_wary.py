@@ -10,20 +10,18 @@ from typing import Any
 import pytest
 import redis
 from cluster import LIMIT_S, wait_for
+from players import login_of, player_of
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.node.player import Player
 from battlebot.arena.node.service import Arena
 from battlebot.arena.node.turns import is_usual
 from battlebot.redisio import keys
 from battlebot.referee.events import NODE_DEAD, Event, Failed, Joined, Orphaned, Turned
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
-from battlebot.runtime.lag import Lag
 from battlebot.runtime.timers import Timers
-from battlebot.wire.login import Login
 
 LEGAL = Turned("ada", {"mark": "X", "space": [1, 1]}, 0.5)
 NOW_S = 1001.0
@@ -157,8 +155,7 @@ def test_who_takes_its_seat_over_from_a_dead_node_has_its_whole_clock(
     match = begun("numberwang", ada="n2/1.1", bob="n2/1.2")
     arena = Arena(Conductor(registry, store, "n1", now_s=lambda: NOW_S), Timers())
     Heartbeats(client).send("n2", NOW_S, first=False)
-    login = Login.decode(f'{{"game": "numberwang", "bot_id": "ada", "login_hash": "{"0" * 64}"}}', 8)
-    player = Player(login, Silent(), "1", Lag(), lambda player: None)
+    player = player_of(login_of("ada"), Silent())
     player.new_place("n1", NOW_S)
     with client.pubsub() as subscription:
         if listens:

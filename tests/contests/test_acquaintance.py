@@ -16,7 +16,7 @@ from battlebot.contests.formats.record import Pairing, Waiter, pair_of
 from battlebot.contests.service.acquaintance import acquaintance
 from battlebot.contests.service.pairer import situation_of
 from battlebot.storage import Storage
-from battlebot.storage.meetings import FEW, LATELY
+from battlebot.storage.meetings import FEW, LATELY, Meeting
 from battlebot.storage.voids import VoidCause
 
 WHERE = ("numberwang", "cup")
@@ -37,11 +37,10 @@ def history(storage: Storage, contest: Contest, bots: str, steps: int, dice: ran
     for step in range(steps):
         pairings = by_all(storage, contest, waiting(bots, dice))
         wanted = [
-            {"match": f"{dice.getrandbits(64):016x}", "bots": [waiter.bot for waiter in one.waiters], "n": one.n}
-            for one in pairings
+            Meeting(f"{dice.getrandbits(64):016x}", [waiter.bot for waiter in one.waiters], one.n) for one in pairings
         ]
         storage.ledger.reserve(contest, wanted)
-        ids = [row["match"] for row in wanted]
+        ids = [meeting.match for meeting in wanted]
         moment = BEGIN + timedelta(milliseconds=step // 2)
         storage.database["meetings"].update_many({"_id": {"$in": ids}}, {"$set": {"at": moment}})
         for match_id in ids:

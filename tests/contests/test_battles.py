@@ -33,6 +33,7 @@ from battlebot.redisio.bus import Bus
 from battlebot.redisio.connection import connect
 from battlebot.referee.events import Failed, GaveUp, Turned
 from battlebot.storage import Storage
+from battlebot.storage.meetings import Meeting
 
 GAME = "battlecube"
 BOTS = ["ann", "bob", "cid", "dan"]
@@ -182,7 +183,7 @@ def test_the_nth_battle_is_one_whoever_is_in_it(house: House) -> None:
     """Reserved, begun or missed: the same number is not given to fewer bots, nor to others."""
     house.wait()
     assert house.pairer.pair(GAME, "cup") == 1
-    fewer = {"match": "m", "bots": BOTS[:3], "n": 1, "round": 1, "together": True}
+    fewer = Meeting("m", BOTS[:3], 1, round=1, together=True)
     assert house.storage.ledger.reserve(house.contest(), [fewer]) == set()
     assert not house.storage.ledger.absent(house.contest(), fewer, None)
     assert house.numbers() == [1]

@@ -23,6 +23,7 @@ from battlebot.config import Settings
 from battlebot.errors import UnknownMatch
 from battlebot.referee.events import Failed
 from battlebot.storage import Storage
+from battlebot.storage.meetings import Meeting
 from battlebot.storage.mongo import transaction
 
 CUP, BOWL = (GAME, "cup"), (GAME, "bowl")
@@ -67,7 +68,7 @@ def season(hall: Hall) -> dict[str, str]:
     hall.archive()
     contest = hall.contest()
     for n, counts in ((4, "loss"), (5, "void")):
-        missed = {"match": f"missed{n}", "bots": ["b", "c"], "n": n, "round": 0}
+        missed = Meeting(f"missed{n}", ["b", "c"], n)
         assert hall.storage.ledger.absent(replace(contest, absent_counts=counts), missed, "c")
     hall.wait("ac")
     [begun] = hall.pair()
@@ -178,9 +179,8 @@ def test_contests_that_share_a_game_or_a_name_share_nothing_else(hall: Hall) -> 
     storage.contests.settle(hall.contest(), 1)
     assert hall.contest().settled == 1
     hall.void(matches["played"])
-    again = {"match": "again", "bots": ["a", "b"], "n": 1}
-    assert storage.ledger.reserve(hall.contest(), [again]) == {"again"}
-    assert storage.ledger.absent(hall.contest(), {"match": "m", "bots": ["a", "b"], "n": 4, "round": 0}, "a")
+    assert storage.ledger.reserve(hall.contest(), [Meeting("again", ["a", "b"], 1)]) == {"again"}
+    assert storage.ledger.absent(hall.contest(), Meeting("m", ["a", "b"], 4), "a")
     storage.database["standings"].update_one({"game": GAME, "contest": "cup"}, {"$inc": {"wins": 1}})
     found = storage.ledger.recount(*CUP)
     assert found
@@ -215,8 +215,7 @@ def test_who_was_missed_but_has_met_meanwhile_loses_nothing(hall: Hall) -> None:
     hall.begin("ab")
     hall.play("ab")
     before = told_of_results(hall.storage)
-    missed = {"match": "missed", "bots": ["a", "b"], "n": 1, "round": 0}
-    assert not hall.storage.ledger.absent(hall.contest(), missed, "a")
+    assert not hall.storage.ledger.absent(hall.contest(), Meeting("missed", ["a", "b"], 1), "a")
     assert told_of_results(hall.storage) == before
 
 

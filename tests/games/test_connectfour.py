@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from battlebot.rules.contract import game_from_module
+from battlebot.rules.module import game_from_module
 from games import connectfour as game
 
 X, O = "cross", "nought"  # noqa: E741

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from crossword_positions import a_state, played, refusal, told
 
-from battlebot.rules.contract import game_from_module
+from battlebot.rules.module import game_from_module
 from games import crossword
 from games.crossword.board import ALL_TILES, EMPTY, SIZE
 

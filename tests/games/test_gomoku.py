@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from battlebot.errors import BadMessage
-from battlebot.rules.contract import game_from_module
+from battlebot.rules.module import game_from_module
 from games import gomoku as game
 
 X, O = "first", "second"  # noqa: E741

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 import redis
+from players import login_of, player_of
 from records import GAMES
 
 from battlebot.arena.live.casual import CasualMatches
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.making import begin, new_match
 from battlebot.arena.live.queue import BY_A_TASK, Found, Queues, Taken, Ticket
 from battlebot.arena.live.store import MatchStore
@@ -23,10 +23,9 @@ from battlebot.matchmaking.lobby import Lobby
 from battlebot.redisio import keys
 from battlebot.referee.events import Left, Turned
 from battlebot.referee.match import Match, Series
-from battlebot.runtime.lag import Lag
+from battlebot.rules.registry import Registry
 from battlebot.runtime.timers import Timers
 from battlebot.wire.closing import Closing
-from battlebot.wire.login import Login
 
 
 class Bot:
@@ -45,9 +44,9 @@ class Bot:
         self.closed.append(reason)
 
 
-def lobby_of(node: str, client: redis.Redis, settings: Settings) -> Lobby:
+def lobby_of(node: str, client: redis.Redis, settings: Settings, registry: Registry = GAMES) -> Lobby:
     """The lobby of a node, outside contests."""
-    registry, store = GAMES, MatchStore(client)
+    store = MatchStore(client)
     arena = Arena(Conductor(registry, store, node), Timers())
     nowhere: Any = None
     casual = CasualMatches(settings, store, lambda bots: {}, lambda match_id: None, lambda: 1000.0)
@@ -56,7 +55,6 @@ def lobby_of(node: str, client: redis.Redis, settings: Settings) -> Lobby:
         settings,
         store,
         Queues(client),
-        Heartbeats(client),
         nowhere,
         casual,
         lambda *_: None,
@@ -67,9 +65,7 @@ def lobby_of(node: str, client: redis.Redis, settings: Settings) -> Lobby:
 
 def comes(bot: str = "ada", connection: str = "1", game: str = "numberwang", contest: str = "") -> Player:
     """A connection of the bot that has logged in."""
-    where = f'"game": "{game}", "contest": "{contest}"'
-    login = Login.decode(f'{{{where}, "bot_id": "{bot}", "login_hash": "{"0" * 64}"}}', 8)
-    return Player(login, Bot(), connection, Lag(), lambda player: None)
+    return player_of(login_of(bot, game, contest=contest or None), Bot(), connection)
 
 
 def bot_of(player: Player) -> Bot:

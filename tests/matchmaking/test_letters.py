@@ -12,6 +12,7 @@ import redis
 from cluster import wait_for
 from lobbies import begun_for_ada, bot_of, comes, lobby_of, played_by_ada
 from peer import new_name
+from records import GAMES
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.finished import Finished
@@ -94,11 +95,11 @@ def test_a_game_that_fails_to_begin_ends_its_match_and_no_other_waits_for_it(
 ) -> None:
     """The tick that finds its bots goes on with other games'; both are told of a draw by the server's fault, once."""
     configure_logs(Settings(log_format="json"))
-    # of a name that no other test has: its mailbox is read for as long as this process lives
-    lobby = lobby_of(new_name("node"), client, settings)
-    connectfour, gomoku = (lobby.registry[name] for name in ("connectfour", "gomoku"))
+    connectfour, gomoku = (GAMES[name] for name in ("connectfour", "gomoku"))
     broken = replace(connectfour, rules=replace(connectfour.rules, initial_state=no_beginning))
-    lobby.registry = Registry({broken.name: broken, gomoku.name: gomoku})
+    registry = Registry({broken.name: broken, gomoku.name: gomoku})
+    # of a name that no other test has: its mailbox is read for as long as this process lives
+    lobby = lobby_of(new_name("node"), client, settings, registry)
     Mailbox(client, keys.mailbox(lobby.arena.node), lobby.arena.post().take, lambda: None).start()
     players = [comes(bot, bot, game) for game in lobby.registry for bot in (f"{game}-1", f"{game}-2")]
     for player in players:

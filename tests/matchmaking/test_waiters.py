@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from typing import Any
 
@@ -11,15 +10,12 @@ import redis
 from lobbies import Bot, beats, bot_of, comes, left_by_ada, others
 
 from battlebot.arena.live.queue import BY_A_TASK, Ticket
-from battlebot.arena.node.player import Player
 from battlebot.arena.places import Traits
 from battlebot.errors import Unavailable
 from battlebot.matchmaking.lobby import Lobby
 from battlebot.matchmaking.waiters import Waiter, Waiters
 from battlebot.redisio import keys
-from battlebot.runtime.lag import Lag
 from battlebot.wire import closing
-from battlebot.wire.login import Login
 
 
 def test_only_who_still_waits_is_looked_at() -> None:
@@ -153,8 +149,7 @@ def test_of_more_than_a_tick_can_speak_of_each_has_its_turn(
     """Redis has lost the tickets of five that wait in two contests; a tick speaks of two."""
     monkeypatch.setattr("battlebot.matchmaking.waiters.MOST", 2)
     for number, contest in enumerate(["cup", "cup", "cup", "league", "league"]):
-        login = {"game": "numberwang", "contest": contest, "bot_id": f"bot{number}", "login_hash": "0" * 64}
-        lobby.enter(Player(Login.decode(json.dumps(login), 8), Bot(), str(number), Lag(), lambda player: None))
+        lobby.enter(comes(f"bot{number}", str(number), contest=contest))
     queues = [keys.queue(f"numberwang/{contest}") for contest in ("cup", "league")]
     lobby.tick()
     client.delete(*queues)

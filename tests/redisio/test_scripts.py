@@ -10,13 +10,14 @@ import redis
 
 from battlebot.config import Settings
 from battlebot.redisio.scripts import GroupedScripts, Script
+from battlebot.runtime.gate import Gate
 
 GREENLETS = """
 import sys
 from gevent import monkey; monkey.patch_all()
 import gevent
 from battlebot.redisio.connection import connect
-from battlebot.redisio.scripts import GroupedScripts, Script, shut_gate
+from battlebot.redisio.scripts import GroupedScripts, Script
 from battlebot.runtime.gate import Gate
 
 class Counting(GroupedScripts):
@@ -26,7 +27,7 @@ class Counting(GroupedScripts):
         super()._send(batch)
 
 client = connect(sys.argv[1])
-scripts = Counting(client, {"threads": shut_gate, "greenlets": Gate}[sys.argv[2]])
+scripts = Counting(client, Gate)
 claim = Script("battlebot.arena.names", "claim.lua")
 def call(i):
     for round in range(20):
@@ -47,7 +48,7 @@ from gevent.lock import Semaphore
 from battlebot.redisio.connection import connect
 from battlebot.runtime.gate import Gate
 from battlebot.redisio.transactions import TransactionConnection
-from battlebot.redisio.scripts import GroupedScripts, Script, shut_gate
+from battlebot.redisio.scripts import GroupedScripts, Script
 from battlebot.errors import Unavailable
 
 class HeldConnection(TransactionConnection):
@@ -66,7 +67,7 @@ class Held(GroupedScripts):
         super()._hand_over(answered)
 
 client = connect(sys.argv[1])
-scripts = Held(client, {"threads": shut_gate, "greenlets": Gate}[sys.argv[2]])
+scripts = Held(client, Gate)
 scripts._connection = connection = HeldConnection(client)
 def call(name):
     try:
@@ -76,43 +77,41 @@ def call(name):
 first, second, third = [gevent.spawn(call, name) for name in "abc"]
 connection.entered.acquire()
 gevent.sleep(0)
-if sys.argv[3] == "who waits":
+if sys.argv[2] == "who waits":
     second.kill()
-elif sys.argv[3] == "who is about to send":
+elif sys.argv[2] == "who is about to send":
     scripts.about_to_lead = second
 connection.may_send.release()
 assert connection.entered.acquire(timeout=10), "nobody sends what waits"
-if sys.argv[3] == "who sends for others":
+if sys.argv[2] == "who sends for others":
     second.kill()
 for _ in range(9):
     connection.may_send.release()
 assert first.get(timeout=10) == 0
-assert third.get(timeout=10) == ("unavailable" if sys.argv[3] == "who sends for others" else 0)
+assert third.get(timeout=10) == ("unavailable" if sys.argv[2] == "who sends for others" else 0)
 assert gevent.spawn(call, "d").get(timeout=10) == 0
 print("good")
 """
 
 
 @pytest.mark.parametrize("who", ["who waits", "who is about to send", "who sends for others"])
-@pytest.mark.parametrize("gates", ["threads", "greenlets"])
-def test_who_is_thrown_out_keeps_nobody_waiting(settings: Settings, gates: str, who: str) -> None:
+def test_who_is_thrown_out_keeps_nobody_waiting(settings: Settings, who: str) -> None:
     """A greenlet that a time-out takes away, whatever it was doing: others' calls are answered, or fail."""
-    command = [sys.executable, "-c", THROWN_OUT, settings.redis_url, gates, who]
+    command = [sys.executable, "-c", THROWN_OUT, settings.redis_url, who]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.stdout == "good\n", done.stderr
 
 
-@pytest.mark.parametrize("gates", ["threads", "greenlets"])
-def test_calls_of_many_greenlets_share_round_trips_and_lose_nothing(settings: Settings, gates: str) -> None:
+def test_calls_of_many_greenlets_share_round_trips_and_lose_nothing(settings: Settings) -> None:
     """50 greenlets, 20 calls each: every call is answered with its own answer, in far fewer than 1000 trips."""
-    command = [sys.executable, "-c", GREENLETS, settings.redis_url, gates]
+    command = [sys.executable, "-c", GREENLETS, settings.redis_url]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stdout == "good\n", done.stderr
 
 
 def test_a_script_that_a_restarted_redis_forgot_is_loaded_again(client: redis.Redis) -> None:
     """SCRIPT FLUSH is what a restart does to scripts."""
-    scripts = GroupedScripts(client)
+    scripts = GroupedScripts(client, Gate)
     script = Script("battlebot.redisio", "mutexrelease.lua")
     client.set("lock", "mine")
     client.script_flush()

@@ -15,7 +15,8 @@ from battlebot.referee.advance import MARKS, Step, entered
 from battlebot.referee.events import Event, Turned
 from battlebot.referee.match import Limits, Match, Seat
 from battlebot.referee.step import NUDGE_AFTER_S, step, with_first_due
-from battlebot.rules.contract import Game, game_from_module
+from battlebot.rules.contract import Game
+from battlebot.rules.module import game_from_module
 from battlebot.rules.registry import discover
 
 GAMES = discover()

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from battlebot.errors import BadMessage
-from battlebot.rules.contract import Game, Option, game_from_module
+from battlebot.rules.contract import Game
+from battlebot.rules.module import game_from_module
+from battlebot.rules.option import Option
 
 OPTIONS = {
     "size": {"default": 3, "low": 1, "high": 9, "doc": "A whole number."},

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import gevent
+from players import login_of, player_of
 
 from battlebot.arena.node.player import Player
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
 from battlebot.runtime.lag import Lag
 from battlebot.transports.pump import Pump
-from battlebot.wire.login import Login
 
 NOWHERE: Any = None
 
@@ -27,7 +27,7 @@ def test_a_kept_session_whose_match_ends_while_redis_falls_silent_waits_on() -> 
 
     lobby: Any = Lobby()
     pump = Pump(Settings(), NOWHERE, lobby, NOWHERE, Lag())
-    player = Player(Login("numberwang", "ada", "", protocol=2, keep=True), NOWHERE, "1", Lag(), pump._released)
+    player = player_of(login_of("ada", protocol=2, keep=True), NOWHERE, released=pump._released)
     player.release()
     gevent.joinall(list(pump._stays._entering.values()), timeout=5.0, raise_error=True)
     assert entered == ["ada"]

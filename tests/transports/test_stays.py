@@ -7,15 +7,14 @@ from typing import Any
 import gevent
 import pytest
 from gevent.event import Event
+from players import login_of, player_of
 
 from battlebot.arena.node.player import Player
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
-from battlebot.runtime.lag import Lag
 from battlebot.transports import stays as module
 from battlebot.transports.stays import Stays
 from battlebot.wire.closing import SERVER_ERROR, Closing
-from battlebot.wire.login import Login
 
 NOWHERE: Any = None
 
@@ -24,7 +23,7 @@ NOWHERE: Any = None
 def test_who_only_finished_what_the_server_spoilt_has_not_played(finished: int, played: int, slowed: bool) -> None:
     """It is slowed down as if it had not been given a match."""
     stays = Stays(Settings(relogin_free=1), NOWHERE, NOWHERE)
-    player = Player(_login("ada"), NOWHERE, "1", Lag(), lambda player: None)
+    player = player_of(login_of("ada"), NOWHERE)
     player.finished_matches, player.played_matches = finished, played
     stays.count(player)
     assert (stays._relogin_backoff.delay_s("ada") > 0) is slowed
@@ -34,7 +33,7 @@ def test_who_only_finished_what_the_server_spoilt_has_not_played(finished: int, 
 def test_who_stays_rests_when_the_server_spoils_one_match_after_the_other(spoilt: bool, rests: bool) -> None:
     """As if it logged in anew; nobody else rests, and who leaves meanwhile does not come in."""
     stays = Stays(Settings(relogin_free=2, relogin_delay_max_s=0.5), NOWHERE, NOWHERE)
-    player, other = (Player(_login(name), NOWHERE, name, Lag(), lambda player: None) for name in ("ada", "bob"))
+    player, other = (player_of(login_of(name), NOWHERE, name) for name in ("ada", "bob"))
     entered: list[str] = []
     player.was_spoilt = spoilt
     for _ in range(9):
@@ -54,7 +53,7 @@ def test_who_cannot_be_let_wait_waits_as_soon_as_that_is_possible(
     """However often it fails; unless it has left: it is tried no more, and its ticket cannot come afterwards."""
     monkeypatch.setattr(module, "AGAIN_S", 0.01)
     stays = Stays(Settings(), NOWHERE, NOWHERE)
-    player = Player(_login("ada"), NOWHERE, "1", Lag(), lambda player: None)
+    player = player_of(login_of("ada"), NOWHERE)
     tries: list[bool] = []
     away, often = [True], Event()
 
@@ -98,7 +97,7 @@ def test_who_leaves_while_it_is_let_wait_leaves_no_ticket_behind() -> None:
     arena: Any = Arena()
     channel: Any = Channel()
     stays = Stays(Settings(), lobby, arena)
-    player = Player(_login("ada"), channel, "1", Lag(), lambda player: None)
+    player = player_of(login_of("ada"), channel)
     with stays.of(player, channel):
         stays.entering(player, enter)
         entering = stays._entering[player]
@@ -118,7 +117,7 @@ def test_who_waits_while_redis_is_away_is_kept() -> None:
             raise Unavailable("Redis does not answer now.")
 
     lobby: Any = Lobby()
-    Stays(Settings(), lobby, NOWHERE).wait(Player(_login("ada"), NOWHERE, "1", Lag(), lambda player: None), False)
+    Stays(Settings(), lobby, NOWHERE).wait(player_of(login_of("ada"), NOWHERE), False)
     assert asked == [("ada", False)], "and its channel, which is not there, was not used"
 
 
@@ -132,11 +131,7 @@ def test_a_mistake_of_the_server_s_own_closes_the_connection() -> None:
 
     channel: Any = Channel()
     stays = Stays(Settings(), NOWHERE, NOWHERE)
-    player = Player(_login("ada"), channel, "1", Lag(), lambda player: None)
+    player = player_of(login_of("ada"), channel)
     stays.entering(player, lambda who: closed[0])  # type: ignore[arg-type, return-value]
     stays._entering[player].join()
     assert closed == [SERVER_ERROR]
-
-
-def _login(name: str) -> Login:
-    return Login.decode(f'{{"game": "numberwang", "bot_id": "{name}", "login_hash": "{"0" * 64}"}}', 8)

@@ -9,6 +9,7 @@ from typing import Any, cast
 import gevent
 import pytest
 import redis
+from players import player_of
 
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.names.presence import Holder, Presence
@@ -19,15 +20,16 @@ from battlebot.redisio import keys
 from battlebot.runtime.lag import Lag
 from battlebot.transports import stays
 from battlebot.transports.limits import Rate
-from battlebot.transports.tcp import NOTE_ONLINE_S, TcpDoor
+from battlebot.transports.tcp import TcpDoor
 from battlebot.transports.tcp_guest import Guest
+from battlebot.transports.tcp_guests import NOTE_ONLINE_S, Guests
 from battlebot.wire.closing import TAKEN_OVER
 from battlebot.wire.login import Login
 
 NOWHERE: Any = None
 
 
-def test_who_is_online_is_noted_by_one_write_for_all(client: redis.Redis, settings: Settings) -> None:
+def test_who_is_online_is_noted_by_one_write_for_all(client: redis.Redis) -> None:
     """A MongoDB that hangs is waited for once, not once for each player; the next note comes half a minute later."""
     noted: list[Any] = []
 
@@ -35,53 +37,53 @@ def test_who_is_online_is_noted_by_one_write_for_all(client: redis.Redis, settin
         noted.append(arguments)
         raise Unavailable("MongoDB does not answer now.")
 
-    door = TcpDoor(settings, NOWHERE, Presence(client), NOWHERE, NOWHERE, Lag(), hangs)
+    guests = Guests(Presence(client), hangs)
     since_ms = int(time.time() * 1000) - 60_000
     for name in ("ada", "bob", "cat"):
         guest = Guest(NOWHERE, Holder(name, f"n1.tcp/{name}", since_ms, True), Rate(1.0))
-        door._guests[Player(Login("gomoku", name, ""), guest, name, Lag(), lambda player: None)] = guest
-    door.tick()
+        guests.add(player_of(Login("gomoku", name, ""), guest, name), guest)
+    guests.note_online()
     assert noted == [], "not half a minute has passed since the node began"
-    door._noted_s -= NOTE_ONLINE_S
-    door.tick()
-    door.tick()
+    guests._noted_s -= NOTE_ONLINE_S
+    guests.note_online()
+    guests.note_online()
     [[stays]] = noted
     assert [(name, since) for name, since, _ in stays] == [(name, since_ms) for name in ("ada", "bob", "cat")]
     assert all(60.0 <= seconds < 90.0 for _, _, seconds in stays)
 
 
 def test_a_name_that_is_given_up_as_the_node_confirms_it_is_free(
-    client: redis.Redis, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A Redis that has just been started knows no scripts: what was said last may come first."""
     presence = Presence(client)
-    door = TcpDoor(settings, NOWHERE, presence, NOWHERE, NOWHERE, Lag(), NOWHERE)
+    guests = Guests(presence, lambda stays: None)
     guest = Guest(NOWHERE, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0))
-    door._guests[Player(Login("gomoku", "ada", ""), guest, "1", Lag(), lambda player: None)] = guest
+    player = player_of(Login("gomoku", "ada", ""), guest)
+    guests.add(player, guest)
     presence.claim(guest.holder)
     confirm = presence.confirm
 
     def confirmed_late(holders: Sequence[Holder]) -> list[tuple[bool, str | None]]:
-        door._guests.clear()
-        door._give_up(guest.holder)
+        guests.remove(player)
         return confirm(holders)
 
     monkeypatch.setattr(presence, "confirm", confirmed_late)
-    door.tick()
+    guests.look()
     monkeypatch.setattr(presence, "confirm", confirm)
-    door.tick()
+    guests.look()
     assert client.hkeys(keys.ONLINE) == []
 
 
-def test_names_of_nodes_that_have_died_are_freed(client: redis.Redis, settings: Settings) -> None:
+def test_names_of_nodes_that_have_died_are_freed(client: redis.Redis) -> None:
     """Else those of every player who never comes back would stay for ever."""
     presence = Presence(client)
     Heartbeats(client).send("n1.tcp", time.time(), first=True)
     for name, connection in (("ada", "n1.tcp/1"), ("bob", "dead.tcp/1"), ("cat", "dead.tcp/2")):
         presence.claim(Holder(name, connection, 1, True))
-    door = TcpDoor(settings, NOWHERE, presence, NOWHERE, NOWHERE, Lag(), lambda stays: None)
-    door._noted_s -= NOTE_ONLINE_S
-    door.tick()
+    guests = Guests(presence, lambda stays: None)
+    guests._noted_s -= NOTE_ONLINE_S
+    guests.note_online()
     assert client.hkeys(keys.ONLINE) == [b"ada"]
 
 
@@ -105,10 +107,11 @@ def test_who_has_a_match_and_no_seat_is_given_it_by_the_tick(settings: Settings,
             return [(True, "m1") for _ in holders]
 
     boards, names = (cast(Any, one) for one in (Boards(), Claimed()))
-    door = TcpDoor(settings, NOWHERE, names, NOWHERE, boards, Lag(), NOWHERE)
+    guests = Guests(names, NOWHERE)
+    door = TcpDoor(settings, NOWHERE, guests, NOWHERE, boards, Lag())
     guest = Guest(NOWHERE, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0))
     guest.settled, guest.waits = settled, waits
-    door._guests[Player(Login("gomoku", "ada", ""), guest, "1", Lag(), lambda player: None)] = guest
+    guests.add(player_of(Login("gomoku", "ada", ""), guest), guest)
     door.tick()
     gevent.sleep(0)
     assert taken == ([("looked after", "m1"), ("ada", "m1")] if settled and not waits else [])
@@ -155,9 +158,9 @@ def test_who_asks_for_an_opponent_while_mongodb_is_away_waits_if_the_name_is_sti
     monkeypatch.setattr(stays, "AGAIN_S", 0.01)
     names, lobby, connection = Names(), Lobby(), Connection()
     presence, somewhere, room, directory = Presence(client), *(cast(Any, one) for one in (connection, lobby, names))
-    door = TcpDoor(settings, directory, presence, room, NOWHERE, Lag(), NOWHERE)
+    door = TcpDoor(settings, directory, Guests(presence, NOWHERE), room, NOWHERE, Lag())
     guest = Guest(somewhere, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0))
-    player = Player(Login("gomoku", "ada", ""), guest, "1", Lag(), lambda player: None)
+    player = player_of(Login("gomoku", "ada", ""), guest)
     presence.claim(guest.holder)
     door._find(player, guest)
     door._find(player, guest)

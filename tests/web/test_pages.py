@@ -15,7 +15,8 @@ from webhouse import REGISTRY, House, finished, house
 
 from battlebot.api.context import CONTEXT_KEY
 from battlebot.config import Settings
-from battlebot.rules.contract import game_from_module
+from battlebot.rules.module import game_from_module
+from battlebot.storage.meetings import Meeting
 from battlebot.web.filters import with_names, without_title
 from battlebot.web.snapshots import RECENT, contest_snapshot, game_snapshot
 
@@ -364,8 +365,7 @@ def test_a_contest_in_rounds_shows_them(home: House) -> None:
     home.storage.database["meetings"].update_one({"_id": match_id}, {"$set": {"round": 1}})
     contest = home.storage.contests.find("noughtsandcrosses", "cup")
     assert contest is not None
-    missed = {"match": "missed", "bots": ["b", "c"], "n": 1, "round": 2}
-    home.storage.ledger.absent(contest, missed, "b")
+    home.storage.ledger.absent(contest, Meeting("missed", ["b", "c"], 1, round=2), "b")
     page = page_at(home.client, f"{WEB}/contests/cup")
     assert f"{WEB}/matches/{match_id}" in page.values("a", "href")
     assert f"{WEB}/matches/missed" not in page.values("a", "href")

@@ -15,12 +15,11 @@ import msgspec
 import structlog
 
 from battlebot.arena.live.boards import next_board
-from battlebot.arena.live.calls import Publication, encode_match
+from battlebot.arena.live.calls import encode_match
 from battlebot.arena.live.emptyseats import EmptySeats
 from battlebot.arena.live.heartbeats import Heartbeats
-from battlebot.arena.live.mail import Mail, eviction, onward
+from battlebot.arena.live.letters import Letters, way_round
 from battlebot.arena.live.store import Commit, MatchStore
-from battlebot.arena.places import STATELESS, connection_at, node_of
 from battlebot.errors import Conflict, Unavailable
 from battlebot.redisio import keys
 from battlebot.referee import ending
@@ -31,7 +30,6 @@ from battlebot.referee.step import step_all
 from battlebot.referee.telling import update_for
 from battlebot.rules.contract import Game
 from battlebot.runtime.loglimit import LogLimit
-from battlebot.wire.updates import Update
 
 log = structlog.get_logger()
 
@@ -78,8 +76,7 @@ class Conductor:
         self.registry = registry
         self.store = store
         self.node = node
-        # prefixes of places that get no letters: this node's own, and those of stateless bots
-        self._silent = (connection_at(node, ""), connection_at(STATELESS, ""))
+        self._letters = Letters(node)
         self.now_s = now_s
         self._heartbeats = Heartbeats(store.client)
         self._empty_seats = EmptySeats(registry, store, node, now_s, open_ago_s)
@@ -160,9 +157,9 @@ class Conductor:
             return Draft(match, answer)
         follows = self._follows(answer.match)
         try:
-            publications = self._publications(match, answer)
+            publications = self._letters.of(match, answer)
             if follows is not None:
-                publications += self._letters_after(match, follows)
+                publications += self._letters.of_board_after(match, follows)
                 publications.append((keys.game_events(match.game), b"begun"))
             commit = self.store.draft(match, answer.match, turns, publications, follows.match if follows else None)
         except TypeError as error:
@@ -201,7 +198,7 @@ class Conductor:
         log.info("match.begun", **about, players=[seat.bot for seat in match.seats])
         if follows.updates:
             # a question that goes round by another node comes back as a letter
-            told = tuple(update for update in follows.updates if _way_round(follows, update) is None)
+            told = tuple(update for update in follows.updates if way_round(follows, update) is None)
             return msgspec.structs.replace(follows, updates=told)
         answer = self.conduct(match, Overdue())
         # the node may have begun to drain in this moment: then it cannot tell any more whether the board is lost
@@ -210,42 +207,6 @@ class Conductor:
     def _beginning(self, match: Match) -> Step:
         game = self.registry[match.game]
         return Step(match, tuple(update_for(game, match, seat) for seat in match.seats))
-
-    def _publications(self, before: Match, answer: Step) -> list[Publication]:
-        """Returns what is published with the commit to the other nodes' seats and to viewers."""
-        publications = self._letters(answer)
-        for old, new in zip(before.seats, answer.match.seats, strict=True):
-            if old.place == new.place or old.address is not None:
-                continue
-            if old.place is not None and new.place is not None:
-                publications.append((keys.mailbox(node_of(old.place)), eviction(old.place)))
-        return publications
-
-    def _letters(self, answer: Step) -> list[Publication]:
-        """Returns the updates for the seats of other nodes, as letters."""
-        letters: list[Publication] = []
-        document = b""
-        for update in answer.updates:
-            place = update.place
-            if place is not None and not place.startswith(self._silent):
-                document = document or encode_match(answer.match)
-                letters.append((keys.mailbox(node_of(place)), Mail.of(place, update, document).encode()))
-        return letters
-
-    def _letters_after(self, match: Match, follows: Step) -> list[Publication]:
-        """Like `_letters`, for the beginning of the board that follows `match`.
-
-        A question goes round by the other player's node, which tells its player first how `match` ended (duel-arena).
-        """
-        round_by = {update.bot: _way_round(follows, update) for update in follows.updates}
-        straight = tuple(update for update in follows.updates if round_by[update.bot] is None)
-        letters = self._letters(msgspec.structs.replace(follows, updates=straight))
-        for update in follows.updates:
-            node = round_by[update.bot]
-            if node is not None and update.place is not None:
-                mail = Mail.of(update.place, update, encode_match(follows.match))
-                letters.append((keys.mailbox(node), onward(match.id, node_of(update.place), mail)))
-        return letters
 
     def _log_end(self, answer: Step) -> None:
         match, verdict = answer.match, answer.match.verdict
@@ -271,18 +232,6 @@ def _is_writable(match: Match) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _way_round(beginning: Step, update: Update) -> str | None:
-    """Returns the node by which the question that begins a board goes, if another player is at another node; else None.
-
-    None, too, if the update asks nothing.
-    """
-    if not update.asks or update.place is None:
-        return None
-    own = node_of(update.place)
-    nodes = (node_of(other.place) for other in beginning.updates if other.place is not None)
-    return next((node for node in nodes if node != own), None)
 
 
 def _came_at(version: int, event: Event) -> Event:

@@ -128,16 +128,7 @@ class Queues:
         arguments: list[Argument] = [ticket.text, int(ticket.since_s * 1000), ticket.bot, name, others, HELD_MS]
         arguments += [int(look_for_seats), int(strangers_first), int(hold_if_playing)]
         arguments += [keys.ticket(""), keys.met(name, ""), keys.mailbox(""), hold_for]
-        kind, *rest = self._scripts.run(WAIT, script_keys, arguments)
-        if kind == b"seat":
-            return Seats(tuple(match_id.decode() for match_id in rest))
-        if kind == b"match":
-            return Begun(rest[0].decode())
-        if kind == b"hold":
-            return Plays(rest[0].decode())
-        if kind == b"take":
-            return Taken(tuple(_ticket(other.decode(), 0.0) for other in rest))
-        return Waits(ask_pairing=bool(rest[0]), left_out=bool(rest[1]))
+        return _found(*self._scripts.run(WAIT, script_keys, arguments))
 
     def give_back(self, ticket: Ticket, others: Sequence[Ticket]) -> None:
         """Frees the tickets that `wait` has taken for this one, and this one: no match will begin for them."""
@@ -224,6 +215,19 @@ class Queues:
 
     def _drop(self, names: Sequence[str], is_stale: Callable[[Ticket], bool]) -> int:
         return sum(self.leave(name, ticket) for name in names for ticket in self.tickets(name) if is_stale(ticket))
+
+
+def _found(kind: bytes, *rest: Any) -> Found:
+    """Reads the answer of `wait.lua`."""
+    if kind == b"seat":
+        return Seats(tuple(match_id.decode() for match_id in rest))
+    if kind == b"match":
+        return Begun(rest[0].decode())
+    if kind == b"hold":
+        return Plays(rest[0].decode())
+    if kind == b"take":
+        return Taken(tuple(_ticket(other.decode(), 0.0) for other in rest))
+    return Waits(ask_pairing=bool(rest[0]), left_out=bool(rest[1]))
 
 
 def _tickets(rows: Iterable[tuple[bytes, float]]) -> list[Ticket]:

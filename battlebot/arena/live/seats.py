@@ -61,15 +61,9 @@ def seatings(store: MatchStore, match_ids: Iterable[str]) -> dict[str, Seating]:
     """Returns match -> who sits in it, for those that Redis holds and of which this can be read. Raises Unavailable."""
     found, rest = dict[str, Seating](), iter(match_ids)
     while some := list(itertools.islice(rest, TOGETHER)):
-        with redis_errors():
-            pipeline = store.client.pipeline(transaction=False)
-            for match_id in some:
-                pipeline.hget(keys.match(match_id), "doc")
-            documents = pipeline.execute()
-        for match_id, document in zip(some, documents, strict=True):
-            if document is not None:
-                with suppress(msgspec.DecodeError):
-                    found[match_id] = _DOCUMENT.decode(document)
+        for match_id, document in store.documents(some):
+            with suppress(msgspec.DecodeError):
+                found[match_id] = _DOCUMENT.decode(document)
     return found
 
 

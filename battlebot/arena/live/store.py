@@ -126,24 +126,23 @@ class MatchStore:
 
         If that node is gone, it has died of it. Waits for Redis as long as `commit` does; raises Unavailable.
         """
-        before = self._of_try(lambda: self.client.set(keys.tried(match_id), node, ex=TRIED_S, get=True))
-        return None if before is None else str(before.decode())
+        return self._of_try(lambda: self.client.set(keys.tried(match_id), node, ex=TRIED_S, get=True))
 
     def tried(self, match_id: str) -> str | None:
         """Returns what `begin_try` would, and notes nothing."""
-        before = self._of_try(lambda: self.client.get(keys.tried(match_id)))
-        return None if before is None else str(before.decode())
+        return self._of_try(lambda: self.client.get(keys.tried(match_id)))
 
     def end_try(self, match_id: str) -> None:
         """Takes back what `begin_try` noted. Waits for Redis as long as `commit` does; raises Unavailable."""
         self._of_try(lambda: self.client.delete(keys.tried(match_id)))
 
-    def _of_try(self, ask: Callable[[], Any]) -> Any:
+    def _of_try(self, ask: Callable[[], Any]) -> str | None:
         def asked() -> Any:
             with redis_errors():
                 return ask()
 
-        return held(asked, self._hold_s)
+        node = held(asked, self._hold_s)
+        return str(node.decode()) if isinstance(node, bytes) else None
 
     def post(self, node: str, letter: bytes) -> None:
         """Sends a node a letter, which it reads after all earlier letters."""
@@ -156,22 +155,21 @@ class MatchStore:
 
     def load(self, match_id: str) -> Match:
         """Returns the match as it stands in Redis. Raises UnknownMatch, UnreadableMatch."""
-        with redis_errors():
-            document = self.client.hget(keys.match(match_id), "doc")
-        if document is None:
-            raise UnknownMatch(f"There is no live match {match_id}.")
-        return decode_match(document)
+        return decode_match(self._document(match_id))
 
     def part(self, match_id: str, kind: type[Part]) -> Part:
         """Returns as much of the match as a struct of this `kind` has. Raises UnknownMatch, UnreadableMatch.
 
         Of a large state much less is made than by `load`: that takes a node tens of milliseconds.
         """
+        return decode_part(self._document(match_id), kind)
+
+    def _document(self, match_id: str) -> bytes:
         with redis_errors():
-            document = self.client.hget(keys.match(match_id), "doc")
+            document: Any = self.client.hget(keys.match(match_id), "doc")
         if document is None:
             raise UnknownMatch(f"There is no live match {match_id}.")
-        return decode_part(document, kind)
+        return document
 
     def reload(self, match_id: str) -> Match:
         """Like `load`, retried for as long as a commit is: for a commit that is made again after a Conflict."""
@@ -234,18 +232,21 @@ class MatchStore:
 
     def load_many(self, match_ids: Sequence[str]) -> dict[str, Match]:
         """Returns id -> match, for those that Redis holds and that can be read."""
+        matches = {}
+        for match_id, document in self.documents(match_ids):
+            # whoever looks at many is not the one who must look after this: the sweep tells of it
+            with suppress(UnreadableMatch):
+                matches[match_id] = decode_match(document)
+        return matches
+
+    def documents(self, match_ids: Sequence[str]) -> list[tuple[str, bytes]]:
+        """Returns (id, document) for those of the matches that Redis holds, read in one round trip."""
         with redis_errors():
             pipeline = self.client.pipeline(transaction=False)
             for match_id in match_ids:
                 pipeline.hget(keys.match(match_id), "doc")
             documents = pipeline.execute() if match_ids else []
-        matches = {}
-        for match_id, document in zip(match_ids, documents, strict=True):
-            if document is not None:
-                # whoever looks at many is not the one who must look after this: the sweep tells of it
-                with suppress(UnreadableMatch):
-                    matches[match_id] = decode_match(document)
-        return matches
+        return [(one, document) for one, document in zip(match_ids, documents, strict=True) if document is not None]
 
     def held(self, match_ids: Sequence[str]) -> set[str]:
         """Returns those of the matches that Redis holds, live or ended; one that was set aside is not held."""

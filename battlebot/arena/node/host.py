@@ -6,14 +6,13 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import structlog
-from msgspec.structs import replace
 
 from battlebot.arena.live.conduct import Conductor, Draft
 from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import abandoned
+from battlebot.arena.node.missed import with_missed, with_turn
 from battlebot.arena.node.opening import Opening
 from battlebot.arena.node.player import Player
 from battlebot.arena.node.tables import Table, Tables
@@ -23,7 +22,6 @@ from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Over
 from battlebot.referee.match import Fault, Match, Seat
 from battlebot.referee.step import step
 from battlebot.referee.telling import beginning_for
-from battlebot.rules.contract import Game
 from battlebot.runtime.background import in_background
 from battlebot.runtime.timers import Timers
 from battlebot.wire import closing
@@ -36,7 +34,6 @@ READING_S = 0.05
 LOOK_LATE_S = 0.25  # if a look at an empty seat, or what it follows, is later than this, it is put off
 SEATED_AFTER_S = 1.5  # by then a waiting bot has been given its empty seat: its lobby looks every second
 AGAIN_S = SEATED_AFTER_S + 0.5
-MOST_MISSED = 100  # most turns that a returning bot is told; the state includes all of them
 
 
 class Host:
@@ -91,9 +88,9 @@ class Host:
                 continue
             if isinstance(event, Joined) and event.bot == update.bot:
                 # even if the match is over, so that its seats have no place any more
-                update = self._with_missed(player, update, answer.match)
+                update = with_missed(self.conductor, player, update, answer.match)
                 try:
-                    update = self.with_turn(player, update, answer.match)
+                    update = with_turn(self.conductor, player, update, answer.match)
                 except Unavailable:
                     # the player is seated, and the next look tells it
                     self._look_later(table.match_id)
@@ -140,31 +137,6 @@ class Host:
         elif seat.place is not None:
             self.tables.unseat(table, player)
             player.channel.close(closing.TAKEN_OVER)
-
-    def _with_missed(self, player: Player, update: Update, match: Match) -> Update:
-        seen, player.seen_version = player.seen_version, None
-        if player.login.resume != update.match_id or seen is None:
-            return update
-        first = max(seen, update.version - MOST_MISSED)
-        missed = self.conductor.store.turns(update.match_id, first, update.version)
-        if missed is None:
-            return update
-        game = self.conductor.registry[match.game]
-        return replace(update, missed=tuple(_as_seen(game, update, turn) for turn in missed))
-
-    def with_turn(self, player: Player, update: Update, match: Match) -> Update:
-        """Returns the update, with the turn that led to it if that turn is all that a seated player has missed.
-
-        The other players got it with the turn, too. In a simultaneous game there is no such turn. Raises Unavailable.
-        """
-        game = self.conductor.registry[match.game]
-        before = update.version - 1
-        if game.simultaneous or player.known_version != before or before < 0 or not update.repeats:
-            return update
-        turns = self.conductor.store.turns(match.id, before, update.version)
-        if not turns:
-            return update
-        return replace(update, turn=_as_seen(game, update, turns[0]))
 
     def seat(self, table: Table, player: Player, version: int) -> None:
         """Seats the player, who is about to be told the match at `version`.
@@ -318,8 +290,3 @@ class Host:
                 self.send_away(table, error)
             except (Unavailable, UnknownMatch) as error:
                 log.warning("match.left_late", match=match_id, bot=bot, error=str(error))
-
-
-def _as_seen(game: Game, update: Update, turn: dict[str, Any]) -> dict[str, Any]:
-    """Returns a turn as the update's bot may see it: all of it once the match is over."""
-    return turn if update.final else game.view_turn(turn, update.bot)

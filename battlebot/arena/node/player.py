@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,7 +12,6 @@ from battlebot.arena.live.turnedaway import Knock, Proof
 from battlebot.arena.places import NO_TRAITS, Traits, place_at
 from battlebot.runtime.lag import Lag
 from battlebot.wire.closing import Closing
-from battlebot.wire.login import Login
 from battlebot.wire.updates import contest_over
 
 if TYPE_CHECKING:
@@ -68,36 +68,51 @@ class Shown(Protocol):
         """Whether it says only how the match stands: a bot that knows this version learns nothing from it."""
 
 
-class Player:
-    """A logged-in connection. Each wait has a new `place`, so that letters about an old seat reach nobody.
+@dataclass(frozen=True, slots=True)
+class LetIn:
+    """A login that was let in: its bot counts as connected from `came_s` (epoch) on.
 
-    `released(player)` is called when its match is over, and no board of its series follows. `traits` are what others
-    must know of it while it waits. `unforgiving`: an invalid turn loses at once.
+    `proves` says which earlier logins were the bot's own; None: its name has no password.
+    """
+
+    knock: Knock
+    proves: Proof | None
+    came_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is the same for all players of a door at a node.
+
+    `lag`: the process's lateness, which is not charged to them. `released(player)` is called when its match is over,
+    and no board of its series follows. `unforgiving`: an invalid turn loses at once.
+    """
+
+    lag: Lag
+    released: Callable[[Player], None]
+    unforgiving: bool = False
+
+
+class Player:
+    """A connection that was let in. Each wait has a new `place`, so that letters about an old seat reach nobody.
+
+    `connection` is its name at its node. `traits` are what others must know of it while it waits.
     """
 
     def __init__(
-        self,
-        login: Login,
-        channel: Channel,
-        connection: str,
-        lag: Lag,
-        released: Callable[[Player], None],
-        traits: Traits = NO_TRAITS,
-        unforgiving: bool = False,
+        self, let_in: LetIn, channel: Channel, connection: str, terms: Terms, traits: Traits = NO_TRAITS
     ) -> None:
-        self.login = login
+        self.let_in = let_in
+        self.login = login = let_in.knock.login
         self.traits = traits
-        self.unforgiving = unforgiving
-        self._lag = lag
-        self._released = released
+        self.unforgiving = terms.unforgiving
+        self._lag = terms.lag
+        self._released = terms.released
         self._lag_at_asking_s = 0.0
         self.channel = channel
         self.table: Table | None = None
         self.place = ""
         self.waiting_since_s = 0.0
-        self.came_s: float | None = None  # when its login arrived (epoch)
-        self.knock = Knock(login)
-        self.proves: Proof | None = None  # None: its name has no password
         self.finished_matches = 0
         self.played_matches = 0  # finished, and not spoilt by the server
         self.was_spoilt = False  # its latest match, by the server
@@ -193,7 +208,7 @@ class Player:
         if self._asking is asking and self.asked_s is None:
             self.asked_s, self._lag_at_asking_s, self._stands = written_s, self._lag.total_s(), False
             if self.table is not None:
-                self.table.clock_started(self)
+                self.table.on_clock(self)
 
     def thinking_s(self, until_s: float | None = None) -> float:
         """Returns the bot's own seconds from its update's writing to `until_s` (monotonic; None: now), 0 if not asked.

@@ -131,7 +131,7 @@ class Arena:
         connection of the bot holds is taken over; with `if_empty`, False is returned instead. If the match is over, the
         player is told the end and released; with `live`, False is returned instead. Raises Unavailable.
         """
-        tried = self._turned_away.attempts(player.knock, player.proves)
+        tried = self._turned_away.attempts(player.let_in.knock, player.let_in.proves)
         with self._tables.at(match_id) as table:
             try:
                 match = table.load()
@@ -190,14 +190,13 @@ class Arena:
             return Joined(player.bot, player.place, thinking_s=holder.thinking_s())
         if place is None or node_of(place) == self.node:
             return Joined(player.bot, player.place, self._back_s(player, seat))
-        came_s = player.came_s
         lived_s = self._heartbeats.lived_until_s(node_of(place), self._now_s())
-        return Joined(player.bot, player.place, lived_s if came_s is None else min(lived_s, came_s))
+        return Joined(player.bot, player.place, min(lived_s, player.let_in.came_s))
 
-    def _back_s(self, player: Player, seat: Seat) -> float | None:
+    def _back_s(self, player: Player, seat: Seat) -> float:
         """Returns until when (epoch) a player that takes the seat is charged, less what this node stood still."""
-        came_s, left_s = player.came_s, seat.left_s
-        if came_s is None or left_s is None:
+        came_s, left_s = player.let_in.came_s, seat.left_s
+        if left_s is None:
             return came_s
         if came_s < left_s:
             return left_s + SEATED_AFTER_S

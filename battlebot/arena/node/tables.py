@@ -22,7 +22,8 @@ REMEMBERED = 10_000  # departures: those of the last minutes at least
 class Table:
     """A live match of which this node holds at least one seat.
 
-    The lock orders what the node does with it: whoever holds it steps, commits and delivers.
+    The lock orders what the node does with it: whoever holds it steps, commits and delivers. A player calls `on_clock`
+    when the update that asks it has been written: its clock runs.
     """
 
     def __init__(self, match_id: str, store: MatchStore, on_clock: Callable[[Player], None], lock: Lock) -> None:
@@ -32,8 +33,8 @@ class Table:
         self.document: str | None = None
         self._document_revision = -1
         self.players: dict[str, Player] = {}
+        self.on_clock = on_clock
         self._store = store
-        self._on_clock = on_clock
 
     def newest(self) -> Match:
         """Returns the match as this node knows it, or else as it stands in Redis. Raises as `load`."""
@@ -83,10 +84,6 @@ class Table:
         if held is None or found.revision >= held.revision:
             self.match = held = found
         return held
-
-    def clock_started(self, player: Player) -> None:
-        """Call when the update that asks the player has been written: its clock runs."""
-        self._on_clock(player)
 
 
 class Tables:

@@ -18,6 +18,7 @@ from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
 from battlebot.matchmaking.missing import Missing
 from battlebot.redisio import keys
+from battlebot.storage.meetings import Meeting
 
 log = structlog.get_logger()
 
@@ -71,16 +72,10 @@ class Absences:
 
     def _close(self, contest: Contest, row: Due, there: set[str]) -> bool:
         victor = next(iter(there), None)
-        meeting = {
-            "match": new_match_id(self.now_s()),
-            "bots": list(row.bots),
-            "n": row.n,
-            "round": row.round,
-            "together": kind_of(contest).TOGETHER,
-        }
+        meeting = Meeting(new_match_id(self.now_s()), row.bots, row.n, row.round, kind_of(contest).TOGETHER)
         if not self.organiser.storage.ledger.absent(contest, meeting, victor):
             return False
-        log.info("meeting.absent", contest=contest.name, bots=meeting["bots"], n=row.n, there=victor)
+        log.info("meeting.absent", contest=contest.name, bots=list(row.bots), n=row.n, there=victor)
         self.organiser.bus.publish(keys.contest_events(*contest.where), b"absent")
         return True
 

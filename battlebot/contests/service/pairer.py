@@ -32,6 +32,7 @@ from battlebot.referee.match import Match
 from battlebot.rules.contract import RAISED, Game
 from battlebot.runtime.timelimit import time_limit
 from battlebot.storage import Storage
+from battlebot.storage.meetings import Meeting
 
 log = structlog.get_logger()
 
@@ -217,13 +218,7 @@ class Pairer:
         together = kind_of(contest).TOGETHER
         planned = {new_match_id(self.now_s()): pairing for pairing in pairings}
         wanted = [
-            {
-                "match": match_id,
-                "bots": [waiter.bot for waiter in pairing.waiters],
-                "n": pairing.n,
-                "round": pairing.round,
-                "together": together,
-            }
+            Meeting(match_id, [waiter.bot for waiter in pairing.waiters], pairing.n, pairing.round, together)
             for match_id, pairing in planned.items()
         ]
         not_after_ms = self.store.now_ms() + BEGIN_WITHIN_MS

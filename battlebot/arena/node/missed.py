@@ -1,0 +1,51 @@
+"""The turns that a player is told with an update because it has missed them. What is missing of them is left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from battlebot.arena.live.conduct import Conductor
+from battlebot.arena.node.player import Player
+from battlebot.referee.match import Match
+from battlebot.rules.contract import Game
+from battlebot.wire.updates import Update
+
+MOST_MISSED = 100  # most turns that a returning bot is told; the state includes all of them
+
+
+def with_missed(conductor: Conductor, player: Player, update: Update, match: Match) -> Update:
+    """Returns the update, with what was played since the version that a bot which has come back says it has seen.
+
+    Only the first update that it is told has that. Raises Unavailable.
+    """
+    seen, player.seen_version = player.seen_version, None
+    if player.login.resume != update.match_id or seen is None:
+        return update
+    first = max(seen, update.version - MOST_MISSED)
+    missed = conductor.store.turns(update.match_id, first, update.version)
+    if missed is None:
+        return update
+    game = conductor.registry[match.game]
+    return replace(update, missed=tuple(_as_seen(game, update, turn) for turn in missed))
+
+
+def with_turn(conductor: Conductor, player: Player, update: Update, match: Match) -> Update:
+    """Returns the update, with the turn that led to it if that turn is all that a seated player has missed.
+
+    The other players got it with the turn, too. In a simultaneous game there is no such turn. Raises Unavailable.
+    """
+    game = conductor.registry[match.game]
+    before = update.version - 1
+    if game.simultaneous or player.known_version != before or before < 0 or not update.repeats:
+        return update
+    turns = conductor.store.turns(match.id, before, update.version)
+    if not turns:
+        return update
+    return replace(update, turn=_as_seen(game, update, turns[0]))
+
+
+def _as_seen(game: Game, update: Update, turn: dict[str, Any]) -> dict[str, Any]:
+    """Returns a turn as the update's bot may see it: all of it once the match is over."""
+    return turn if update.final else game.view_turn(turn, update.bot)
