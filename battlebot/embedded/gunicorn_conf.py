@@ -56,8 +56,9 @@ limit_request_fields = _settings.max_headers
 limit_request_field_size = _settings.max_header_bytes
 # gunicorn trusts no forwarded address: the application decides that by BATTLEBOT_TRUSTED_PROXIES
 forwarded_allow_ips = ""
-# The last messages have close_timeout_s to be sent; a second later the remaining connections are cut
-graceful_timeout = math.ceil(_settings.close_timeout_s) + 1
+# Within 1.5 s the port is closed and the bots are sent away. The last messages have close_timeout_s to be sent; a
+# second later the remaining connections are cut
+graceful_timeout = math.ceil(_settings.close_timeout_s + 2.5)
 timeout = 30
 # Must not be 0, which disables keep-alive. The worker limits the wait for the next request by `header_timeout_s`
 keepalive = 1
@@ -111,21 +112,11 @@ def _refuse(server: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Open the port. On SIGTERM, send the bots to another node first, then let gunicorn stop as usual."""
-    import gevent
-
+    """Open the port."""
     for listener in worker.sockets:
         listener.listen(backlog)
     keep_loaded_code()
 
-    def stop() -> None:
-        drain = getattr(worker.wsgi, "extensions", {}).get("battlebot.drain")
-        if drain is not None:
-            drain()
-        worker.stop_waiting()
-        worker.handle_exit(signal.SIGTERM, None)
-
-    gevent.signal_handler(signal.SIGTERM, stop)
     # a terminal that closes tells all processes of it; the arbiter decides
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -12,6 +13,7 @@ from battlebot.embedded.process import kill_all
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _EXIT_INTERRUPTED = 130
+ECHO_S = 1.0  # a SIGTERM that follows another one sooner is the same one
 
 
 def hang_up_is_ignored() -> bool:
@@ -32,16 +34,21 @@ def has_terminal() -> bool:
 def stopped_by_signals() -> Iterator[None]:
     """End the context without an error at the first SIGINT, SIGTERM or SIGHUP, by a KeyboardInterrupt.
 
-    The next signal, but another SIGHUP, kills all children and exits with status 130. A SIGHUP that is ignored already,
-    as under `nohup`, stays so. Use it in the main thread only.
+    The next signal, but another SIGHUP or a SIGTERM that says the same again, kills all children and exits with status
+    130. A SIGHUP that is ignored already, as under `nohup`, stays so. Use it in the main thread only.
     """
-    seen = 0
+    seen, told_s = 0, -ECHO_S
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
-        nonlocal seen
+        nonlocal seen, told_s
         # a terminal that closes says so twice: by its shell, and as the shell ends
         if seen and number == signal.SIGHUP:
             return
+        # make passes on a SIGTERM that its whole group has got: by systemd, a shell's `kill %1`, or `timeout`
+        if number == signal.SIGTERM:
+            if time.monotonic() - told_s < ECHO_S:
+                return
+            told_s = time.monotonic()
         seen += 1
         if seen == 1:
             raise KeyboardInterrupt

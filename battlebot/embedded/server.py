@@ -149,8 +149,8 @@ def _parts(settings: Settings, wsgi_module: str, logs_in_files: bool) -> list[Pr
             command=command,
             environment=environment(settings),
             log=settings.data / "logs" / f"{name}.log" if logs_in_files else None,
-            # gunicorn cuts its connections itself, a second after close_timeout_s
-            stop_s=settings.close_timeout_s + 4.0,
+            # gunicorn cuts its connections itself, three seconds after close_timeout_s at the latest
+            stop_s=settings.close_timeout_s + 6.0,
             waits_for_none=name in ("worker", "beat", *asking_parts(settings)),
         )
         for name, command in commands.items()

@@ -34,6 +34,7 @@ from battlebot.config import load_settings
 from battlebot.wire.addresses import household
 
 CHECK_S = 0.1
+LOGGING_IN_S = 0.5  # once the port is closed, those who are logging in have this long before all are sent away
 # connections in one round of the hub, of which a turn takes several. gevent would accept a hundred: in a flood of them,
 # the turns of those who play would wait. If it were fewer, many bots that reconnect to a busy node would wait
 ACCEPTED_AT_ONCE = 16
@@ -57,6 +58,7 @@ class WebWorker(GeventWorker):
         self._held: Counter[str] = Counter()
         self._idle: set[Any] = set()
         self._names: dict[Any, _Named] = {}
+        self._leaves = False
 
     def patch(self) -> None:
         """Make the listeners gevent's, and note their names."""
@@ -115,15 +117,36 @@ class WebWorker(GeventWorker):
             return
         super().handle_error(req, client, addr, exc)
 
-    def stop_waiting(self) -> None:
-        """Close idle connections from now on, because the worker is about to stop."""
-        gevent.spawn(self._end_idle)
+    def notify(self) -> None:
+        """Tell the arbiter that this worker lives; once it is to stop and gunicorn has closed the port, leave.
 
-    def _end_idle(self) -> None:
+        Not before: a bot comes back as soon as it is sent away, and a proxy passes it on to another node only if this
+        one refuses it. Original clients die of a connection that is accepted and then closed without a salt.
+        """
+        super().notify()
+        if not self.alive and not self._leaves:
+            self._leaves = True
+            gevent.spawn(self._leave)
+
+    def run(self) -> None:
+        """Serve until the worker is told to stop and all connections have ended."""
+        super().run()
+        if not self._leaves:  # nobody was connected
+            self._drain()
+
+    def _leave(self) -> None:
+        """Send the bots to another node, and close idle connections from now on."""
+        gevent.sleep(LOGGING_IN_S)
+        self._drain()
         while True:
             for client in list(self._idle):
                 _say_end(client)
             gevent.sleep(CHECK_S)
+
+    def _drain(self) -> None:
+        drain = getattr(self.wsgi, "extensions", {}).get("battlebot.drain")
+        if drain is not None:
+            drain()
 
     def _bound(self, client: Any) -> None:
         """Set the socket's time-outs: for one write of an answer, and for a peer that has left the network."""

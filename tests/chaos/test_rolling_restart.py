@@ -11,7 +11,7 @@ from chaos.faults import WEBS, WORKERS
 from chaos.play import Plan, log_problems, play
 from chaos.town import town
 
-GONE_WITHIN_S = 10.0  # it says "in seconds"; what it takes without load is close_timeout_s, and one more
+GONE_WITHIN_S = 10.0  # it says "in seconds"; what it takes without load is close_timeout_s, and three more
 
 
 @pytest.mark.long

@@ -279,6 +279,17 @@ def test_when_a_node_stops_who_waits_there_is_told_so(mortal: Web, meet: Switchb
     stopper.join()
 
 
+def test_a_node_that_stops_has_closed_its_port_before_it_sends_its_bots_away(mortal: Web, meet: Switchboard) -> None:
+    """They come back at once: a proxy passes them on to another node only if this one refuses them."""
+    waiting = meet.login(meet.auth(), web=mortal)
+    stopper = threading.Thread(target=mortal.child.stop)
+    stopper.start()
+    assert waiting.closed().slug == "restart"
+    with pytest.raises(ConnectionError):
+        Peer(mortal.address)
+    stopper.join()
+
+
 def test_a_node_that_stops_lets_nobody_in_whose_login_is_still_to_come(
     servers: Cluster, mortal: Web, meet: Switchboard
 ) -> None:

@@ -56,6 +56,27 @@ def test_a_server_ends_gracefully_though_its_terminal_says_twice_that_it_closes(
     assert (finished.returncode, finished.stdout) == (130, "ends gracefully\n")
 
 
+ENDS_ONCE = """
+import os, signal
+from battlebot.embedded import interrupts
+
+interrupts.ECHO_S = 60.0
+with interrupts.stopped_by_signals():
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        os.kill(os.getpid(), signal.SIGTERM)
+        print("ends gracefully", flush=True)
+        os.kill(os.getpid(), signal.SIGINT)
+"""
+
+
+def test_a_server_ends_gracefully_though_make_passes_on_the_signal_that_both_have_got() -> None:
+    """GNU make does so with SIGTERM. Another signal ends it at once."""
+    finished = subprocess.run([sys.executable, "-c", ENDS_ONCE], capture_output=True, text=True)
+    assert (finished.returncode, finished.stdout) == (130, "ends gracefully\n")
+
+
 TELLS = """
 import sys
 from pathlib import Path
