@@ -76,10 +76,10 @@ class TcpDoor:
 
         Seats are kept with their clocks stopped, so that players can go on at another node.
         """
-        sent_away = self._stays.drain(self._send_away)
+        # first: who comes back must be refused, so that a proxy passes it on to another node
         if self._server is not None:
-            self._server.stop_accepting()
-        gevent.joinall(sent_away)
+            self._server.close()
+        gevent.joinall(self._stays.drain(self._send_away))
 
     def tick(self) -> None:
         """Call every second: makes up for lost letters, and notes who is online. Raises Unavailable."""

@@ -234,12 +234,17 @@ def test_a_node_that_stops_sends_its_players_to_another(servers: Cluster, join: 
 
 
 def test_a_node_that_stops_lets_nobody_in_whose_name_is_still_to_come(servers: Cluster) -> None:
-    """It had connected before: it is sent to another node without a word, and no board begins with it."""
+    """It had connected before: it is sent to another node without a word, and no board begins with it.
+
+    Who connects now is refused: a proxy passes it on.
+    """
     stopping = servers.tcp(**TCP_SETTINGS)
     peer, name = TcpPeer(stopping.address), new_name("player")
     stopper = threading.Thread(target=stopping.child.stop)
     stopper.start()
     wait_for(lambda: '"event":"node.drains"' in stopping.log.read_text(), "the node to stop")
+    with pytest.raises(ConnectionRefusedError):
+        TcpPeer(stopping.address)
     peer.send({"username": name})
     assert peer.ended()
     stopper.join()
