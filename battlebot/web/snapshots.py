@@ -31,6 +31,7 @@ from battlebot.wire.matchfiles import formats_of
 RECENT = 20  # matches in a page's list
 MOST_LIVE = 12
 MOST_TURNS = 500  # in a match's table
+MOST_RANKED = 500  # bots in the standings: every viewer is sent the page again whenever it changes
 MOST_CONTESTS = 50
 
 LIVE_AGAIN_S = 5.0  # polled, because turns are announced only to those who watch the match; lists count them
@@ -77,7 +78,9 @@ def contest_snapshot(game: str, name: str) -> Snapshot:
     rounds = context.lookout.rounds(contest) if fits else []
     sections = {
         "progress": section("progress", progress=progress, contest=contest_document(contest), bots=len(rows)),
-        "standings": section("standings", game=game, rows=rows, **shown_columns(rows)),
+        "standings": section(
+            "standings", game=game, contest=name, rows=rows[:MOST_RANKED], count=len(rows), **shown_columns(rows)
+        ),
         "crosstable": section(
             "crosstable", rows=rows, table=table, largest=LARGEST, meetings=head["meetings"], together=head["together"]
         ),

@@ -17,6 +17,7 @@ from battlebot.api.context import CONTEXT_KEY
 from battlebot.config import Settings
 from battlebot.rules.module import game_from_module
 from battlebot.storage.meetings import Meeting
+from battlebot.web import snapshots
 from battlebot.web.filters import with_names, without_title
 from battlebot.web.snapshots import RECENT, contest_snapshot, game_snapshot
 
@@ -336,6 +337,19 @@ def test_older_matches_than_one_that_is_not_there_are_an_error(home: House, path
     home.play("a", "b", "a", "autumn")
     for before in ("", "none"):
         assert "before must be the id" in page_at(home.client, f"{WEB}{path}{before}", 400).text
+
+
+def test_the_standings_of_very_many_bots_are_cut(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Viewers are sent them again and again. The JSON has all."""
+    home.contest(bots=("ace", "bob", "cat"))
+    assert "of 3 bots" not in page_at(home.client, f"{WEB}/contests/autumn").text
+    monkeypatch.setattr(snapshots, "MOST_RANKED", 2)
+    page = page_at(home.client, f"{WEB}/contests/autumn")
+    assert "The first 2 of 3 bots; the JSON has them all." in page.text
+    assert [attrs["id"] for tag, attrs in page.elements if tag == "tr" and "id" in attrs] == [
+        "standing-ace",
+        "standing-bob",
+    ]
 
 
 def test_names_in_the_standings_lead_to_the_bots_pages(home: House) -> None:
