@@ -60,6 +60,8 @@ def test_the_log_of_what_runs_for_long_does_not_fill_the_disk(
     eventually(before.exists)
     moved = before.stat().st_mtime_ns
     eventually(lambda: before.stat().st_mtime_ns > moved)
+    # what has been moved is in the log no more
+    eventually(lambda: log.stat().st_size < before.stat().st_size)
     for kept in (log, before):
         eventually(lambda kept=kept: kept.read_text().startswith("a long line"))
     assert supervisor.child("talker").pid == first
