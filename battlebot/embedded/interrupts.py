@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from battlebot.embedded.process import kill_all
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _EXIT_INTERRUPTED = 130
+_LOOK_S = 1.0  # how often it is seen whether the terminal needs watching still
 ECHO_S = 1.0  # a SIGTERM that follows another one sooner is the same one
 
 
@@ -24,10 +27,14 @@ def hang_up_is_ignored() -> bool:
 def has_terminal() -> bool:
     """Whether this process was started in a terminal, wherever its output goes."""
     try:
-        os.close(os.open(os.ctermid(), os.O_RDONLY | os.O_NOCTTY))
+        os.close(_terminal())
     except OSError:
         return False
     return True
+
+
+def _terminal() -> int:
+    return os.open(os.ctermid(), os.O_RDONLY | os.O_NOCTTY)
 
 
 @contextmanager
@@ -55,12 +62,31 @@ def stopped_by_signals() -> Iterator[None]:
         kill_all()
         os._exit(_EXIT_INTERRUPTED)
 
+    ended = threading.Event()
     handled = [number for number in _SIGNALS if number != signal.SIGHUP or not hang_up_is_ignored()]
     before = {number: signal.signal(number, interrupt) for number in handled}
+    if signal.SIGHUP in handled:
+        with suppress(OSError):  # it has no terminal
+            threading.Thread(target=_pass_on_hang_up, args=(_terminal(), ended), daemon=True).start()
     try:
         yield
     except KeyboardInterrupt:
         pass
     finally:
+        ended.set()
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _pass_on_hang_up(terminal: int, ended: threading.Event) -> None:
+    """Send this process a SIGHUP when its terminal closes, until `ended`.
+
+    The system tells only who leads the session. A shell passes it on; make, as in `ssh -t HOST make run`, waits for us.
+    """
+    closes = select.poll()
+    closes.register(terminal, 0)
+    while not ended.is_set():
+        if closes.poll(1000 * _LOOK_S):
+            os.kill(os.getpid(), signal.SIGHUP)
+            break
+    os.close(terminal)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -75,6 +76,35 @@ def test_a_server_ends_gracefully_though_make_passes_on_the_signal_that_both_hav
     """GNU make does so with SIGTERM. Another signal ends it at once."""
     finished = subprocess.run([sys.executable, "-c", ENDS_ONCE], capture_output=True, text=True)
     assert (finished.returncode, finished.stdout) == (130, "ends gracefully\n")
+
+
+WAITS = """
+import threading
+from battlebot.embedded.interrupts import stopped_by_signals
+
+with stopped_by_signals():
+    print("serves", flush=True)
+    threading.Event().wait()
+"""
+
+
+def test_a_server_ends_though_only_make_is_told_that_the_terminal_closes() -> None:
+    """As in `ssh -t HOST make run`: make leads the session, and at SIGHUP waits for its child."""
+    leader, terminal = pty.fork()
+    if not leader:
+        # like make, it only waits; a handler is not inherited, as `SIG_IGN` would be
+        signal.signal(signal.SIGHUP, lambda *_: None)
+        os._exit(subprocess.run([sys.executable, "-c", WAITS]).returncode)
+    assert os.read(terminal, 6) == b"serves"
+    os.close(terminal)
+    ended: list[int] = []
+    try:
+        wait_for(lambda: ended.extend(os.waitpid(leader, os.WNOHANG)) or ended[-2], "make to end")
+    finally:
+        if not ended[-2]:
+            os.killpg(leader, signal.SIGKILL)
+            os.waitpid(leader, 0)
+    assert os.waitstatus_to_exitcode(ended[-1]) == 0
 
 
 TELLS = """

@@ -42,7 +42,7 @@ def test_links_are_called_by_what_they_lead_to(client: FlaskClient) -> None:
     """On paper they are called by their files; those that are not here are plain text."""
     html = client.get("/docs/bots").text
     assert '(<a href="/docs/api">The REST API</a>)' in html
-    assert '<a href="/">docs/games/</a>' in html
+    assert '<a href="/">the games\' pages</a>' in html
     html = client.get("/docs/organising").text
     assert "(operations.md)" in html
     assert "/docs/operations" not in html
