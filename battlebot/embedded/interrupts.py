@@ -79,14 +79,18 @@ def stopped_by_signals() -> Iterator[None]:
 
 
 def _pass_on_hang_up(terminal: int, ended: threading.Event) -> None:
-    """Send this process a SIGHUP when its terminal closes, until `ended`.
+    """Send this process a SIGHUP when its terminal closes while it is in the foreground there, until `ended`.
 
-    The system tells only who leads the session. A shell passes it on; make, as in `ssh -t HOST make run`, waits for us.
+    The system tells only who leads the session, and the foreground when that has ended. A shell ends; make, as in
+    `ssh -t HOST make run`, waits for us. What a shell has in the background is its own affair: it may have disowned it.
     """
-    closes = select.poll()
+    closes, in_front = select.poll(), False
     closes.register(terminal, 0)
     while not ended.is_set():
+        with suppress(OSError):  # it closes just now
+            in_front = os.tcgetpgrp(terminal) == os.getpgrp()
         if closes.poll(1000 * _LOOK_S):
-            os.kill(os.getpid(), signal.SIGHUP)
+            if in_front:
+                os.kill(os.getpid(), signal.SIGHUP)
             break
     os.close(terminal)

@@ -79,22 +79,30 @@ def test_a_server_ends_gracefully_though_make_passes_on_the_signal_that_both_hav
 
 
 WAITS = """
-import threading
+import sys, threading
 from battlebot.embedded.interrupts import stopped_by_signals
 
 with stopped_by_signals():
     print("serves", flush=True)
-    threading.Event().wait()
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread():
+            thread.join()
+    sys.exit("nobody told it that its terminal has closed")
 """
 
 
-def test_a_server_ends_though_only_make_is_told_that_the_terminal_closes() -> None:
-    """As in `ssh -t HOST make run`: make leads the session, and at SIGHUP waits for its child."""
+@pytest.mark.parametrize(("behind", "status"), [(False, 0), (True, 1)], ids=["in the foreground", "in the background"])
+def test_a_server_ends_though_only_make_is_told_that_the_terminal_closes(behind: bool, status: int) -> None:
+    """As in `ssh -t HOST make run`: make leads the session, and at SIGHUP waits for its child.
+
+    A shell's job in the background goes on: it may have been disowned.
+    """
     leader, terminal = pty.fork()
     if not leader:
         # like make, it only waits; a handler is not inherited, as `SIG_IGN` would be
         signal.signal(signal.SIGHUP, lambda *_: None)
-        os._exit(subprocess.run([sys.executable, "-c", WAITS]).returncode)
+        child = subprocess.run([sys.executable, "-c", WAITS], process_group=0 if behind else None)
+        os._exit(child.returncode)
     assert os.read(terminal, 6) == b"serves"
     os.close(terminal)
     ended: list[int] = []
@@ -104,7 +112,7 @@ def test_a_server_ends_though_only_make_is_told_that_the_terminal_closes() -> No
         if not ended[-2]:
             os.killpg(leader, signal.SIGKILL)
             os.waitpid(leader, 0)
-    assert os.waitstatus_to_exitcode(ended[-1]) == 0
+    assert os.waitstatus_to_exitcode(ended[-1]) == status
 
 
 TELLS = """
