@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 GAMES = "games"  # the folder with a guide for each game, as far as there is one
 GUIDES = (
-    "bots", "http-bots", "tcp", "nats", "contests", "organising", "ratings", "api", "socketio", "histories"
-)  # fmt: skip
+    *("bots", "http-bots", "tcp", "nats"),
+    *("contests", "organising", "ratings"),
+    *("api", "socketio", "histories"),
+)
 FOLDERS = (
     Path(__file__).parents[2] / "docs",
     Path(sysconfig.get_path("data")) / "share" / "battlebot" / "docs",  # of an installed wheel
@@ -58,12 +60,12 @@ def shelf() -> dict[str, Guide]:
     if folder is None:
         return {}
     games = sorted(f"{GAMES}/{path.stem}" for path in (folder / GAMES).glob("*.md"))
-    return {name: _read(folder, name) for name in (*GUIDES, *games)}
+    files = {name: folder / f"{name}.md" for name in (*GUIDES, *games)}
+    return {name: _read(name, file) for name, file in files.items() if file.is_file()}
 
 
-def _read(folder: Path, name: str) -> Guide:
-    text = (folder / f"{name}.md").read_text(encoding="utf-8")
-    heading, _, rest = text.partition("\n")
+def _read(name: str, file: Path) -> Guide:
+    heading, _, rest = file.read_text(encoding="utf-8").partition("\n")
     # a game's heading also names its file
     return Guide(name, re.sub(r" \(`\w+`\)$", "", heading.removeprefix("# ")), rest)
 

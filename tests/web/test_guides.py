@@ -74,6 +74,20 @@ def test_without_the_guides_nothing_leads_to_them(client: FlaskClient, monkeypat
         guides.shelf.cache_clear()
 
 
+def test_a_guide_that_is_missing_is_missing_alone(
+    client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All pages have a link to the first."""
+    shutil.copy(ROOT / "docs" / "bots.md", tmp_path)
+    monkeypatch.setattr(guides, "FOLDERS", (tmp_path,))
+    guides.shelf.cache_clear()
+    try:
+        assert "/docs/bots" in page_at(client, "/web/gomoku").values("a", "href")
+        page_at(client, "/docs/tcp", 404)
+    finally:
+        guides.shelf.cache_clear()
+
+
 def test_the_package_holds_the_guides(tmp_path: Path) -> None:
     """The image is made from it, and has no repository."""
     sources = tmp_path / "sources"
