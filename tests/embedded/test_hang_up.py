@@ -38,43 +38,33 @@ def test_a_server_goes_on_under_nohup() -> None:
 
 
 ENDS = """
-import os, signal
-from battlebot.embedded.interrupts import stopped_by_signals
-
-with stopped_by_signals():
-    try:
-        os.kill(os.getpid(), signal.SIGHUP)
-    finally:
-        os.kill(os.getpid(), signal.SIGHUP)
-        print("ends gracefully", flush=True)
-        os.kill(os.getpid(), signal.SIGTERM)
-"""
-
-
-def test_a_server_ends_gracefully_though_its_terminal_says_twice_that_it_closes() -> None:
-    """The shell passes the signal on, then the system sends it as the shell ends. Another signal ends it at once."""
-    finished = subprocess.run([sys.executable, "-c", ENDS], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    assert (finished.returncode, finished.stdout) == (130, "ends gracefully\n")
-
-
-ENDS_ONCE = """
-import os, signal
+import os, signal, sys
 from battlebot.embedded import interrupts
 
 interrupts.ECHO_S = 60.0
+said_twice, another = (signal.Signals[name] for name in sys.argv[1:])
 with interrupts.stopped_by_signals():
     try:
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), said_twice)
     finally:
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), said_twice)
         print("ends gracefully", flush=True)
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), another)
 """
 
 
-def test_a_server_ends_gracefully_though_make_passes_on_the_signal_that_both_have_got() -> None:
-    """GNU make does so with SIGTERM. Another signal ends it at once."""
-    finished = subprocess.run([sys.executable, "-c", ENDS_ONCE], capture_output=True, text=True)
+@pytest.mark.parametrize(
+    ("said_twice", "another"),
+    [("SIGHUP", "SIGTERM"), ("SIGTERM", "SIGINT")],
+    ids=["a terminal that closes", "make"],
+)
+def test_a_server_ends_gracefully_though_it_is_told_twice(said_twice: str, another: str) -> None:
+    """By a shell, and by the system as the shell ends; by GNU make, which passes on what both have got.
+
+    Another signal ends it at once.
+    """
+    starts = [sys.executable, "-c", ENDS, said_twice, another]
+    finished = subprocess.run(starts, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert (finished.returncode, finished.stdout) == (130, "ends gracefully\n")
 
 

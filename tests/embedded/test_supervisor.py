@@ -18,6 +18,7 @@ from battlebot.errors import EmbeddedError
 
 SLEEP = [sys.executable, "-S", "-c", "import time; time.sleep(600)"]
 FAIL = [sys.executable, "-S", "-c", "import sys; sys.exit('error: no luck today')"]
+# Pauses, so that it does not keep a processor busy
 TALK = [sys.executable, "-S", "-c", "import time\nwhile True: print('a long line' * 40, flush=True); time.sleep(0.001)"]
 # Writes its name on SIGTERM, so that the order shows
 NOTE = """
