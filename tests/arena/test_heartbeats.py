@@ -107,10 +107,45 @@ def test_after_its_door_was_shut_for_a_moment_a_bot_has_a_while_to_come_in(clien
     heartbeats, found, known = Heartbeats(client), [], []
     for moment_s in moments_s:
         now_s = 1000.0 + moment_s
-        known.append(heartbeats.shown("web", now_s).opened(now_s).could_come_in(1000.0 + ended_s, now_s))
+        known.append(heartbeats.shown("web", now_s, "n1").opened(now_s).could_come_in(1000.0 + ended_s, now_s))
         heartbeats.send("n1", now_s, first=False)
         found.append(heartbeats.shown("web", now_s).could_come_in(1000.0 + ended_s, now_s))
     assert (found, known[1:]) == (expected, expected[1:])
+
+
+SILENCES: dict[str, tuple[list[float], float, float, bool]] = {
+    # n2's heartbeats (-1: it ends), when a bot's time ended, when n1 asks, which sends one each second; whether the bot
+    # could have come in
+    "heard since": ([0, 1], 0.9, 1.2, True),
+    "not heard since": ([0, 1], 1.1, 1.2, False),
+    "not heard since, for long": ([0, 1], 1.1, 5.9, False),
+    "gone": ([0, 1], 1.1, 6.1, True),
+    "heard again": ([0, 1, 4], 3.0, 4.5, False),
+    "heard again for a while": ([0, 1, 4, 5, 6], 3.0, 6.0, True),
+    "silent after the end": ([0, 1, 4], 1.0, 4.5, True),
+    "heard again before the end": ([0, 1, 4, 5], 4.5, 5.1, False),
+    "heard again long before the end": ([0, 1, 4, 5, 6, 7], 6.5, 7.1, True),
+    "only late": ([0, 1, 2.7], 2.0, 2.8, True),
+    "always late": ([0, 3, 6, 9], 2.5, 6.1, True),
+    "stopped": ([0, 1, -1], 1.1, 1.2, True),
+}
+
+
+@pytest.mark.parametrize("case", SILENCES)
+@pytest.mark.parametrize("door", ["", ".tcp"])
+def test_a_bot_may_have_come_to_a_node_that_is_silent(client: redis.Redis, case: str, door: str) -> None:
+    """If that one belongs to its door; a node of another door holds up nobody. The asker lives, heard or not."""
+    moments_s, ended_s, asked_s, expected = SILENCES[case]
+    heartbeats, node = Heartbeats(client), f"n2{door}"
+    beats = [(float(second), "n1") for second in range(8)] + [(moment_s, node) for moment_s in moments_s]
+    for moment_s, sender in sorted(beats):
+        if 0 <= moment_s <= asked_s:
+            heartbeats.send(sender, 1000.0 + moment_s, first=False)
+    if -1 in moments_s:
+        heartbeats.end([node])
+    now_s = 1000.0 + asked_s
+    shown = heartbeats.shown("web", now_s, "n1").opened(now_s)
+    assert shown.could_come_in(1000.0 + ended_s, now_s) == (expected or bool(door))
 
 
 def test_each_door_is_shut_by_itself(client: redis.Redis) -> None:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
 from cluster import Cluster, wait_for
+from frail import play_out
 from peer import Peer, login_for
 from standstill import standing_still
+from switchboard import Switchboard
 from tcp_peer import TcpPeer
 
 from battlebot.embedded.process import Child
 
 LOGIN_S = 3.0
 STANDS_S = 4.5  # longer than bots have to log in
+PLAY = {"turn_timeout_ms": 1500, "sweep_interval_s": 0.3}
+HOLDS_UP_S = 3.0  # longer than a bot of that match may stay away, less than a node may be silent
 SENT = pytest.mark.parametrize("sent", ["meanwhile", "afterwards"])
 
 
@@ -56,3 +61,32 @@ def test_a_player_that_says_its_name_is_let_in(parts: Cluster, sent: str) -> Non
     if sent == "afterwards":
         player.send({"username": "ada"})
     assert player.read() == {"status": "ok"}
+
+
+def test_a_bot_that_comes_back_to_a_node_that_stands_still_is_not_missed(parts: Cluster) -> None:
+    """The other node, its opponent's, has seen it leave, and does not know where it is when its time is over."""
+    lasting, sleeper = parts.web(**PLAY), parts.web(**PLAY)
+    parts.worker(**PLAY)
+    parts.beat(**PLAY)
+    meet = Switchboard(lasting)
+    wait_for(lambda: lasting.request("/readyz")[0] == 200, "a ready server")
+    mover, other = meet.sit()
+    with ThreadPoolExecutor() as pool:
+        with standing_still(sleeper.child.pid):
+            mover.reset()
+            coming = pool.submit(meet.login, mover.auth, web=sleeper)
+            until_s = time.monotonic() + HOLDS_UP_S
+            wait_for(lambda: time.monotonic() > until_s)
+            assert not coming.done()
+        back = coming.result()
+    assert back.update()["match"]["id"] == mover.first["match"]["id"]
+    assert play_out(back, other)["reason"] == "complete"
+
+
+def test_a_bot_that_stays_away_is_missed_though_a_node_stands_still(parts: Cluster) -> None:
+    """A silent node is not waited for any longer when it may be dead."""
+    lasting, sleeper = parts.web(**PLAY), parts.web(**PLAY)
+    mover, other = Switchboard(lasting).sit()
+    with standing_still(sleeper.child.pid):
+        mover.reset()
+        assert other.final()["state"]["reason"] == "disconnect"

@@ -1,6 +1,7 @@
 -- Notes a node's heartbeat, and that its door was open at `opened_ms` (-1: not that the node knows). If nothing was known
 -- of that for more than `gap_ms`: that it may have been shut from `shut` to `reopened`; for more than `away_ms`: that it
--- was shut meanwhile, until now.
+-- was shut meanwhile, until now. If nothing was heard of the node itself for more than `gap_ms`: that a node was silent
+-- from `silent` to `heard`.
 -- `since` is when the nodes of the door were there again after a time in which none of them sent a heartbeat.
 -- Returns 1 if the node was not among those that live, else 0. Without a node ('') none is noted: what it says of the
 -- door is all.
@@ -30,4 +31,8 @@ if opened_ms ~= '-1' then
   end
 end
 if node == '' then return 0 end
+local beat_ms = tonumber(redis.call('ZSCORE', nodes, node) or 0)
+if beat_ms > 0 and now_ms - beat_ms > tonumber(gap_ms) then
+  redis.call('HSET', door, 'silent', beat_ms, 'heard', now_ms)
+end
 return redis.call('ZADD', nodes, now_ms, node)

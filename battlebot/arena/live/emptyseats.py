@@ -33,6 +33,7 @@ class EmptySeats:
     ) -> None:
         """`node` is the node that asks ("": a worker); `open_ago_s()`: how long ago it could last let bots in."""
         self._registry = registry
+        self._node = node
         self._door = door_of(node)
         self._now_s = now_s
         self._open_ago_s = open_ago_s
@@ -95,7 +96,7 @@ class EmptySeats:
         """Returns what heartbeats show of the doors of empty seats."""
         seats = match.seats if match.verdict is None else ()
         doors = {door_of(seat.left_place) for seat in seats if seat.left_place is not None}
-        return {door: self._heartbeats.shown(door, now_s) for door in doors}
+        return {door: self._heartbeats.shown(door, now_s, self._node) for door in doors}
 
 
 def _outages(match: Match, doors: Mapping[str, DoorHistory]) -> list[Outage]:

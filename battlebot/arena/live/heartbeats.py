@@ -31,23 +31,30 @@ class DoorHistory(NamedTuple):
 
     `outages`: the latest, in their order; one that still lasts is the last, and ends now. `open_s`: when (epoch) it was
     last known to be open; None: nothing is known of it. From `shut_s` to `reopened_s` it was last not known to be open
-    for longer than `GAP_S`.
+    for longer than `GAP_S`; from `silent_s` to `heard_s` one of its nodes was last silent for as long. All nodes that
+    may live have been heard since `all_heard_s`.
     """
 
     outages: list[Outage]
     open_s: float | None
     shut_s: float = 0.0
     reopened_s: float = 0.0
+    silent_s: float = 0.0
+    heard_s: float = 0.0
+    all_heard_s: float = math.inf
 
     def could_come_in(self, moment_s: float, now_s: float) -> bool:
         """Returns whether a bot whose time ended at `moment_s` could have come in: the door was open then or later.
 
-        If it may have been shut just before, it must have been open again for `SPARE_S`: whoever was kept out is on its
+        And no node that may live has been silent since: the bot may have come to that one. If the door may have been
+        shut, or a node silent, just before, it must have been otherwise for `SPARE_S`: whoever was kept out is on its
         way in. Only the latest such time counts, so that a slow server does not wait for absent bots for ever. A door
         that is not waited for counts as open.
         """
         if self.open_s is None or now_s - self.open_s > SHUT_S:
             return True
+        if self.all_heard_s < moment_s or (self.silent_s < moment_s and now_s < self.heard_s + SPARE_S):
+            return False
         steady_s = self.reopened_s + SPARE_S
         return self.open_s >= (steady_s if self.shut_s < moment_s < steady_s else moment_s)
 
@@ -104,24 +111,29 @@ class Heartbeats:
         arguments: list[Argument] = [node, int(now_s * 1000), opened_ms, gap_ms, away_ms, MOST_OUTAGES]
         return bool(self._scripts.run(BEAT, [keys.NODES, keys.door(door), keys.outages(door)], arguments))
 
-    def shown(self, door: str, now_s: float) -> DoorHistory:
-        """Returns what heartbeats up to `now_s` show of a door.
+    def shown(self, door: str, now_s: float, asker: str = "") -> DoorHistory:
+        """Returns what heartbeats up to `now_s` show of a door; `asker` is the node that asks, "" for a worker.
 
         If nodes of the door have not lived all through an outage that lasts, nobody could come in: it counts like one
-        that is over.
+        that is over. A node that was silent for `AWAY_S` is gone. That the asker lives need not be heard: it waits by
+        itself if it was late.
         """
         with redis_errors():
             pipeline = self._client.pipeline(transaction=True)
             pipeline.lrange(keys.outages(door), 0, -1)
-            pipeline.hmget(keys.door(door), "opened", "since", "shut", "reopened")
-            rows, (opened_ms, since_ms, shut_ms, reopened_ms) = pipeline.execute()
+            pipeline.hmget(keys.door(door), "opened", "since", "shut", "reopened", "silent", "heard")
+            pipeline.zrangebyscore(keys.NODES, int((now_s - AWAY_S) * 1000), "+inf", withscores=True)
+            rows, (opened_ms, *moments_ms), beats = pipeline.execute()
+        since_s, shut_s, reopened_s, silent_s, heard_s = (int(moment_ms or 0) / 1000 for moment_ms in moments_ms)
         found = [
             Outage(int(since_ms) / 1000, int(until_ms) / 1000) for since_ms, until_ms in map(str.split, texts(rows))
         ]
         open_s = None if opened_ms is None else int(opened_ms) / 1000
         if open_s is not None and AWAY_S < now_s - open_s <= SHUT_S:
-            found.append(Outage(open_s, now_s, lasts=int(since_ms or 0) / 1000 <= open_s))
-        return DoorHistory(found, open_s, int(shut_ms or 0) / 1000, int(reopened_ms or 0) / 1000)
+            found.append(Outage(open_s, now_s, lasts=since_s <= open_s))
+        nodes = ((node.decode(), beat_ms / 1000) for node, beat_ms in beats)
+        heard = [beat_s for node, beat_s in nodes if door_of(node) == door and node != asker]
+        return DoorHistory(found, open_s, shut_s, reopened_s, silent_s, heard_s, min(heard, default=math.inf))
 
     def since_s(self, door: str) -> float:
         """Returns since when (epoch) there have always been heartbeats of the door's nodes; 0: there always were."""
