@@ -18,7 +18,6 @@ from celery import Celery, current_app
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.cutoff import CutOff
 from battlebot.arena.live.finished import Finished
-from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.sweep import Sweeper
@@ -87,7 +86,6 @@ class Workbench(MatchBench):
     organiser: Organiser
     absences: Absences
     rater: Rater
-    heartbeats: Heartbeats
     bus: Bus
     rating_throttle: Throttle
     rating_checks: Throttle
@@ -158,7 +156,7 @@ def _workbench(pid: int) -> Workbench:
         until = health.paused_until_s(sorted(set(addresses.values())))
         return [bot for bot, address in addresses.items() if until[address] is not None]
 
-    missing, heartbeats = Missing(client), Heartbeats(client)
+    missing, heartbeats = Missing(client), base.conductor.heartbeats
     pairer = Pairer(base.registry, settings, storage, store, queues, missing, ask_bots=requests.bots, paused=paused)
     bus = Bus(client)
     organiser = Organiser(
@@ -171,7 +169,7 @@ def _workbench(pid: int) -> Workbench:
     )
     chances = Chances(
         heartbeats=heartbeats,
-        cut_off=CutOff(client),
+        cut_off=CutOff(client, heartbeats),
         addresses=store.addresses,
         bots=storage.bots,
         grace_s=settings.node_grace_s,
@@ -184,7 +182,6 @@ def _workbench(pid: int) -> Workbench:
         pairer=pairer,
         organiser=organiser,
         absences=Absences(pairer, organiser, missing, chances, most_s=max(5.0, 3 * settings.sweep_interval_s)),
-        heartbeats=heartbeats,
         rater=Rater(storage),
         bus=bus,
         rating_throttle=Throttle(client, "ratings"),

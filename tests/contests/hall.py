@@ -63,7 +63,7 @@ class Hall:
         self.heartbeats = Heartbeats(self.client)
         chances = Chances(
             heartbeats=self.heartbeats,
-            cut_off=CutOff(self.client),
+            cut_off=CutOff(self.client, self.heartbeats),
             addresses=self.store.addresses,
             bots=self.storage.bots,
             grace_s=self.settings.node_grace_s,

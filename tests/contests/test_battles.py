@@ -52,7 +52,7 @@ class House:
         self.pairer = Pairer(registry, settings, storage, self.store, self.queues, self.missing)
         self.organiser = Organiser(registry, storage, self.conductor, Bus(client), lambda *_: None, lambda *_: None)
         self.heartbeats = Heartbeats(client)
-        addresses, cut_off = self.store.addresses, CutOff(client)
+        addresses, cut_off = self.store.addresses, CutOff(client, self.heartbeats)
         chances = Chances(self.heartbeats, cut_off, addresses, storage.bots, grace_s=15.0, bot_matches=10)
         self.absences = Absences(self.pairer, self.organiser, self.missing, chances, most_s=100.0)
         self.lookout = Lookout(storage, self.store, self.queues, self.missing, bot_matches=10)

@@ -349,7 +349,7 @@ def test_who_is_told_the_end_by_resuming_its_match_is_told_at_no_other_connectio
 
 def test_a_contest_does_not_miss_who_is_held_back_after_the_end_of_its_match(lobby: Lobby, client: redis.Redis) -> None:
     """It has neither seat nor ticket, and is there all the same: it would lose its next meetings."""
-    queue, cut_off = keys.queue_name("numberwang", "autumn"), CutOff(client)
+    queue, cut_off = keys.queue_name("numberwang", "autumn"), CutOff(client, lobby.arena.heartbeats)
     match = played_by_ada(lobby, "autumn")
     beats(client, 999.5)
     lobby.enter(comes(contest="autumn"))

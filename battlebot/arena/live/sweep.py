@@ -10,7 +10,7 @@ import structlog
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.cutoff import LONGEST_S, CutOff
-from battlebot.arena.live.heartbeats import LIVES_S, SHUT_S, Heartbeats
+from battlebot.arena.live.heartbeats import LIVES_S, SHUT_S
 from battlebot.arena.live.mail import nudge
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.seats import Seating, seatings
@@ -50,8 +50,8 @@ class Sweeper:
         `may_tell(thing)` limits how often it is logged that the same match cannot be looked after.
         """
         self._client = client
-        self._heartbeats = Heartbeats(client)
-        self._cut_off = CutOff(client)
+        self._heartbeats = conductor.heartbeats
+        self._cut_off = CutOff(client, conductor.heartbeats)
         self._steadiness = Steadiness(client, every_s)
         self._conductor = conductor
         self._queues = queues

@@ -9,7 +9,6 @@ import structlog
 from msgspec.structs import replace
 
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import begun
 from battlebot.arena.live.turnedaway import Knock, TurnedAwayAnywhere
 from battlebot.arena.node.clocks import Clocks
@@ -47,11 +46,11 @@ class Arena:
         opening: Opening | None = None,
     ) -> None:
         self.node = conductor.node
+        self.heartbeats = conductor.heartbeats
         self.opening = opening or Opening()
         self._store = conductor.store
         self._games = conductor.registry
         self._turned_away = TurnedAwayAnywhere(conductor.store.client)
-        self._heartbeats = Heartbeats(conductor.store.client)
         self._now_s = conductor.now_s
         self._tables = Tables(conductor.store, lambda player: self._clocks.watch(player), new_lock)
         self._host = Host(
@@ -164,7 +163,7 @@ class Arena:
 
     def _is_at_dead_node(self, seat: Seat) -> bool:
         node = None if seat.place is None or seat.address is not None else node_of(seat.place)
-        return node not in (None, self.node) and self._heartbeats.is_gone(str(node))
+        return node not in (None, self.node) and self.heartbeats.is_gone(str(node))
 
     def _sits(self, table: Table, player: Player) -> bool:
         """Returns whether a player that joined if its seat was empty has it; else has the player wait at its place."""
@@ -190,7 +189,7 @@ class Arena:
             return Joined(player.bot, player.place, thinking_s=holder.thinking_s())
         if place is None or node_of(place) == self.node:
             return Joined(player.bot, player.place, self._back_s(player, seat))
-        lived_s = self._heartbeats.lived_until_s(node_of(place), self._now_s())
+        lived_s = self.heartbeats.lived_until_s(node_of(place), self._now_s())
         return Joined(player.bot, player.place, min(lived_s, player.let_in.came_s))
 
     def _back_s(self, player: Player, seat: Seat) -> float:

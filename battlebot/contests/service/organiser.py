@@ -15,7 +15,6 @@ from typing import Any
 import structlog
 
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import over
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
@@ -279,6 +278,5 @@ class Organiser:
             log.info("contest.changed", action=note.action, game=contest.game, contest=contest.name, by=note.by)
             self.bus.publish(keys.contest_events(*contest.where), note.action.encode())
         if any(note.action in ENDS for note in done.notes):
-            store = self.conductor.store
-            for node in Heartbeats(store.client).all():
-                store.post(node, over(*contest.where))
+            for node in self.conductor.heartbeats.all():
+                self.conductor.store.post(node, over(*contest.where))
