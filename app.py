@@ -192,9 +192,9 @@ def _doorway(settings: Settings) -> Flask:
 
 def _viewers(house: House) -> SocketIoDoor:
     """The socket.io door, for viewers who begin games of HTTP bots and watch them."""
-    settings, requests = house.settings, house.requests
+    settings = house.settings
     askers, archive = make_askers(settings, keeps=False), house.storage.games
-    battles = Battles(house.registry, settings, house.conductor, house.bus, askers, requests.bots, archive)
+    battles = Battles(settings, house.conductor, house.bus, askers, archive)
     return SocketIoDoor(settings, battles, RateLimit(house.client, "games", settings.games_per_minute).take)
 
 

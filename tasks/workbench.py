@@ -123,9 +123,7 @@ def _match_bench(_pid: int) -> MatchBench:
         finished=Finished(client),
         queues=queues,
         conductor=conductor,
-        sweeper=Sweeper(
-            client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, requests.bots, LogLimit()
-        ),
+        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, LogLimit()),
         registry=registry,
         requests=requests,
     )

@@ -53,7 +53,7 @@ def ground(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("battlebot.stateless.NatsLine", Line)
     with cluster(replace(settings, bot_loopback=True), tmp_path) as parts:
         field = Field(parts)
-        field.battles.ask_bots = lambda match_id: None
+        field.conductor.ask_bots = lambda match_id: None
         yield field
     for line in lines:
         line.close()
@@ -68,9 +68,9 @@ def stretches(field: Field, health: Health, again: list[str]) -> stretch.Stretch
 
 def look_after(field: Field, match: Match, late_s: float) -> None:
     """What the sweep does so much later with a match that stands still."""
-    late = Conductor(field.conductor.registry, field.store, now_s=lambda: time.time() + late_s)
-    again = list[str]()
-    assert Sweeper(field.client, late, Queues(field.client), 5.0, 1.0, again.append).sweep() == 1
+    again, registry = list[str](), field.conductor.registry
+    late = Conductor(registry, field.store, now_s=lambda: time.time() + late_s, ask_bots=again.append)
+    assert Sweeper(field.client, late, Queues(field.client), 5.0, 1.0).sweep() == 1
     assert again == ([] if field.client.exists(keys.asking(match.id)) else [match.id])
 
 

@@ -80,8 +80,8 @@ class Conductor:
         self.now_s = now_s
         self._letters = Letters(node)
         self._empty_seats = EmptySeats(registry, store, node, now_s, open_ago_s)
+        self.ask_bots = ask_bots
         self._ask_archive = ask_archive
-        self._ask_bots = ask_bots
 
     def conduct(self, match: Match, event: Event, draft: Draft | None = None) -> Step:
         """Answers an event and commits the answer; `match` is the newest that the caller holds.
@@ -179,7 +179,7 @@ class Conductor:
         if ask_archive:
             self._ask_archive()
         if _asks_anew(self.registry[match.game], match, answer.match):
-            self._ask_bots(match.id)
+            self.ask_bots(match.id)
         return answer if follows is None else msgspec.structs.replace(answer, then=self._begun(follows))
 
     def _follows(self, match: Match) -> Step | None:

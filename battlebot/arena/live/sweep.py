@@ -42,20 +42,16 @@ class Sweeper:
         queues: Queues,
         node_timeout_s: float,
         every_s: float,
-        ask_bots: Callable[[str], None] = lambda match_id: None,
         may_tell: Callable[[Hashable], bool] = lambda thing: True,
     ) -> None:
-        """`ask_bots(match_id)` has the stateless bots asked that the match awaits.
-
-        `may_tell(thing)` limits how often it is logged that the same match cannot be looked after.
-        """
+        """`may_tell(thing)` limits how often it is logged that the same match cannot be looked after."""
         self._client = client
         self._heartbeats = conductor.heartbeats
         self._cut_off = CutOff(client, conductor.heartbeats)
         self._steadiness = Steadiness(client, every_s)
         self._conductor = conductor
         self._queues = queues
-        self._summons = Summons(conductor.registry, conductor.store, ask_bots)
+        self._summons = Summons(conductor.registry, conductor.store, conductor.ask_bots)
         self._troubles = Troubles(conductor.store, may_tell)
         self._node_timeout_s = node_timeout_s
         self._gap_s = max(node_timeout_s, 3 * every_s)
