@@ -123,7 +123,7 @@ def test_who_has_an_empty_seat_in_a_contest_is_held_back_from_others_outside_of_
     """It is no seat for the one who comes, whose own may be about to be found empty."""
     contest, queue = "autumn", keys.queue_name("numberwang", "autumn")
     seats = [("ada", "n2/1.1"), ("bob", "n2/2.1")]
-    elsewhere = new_match(lobby.registry["numberwang"], seats, lobby.settings, time.time(), contest)
+    elsewhere = new_match(lobby.registry["numberwang"], seats, lobby.settings, time.time(), contest=contest)
     for bot, place in seats:
         lobby.queues.wait(queue, Ticket(place, bot, 1000.0), BY_A_TASK)
     assert begin(lobby.store, lobby.registry["numberwang"], elsewhere, queue)

@@ -266,9 +266,15 @@ class Pairer:
     def _made(self, contest: Contest, there: Present, match_id: str, pairing: Pairing, started_s: float) -> Match:
         seats = [(waiter.bot, there.tickets[waiter.ticket].place) for waiter in pairing.waiters]
         timeout_ms = contest.turn_timeout_ms or self.settings.turn_timeout_ms
-        settings = replace(self.settings, turn_timeout_ms=timeout_ms)
-        game = self.registry[contest.game]
-        about = (contest.name, contest.options, match_id)
-        made = new_match(game, seats, settings, self.now_s(), *about, addresses=there.addresses)
+        made = new_match(
+            self.registry[contest.game],
+            seats,
+            replace(self.settings, turn_timeout_ms=timeout_ms),
+            self.now_s(),
+            contest=contest.name,
+            options=contest.options,
+            match_id=match_id,
+            addresses=there.addresses,
+        )
         # a match that was reserved before a pause or an end counts as begun before it
         return msgspec.structs.replace(made, started_s=started_s)
