@@ -155,7 +155,7 @@ def _workbench(pid: int) -> Workbench:
         return [bot for bot, address in addresses.items() if until[address] is not None]
 
     missing, heartbeats = Missing(client), base.conductor.heartbeats
-    pairer = Pairer(base.registry, settings, storage, store, queues, missing, ask_bots=requests.bots, paused=paused)
+    pairer = Pairer(base.registry, settings, storage, store, queues, missing, requests.bots, paused)
     bus = Bus(client)
     organiser = Organiser(
         base.registry,

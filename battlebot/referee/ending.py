@@ -90,7 +90,7 @@ def cause(verdict: Verdict) -> str:
     return f"The bot's turns were not valid: {evidence['sentence']}"
 
 
-def absence(match: Match, late: Sequence[Seat], now_s: float, elsewhere: Collection[str] = ()) -> Verdict:
+def absence(match: Match, late: Sequence[Seat], now_s: float, elsewhere: Collection[str]) -> Verdict:
     """Returns the verdict for seats that stayed empty too long: void if the server emptied one of `late`.
 
     But bots that are connected `elsewhere` could have come back: of these it counts as if they had left by themselves.

@@ -169,6 +169,7 @@ def house(settings: Settings, answer_within_s: float = 2.0, app: Flask | None = 
         ),
         lookout=Lookout(storage, store, Queues(client), Missing(client), bot_matches=settings.bot_matches),
         health=lambda: dict(parts),
+        away=dict,
         redis=client,
     )
     if app is None:

@@ -59,7 +59,16 @@ class Hall:
         self.organiser = Organiser(
             REGISTRY, self.storage, self.conductor, Bus(self.client), lambda game, contest: None, self.asked.append
         )
-        self.pairer = Pairer(REGISTRY, self.settings, self.storage, self.store, self.queues, self.missing)
+        self.pairer = Pairer(
+            registry=REGISTRY,
+            settings=self.settings,
+            storage=self.storage,
+            store=self.store,
+            queues=self.queues,
+            missing=self.missing,
+            ask_bots=lambda match_id: None,
+            paused=lambda bots: (),
+        )
         self.heartbeats = Heartbeats(self.client)
         chances = Chances(
             heartbeats=self.heartbeats,

@@ -61,9 +61,8 @@ def ground(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def stretches(field: Field, health: Health, again: list[str]) -> stretch.Stretches:
     """Stretches that say in `again` what is to be asked for again."""
-    return stretch.Stretches(
-        field.conductor, make_askers(field.parts.settings), Leases(Scripts(field.client)), health, again.append
-    )
+    askers, leases = make_askers(field.parts.settings), Leases(Scripts(field.client))
+    return stretch.Stretches(field.conductor, askers, leases, health, again.append, lambda: None, most_unrated=50)
 
 
 def look_after(field: Field, match: Match, late_s: float) -> None:
@@ -219,6 +218,7 @@ def test_however_many_battles_there_are_rated_matches_go_on(ground: Field, bots:
         Leases(Scripts(field.client)),
         Health(Scripts(field.client)),
         again.append,
+        lambda: None,
         most_unrated=1,
     )
     assert asking.conduct(first.id) == 4

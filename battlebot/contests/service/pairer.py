@@ -87,7 +87,8 @@ def _due_again(row: Mapping[str, Any]) -> Due:
 class Pairer:
     """Used by one caller at a time per contest, but nothing breaks if two pair at once.
 
-    `paused(bots)`: which of these are not asked for a while, because their addresses failed.
+    `ask_bots(match_id)` has a match's stateless bots asked; it does not raise. `paused(bots)`: which of these are not
+    asked for a while, because their addresses failed.
     """
 
     registry: Mapping[str, Game]
@@ -96,11 +97,11 @@ class Pairer:
     store: MatchStore
     queues: Queues
     missing: Missing
+    ask_bots: Callable[[str], None]
+    paused: Callable[[Collection[str]], Collection[str]]
     now_s: Callable[[], float] = time.time
-    ask_bots: Callable[[str], None] = lambda match_id: None
-    paused: Callable[[Collection[str]], Collection[str]] = lambda bots: ()
     make_within_s: float = MAKE_WITHIN_S
-    _in_vain: dict[str, tuple[float, object]] = field(default_factory=dict)
+    _in_vain: dict[str, tuple[float, object]] = field(default_factory=dict, init=False)
 
     def pair(self, game_name: str, contest_name: str) -> int:
         """Begins matches for waiting bots that may meet; returns how many began.
