@@ -22,7 +22,7 @@ from battlebot.arena.node.turns import Turns
 from battlebot.arena.places import node_of
 from battlebot.errors import Unavailable, UnknownMatch, UnreadableMatch
 from battlebot.referee.events import NODE_DEAD, Joined, Left, Orphaned, Turned
-from battlebot.referee.match import Seat
+from battlebot.referee.match import Match, Seat
 from battlebot.runtime.background import in_background
 from battlebot.runtime.lock import Lock, thread_lock
 from battlebot.runtime.timers import Timers
@@ -134,14 +134,10 @@ class Arena:
         with self._tables.at(match_id) as table:
             try:
                 match = table.load()
-                if player.gone:
-                    # while this connection waited for the lock, a later one of its bot came: the seat is that one's
+                seat = _seat_for(player, match)
+                # who is gone meanwhile: while it waited for the lock, a later connection of its bot came for the seat
+                if player.gone or seat is None or (live and match.verdict is not None):
                     return False
-                seat = match.seat_of(player.bot)
-                fits = seat is not None and match.game == player.login.game
-                if not fits or match.contest != player.login.contest or (live and match.verdict is not None):
-                    return False
-                assert seat is not None
                 event = self._joined(player, seat, table.players.get(player.bot))
                 event = replace(event, if_empty=if_empty, tried=tried)
                 if player.table is not None:
@@ -262,3 +258,9 @@ class Arena:
         else:
             player.sought = match_id
             self._store.post(self.node, begun(match_id, player.place))
+
+
+def _seat_for(player: Player, match: Match) -> Seat | None:
+    """Returns the seat that the player's bot has in a match; None if its login is for another game or contest."""
+    wanted = (player.login.game, player.login.contest)
+    return match.seat_of(player.bot) if (match.game, match.contest) == wanted else None
