@@ -213,12 +213,7 @@ def create_tcp_door(settings: Settings) -> TcpDoor:
 def _context(house: House, readiness: Readiness) -> Context:
     requests = house.requests
     organiser = Organiser(
-        house.registry,
-        house.storage,
-        house.conductor,
-        house.bus,
-        ask_pairing=requests.pairing,
-        ask_rating=requests.ratings_anew,
+        house.storage, house.conductor, house.bus, ask_pairing=requests.pairing, ask_rating=requests.ratings_anew
     )
     return Context(
         settings=house.settings,

@@ -154,20 +154,12 @@ def _workbench(pid: int) -> Workbench:
         until = health.paused_until_s(sorted(set(addresses.values())))
         return [bot for bot, address in addresses.items() if until[address] is not None]
 
-    missing, heartbeats = Missing(client), base.conductor.heartbeats
-    pairer = Pairer(base.registry, settings, storage, store, queues, missing, requests.bots, paused)
+    pairer = Pairer(base.registry, settings, storage, store, queues, Missing(client), requests.bots, paused)
     bus = Bus(client)
-    organiser = Organiser(
-        base.registry,
-        storage,
-        base.conductor,
-        bus,
-        ask_pairing=requests.pairing,
-        ask_rating=requests.ratings_anew,
-    )
+    organiser = Organiser(storage, base.conductor, bus, ask_pairing=requests.pairing, ask_rating=requests.ratings_anew)
     chances = Chances(
-        heartbeats=heartbeats,
-        cut_off=CutOff(client, heartbeats),
+        heartbeats=base.conductor.heartbeats,
+        cut_off=CutOff(client, base.conductor.heartbeats),
         addresses=store.addresses,
         bots=storage.bots,
         grace_s=settings.node_grace_s,
@@ -179,7 +171,7 @@ def _workbench(pid: int) -> Workbench:
         mongodb=mongodb,
         pairer=pairer,
         organiser=organiser,
-        absences=Absences(pairer, organiser, missing, chances, most_s=max(5.0, 3 * settings.sweep_interval_s)),
+        absences=Absences(pairer, organiser, chances, most_s=max(5.0, 3 * settings.sweep_interval_s)),
         rater=Rater(storage),
         bus=bus,
         rating_throttle=Throttle(client, "ratings"),

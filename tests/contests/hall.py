@@ -57,7 +57,7 @@ class Hall:
         self.store, self.queues, self.missing = MatchStore(self.client), Queues(self.client), Missing(self.client)
         self.conductor = Conductor(REGISTRY, self.store)
         self.organiser = Organiser(
-            REGISTRY, self.storage, self.conductor, Bus(self.client), lambda game, contest: None, self.asked.append
+            self.storage, self.conductor, Bus(self.client), lambda game, contest: None, self.asked.append
         )
         self.pairer = Pairer(
             registry=REGISTRY,
@@ -78,7 +78,7 @@ class Hall:
             grace_s=self.settings.node_grace_s,
             bot_matches=self.settings.bot_matches,
         )
-        self.absences = Absences(self.pairer, self.organiser, self.missing, chances, now_s=lambda: self.now_s)
+        self.absences = Absences(self.pairer, self.organiser, chances, now_s=lambda: self.now_s)
         self.heartbeats.send("node", self.now_s, first=True)
 
     def begin(self, bots: str, stateless: str = "", **fields: Any) -> None:

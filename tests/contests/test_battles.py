@@ -52,11 +52,11 @@ class House:
         self.pairer = Pairer(
             registry, settings, storage, self.store, self.queues, self.missing, lambda match_id: None, lambda bots: ()
         )
-        self.organiser = Organiser(registry, storage, self.conductor, Bus(client), lambda *_: None, lambda *_: None)
+        self.organiser = Organiser(storage, self.conductor, Bus(client), lambda *_: None, lambda *_: None)
         self.heartbeats = Heartbeats(client)
         addresses, cut_off = self.store.addresses, CutOff(client, self.heartbeats)
         chances = Chances(self.heartbeats, cut_off, addresses, storage.bots, grace_s=15.0, bot_matches=10)
-        self.absences = Absences(self.pairer, self.organiser, self.missing, chances, most_s=100.0)
+        self.absences = Absences(self.pairer, self.organiser, chances, most_s=100.0)
         self.lookout = Lookout(storage, self.store, self.queues, self.missing, bot_matches=10)
         self.waited = 0
         given = {"name": "cup", "format": "champion", "config": {"battles": 10}, "meetings": 5, "entrants": BOTS}

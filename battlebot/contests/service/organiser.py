@@ -35,7 +35,6 @@ from battlebot.errors import (
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Bus
 from battlebot.referee.events import Voided
-from battlebot.rules.contract import Game
 from battlebot.runtime.loglimit import LogLimit
 from battlebot.storage import Storage
 from battlebot.storage.audit import Note
@@ -59,7 +58,6 @@ class Organiser:
     FormatMissing if it needs the contest's format and that is not installed.
     """
 
-    registry: Mapping[str, Game]
     storage: Storage
     conductor: Conductor
     bus: Bus
@@ -68,7 +66,7 @@ class Organiser:
 
     @property
     def _requirements(self) -> Requirements:
-        return Requirements(self.registry, self.storage)
+        return Requirements(self.conductor.registry, self.storage)
 
     def create(self, game: str, given: Mapping[str, Any], by: str) -> Contest:
         """Schedules a contest from checked fields; without `startsAt` it waits for `start`.
