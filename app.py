@@ -192,9 +192,9 @@ def _doorway(settings: Settings) -> Flask:
 
 def _viewers(house: House) -> SocketIoDoor:
     """The socket.io door, for viewers who begin games of HTTP bots and watch them."""
-    settings, requests = house.settings, house.requests
+    settings = house.settings
     askers, archive = make_askers(settings, keeps=False), house.storage.games
-    battles = Battles(house.registry, settings, house.conductor, house.bus, askers, requests.bots, archive)
+    battles = Battles(settings, house.conductor, house.bus, askers, archive)
     return SocketIoDoor(settings, battles, RateLimit(house.client, "games", settings.games_per_minute).take)
 
 
@@ -213,12 +213,7 @@ def create_tcp_door(settings: Settings) -> TcpDoor:
 def _context(house: House, readiness: Readiness) -> Context:
     requests = house.requests
     organiser = Organiser(
-        house.registry,
-        house.storage,
-        house.conductor,
-        house.bus,
-        ask_pairing=requests.pairing,
-        ask_rating=requests.ratings_anew,
+        house.storage, house.conductor, house.bus, ask_pairing=requests.pairing, ask_rating=requests.ratings_anew
     )
     return Context(
         settings=house.settings,

@@ -25,7 +25,7 @@ def played(contest: str, bots: Sequence[str], count: int) -> Iterator[Ended]:
     """`count` matches of a contest, seven turns each, won by the first player: pair after pair, five meetings each."""
     game = discover()[GAME]
     pairs = cycle(pair for pair in combinations(bots, 2) for _ in range(MEETINGS))
-    begun = new_match(game, [("a", "nowhere/1"), ("b", "nowhere/2")], Settings(), BEGAN_S, contest)
+    begun = new_match(game, [("a", "nowhere/1"), ("b", "nowhere/2")], Settings(), BEGAN_S, contest=contest)
     for number, pair in enumerate(islice(pairs, count)):
         yield Ended(_ended(begun, number, pair), int(BEGAN_S * 1e6) + number, list(_turns(pair)))
 

@@ -104,7 +104,7 @@ class Desk:
             storage=bench.storage,
             store=self._store,
             queues=bench.queues,
-            heartbeats=bench.heartbeats,
+            heartbeats=bench.conductor.heartbeats,
             health=self.health,
             trial=Trial(bench.registry, bench.settings, self._askers),
             casual=CasualMatches(

@@ -18,7 +18,6 @@ from celery import Celery, current_app
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.cutoff import CutOff
 from battlebot.arena.live.finished import Finished
-from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.sweep import Sweeper
@@ -87,7 +86,6 @@ class Workbench(MatchBench):
     organiser: Organiser
     absences: Absences
     rater: Rater
-    heartbeats: Heartbeats
     bus: Bus
     rating_throttle: Throttle
     rating_checks: Throttle
@@ -125,9 +123,7 @@ def _match_bench(_pid: int) -> MatchBench:
         finished=Finished(client),
         queues=queues,
         conductor=conductor,
-        sweeper=Sweeper(
-            client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, requests.bots, LogLimit()
-        ),
+        sweeper=Sweeper(client, conductor, queues, settings.node_timeout_s, settings.sweep_interval_s, LogLimit()),
         registry=registry,
         requests=requests,
     )
@@ -158,20 +154,12 @@ def _workbench(pid: int) -> Workbench:
         until = health.paused_until_s(sorted(set(addresses.values())))
         return [bot for bot, address in addresses.items() if until[address] is not None]
 
-    missing, heartbeats = Missing(client), Heartbeats(client)
-    pairer = Pairer(base.registry, settings, storage, store, queues, missing, ask_bots=requests.bots, paused=paused)
+    pairer = Pairer(base.registry, settings, storage, store, queues, Missing(client), requests.bots, paused)
     bus = Bus(client)
-    organiser = Organiser(
-        base.registry,
-        storage,
-        base.conductor,
-        bus,
-        ask_pairing=requests.pairing,
-        ask_rating=requests.ratings_anew,
-    )
+    organiser = Organiser(storage, base.conductor, bus, ask_pairing=requests.pairing, ask_rating=requests.ratings_anew)
     chances = Chances(
-        heartbeats=heartbeats,
-        cut_off=CutOff(client),
+        heartbeats=base.conductor.heartbeats,
+        cut_off=CutOff(client, base.conductor.heartbeats),
         addresses=store.addresses,
         bots=storage.bots,
         grace_s=settings.node_grace_s,
@@ -183,8 +171,7 @@ def _workbench(pid: int) -> Workbench:
         mongodb=mongodb,
         pairer=pairer,
         organiser=organiser,
-        absences=Absences(pairer, organiser, missing, chances, most_s=max(5.0, 3 * settings.sweep_interval_s)),
-        heartbeats=heartbeats,
+        absences=Absences(pairer, organiser, chances, most_s=max(5.0, 3 * settings.sweep_interval_s)),
         rater=Rater(storage),
         bus=bus,
         rating_throttle=Throttle(client, "ratings"),

@@ -36,8 +36,8 @@ class Context:
     organiser: Organiser
     lookout: Lookout
     health: Callable[[], dict[str, str]]
+    away: Callable[[], dict[str, float]]
     redis: redis.Redis
-    away: Callable[[], dict[str, float]] = dict
 
 
 def current_context() -> Context:

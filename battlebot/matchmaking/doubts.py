@@ -50,10 +50,10 @@ class Doubts:
     longer than its seat is kept for it elsewhere.
     """
 
-    def __init__(self, store: MatchStore, patience_s: float, grace_s: float) -> None:
+    def __init__(self, store: MatchStore, heartbeats: Heartbeats, patience_s: float, grace_s: float) -> None:
         self._store = store
-        self._heartbeats = Heartbeats(store.client)
-        self._cut_off = CutOff(store.client)
+        self._heartbeats = heartbeats
+        self._cut_off = CutOff(store.client, heartbeats)
         self._patience_s = patience_s
         self._grace_s = grace_s
         self._doubts: dict[str, Doubt] = {}

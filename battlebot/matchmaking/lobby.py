@@ -69,7 +69,7 @@ class Lobby:
         patience_s = 3 * self.settings.node_timeout_s
         # by then its absence has been judged, where its match can be read
         grace_s = self.settings.node_grace_s + self.settings.node_timeout_s
-        self._doubts = Doubts(self.store, patience_s, grace_s)
+        self._doubts = Doubts(self.store, self.arena.heartbeats, patience_s, grace_s)
         self._search = Search(
             registry=self.registry,
             store=self.store,

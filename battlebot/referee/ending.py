@@ -90,7 +90,7 @@ def cause(verdict: Verdict) -> str:
     return f"The bot's turns were not valid: {evidence['sentence']}"
 
 
-def absence(match: Match, late: Sequence[Seat], now_s: float, elsewhere: Collection[str] = ()) -> Verdict:
+def absence(match: Match, late: Sequence[Seat], now_s: float, elsewhere: Collection[str]) -> Verdict:
     """Returns the verdict for seats that stayed empty too long: void if the server emptied one of `late`.
 
     But bots that are connected `elsewhere` could have come back: of these it counts as if they had left by themselves.
@@ -100,18 +100,7 @@ def absence(match: Match, late: Sequence[Seat], now_s: float, elsewhere: Collect
     leaves when its time is nearly over gains nothing by it.
     """
     empty = [seat for seat in match.seats if seat.place is None]
-    times = [(seat, seat.left_s, seat.back_by_s) for seat in empty]
-    evidence: dict[str, Any] = {
-        "absent": [seat.bot for seat in empty],
-        "emptiedBy": {seat.bot: seat.emptied_by.value for seat in late},
-        "how": {seat.bot: seat.how for seat in empty},
-        "awayMs": {seat.bot: round((now_s - left_s) * 1000) for seat, left_s, _ in times if left_s is not None},
-        "allowedMs": {
-            seat.bot: round((back_by_s - left_s) * 1000)
-            for seat, left_s, back_by_s in times
-            if left_s is not None and back_by_s is not None
-        },
-    }
+    evidence = _of_absence(empty, late, now_s)
     evaded = {seat.bot for seat in late if seat.emptied_by is Fault.SERVER and seat.bot in elsewhere}
     if evaded:
         evidence["elsewhere"] = sorted(evaded)
@@ -123,6 +112,21 @@ def absence(match: Match, late: Sequence[Seat], now_s: float, elsewhere: Collect
     gone = [seat for seat in left if abs((seat.left_s or 0.0) - first_s) <= SAME_TIME_S]
     fault = Fault.BOT if any(seat.emptied_by is Fault.BOT for seat in late) else Fault.NETWORK
     return Verdict(_other(match, gone), Reason.DISCONNECT, fault, evidence)
+
+
+def _of_absence(empty: Sequence[Seat], late: Sequence[Seat], now_s: float) -> dict[str, Any]:
+    """Returns the evidence: who is absent, whose doing that is, for how long each has been away, and was allowed to."""
+    return {
+        "absent": [seat.bot for seat in empty],
+        "emptiedBy": {seat.bot: seat.emptied_by.value for seat in late},
+        "how": {seat.bot: seat.how for seat in empty},
+        "awayMs": {seat.bot: round((now_s - seat.left_s) * 1000) for seat in empty if seat.left_s is not None},
+        "allowedMs": {
+            seat.bot: round((seat.back_by_s - seat.left_s) * 1000)
+            for seat in empty
+            if seat.left_s is not None and seat.back_by_s is not None
+        },
+    }
 
 
 def _as_if_left(seats: Sequence[Seat], bots: Collection[str]) -> list[Seat]:

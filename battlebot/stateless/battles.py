@@ -19,7 +19,7 @@ from battlebot.redisio import keys
 from battlebot.redisio.bus import Bus
 from battlebot.referee.events import Reconfigured
 from battlebot.referee.match import Match
-from battlebot.rules.contract import RAISED_OUTSIDE, Game
+from battlebot.rules.contract import RAISED_OUTSIDE
 
 log = structlog.get_logger()
 
@@ -33,14 +33,12 @@ class AddressChecker(Protocol):
 
 @dataclass
 class Battles:
-    """`ask_bots(match_id)` has a match's stateless bots asked; it does not raise."""
+    """Their matches are those of the `conductor`, which has their bots asked."""
 
-    registry: Mapping[str, Game]
     settings: Settings
     conductor: Conductor
     bus: Bus
     addresses: AddressChecker
-    ask_bots: Callable[[str], None]
     archive: StoredMatches
     now_s: Callable[[], float] = time.time
 
@@ -49,7 +47,7 @@ class Battles:
 
         Raises UnknownGame, BadMessage with a sentence if options and players do not fit, BadAddress, Unavailable.
         """
-        game = self.registry[game_name]
+        game = self.conductor.registry[game_name]
         names = [name for name, _ in players]
         values = game.options_with_defaults(options)
         try:
@@ -71,7 +69,7 @@ class Battles:
         )
         begin(self.conductor.store, game, made, keys.queue_name(game.name, None))
         log.info("match.begun", match=made.id, game=game.name, players=names)
-        self.ask_bots(made.id)
+        self.conductor.ask_bots(made.id)
         return made
 
     def find(self, game_name: str, match_id: str) -> Origin:
@@ -87,7 +85,7 @@ class Battles:
         Raises UnknownMatch, Unavailable, BadMessage for an option that the game does not have or that has a wrong type.
         """
         match = self.conductor.store.load(match_id)
-        self.registry[match.game].options_with_defaults(options)
+        self.conductor.registry[match.game].options_with_defaults(options)
         return self.conductor.conduct(match, Reconfigured(dict(options))).match.version > match.version
 
     def follow(
@@ -98,5 +96,5 @@ class Battles:
         Waits for further states, and for Redis, while `is_wanted()`, which is called before each look. Raises
         UnknownMatch if the match is lost.
         """
-        follower = Follower(self.registry[match.game], self.conductor.store, self.bus, self.archive)
+        follower = Follower(self.conductor.registry[match.game], self.conductor.store, self.bus, self.archive)
         return follower.states(match, is_wanted)

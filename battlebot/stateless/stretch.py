@@ -61,8 +61,8 @@ class Stretches:
         leases: Leases,
         health: Health,
         ask_again: Callable[[str], None],
-        attend: Callable[[], None] = lambda: None,
-        most_unrated: int = 50,
+        attend: Callable[[], None],
+        most_unrated: int,
     ) -> None:
         self._conductor = conductor
         self._askers = askers

@@ -5,7 +5,7 @@ Idempotent, also between workers: everything is keyed by the matches' ids.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from bson import encode
@@ -60,19 +60,14 @@ class Archive:
 
     def _store_in(self, session: ClientSession, documents: Sequence[dict[str, Any]]) -> list[str]:
         ids = [document["_id"] for document in documents]
-        stored = {row["_id"] for row in self._games.find({"_id": {"$in": ids}}, {"_id": 1}, session=session)}
+        stored = _ids(self._games.find({"_id": {"$in": ids}}, {"_id": 1}, session=session))
         fresh = [document for document in documents if document["_id"] not in stored]
         if not fresh:
             return []
         fresh_ids = [document["_id"] for document in fresh]
         query = {"_id": {"$in": fresh_ids}, "state": "open"}
-        met = {row["_id"] for row in self._meetings.find(query, {"_id": 1}, session=session)}
-        unmet = [row["_id"] for row in fresh if row["contest"] is not None and row["_id"] not in met]
-        voided = self._voids.why(unmet, session) if unmet else {}
-        for index, document in enumerate(fresh):
-            if document["contest"] is not None and document["_id"] not in met:
-                mark = {"voided": voided[document["_id"]]} if document["_id"] in voided else {}
-                fresh[index] = {**document, "match": {**document["match"], "void": True, **mark}}
+        met = _ids(self._meetings.find(query, {"_id": 1}, session=session))
+        fresh = self._void_unless_met(session, fresh, met)
         counted = [document for document in fresh if not document["match"]["void"]]
         void = [document["_id"] for document in fresh if document["match"]["void"]]
         self._games.bulk_write([InsertOne(document) for document in fresh], session=session, ordered=False)
@@ -84,6 +79,18 @@ class Archive:
             query = {"_id": {"$in": void}, "state": "open"}
             self._voids.take_back(query, VoidCause(SERVER, "the match ended by the server's fault"), session)
         return fresh_ids
+
+    def _void_unless_met(
+        self, session: ClientSession, fresh: list[dict[str, Any]], met: Collection[str]
+    ) -> list[dict[str, Any]]:
+        """Returns the matches. One of a contest is void if it is not among `met`: its meeting is not open any more."""
+        unmet = [row["_id"] for row in fresh if row["contest"] is not None and row["_id"] not in met]
+        if not unmet:
+            return fresh
+        marks: dict[str, dict[str, Any]] = {match_id: {"void": True} for match_id in unmet}
+        for match_id, why in self._voids.why(unmet, session).items():
+            marks[match_id]["voided"] = why
+        return [{**row, "match": {**row["match"], **marks.get(row["_id"], {})}} for row in fresh]
 
     def _without_overlong_turns(self, game: dict[str, Any]) -> dict[str, Any]:
         parts = _parts(game)
@@ -101,6 +108,10 @@ class Archive:
         )
         turns = parts[0].pop("turns")
         return {**game, "turns": turns, "match": {**game["match"], **parts[0], "parts": len(parts) - 1}}
+
+
+def _ids(rows: Iterable[Mapping[str, Any]]) -> set[str]:
+    return {row["_id"] for row in rows}
 
 
 def _closings(counted: Sequence[dict[str, Any]]) -> list[UpdateOne]:

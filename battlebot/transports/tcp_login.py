@@ -13,7 +13,7 @@ from battlebot.config import Settings
 from battlebot.errors import BadMessage, BadName, LoginFailed
 from battlebot.runtime.lag import Lag
 from battlebot.transports.stays import Stays
-from battlebot.transports.tcp_frames import TcpConnection
+from battlebot.transports.tcp_frames import Packet, TcpConnection
 from battlebot.wire.duel import GAME, Error, Salt, decode_username
 from battlebot.wire.login import Login, new_secret
 
@@ -43,25 +43,16 @@ class Logins:
     def of(self, connection: TcpConnection) -> Caller | None:
         """Returns who is there; None if the connection was closed. Raises Gone, Unavailable."""
         left_s = self._lag.deadline(self._settings.login_timeout_s)
-        salt, names = None, 0
-        if self._settings.tcp_require_login:
-            salt = self._ask(connection)
+        salt = self._ask(connection) if self._settings.tcp_require_login else None
+        names = 0
         while (wait_s := left_s()) > 0:
             packet = connection.receive(wait_s)
             if packet is None:
                 continue
             try:
-                said = decode_username(packet.payload)
-                login, address = Login(GAME, said.username, "", protocol=2, keep=True), connection.address
-                if salt is not None and said.login_hash is not None:
-                    knock = Knock(replace(login, login_hash=said.login_hash), address, salt)
-                    with self._stays.looking_up(knock, packet.received_s):
-                        return Caller(knock, packet.received_s, self._directory.check(knock.login, salt))
-                knock = Knock(login, address)
-                with self._stays.looking_up(knock, packet.received_s):
-                    reserved = self.is_reserved(said.username)
-                if not reserved:
-                    return Caller(knock, packet.received_s)
+                caller = self._caller(packet, connection.address, salt)
+                if caller is not None:
+                    return caller
                 names += 1
                 if names > NAMES_WITHOUT_HASH:
                     raise LoginFailed("This name needs a login_hash that answers the salt.")
@@ -75,6 +66,21 @@ class Logins:
             Error("login-timeout", "No login_hash came in time." if names else "No username came in time.")
         )
         return None
+
+    def _caller(self, packet: Packet, address: str, salt: str | None) -> Caller | None:
+        """Returns who says its name; None if that needs a login, and there is no answer to the salt with it.
+
+        Raises BadMessage, BadName, LoginFailed, Unavailable.
+        """
+        said = decode_username(packet.payload)
+        login = Login(GAME, said.username, "", protocol=2, keep=True)
+        if salt is not None and said.login_hash is not None:
+            knock = Knock(replace(login, login_hash=said.login_hash), address, salt)
+            with self._stays.looking_up(knock, packet.received_s):
+                return Caller(knock, packet.received_s, self._directory.check(knock.login, salt))
+        knock = Knock(login, address)
+        with self._stays.looking_up(knock, packet.received_s):
+            return None if self.is_reserved(said.username) else Caller(knock, packet.received_s)
 
     def is_reserved(self, name: str) -> bool:
         """Returns whether the name needs a login. Raises Unavailable."""

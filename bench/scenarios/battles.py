@@ -65,14 +65,13 @@ class _Ground:
         self._house, self._urls = house, urls
         self._client = connect(settings.redis_url)
         celery = make_celery(settings)
-        registry, store = discover(), MatchStore(self._client)
 
         def ask(match_id: str) -> None:
             celery.send_task("tasks.bots.ask", args=(match_id,))
 
+        conductor = Conductor(discover(), MatchStore(self._client), ask_bots=ask)
         askers = make_askers(settings, keeps=False)
-        archive = Storage(settings).games
-        self._battles = Battles(registry, settings, Conductor(registry, store), Bus(self._client), askers, ask, archive)
+        self._battles = Battles(settings, conductor, Bus(self._client), askers, Storage(settings).games)
         self._played: dict[str, int] = {}
 
     def play(self, count: int, at_once: int) -> Row:

@@ -165,10 +165,11 @@ def house(settings: Settings, answer_within_s: float = 2.0, app: Flask | None = 
         presence=Presence(client),
         bus=Bus(client),
         organiser=Organiser(
-            REGISTRY, storage, Conductor(REGISTRY, store), Bus(client), lambda game, contest: None, lambda game: None
+            storage, Conductor(REGISTRY, store), Bus(client), lambda game, contest: None, lambda game: None
         ),
         lookout=Lookout(storage, store, Queues(client), Missing(client), bot_matches=settings.bot_matches),
         health=lambda: dict(parts),
+        away=dict,
         redis=client,
     )
     if app is None:

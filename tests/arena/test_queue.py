@@ -183,7 +183,7 @@ def test_a_queue_is_none_once_its_last_bots_have_a_match(
         queues.wait(name, ticket(bot), BY_A_TASK)
     assert queues.names() == [name]
     seats = [(one.bot, one.place) for one in tickets]
-    match = new_match(GAMES[GAME], seats, settings, 1_800_000_000.0, "cup")
+    match = new_match(GAMES[GAME], seats, settings, 1_800_000_000.0, contest="cup")
     assert begin(MatchStore(client), GAMES[GAME], match, name)
     left = [name] if third else []
     assert queues.names() == left

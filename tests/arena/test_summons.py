@@ -34,8 +34,8 @@ class Waiting:
         assert begin(store, game, match, game.name)
         self.id, self.asked = match.id, list[str]()
         self._store, self._now_s = store, 1000.0
-        conductor = Conductor(registry, store, now_s=lambda: self._now_s)
-        self._sweeper = Sweeper(client, conductor, Queues(client), 5.0, 1.0, self.asked.append)
+        conductor = Conductor(registry, store, now_s=lambda: self._now_s, ask_bots=self.asked.append)
+        self._sweeper = Sweeper(client, conductor, Queues(client), 5.0, 1.0)
 
     def look(self, later_s: float) -> Match:
         """The match after a sweep that is so much later than the last."""
@@ -120,7 +120,7 @@ def test_a_worker_that_died_while_it_asked_is_followed_by_another(
 ) -> None:
     """As soon as its lease has run out; where no worker takes it up, now and then."""
     asked: list[str] = []
-    sweeper = Sweeper(client, Conductor(registry, store), Queues(client), 5.0, 1.0, asked.append)
+    sweeper = Sweeper(client, Conductor(registry, store, ask_bots=asked.append), Queues(client), 5.0, 1.0)
     assert Leases(Scripts(client)).take("m") is not None
     sweeper.sweep()
     assert asked == []

@@ -57,19 +57,28 @@ class Hall:
         self.store, self.queues, self.missing = MatchStore(self.client), Queues(self.client), Missing(self.client)
         self.conductor = Conductor(REGISTRY, self.store)
         self.organiser = Organiser(
-            REGISTRY, self.storage, self.conductor, Bus(self.client), lambda game, contest: None, self.asked.append
+            self.storage, self.conductor, Bus(self.client), lambda game, contest: None, self.asked.append
         )
-        self.pairer = Pairer(REGISTRY, self.settings, self.storage, self.store, self.queues, self.missing)
+        self.pairer = Pairer(
+            registry=REGISTRY,
+            settings=self.settings,
+            storage=self.storage,
+            store=self.store,
+            queues=self.queues,
+            missing=self.missing,
+            ask_bots=lambda match_id: None,
+            paused=lambda bots: (),
+        )
         self.heartbeats = Heartbeats(self.client)
         chances = Chances(
             heartbeats=self.heartbeats,
-            cut_off=CutOff(self.client),
+            cut_off=CutOff(self.client, self.heartbeats),
             addresses=self.store.addresses,
             bots=self.storage.bots,
             grace_s=self.settings.node_grace_s,
             bot_matches=self.settings.bot_matches,
         )
-        self.absences = Absences(self.pairer, self.organiser, self.missing, chances, now_s=lambda: self.now_s)
+        self.absences = Absences(self.pairer, self.organiser, chances, now_s=lambda: self.now_s)
         self.heartbeats.send("node", self.now_s, first=True)
 
     def begin(self, bots: str, stateless: str = "", **fields: Any) -> None:

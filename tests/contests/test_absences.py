@@ -290,7 +290,7 @@ def test_a_ticket_that_is_about_to_be_taken_away_is_no_sign_of_the_bot(hall: Hal
     hall.begin("ab", absentAfterS=10)
     hall.wait("a")
     hall.wait("b", node="hung")
-    CutOff(hall.client).note("hung", {f"{GAME}/cup": ["b"]}, hall.now_s)
+    CutOff(hall.client, hall.heartbeats).note("hung", {f"{GAME}/cup": ["b"]}, hall.now_s)
     looks(hall, 1)
     hall.queues.drop_node("hung")
     assert looks(hall, 60) == 0

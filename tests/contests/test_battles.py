@@ -49,12 +49,14 @@ class House:
             storage.bots.register(GAME, bot, "owner", b"sealed")
         self.queues, self.missing = Queues(client), Missing(client)
         self.conductor = Conductor(registry, self.store)
-        self.pairer = Pairer(registry, settings, storage, self.store, self.queues, self.missing)
-        self.organiser = Organiser(registry, storage, self.conductor, Bus(client), lambda *_: None, lambda *_: None)
+        self.pairer = Pairer(
+            registry, settings, storage, self.store, self.queues, self.missing, lambda match_id: None, lambda bots: ()
+        )
+        self.organiser = Organiser(storage, self.conductor, Bus(client), lambda *_: None, lambda *_: None)
         self.heartbeats = Heartbeats(client)
-        addresses, cut_off = self.store.addresses, CutOff(client)
+        addresses, cut_off = self.store.addresses, CutOff(client, self.heartbeats)
         chances = Chances(self.heartbeats, cut_off, addresses, storage.bots, grace_s=15.0, bot_matches=10)
-        self.absences = Absences(self.pairer, self.organiser, self.missing, chances, most_s=100.0)
+        self.absences = Absences(self.pairer, self.organiser, chances, most_s=100.0)
         self.lookout = Lookout(storage, self.store, self.queues, self.missing, bot_matches=10)
         self.waited = 0
         given = {"name": "cup", "format": "champion", "config": {"battles": 10}, "meetings": 5, "entrants": BOTS}
@@ -145,14 +147,7 @@ def test_ten_battles_are_fought_and_ranked_by_wins_then_ticks(house: House) -> N
 def test_of_racing_pairers_each_battle_is_begun_by_one(house: House, settings: Settings) -> None:
     """No lock: the index lets one reserve a battle, though another has seen other bots withdraw."""
     pairers = [
-        Pairer(
-            house.pairer.registry,
-            settings,
-            Storage(settings),
-            MatchStore(connect(settings.redis_url)),
-            house.queues,
-            house.missing,
-        )
+        replace(house.pairer, storage=Storage(settings), store=MatchStore(connect(settings.redis_url)))
         for _ in range(4)
     ]
     for attempt in range(6):

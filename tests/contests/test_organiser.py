@@ -38,7 +38,7 @@ def organiser(client: redis.Redis, storage: Storage) -> Organiser:
         storage.bots.register(GAME, bot, "owner", b"sealed")
     registry, store = GAMES, MatchStore(client)
     ignored: Callable[..., None] = lambda *_: None  # noqa: E731
-    return Organiser(registry, storage, Conductor(registry, store), Bus(client), ignored, ignored)
+    return Organiser(storage, Conductor(registry, store), Bus(client), ignored, ignored)
 
 
 @pytest.mark.parametrize("error", [KeyError, SystemExit])
@@ -54,7 +54,7 @@ def test_a_contest_is_refused_whose_game_fails_to_say_whether_it_may_start(
     game, store = GAMES[GAME], MatchStore(client)
     games = Registry({GAME: replace(game, rules=replace(game.rules, **{function: raising}))})
     ignored: Callable[..., None] = lambda *_: None  # noqa: E731
-    broken = Organiser(games, storage, Conductor(games, store), Bus(client), ignored, ignored)
+    broken = Organiser(storage, Conductor(games, store), Bus(client), ignored, ignored)
     with capture_logs() as logs, pytest.raises(Refused, match=rf"its code fails \({error.__name__}\)\.$") as caught:
         create(broken, [])
     assert caught.value.details["field"] == "options"
@@ -69,7 +69,7 @@ def test_a_contest_is_refused_whose_game_objects_by_what_is_no_text(
     game, store = GAMES[GAME], MatchStore(client)
     games = Registry({GAME: replace(game, rules=replace(game.rules, **{function: lambda *_: {"no": "sentence"}}))})
     ignored: Callable[..., None] = lambda *_: None  # noqa: E731
-    broken = Organiser(games, storage, Conductor(games, store), Bus(client), ignored, ignored)
+    broken = Organiser(storage, Conductor(games, store), Bus(client), ignored, ignored)
     with capture_logs() as logs, pytest.raises(Refused, match=r"its code fails \(TypeError\)\.$"):
         create(broken, [])
     assert [(line["event"], line["game"], line["function"]) for line in logs] == [("game.failed", GAME, function)]

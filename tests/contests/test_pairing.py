@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -56,7 +57,8 @@ def looks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def pairer(settings: Settings, storage: Storage, client: redis.Redis) -> Pairer:
     """A worker's pairer; the contest `cup` of numberwang runs, two meetings a pair."""
     storage.contests.open("numberwang", "cup", 2)
-    return Pairer(GAMES, settings, storage, MatchStore(client), Queues(client), Missing(client))
+    store, queues, missing = MatchStore(client), Queues(client), Missing(client)
+    return Pairer(GAMES, settings, storage, store, queues, missing, lambda match_id: None, lambda bots: ())
 
 
 def wait_in_cup(pairer: Pairer, bots: list[str], round_number: int = 0) -> None:
@@ -99,15 +101,7 @@ def test_four_pairers_at_once_never_let_a_pair_meet_once_too_often(
 ) -> None:
     """No lock is taken here: the unique index alone keeps the cap, and no bot sits in two matches by one ticket."""
     pairers = [
-        Pairer(
-            pairer.registry,
-            settings,
-            Storage(settings),
-            MatchStore(connect(settings.redis_url)),
-            pairer.queues,
-            pairer.missing,
-        )
-        for _ in range(4)
+        replace(pairer, storage=Storage(settings), store=MatchStore(connect(settings.redis_url))) for _ in range(4)
     ]
     together = threading.Barrier(4)
     for round_number in range(15):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from hall import GAME, Hall
 
-from battlebot.contests.service.pairer import Pairer
 from battlebot.contests.service.resting import FIRST_S, LONGEST_S, pause_s
 from battlebot.referee.events import Failed
 
@@ -59,8 +59,7 @@ def test_what_the_server_spoils_is_played_again_after_growing_pauses(hall: Hall,
     hall.pairer.now_s = after_the_last(hall, FIRST_S)
     spoilt(hall, 1)
     assert hall.pair() == []
-    other = Pairer(hall.pairer.registry, hall.settings, hall.storage, hall.store, hall.queues, hall.missing)
-    other.now_s = after_the_last(hall, 2 * FIRST_S - 0.1)
+    other = replace(hall.pairer, now_s=after_the_last(hall, 2 * FIRST_S - 0.1))
     assert other.pair(GAME, "cup") == 0
     other.now_s = after_the_last(hall, 2 * FIRST_S)
     assert other.pair(GAME, "cup") == 1

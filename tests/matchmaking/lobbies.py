@@ -97,7 +97,7 @@ def played_by_ada(lobby: Lobby, contest: str = "", node: str = "n2", series: Ser
     """A live match in which `ada` has a seat that nobody has left yet, and `bob` is on turn."""
     seats, queue = [("bob", f"{node}/9.1"), ("ada", f"{node}/8.1")], keys.queue_name("numberwang", contest or None)
     game = lobby.registry["numberwang"]
-    match = new_match(game, seats, lobby.settings, time.time(), contest or None, series=series)
+    match = new_match(game, seats, lobby.settings, time.time(), contest=contest or None, series=series)
     for bot, place in seats:
         lobby.queues.wait(queue, Ticket(place, bot, 1000.0), BY_A_TASK)
     assert begin(lobby.store, game, match, queue)

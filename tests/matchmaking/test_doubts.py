@@ -123,7 +123,7 @@ def test_who_has_an_empty_seat_in_a_contest_is_held_back_from_others_outside_of_
     """It is no seat for the one who comes, whose own may be about to be found empty."""
     contest, queue = "autumn", keys.queue_name("numberwang", "autumn")
     seats = [("ada", "n2/1.1"), ("bob", "n2/2.1")]
-    elsewhere = new_match(lobby.registry["numberwang"], seats, lobby.settings, time.time(), contest)
+    elsewhere = new_match(lobby.registry["numberwang"], seats, lobby.settings, time.time(), contest=contest)
     for bot, place in seats:
         lobby.queues.wait(queue, Ticket(place, bot, 1000.0), BY_A_TASK)
     assert begin(lobby.store, lobby.registry["numberwang"], elsewhere, queue)
@@ -349,7 +349,7 @@ def test_who_is_told_the_end_by_resuming_its_match_is_told_at_no_other_connectio
 
 def test_a_contest_does_not_miss_who_is_held_back_after_the_end_of_its_match(lobby: Lobby, client: redis.Redis) -> None:
     """It has neither seat nor ticket, and is there all the same: it would lose its next meetings."""
-    queue, cut_off = keys.queue_name("numberwang", "autumn"), CutOff(client)
+    queue, cut_off = keys.queue_name("numberwang", "autumn"), CutOff(client, lobby.arena.heartbeats)
     match = played_by_ada(lobby, "autumn")
     beats(client, 999.5)
     lobby.enter(comes(contest="autumn"))

@@ -30,15 +30,8 @@ class Field:
         self.storage = Storage(settings)
         self.celery = make_celery(settings)
         self.conductor = Conductor(GAMES, self.store, ask_bots=self.ask)
-        self.battles = Battles(
-            self.conductor.registry,
-            settings,
-            self.conductor,
-            Bus(self.client),
-            make_askers(settings),
-            self.ask,
-            self.storage.games,
-        )
+        bus, askers = Bus(self.client), make_askers(settings)
+        self.battles = Battles(settings, self.conductor, bus, askers, self.storage.games)
 
     def ask(self, match_id: str) -> None:
         """Sends the task that asks the bots."""

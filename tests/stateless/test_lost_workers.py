@@ -95,7 +95,7 @@ def test_of_two_workers_one_asks(ground: Field, bots: Bots) -> None:
 
 def test_a_task_that_is_lost_is_sent_again(ground: Field, bots: Bots) -> None:
     """Here it was never sent at all: the sweep finds a match that nobody has looked after."""
-    ground.battles.ask_bots = lambda match_id: None
+    ground.conductor.ask_bots = lambda match_id: None
     ground.battles.settings = replace(ground.parts.settings, turn_timeout_ms=500)
     ground.parts.bots()
     match = ground.begin([bots.url("good")] * 2, maxNumOfTicks=3, playerStartPositions=APART)

@@ -29,7 +29,6 @@ def champion(field: Field) -> Callable[..., Callable[[], list[dict[str, Any]]]]:
         for bot, url in bots.items():
             storage.bots.register(GAME, bot, "ann", b"sealed", url=url, available=True)
         organiser = Organiser(
-            field.conductor.registry,
             storage,
             field.conductor,
             field.battles.bus,

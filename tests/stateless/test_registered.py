@@ -218,7 +218,7 @@ def test_they_play_in_a_contest_that_lists_them(served: tuple[Cluster, Web], las
     storage = Storage(parts.settings)
     client, registry = connect(parts.settings.redis_url), discover()
     conductor = Conductor(registry, MatchStore(client))
-    organiser = Organiser(registry, storage, conductor, Bus(client), lambda *_: None, lambda *_: None)
+    organiser = Organiser(storage, conductor, Bus(client), lambda *_: None, lambda *_: None)
     fields = {"name": "cup", "format": "round-robin", "entrants": names, "meetings": 2}
     organiser.create("numberwang", fields, "ann")
     organiser.transition("start", "numberwang", "cup", "ann")

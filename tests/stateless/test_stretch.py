@@ -53,7 +53,7 @@ def ground(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("battlebot.stateless.NatsLine", Line)
     with cluster(replace(settings, bot_loopback=True), tmp_path) as parts:
         field = Field(parts)
-        field.battles.ask_bots = lambda match_id: None
+        field.conductor.ask_bots = lambda match_id: None
         yield field
     for line in lines:
         line.close()
@@ -61,16 +61,15 @@ def ground(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def stretches(field: Field, health: Health, again: list[str]) -> stretch.Stretches:
     """Stretches that say in `again` what is to be asked for again."""
-    return stretch.Stretches(
-        field.conductor, make_askers(field.parts.settings), Leases(Scripts(field.client)), health, again.append
-    )
+    askers, leases = make_askers(field.parts.settings), Leases(Scripts(field.client))
+    return stretch.Stretches(field.conductor, askers, leases, health, again.append, lambda: None, most_unrated=50)
 
 
 def look_after(field: Field, match: Match, late_s: float) -> None:
     """What the sweep does so much later with a match that stands still."""
-    late = Conductor(field.conductor.registry, field.store, now_s=lambda: time.time() + late_s)
-    again = list[str]()
-    assert Sweeper(field.client, late, Queues(field.client), 5.0, 1.0, again.append).sweep() == 1
+    again, registry = list[str](), field.conductor.registry
+    late = Conductor(registry, field.store, now_s=lambda: time.time() + late_s, ask_bots=again.append)
+    assert Sweeper(field.client, late, Queues(field.client), 5.0, 1.0).sweep() == 1
     assert again == ([] if field.client.exists(keys.asking(match.id)) else [match.id])
 
 
@@ -219,6 +218,7 @@ def test_however_many_battles_there_are_rated_matches_go_on(ground: Field, bots:
         Leases(Scripts(field.client)),
         Health(Scripts(field.client)),
         again.append,
+        lambda: None,
         most_unrated=1,
     )
     assert asking.conduct(first.id) == 4

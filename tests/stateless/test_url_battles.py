@@ -12,6 +12,7 @@ from battling import Field
 from httpbots import Bots, OneAtATime, http_bots
 
 from battlebot.arena.live import following
+from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.store import MatchStore
 from battlebot.errors import BadAddress, BadMessage, Unavailable
 from battlebot.redisio import keys
@@ -65,10 +66,11 @@ def test_a_battle_is_refused_whose_game_fails_to_say_who_may_start(field: Field,
     def raising(players: list[str], options: dict[str, Any]) -> str | None:
         raise error(players[0])
 
-    game = field.battles.registry["battlecube"]
+    game = field.conductor.registry["battlecube"]
     broken = {"battlecube": replace(game, rules=replace(game.rules, objection=raising))}
+    battles = replace(field.battles, conductor=Conductor(broken, field.store))
     with pytest.raises(BadMessage, match=rf"its code fails \({error.__name__}\)$"):
-        replace(field.battles, registry=broken).begin("battlecube", [("a", "http://a"), ("b", "http://b")], {})
+        battles.begin("battlecube", [("a", "http://a"), ("b", "http://b")], {})
 
 
 NO_ANSWER = "The bot gave no answer that counts."

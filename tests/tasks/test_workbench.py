@@ -132,7 +132,7 @@ def test_a_match_that_cannot_be_stored_is_set_aside_and_played_again(
     monkeypatch.setattr(tasks.matches, "workbench", lambda: bench)
     seats, where = [("ada", "n1/1.1"), ("bob", "n1/2.1")], ("numberwang", "cup")
     game = bench.registry[where[0]]
-    match = new_match(game, seats, bench.settings, 1000.0, where[1])
+    match = new_match(game, seats, bench.settings, 1000.0, contest=where[1])
     reserve(bench.storage, *where, [{"match": match.id, "bots": ["ada", "bob"], "n": 1}])
     for bot, place in seats:
         bench.queues.wait("numberwang/cup", Ticket(place, bot, 1000.0), BY_A_TASK)
@@ -224,7 +224,7 @@ def test_a_meeting_is_played_again_when_its_match_is_set_aside_and_not_before(be
     """That the match cannot be read may pass."""
     seats, where = [("ada", "n1/1.1"), ("bob", "n1/2.1")], ("numberwang", "cup")
     game = bench.registry[where[0]]
-    match = new_match(game, seats, bench.settings, 1000.0, where[1])
+    match = new_match(game, seats, bench.settings, 1000.0, contest=where[1])
     reserve(bench.storage, *where, [{"match": match.id, "bots": ["ada", "bob"], "n": 1}])
     bench.storage.database["meetings"].update_many({}, [{"$set": {"at": {"$subtract": ["$at", 3_600_000]}}}])
     for bot, place in seats:

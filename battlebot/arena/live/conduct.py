@@ -76,12 +76,12 @@ class Conductor:
         self.registry = registry
         self.store = store
         self.node = node
-        self._letters = Letters(node)
+        self.heartbeats = Heartbeats(store.client)
         self.now_s = now_s
-        self._heartbeats = Heartbeats(store.client)
+        self._letters = Letters(node)
         self._empty_seats = EmptySeats(registry, store, node, now_s, open_ago_s)
+        self.ask_bots = ask_bots
         self._ask_archive = ask_archive
-        self._ask_bots = ask_bots
 
     def conduct(self, match: Match, event: Event, draft: Draft | None = None) -> Step:
         """Answers an event and commits the answer; `match` is the newest that the caller holds.
@@ -132,7 +132,7 @@ class Conductor:
     def _stays_away(self, node: str) -> bool:
         """Returns whether a node is gone: not if it comes back soon, as when Redis has been restarted."""
         until_s = time.monotonic() + BACK_S
-        while self._heartbeats.is_gone(node):
+        while self.heartbeats.is_gone(node):
             if time.monotonic() > until_s:
                 return True
             time.sleep(LOOK_S)
@@ -179,7 +179,7 @@ class Conductor:
         if ask_archive:
             self._ask_archive()
         if _asks_anew(self.registry[match.game], match, answer.match):
-            self._ask_bots(match.id)
+            self.ask_bots(match.id)
         return answer if follows is None else msgspec.structs.replace(answer, then=self._begun(follows))
 
     def _follows(self, match: Match) -> Step | None:

@@ -31,9 +31,9 @@ class CutOff:
     Contests do not miss them then. Every method raises Unavailable.
     """
 
-    def __init__(self, client: redis.Redis) -> None:
+    def __init__(self, client: redis.Redis, heartbeats: Heartbeats) -> None:
         self._client = client
-        self._heartbeats = Heartbeats(client)
+        self._heartbeats = heartbeats
 
     def note(self, node: str, bots: Mapping[str, Collection[str]], now_s: float) -> None:
         """Notes `bots` (queue -> those with a ticket or seat at the node); call before, or as, they lose these.

@@ -27,6 +27,7 @@ def new_match(
     seats: Sequence[tuple[str, str]],
     settings: Settings,
     now_s: float,
+    *,
     contest: str | None = None,
     options: Mapping[str, Any] | None = None,
     match_id: str | None = None,
@@ -40,15 +41,7 @@ def new_match(
     `is_stateless`. If the game's code fails, the match is over: see `started`.
     Raises BadMessage for options that the game does not have.
     """
-    timeout_ms = (settings.turn_timeout_ms or game.turn_timeout_ms) + game.leeway_ms
-    limits = Limits(
-        turn_timeout_s=timeout_ms / 1000,
-        max_strikes=settings.max_strikes,
-        node_grace_s=settings.node_grace_s,
-        max_turns=settings.max_turns,
-        leeway_s=game.leeway_ms / 1000,
-        max_record_bytes=settings.max_record_bytes,
-    )
+    limits = _limits_of(game, settings)
     match = Match(
         id=match_id or new_match_id(now_s),
         game=game.name,
@@ -66,6 +59,19 @@ def new_match(
         rated=rated,
     )
     return started(game, match, now_s)
+
+
+def _limits_of(game: Game, settings: Settings) -> Limits:
+    """Returns the limits of a new match: a turn's time has the game's leeway added, of which bots are not told."""
+    timeout_ms = (settings.turn_timeout_ms or game.turn_timeout_ms) + game.leeway_ms
+    return Limits(
+        turn_timeout_s=timeout_ms / 1000,
+        max_strikes=settings.max_strikes,
+        node_grace_s=settings.node_grace_s,
+        max_turns=settings.max_turns,
+        leeway_s=game.leeway_ms / 1000,
+        max_record_bytes=settings.max_record_bytes,
+    )
 
 
 def started(game: Game, match: Match, now_s: float) -> Match:

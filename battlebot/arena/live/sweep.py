@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Set
+from functools import partial
 
 import redis
 import structlog
 
 from battlebot.arena.live.conduct import Conductor
 from battlebot.arena.live.cutoff import LONGEST_S, CutOff
-from battlebot.arena.live.heartbeats import LIVES_S, SHUT_S, Heartbeats
+from battlebot.arena.live.heartbeats import LIVES_S, SHUT_S
 from battlebot.arena.live.mail import nudge
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.seats import Seating, seatings
@@ -42,20 +43,17 @@ class Sweeper:
         queues: Queues,
         node_timeout_s: float,
         every_s: float,
-        ask_bots: Callable[[str], None] = lambda match_id: None,
         may_tell: Callable[[Hashable], bool] = lambda thing: True,
     ) -> None:
-        """`ask_bots(match_id)` has the stateless bots asked that the match awaits.
-
-        `may_tell(thing)` limits how often it is logged that the same match cannot be looked after.
-        """
+        """`may_tell(thing)` limits how often it is logged that the same match cannot be looked after."""
         self._client = client
-        self._heartbeats = Heartbeats(client)
-        self._cut_off = CutOff(client)
+        self._heartbeats = conductor.heartbeats
+        self._cut_off = CutOff(client, conductor.heartbeats)
         self._steadiness = Steadiness(client, every_s)
         self._conductor = conductor
+        self._store = conductor.store
         self._queues = queues
-        self._summons = Summons(conductor.registry, conductor.store, ask_bots)
+        self._summons = Summons(conductor.registry, conductor.store, conductor.ask_bots)
         self._troubles = Troubles(conductor.store, may_tell)
         self._node_timeout_s = node_timeout_s
         self._gap_s = max(node_timeout_s, 3 * every_s)
@@ -74,29 +72,29 @@ class Sweeper:
             log.warning("node.dead", node=node)
             self._queues.drop_node(node)
         if dead:
-            for match_id in self._conductor.store.live_ids():
+            for match_id in self._store.live_ids():
                 # one that is not among them cannot be read, or began since, with tickets taken before they were dropped
                 if match_id not in seated or not seated[match_id].nodes <= living:
-                    self._alone(match_id, now_s, lambda match_id: self._orphan(match_id, living, now_s))
+                    self._alone(match_id, now_s, partial(self._orphan, match_id, living, now_s))
             for node in dead:
                 if self._is_silent(node, now_s):
                     with redis_errors():
                         self._client.zrem(keys.NODES, node)
         self._summons.replace_dead()
-        # their nodes go first
         there = recent | {STATELESS}
-        overdue = self._conductor.store.overdue_ids(now_s - SPARE_S)
+        # a match's own nodes go first
+        overdue = self._store.overdue_ids(now_s - SPARE_S)
         for match_id in overdue:
-            if self._alone(match_id, now_s, lambda match_id: self._bring_on(match_id, living, there, spare_s, now_s)):
+            if self._alone(match_id, now_s, partial(self._bring_on, match_id, living, there, spare_s, now_s)):
                 self._troubles.over(match_id)
         with redis_errors():
             self._client.set(keys.SWEPT, "1", px=int(self._gap_s * 1000))
         return len(overdue)
 
-    def _alone(self, match_id: str, now_s: float, look: Callable[[str], object]) -> bool:
-        """Looks at a match; returns whether it could be looked after: if not, the others are all the same."""
+    def _alone(self, match_id: str, now_s: float, look: Callable[[], object]) -> bool:
+        """Looks at a match by itself; returns whether it could be looked after: if not, the others are all the same."""
         try:
-            look(match_id)
+            look()
         except Unavailable:
             raise
         except Exception as error:
@@ -124,7 +122,7 @@ class Sweeper:
             return {}
         there = {node: defaultdict[str, set[str]](set) for node in nodes}
         waiting = self._queues.everybody()
-        seated = seatings(self._conductor.store, self._conductor.store.live_ids())
+        seated = seatings(self._store, self._store.live_ids())
         places = [(queue, one.bot, one.place) for queue, tickets in waiting.items() for one in tickets]
         places += [(match.queue, bot, place) for match in seated.values() for bot, place in match.places]
         for queue, bot, place in places:
@@ -138,11 +136,11 @@ class Sweeper:
         """Returns whether the node is still silent: this sweep may have taken long, and new nodes begun."""
         return self._heartbeats.last_s(node) < now_s - self._node_timeout_s
 
-    def _bring_on(self, match_id: str, living: set[str], recent: set[str], spare_s: float, now_s: float) -> None:
+    def _bring_on(self, match_id: str, living: set[str], there: set[str], spare_s: float, now_s: float) -> None:
         match = self._orphan(match_id, living, now_s)
         if match is None or match.due_s is None:
             return
-        if any(seat.place is not None and node_of(seat.place) not in recent for seat in match.seats):
+        if any(seat.place is not None and node_of(seat.place) not in there for seat in match.seats):
             # nobody is there to be nudged
             return
         absent = any(seat.back_by_s is not None for seat in match.seats)
@@ -156,17 +154,21 @@ class Sweeper:
             self._forget(match_id)
             return
         if after.nudges > match.nudges:
-            log.warning("match.nudged", match=match_id, nudges=after.nudges)
-            for node in {node_of(seat.place) for seat in after.seats if seat.place is not None}:
-                if node == STATELESS:
-                    self._summons.send(match_id, now_s)
-                else:
-                    self._conductor.store.post(node, nudge(match_id))
+            self._nudge(after, now_s)
+
+    def _nudge(self, match: Match, now_s: float) -> None:
+        """Has those look after the match who hold a seat of it: its nodes, and for stateless bots a worker."""
+        log.warning("match.nudged", match=match.id, nudges=match.nudges)
+        for node in {node_of(seat.place) for seat in match.seats if seat.place is not None}:
+            if node == STATELESS:
+                self._summons.send(match.id, now_s)
+            else:
+                self._store.post(node, nudge(match.id))
 
     def _orphan(self, match_id: str, living: set[str], now_s: float) -> Match | None:
         """Empties a match's seats of nodes that do not live; returns the match after that, None if it is gone."""
         try:
-            match = self._conductor.store.load(match_id)
+            match = self._store.load(match_id)
             for seat in match.seats:
                 node = None if seat.place is None else node_of(seat.place)
                 if node is None or node in living or not self._is_silent(node, now_s):
@@ -176,7 +178,7 @@ class Sweeper:
                 match = self._conductor.conduct(match, Orphaned(seat.bot, seat.place, NODE_DEAD)).match
                 log.warning("match.orphaned", match=match_id, bot=seat.bot)
                 # a node that lives all the same takes the seat back
-                self._conductor.store.post(node, nudge(match_id))
+                self._store.post(node, nudge(match_id))
             return match
         except UnknownMatch:
             self._forget(match_id)

@@ -10,7 +10,6 @@ from functools import partial
 import structlog
 
 from battlebot.arena.live.conduct import Conductor, Draft
-from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import abandoned
 from battlebot.arena.node.missed import with_missed, with_turn
 from battlebot.arena.node.opening import Opening
@@ -270,7 +269,7 @@ class Host:
         """Asks all other nodes to empty the seats of these `(bot, place)`: while this one lives, no sweep would."""
         store = self.conductor.store
         try:
-            for node in Heartbeats(store.client).all() if places else ():
+            for node in self.conductor.heartbeats.all() if places else ():
                 if node != self.conductor.node:
                     for bot, place in places:
                         store.post(node, abandoned(match_id, bot, place))

@@ -152,16 +152,16 @@ class Player:
     def forget_clock(self) -> None:
         """Resets the clock and what the bot was told: nothing is asked of it."""
         self.stop_clock()
-        self.remaining_s = 0.0
-        self.told = (False, -1)
-        self.known_version = -1
+        self.remaining_s = 0.0  # what the clock has left as it starts
+        self.told = (False, -1)  # the newest update: whether it was the end, and its revision
+        self.known_version = -1  # of the match, in the newest update
 
     def stop_clock(self) -> None:
         """Stops the clock and forgets the question, until the bot is told again."""
-        self.asked_version = -1
-        self.asked_s: float | None = None
-        self._asking: object | None = None
-        self._stands = False
+        self.asked_version = -1  # at which the open question was put; -1: there is none
+        self.asked_s: float | None = None  # since when (monotonic) the clock runs; None: it does not
+        self._asking: object | None = None  # a mark of the update that asked: no other's writing starts the clock
+        self._stands = False  # paused: the next update has the clock go on
 
     def pause_clock(self) -> None:
         """Stops the clock until the next update, but keeps the question: the bot need not be asked again."""

@@ -11,7 +11,7 @@ from functools import partial
 import redis
 import structlog
 
-from battlebot.arena.live.heartbeats import LIVES_S, Heartbeats
+from battlebot.arena.live.heartbeats import LIVES_S
 from battlebot.arena.live.mail import rejoin
 from battlebot.arena.node.service import Arena
 from battlebot.errors import Unavailable
@@ -66,7 +66,6 @@ class Node:
         `ended`: nodes whose place this one takes, and whose processes have ended.
         """
         self._client = client
-        self._heartbeats = Heartbeats(client)
         self._arena = arena
         self._timers = timers
         self._ticks = [Tick(tick) for tick in ticks]
@@ -81,7 +80,7 @@ class Node:
     def start(self) -> None:
         """Starts the threads. Waits for Redis, so that no bot is let in before its mail can arrive."""
         self._timers.start()
-        for begin in (self._mailbox.start, self.beat, partial(self._heartbeats.end, self._ended)):
+        for begin in (self._mailbox.start, self.beat, partial(self._arena.heartbeats.end, self._ended)):
             self._until_done(begin)
         # a tick may wait for Redis or MongoDB: nobody must take the node for dead meanwhile
         _every_second("heartbeat", self.beat)
@@ -109,7 +108,7 @@ class Node:
             # what it does no more, its players can have elsewhere if it is taken for dead
             raise Unavailable("A tick of this node hangs.")
         ago_s = self._arena.opening.ago_s()
-        new = self._heartbeats.send(self._arena.node, time.time(), not self._opened, ago_s)
+        new = self._arena.heartbeats.send(self._arena.node, time.time(), not self._opened, ago_s)
         self._beat_s = time.monotonic()
         self._opened = self._opened or ago_s < math.inf
         if new and self._known:

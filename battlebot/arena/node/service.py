@@ -9,7 +9,6 @@ import structlog
 from msgspec.structs import replace
 
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import begun
 from battlebot.arena.live.turnedaway import Knock, TurnedAwayAnywhere
 from battlebot.arena.node.clocks import Clocks
@@ -23,7 +22,7 @@ from battlebot.arena.node.turns import Turns
 from battlebot.arena.places import node_of
 from battlebot.errors import Unavailable, UnknownMatch, UnreadableMatch
 from battlebot.referee.events import NODE_DEAD, Joined, Left, Orphaned, Turned
-from battlebot.referee.match import Seat
+from battlebot.referee.match import Match, Seat
 from battlebot.runtime.background import in_background
 from battlebot.runtime.lock import Lock, thread_lock
 from battlebot.runtime.timers import Timers
@@ -47,11 +46,11 @@ class Arena:
         opening: Opening | None = None,
     ) -> None:
         self.node = conductor.node
+        self.heartbeats = conductor.heartbeats
         self.opening = opening or Opening()
         self._store = conductor.store
         self._games = conductor.registry
         self._turned_away = TurnedAwayAnywhere(conductor.store.client)
-        self._heartbeats = Heartbeats(conductor.store.client)
         self._now_s = conductor.now_s
         self._tables = Tables(conductor.store, lambda player: self._clocks.watch(player), new_lock)
         self._host = Host(
@@ -135,14 +134,10 @@ class Arena:
         with self._tables.at(match_id) as table:
             try:
                 match = table.load()
-                if player.gone:
-                    # while this connection waited for the lock, a later one of its bot came: the seat is that one's
+                seat = _seat_for(player, match)
+                # who is gone meanwhile: while it waited for the lock, a later connection of its bot came for the seat
+                if player.gone or seat is None or (live and match.verdict is not None):
                     return False
-                seat = match.seat_of(player.bot)
-                fits = seat is not None and match.game == player.login.game
-                if not fits or match.contest != player.login.contest or (live and match.verdict is not None):
-                    return False
-                assert seat is not None
                 event = self._joined(player, seat, table.players.get(player.bot))
                 event = replace(event, if_empty=if_empty, tried=tried)
                 if player.table is not None:
@@ -164,7 +159,7 @@ class Arena:
 
     def _is_at_dead_node(self, seat: Seat) -> bool:
         node = None if seat.place is None or seat.address is not None else node_of(seat.place)
-        return node not in (None, self.node) and self._heartbeats.is_gone(str(node))
+        return node not in (None, self.node) and self.heartbeats.is_gone(str(node))
 
     def _sits(self, table: Table, player: Player) -> bool:
         """Returns whether a player that joined if its seat was empty has it; else has the player wait at its place."""
@@ -190,7 +185,7 @@ class Arena:
             return Joined(player.bot, player.place, thinking_s=holder.thinking_s())
         if place is None or node_of(place) == self.node:
             return Joined(player.bot, player.place, self._back_s(player, seat))
-        lived_s = self._heartbeats.lived_until_s(node_of(place), self._now_s())
+        lived_s = self.heartbeats.lived_until_s(node_of(place), self._now_s())
         return Joined(player.bot, player.place, min(lived_s, player.let_in.came_s))
 
     def _back_s(self, player: Player, seat: Seat) -> float:
@@ -263,3 +258,9 @@ class Arena:
         else:
             player.sought = match_id
             self._store.post(self.node, begun(match_id, player.place))
+
+
+def _seat_for(player: Player, match: Match) -> Seat | None:
+    """Returns the seat that the player's bot has in a match; None if its login is for another game or contest."""
+    wanted = (player.login.game, player.login.contest)
+    return match.seat_of(player.bot) if (match.game, match.contest) == wanted else None

@@ -16,7 +16,6 @@ from battlebot.contests.kind import kind_of
 from battlebot.contests.service.chances import Chances
 from battlebot.contests.service.organiser import Organiser
 from battlebot.contests.service.pairer import Pairer
-from battlebot.matchmaking.missing import Missing
 from battlebot.redisio import keys
 from battlebot.storage.meetings import Meeting
 
@@ -29,12 +28,11 @@ class Absences:
 
     Time counts only while the contest runs, the bot could have come in (`chances`) and somebody looks, at most `most_s`
     seconds from one look to the next, so that no bot is charged for a server that was down. It restarts when the
-    contest is resumed or reopened. The matches and the queues are those of the `pairer`.
+    contest is resumed or reopened. The notes, the matches and the queues are those of the `pairer`.
     """
 
     pairer: Pairer
     organiser: Organiser
-    missing: Missing
     chances: Chances
     most_s: float = 5.0
     now_s: Callable[[], float] = time.time
@@ -57,7 +55,7 @@ class Absences:
         missing = {bot for row in due for bot in row.bots} - waiting - playing
         now_s = self.now_s()
         chances = self.chances.of(missing, keys.queue_name(*contest.where), places, now_s)
-        waits = self.missing.note(*contest.where, contest.run, chances, now_s, self.most_s)
+        waits = self.pairer.missing.note(*contest.where, contest.run, chances, now_s, self.most_s)
         gone = {bot for bot, wait in waits.items() if wait.seconds >= contest.absent_after_s}
         closed, busy = 0, set(playing)
         for row in due:

@@ -15,7 +15,6 @@ from typing import Any
 import structlog
 
 from battlebot.arena.live.conduct import Conductor
-from battlebot.arena.live.heartbeats import Heartbeats
 from battlebot.arena.live.mail import over
 from battlebot.contests.cap import cap_of
 from battlebot.contests.contest import Contest
@@ -36,7 +35,6 @@ from battlebot.errors import (
 from battlebot.redisio import keys
 from battlebot.redisio.bus import Bus
 from battlebot.referee.events import Voided
-from battlebot.rules.contract import Game
 from battlebot.runtime.loglimit import LogLimit
 from battlebot.storage import Storage
 from battlebot.storage.audit import Note
@@ -60,7 +58,6 @@ class Organiser:
     FormatMissing if it needs the contest's format and that is not installed.
     """
 
-    registry: Mapping[str, Game]
     storage: Storage
     conductor: Conductor
     bus: Bus
@@ -69,7 +66,7 @@ class Organiser:
 
     @property
     def _requirements(self) -> Requirements:
-        return Requirements(self.registry, self.storage)
+        return Requirements(self.conductor.registry, self.storage)
 
     def create(self, game: str, given: Mapping[str, Any], by: str) -> Contest:
         """Schedules a contest from checked fields; without `startsAt` it waits for `start`.
@@ -279,6 +276,5 @@ class Organiser:
             log.info("contest.changed", action=note.action, game=contest.game, contest=contest.name, by=note.by)
             self.bus.publish(keys.contest_events(*contest.where), note.action.encode())
         if any(note.action in ENDS for note in done.notes):
-            store = self.conductor.store
-            for node in Heartbeats(store.client).all():
-                store.post(node, over(*contest.where))
+            for node in self.conductor.heartbeats.all():
+                self.conductor.store.post(node, over(*contest.where))

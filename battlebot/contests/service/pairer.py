@@ -87,7 +87,8 @@ def _due_again(row: Mapping[str, Any]) -> Due:
 class Pairer:
     """Used by one caller at a time per contest, but nothing breaks if two pair at once.
 
-    `paused(bots)`: which of these are not asked for a while, because their addresses failed.
+    `ask_bots(match_id)` has a match's stateless bots asked; it does not raise. `paused(bots)`: which of these are not
+    asked for a while, because their addresses failed.
     """
 
     registry: Mapping[str, Game]
@@ -96,11 +97,11 @@ class Pairer:
     store: MatchStore
     queues: Queues
     missing: Missing
+    ask_bots: Callable[[str], None]
+    paused: Callable[[Collection[str]], Collection[str]]
     now_s: Callable[[], float] = time.time
-    ask_bots: Callable[[str], None] = lambda match_id: None
-    paused: Callable[[Collection[str]], Collection[str]] = lambda bots: ()
     make_within_s: float = MAKE_WITHIN_S
-    _in_vain: dict[str, tuple[float, object]] = field(default_factory=dict)
+    _in_vain: dict[str, tuple[float, object]] = field(default_factory=dict, init=False)
 
     def pair(self, game_name: str, contest_name: str) -> int:
         """Begins matches for waiting bots that may meet; returns how many began.
@@ -266,9 +267,15 @@ class Pairer:
     def _made(self, contest: Contest, there: Present, match_id: str, pairing: Pairing, started_s: float) -> Match:
         seats = [(waiter.bot, there.tickets[waiter.ticket].place) for waiter in pairing.waiters]
         timeout_ms = contest.turn_timeout_ms or self.settings.turn_timeout_ms
-        settings = replace(self.settings, turn_timeout_ms=timeout_ms)
-        game = self.registry[contest.game]
-        about = (contest.name, contest.options, match_id)
-        made = new_match(game, seats, settings, self.now_s(), *about, addresses=there.addresses)
+        made = new_match(
+            self.registry[contest.game],
+            seats,
+            replace(self.settings, turn_timeout_ms=timeout_ms),
+            self.now_s(),
+            contest=contest.name,
+            options=contest.options,
+            match_id=match_id,
+            addresses=there.addresses,
+        )
         # a match that was reserved before a pause or an end counts as begun before it
         return msgspec.structs.replace(made, started_s=started_s)

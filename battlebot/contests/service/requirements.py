@@ -45,8 +45,6 @@ class Requirements:
         kind, listed = kind_of(contest), contest.listed
         if kind.CLOSED and contest.is_open:
             raise Refused(f"The format {kind.NAME} needs a list of entrants.", field="entrants")
-        if len(set(listed)) != len(listed):
-            raise Refused("An entrant is listed twice.", field="entrants")
         self.of_bots(contest.game, listed)
         kind.checked_config(contest.config, listed, contest.meetings)
         self._of_the_start(contest, listed)

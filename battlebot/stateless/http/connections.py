@@ -58,7 +58,7 @@ class Connections:
     answer of another bot at the same host and port. `late_s()`: seconds by which this process has been late so far.
     """
 
-    def __init__(self, guard: Guard, late_s: Callable[[], float] = lambda: 0.0) -> None:
+    def __init__(self, guard: Guard, late_s: Callable[[], float]) -> None:
         self._guard = guard
         self._late_s = late_s
         self._context: ssl.SSLContext | None = None

@@ -29,7 +29,7 @@ CONTROLLED_S = 5.0  # how long a failure to resolve it is remembered
 class Unresolved(Exception):
     """A name cannot be resolved now. `ours`: no other name can be either."""
 
-    def __init__(self, sentence: str, ours: bool = False) -> None:
+    def __init__(self, sentence: str, ours: bool) -> None:
         super().__init__(sentence)
         self.ours = ours
 
