@@ -79,7 +79,7 @@ class Conductor:
         self.heartbeats = Heartbeats(store.client)
         self.now_s = now_s
         self._letters = Letters(node)
-        self._empty_seats = EmptySeats(registry, store, node, now_s, open_ago_s)
+        self._empty_seats = EmptySeats(registry, store, self.heartbeats, node, now_s, open_ago_s)
         self.ask_bots = ask_bots
         self._ask_archive = ask_archive
 

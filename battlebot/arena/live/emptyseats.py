@@ -27,6 +27,7 @@ class EmptySeats:
         self,
         registry: Mapping[str, Game],
         store: MatchStore,
+        heartbeats: Heartbeats,
         node: str,
         now_s: Callable[[], float],
         open_ago_s: Callable[[], float],
@@ -37,8 +38,8 @@ class EmptySeats:
         self._door = door_of(node)
         self._now_s = now_s
         self._open_ago_s = open_ago_s
-        self._heartbeats = Heartbeats(store.client)
-        self._whereabouts = Whereabouts(store)
+        self._heartbeats = heartbeats
+        self._whereabouts = Whereabouts(store, heartbeats)
 
     def told(self, match: Match, events: Sequence[Event], now_s: float) -> Sequence[Event]:
         """Returns what the match is told instead of `events`; nothing if no bot can be missed yet.

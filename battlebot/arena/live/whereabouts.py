@@ -18,10 +18,10 @@ from battlebot.referee.match import Fault, Match, Seat
 class Whereabouts:
     """Looks for bots in other matches and in other queues than their match's own."""
 
-    def __init__(self, store: MatchStore) -> None:
+    def __init__(self, store: MatchStore, heartbeats: Heartbeats) -> None:
         self._store = store
         self._queues = Queues(store.client)
-        self._heartbeats = Heartbeats(store.client)
+        self._heartbeats = heartbeats
 
     def informed(self, match: Match, event: Event, now_s: float) -> Event:
         """Returns the event; one by which bots may be missed says which of them are elsewhere. Raises Unavailable.
