@@ -57,7 +57,7 @@ def test_a_full_disk_costs_nothing_that_was_acknowledged(small_disk: Path) -> No
     )
     with running(settings, logs_in_files=True) as whole:
         server = Server(settings.port)
-        wait_for(lambda: server.request("/readyz")[0] == 200, "a ready server")
+        server.wait_until_ready()
         mover, other = _sit(server)
         mover.send({"n": 1})
         assert mover.update()["state"] == other.update()["state"]
@@ -75,7 +75,7 @@ def test_a_full_disk_costs_nothing_that_was_acknowledged(small_disk: Path) -> No
         for peer in (mover, other):
             assert peer.update()["state"]["board"] == {"n": 3}
         final = play_out(mover, other)
-        wait_for(lambda: server.request("/readyz")[0] == 200, "a ready server")
+        server.wait_until_ready()
         recorded = wait_for(lambda: server.request("/games/numberwang")[1], "the match in the record")
         assert [(row["victor"], row["match"]["fault"]) for row in recorded] == [(final["victor"], "none")]
         assert {row["bot_id"] for row in server.request("/bots/numberwang")[1]} == registered
