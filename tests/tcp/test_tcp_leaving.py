@@ -53,7 +53,7 @@ def test_no_answer_in_time_loses_the_board(pair: MakePair) -> None:
 def test_an_answer_within_the_granted_time_counts(pair: MakePair) -> None:
     """Later than what is shown, earlier than what is granted."""
     table = pair()
-    time.sleep(1.6)  # not to wait for something: the player's own thinking
+    time.sleep(1.52)  # not to wait for something: the player's own thinking
     table.mover.move(table.question, 3, 3)
     assert table.other.event("get_move")["board"]["_moves"] == [[3, 3]]
 
