@@ -169,7 +169,7 @@ def test_the_clock_goes_on_over_a_second_connection(pair: MakePair, tcp: Tcp) ->
     while table.other.silent(0.1):
         peers.append(TcpPeer(tcp.address))
         peers[-1].send({"username": table.mover.name})
-        assert time.monotonic() - began_s < GRANTED_S + 2
+        assert time.monotonic() - began_s < 10 * GRANTED_S
     assert len(peers) > 5
     table.other.event("win")
     for peer in peers:
