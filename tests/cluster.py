@@ -27,6 +27,7 @@ from battlebot.embedded.commands import (
 from battlebot.embedded.process import Child, Program
 
 LIMIT_S = 30.0  # for anything that a test waits for; far more than it takes
+START_S = 90.0  # for a node to start: all that it loads takes long where many start at once on few processors
 
 _claims: deque[socket.socket] = deque(maxlen=100)  # on the ports given last; what falls out is closed
 
@@ -83,6 +84,10 @@ class Web:
         except urllib.error.HTTPError as error:
             return error.code, json.loads(error.read() or b"null")
 
+    def wait_until_ready(self) -> None:
+        """Returns when it says that all is well: a worker that has just been begun is there, too."""
+        wait_for(lambda: self.request("/readyz")[0] == 200, "a ready server", START_S)
+
     def register(self, bot_id: str, game: str = "noughtsandcrosses") -> dict[str, str]:
         """Registers a bot; returns its credentials in the form of the original client's auth.json."""
         status, answer = self.request(f"/bots/{game}", {"bot_id": bot_id})
@@ -129,14 +134,14 @@ class Cluster:
             except OSError:
                 return False
 
-        node.child.wait_until(answers, LIMIT_S)
+        node.child.wait_until(answers, START_S)
         return node
 
     def tcp(self, **changes: Any) -> Tcp:
         """Starts another node with the TCP door; `changes` are settings of its own. Open when this returns."""
         node = Tcp(replace(self.settings, **{"tcp_port": free_port(), **changes}), self._log("tcp"))
         self.children.append(node.child)
-        node.child.wait_until(node.is_open, LIMIT_S)
+        node.child.wait_until(node.is_open, START_S)
         return node
 
     def worker(self, wsgi_module: str = "wsgi", name: str = "worker", **changes: Any) -> Child:

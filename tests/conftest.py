@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import redis
 import structlog
-from cluster import Cluster, Web, cluster, wait_for
+from cluster import Cluster, Web, cluster
 from hypothesis import settings as examples
 
 from battlebot.config import Settings, load_settings
@@ -117,7 +117,7 @@ def house(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -
         web = made.web()
         made.worker()
         made.beat()
-        wait_for(lambda: web.request("/readyz")[0] == 200, "a ready server")
+        web.wait_until_ready()
         yield made, web
 
 

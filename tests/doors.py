@@ -39,7 +39,7 @@ def workers(servers: Cluster, web: Web) -> Web:
     """Returns the web node once a worker and beat run too: matches are archived, dead nodes noticed."""
     servers.worker()
     servers.beat()
-    wait_for(lambda: web.request("/readyz")[0] == 200, "a ready server")
+    web.wait_until_ready()
     return web
 
 

@@ -17,7 +17,8 @@ class Clock:
 
     def start(self) -> None:
         """Starts, or starts again: the question is being sent."""
-        self._started_s, self._late_before_s = time.monotonic(), self._late_s()
+        # in this order, and below the other way round: what delays us between the two is nobody's thinking
+        self._late_before_s, self._started_s = self._late_s(), time.monotonic()
 
     def worked(self, seconds: float) -> None:
         """Notes CPU time that this process spent on what the bot sent.
@@ -30,8 +31,9 @@ class Clock:
         """The bot's own time so far; the whole limit if the clock was never started."""
         if self._started_s is None:
             return self.limit_s
+        passed_s = time.monotonic() - self._started_s
         late_s = max(0.0, self._late_s() - self._late_before_s - self._worked_s)
-        return max(0.0, time.monotonic() - self._started_s - late_s)
+        return max(0.0, passed_s - late_s)
 
     def left_s(self) -> float:
         """What is left of the bot's limit; negative once it is late."""

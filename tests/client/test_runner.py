@@ -318,7 +318,7 @@ def test_a_server_that_is_away_is_waited_for_no_longer_than_the_idle_time(bot: B
 
 def test_a_silent_server_is_pinged_and_then_left(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection that died without a word must not be waited on for ever."""
-    monkeypatch.setattr("battlebot.client.player.QUIET_S", 0.1)
+    monkeypatch.setattr("battlebot.client.player.QUIET_S", 0.5)
     unanswered: list[str] = []
 
     def dead(line: Line) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
-from cluster import Web, wait_for
-from frail import SETTINGS, Frail, frail_house, ready
+from cluster import Web
+from frail import SETTINGS, Frail, frail_house
 from switchboard import Switchboard
 
 
@@ -25,7 +25,7 @@ def web(frail: Frail, request: pytest.FixtureRequest) -> Web:
     node = frail.parts.web(**changes)
     frail.parts.worker(**changes)
     frail.parts.beat()
-    wait_for(lambda: ready(node), "a ready server")
+    node.wait_until_ready()
     return node
 
 

@@ -57,25 +57,25 @@ def test_a_full_disk_costs_nothing_that_was_acknowledged(small_disk: Path) -> No
     )
     with running(settings, logs_in_files=True) as whole:
         server = Server(settings.port)
-        wait_for(lambda: server.request("/readyz")[0] == 200, "a ready server")
+        server.wait_until_ready()
         mover, other = _sit(server)
         mover.send({"n": 1})
         assert mover.update()["state"] == other.update()["state"]
         fill(small_disk, leave_bytes=100_000_000)
         registered = {mover.bot, other.bot}
-        refused = wait_for(lambda: _refusal(server, registered), "registrations to be refused")
-        assert refused["code"] == "disk-full"
+        wait_for(lambda: _refusal(server, registered).get("code") == "disk-full", "registrations to be refused")
         fill(small_disk)
         other.send({"n": 2})
         wait_for(lambda: not whole.child("valkey").alive, "Valkey to find no room")
         wait_for(lambda: "redis" in server.request("/readyz")[1]["since"], "the node to notice")
         assert server.request("/healthz")[0] == 200
-        assert _refusal(server, registered)["code"] == "disk-full"
+        # mongod ends itself, too, when its next checkpoint finds no room: each minute, so not before on a fast machine
+        wait_for(lambda: _refusal(server, registered)["code"] == "disk-full" or not whole.child("mongod").alive)
         (small_disk / "filling").unlink()
         for peer in (mover, other):
             assert peer.update()["state"]["board"] == {"n": 3}
         final = play_out(mover, other)
-        wait_for(lambda: server.request("/readyz")[0] == 200, "a ready server")
+        server.wait_until_ready()
         recorded = wait_for(lambda: server.request("/games/numberwang")[1], "the match in the record")
         assert [(row["victor"], row["match"]["fault"]) for row in recorded] == [(final["victor"], "none")]
         assert {row["bot_id"] for row in server.request("/bots/numberwang")[1]} == registered

@@ -77,7 +77,7 @@ def test_a_node_whose_worker_died_refuses_until_the_next_one_serves(frail: Frail
 
     Redis hangs, so that none can serve for a while; the port is its own all the time. A second worker dies, too.
     """
-    assert answer(web) == "200"
+    wait_for(lambda: answer(web) == "200", "an answer")
     with frail.paused("valkey"):
         os.kill(family(web.child.pid)[1], signal.SIGKILL)
         wait_for(lambda: answer(web) == "refused", "a refusal")

@@ -131,7 +131,7 @@ def test_bots_behind_http_and_connected_ones_fight_together(settings: Settings, 
         parts.worker()
         parts.bots()
         parts.beat()
-        wait_for(lambda: web.request("/readyz")[0] == 200, "a ready server")
+        web.wait_until_ready()
         for name, behaviour in (("bob", "good"), ("cid", "slow"), ("dan", "good")):
             status, answer = web.request(f"/bots/{GAME}", {"bot_id": name, "url": http.url(behaviour)})
             assert status == 201, answer

@@ -47,7 +47,8 @@ def test_a_login_with_a_contest_is_answered_with_it(meet: Switchboard) -> None:
 
 def test_an_empty_contest_means_none_and_is_left_out_of_the_reply(meet: Switchboard) -> None:
     """Original clients send "" where their user named no contest."""
-    assert "contest" not in meet().log_in(meet.auth(), contest="")
+    auth = meet.auth()
+    assert "contest" not in meet().log_in(auth, contest="")
 
 
 def test_a_login_hash_in_capitals_is_as_good(meet: Switchboard) -> None:
@@ -109,8 +110,8 @@ def without(login: dict[str, Any], key: str) -> dict[str, Any]:
 def test_a_bad_login_is_told_and_then_closed_with_a_code(meet: Switchboard, kind: str) -> None:
     """One message, `authentication: failed` with code and sentence; then a close frame with a reason; then the end."""
     send, code = BAD_LOGINS[kind]
-    peer = meet()
-    send(peer, login_for(meet.auth(), peer.message()["salt"]))
+    auth, peer = meet.auth(), meet()
+    send(peer, login_for(auth, peer.message()["salt"]))
     reply = peer.message()
     assert reply["authentication"] == "failed"
     assert reply["code"] == code
@@ -124,8 +125,8 @@ def test_wrong_hash_unknown_bot_and_wrong_game_cannot_be_told_apart(meet: Switch
     """All bytes of the reply and of the close frame are the same."""
     seen = set()
     for send in (wrong_hash, unknown_bot, wrong_game):
-        peer = meet()
-        send(peer, login_for(meet.auth(), peer.message()["salt"]))
+        auth, peer = meet.auth(), meet()
+        send(peer, login_for(auth, peer.message()["salt"]))
         reply, closed = peer.any_frame(), peer.closed()
         seen.add((reply, closed.code, closed.reason))
     assert len(seen) == 1

@@ -9,7 +9,7 @@ from cluster import Web
 from peer import BINARY, CLOSE, PING, Peer, login_for
 from switchboard import Switchboard
 
-SETTINGS = {"waiting_timeout_s": 2.0, "relogin_free": 3, "relogin_delay_max_s": 0.4}
+SETTINGS = {"waiting_timeout_s": 4.0, "relogin_free": 3, "relogin_delay_max_s": 0.4}
 DELAYS_S = [0.05, 0.1, 0.2, 0.4, 0.4, 0.4, 0.4]  # of the replies after the free ones
 
 

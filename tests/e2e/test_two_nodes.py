@@ -20,7 +20,7 @@ def web(servers: Cluster) -> Web:
     lasting = servers.web(**SETTINGS)
     servers.worker(**SETTINGS)
     servers.beat(**SETTINGS)
-    wait_for(lambda: lasting.request("/readyz")[0] == 200, "a ready server")
+    lasting.wait_until_ready()
     return lasting
 
 

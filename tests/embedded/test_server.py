@@ -35,7 +35,7 @@ PROCESSES = 9
 
 def fetch(url: str) -> str:
     """What the stand-in answers: the process id of the web worker."""
-    with urllib.request.urlopen(url, timeout=5) as answer:
+    with urllib.request.urlopen(url, timeout=20) as answer:
         return str(answer.read().decode())
 
 

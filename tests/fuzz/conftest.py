@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from cluster import cluster, wait_for
+from cluster import cluster
 from ground import Ground
 from hypothesis import HealthCheck, Phase, settings
 
@@ -55,7 +55,7 @@ def ground(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) 
         web = parts.web(**LIMITS)
         parts.worker()
         parts.beat()
-        wait_for(lambda: web.request("/readyz")[0] == 200, "a ready server")
+        web.wait_until_ready()
         made = Ground(parts, web)
         yield made
         made.plays_as_before()

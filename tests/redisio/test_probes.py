@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from contextlib import closing
 from types import SimpleNamespace
@@ -15,14 +16,18 @@ from battlebot.redisio.connection import connect
 from battlebot.redisio.probes import Probes
 
 
-@pytest.mark.parametrize(("off_s", "told"), [(-300.0, "300.0 s behind that"), (10.0, "10.0 s ahead of that")])
+@pytest.mark.parametrize(("off_s", "told"), [(-300.0, "behind"), (10.0, "ahead of")])
 def test_a_wrong_clock_is_told(off_s: float, told: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such a node is taken for dead again and again, and nothing else would say why."""
     with closing(connect(settings.redis_url)) as client:
         Probes(client).clock()
         monkeypatch.setattr(inspection, "time", SimpleNamespace(time=lambda: time.time() + off_s))
-        with pytest.raises(Unavailable, match=rf"^The clock of this node's machine is {told} of Redis\.$"):
+        with pytest.raises(Unavailable) as raised:
             Probes(client).clock()
+    found = re.fullmatch(r"The clock of this node's machine is (\d+\.\d) s (.+) that of Redis\.", str(raised.value))
+    assert found is not None
+    # the less exact, the longer Redis takes to answer
+    assert (float(found[1]), found[2]) == (pytest.approx(abs(off_s), abs=3.0), told)
 
 
 def test_a_slow_answer_is_no_wrong_clock(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

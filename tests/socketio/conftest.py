@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cluster import Cluster, Web, cluster, wait_for
+from cluster import Cluster, Web, cluster
 
 from battlebot.config import Settings
 
@@ -34,7 +34,7 @@ def parts(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -
 def nodes(parts: Cluster) -> tuple[Web, Web]:
     """Returns two web nodes, ready."""
     made = parts.web(), parts.web()
-    wait_for(lambda: made[0].request("/readyz")[0] == 200, "a ready server")
+    made[0].wait_until_ready()
     return made
 
 

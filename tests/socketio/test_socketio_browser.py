@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cluster import LIMIT_S, Web, cluster, wait_for
+from cluster import START_S, Web, cluster, wait_for
 from httpbots import Bots
 from playwright.sync_api import Browser, sync_playwright
 from viewers import game
@@ -57,7 +57,7 @@ def node(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) ->
     with cluster(replace(module_settings, bot_loopback=True), tmp_path_factory.mktemp("socketio")) as parts:
         web = parts.web()
         parts.bots()
-        wait_for(lambda: " ready." in parts.logs(), "the worker", 3 * LIMIT_S)
+        wait_for(lambda: " ready." in parts.logs(), "the worker", START_S)
         yield web
     assert "Traceback" not in parts.logs()
 

@@ -301,27 +301,34 @@ def test_a_node_that_stops_sends_its_viewers_away_and_their_games_go_on(
         assert len(other.until("GAME_ENDED")["scores"]) == 2
 
 
+class Timed(Original):
+    """Notes when each tick came: on a busy machine the test learns of it later than its reader."""
+
+    def __init__(self, web: Web) -> None:
+        self.at_s: list[float] = []
+        super().__init__(web)
+
+    def hear(self, name: str, body: Any) -> None:
+        if name == "NEXT_TICK":
+            self.at_s.append(time.monotonic())
+        super().hear(name, body)
+
+
 def test_ticks_pass_at_the_games_speed(nodes: Nodes, bots: Bots) -> None:
     """Also within a sequence, of which all is known at once: 100 ms lie between two ticks, more or less."""
-    with Original(nodes[0]) as viewer:
-        at: list[float] = []
-        began = time.monotonic()
-        viewer.say("NEW_GAME", game(bots.url("good"), bots.url("good"), speed=100, numOfTasksPerTick=3))
-        for number in range(1, 7):
-            viewer.until("NEXT_TICK", number)
-            at.append(time.monotonic() - began)
+    with Timed(nodes[0]) as viewer:
+        setup = {"speed": 100, "numOfTasksPerTick": 3, "maxNumOfTicks": 16}
+        viewer.say("NEW_GAME", game(bots.url("good"), bots.url("good"), **setup))
         viewer.until("GAME_ENDED")
-    assert at[-1] - at[0] >= 0.4
+    assert viewer.at_s[-1] - viewer.at_s[0] >= 1.0
 
 
 def test_the_end_is_told_a_tick_later_than_the_last_tick(nodes: Nodes, bots: Bots) -> None:
     """The original waits after each tick before it looks whether the game is over."""
-    with Original(nodes[0]) as viewer:
+    with Timed(nodes[0]) as viewer:
         viewer.say("NEW_GAME", game(bots.url("good"), bots.url("good"), speed=1500, maxNumOfTicks=2))
-        viewer.until("NEXT_TICK", 2)
-        began = time.monotonic()
         viewer.until("GAME_ENDED")
-    assert time.monotonic() - began >= 1.0
+    assert time.monotonic() - viewer.at_s[1] >= 1.0
 
 
 def test_players_may_have_any_name_that_can_be_seen(nodes: Nodes, bots: Bots) -> None:
@@ -462,8 +469,9 @@ def test_pages_of_this_machine_may_watch_where_only_it_can_reach_the_server(part
 
 def test_an_address_begins_so_many_games_and_holds_so_many_sessions(parts: Cluster, bots: Bots) -> None:
     """Over the limit of games an ERROR with a code; over that of sessions no connection."""
-    web = parts.web(games_per_minute=2, max_streams_per_address=3)
-    viewers: list[Viewer] = [Original(web) for _ in range(3)]
+    web = parts.web(games_per_minute=2, max_streams_per_address=5)
+    # as a minute of the clock may end between their games, twice as many may be begun
+    viewers: list[Viewer] = [Original(web) for _ in range(5)]
     with pytest.raises(Exception):  # noqa: B017, PT011 - refused, in one way or another
         Original(web)
     # also who opens a connection and says nothing over it

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from cluster import Web, wait_for
-from frail import SETTINGS, Frail, frail_house, ready
+from frail import SETTINGS, Frail, frail_house
 from httpbots import Bots
 from test_socketio_games import check_told
 from viewers import Original, game
@@ -26,7 +26,7 @@ def frail(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Frail]:
 def web(frail: Frail) -> Web:
     """A ready web node."""
     node = frail.parts.web()
-    wait_for(lambda: ready(node), "a ready server")
+    node.wait_until_ready()
     return node
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from battling import Field
-from cluster import LIMIT_S, cluster, free_port, wait_for
+from cluster import START_S, cluster, free_port, wait_for
 from httpbots import Bots, http_bots
 from natsbots import nats_server, wait_until_listening
 
@@ -36,7 +36,7 @@ def field(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -
         parts.worker()
         parts.beat()
         # the sweep takes over a battle that no worker has asked for when it is due, and slow steps are timed
-        wait_for(lambda: parts.logs().count(" ready.") == 2, "the workers", 3 * LIMIT_S)
+        wait_for(lambda: parts.logs().count(" ready.") == 2, "the workers", START_S)
         yield Field(parts)
 
 

@@ -72,7 +72,7 @@ class NatsBot:
     """One bot at a subject. `plan` answers each history; `asked` are all histories received.
 
     `publishes`: it answers by requests to `bot.publish_event.<uid>`, as if it had no reply subject, and
-    repeats them until they are acknowledged; `answers_sent` counts each time, `unacknowledged` the pending answers.
+    repeats them until they are acknowledged; `unacknowledged` counts the pending answers.
     `times`: how often it sends each answer at least.
     `replies`: it answers at the reply subject before it publishes anything.
     """
@@ -91,7 +91,6 @@ class NatsBot:
         self.plan: Plan = lambda history: PASS
         self.asked: list[Any] = []
         self.replied_to: list[str] = []
-        self.answers_sent = 0
         self.acknowledged = 0
         self.unacknowledged = 0
         self._url, self._inbox = url, inbox
@@ -137,7 +136,6 @@ class NatsBot:
             return
         data = said if isinstance(said, bytes) else response(said, history.uid)
         if self.replies:
-            self.answers_sent += 1
             await message.respond(data)
         for _ in range(self.times if self.publishes else 0):
             await self._publish(history.uid, data)
@@ -159,7 +157,6 @@ class NatsBot:
     async def _publish(self, uid: str, data: bytes) -> None:
         self.unacknowledged += 1
         while True:
-            self.answers_sent += 1
             try:
                 await self._client.request(f"bot.publish_event.{uid}", data, timeout=1)
             except Exception:

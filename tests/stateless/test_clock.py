@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -23,3 +24,20 @@ def test_lateness_is_forgiven_but_for_that_by_work_on_what_the_bot_sent(
     clock.start()
     clock.worked(worked_s)
     assert clock.thinking_s() == thinking_s
+
+
+def test_what_delays_this_process_while_it_reads_its_clocks_is_not_charged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine takes the processor away between the reading of the time and that of the lateness."""
+    delayed_s = 0.0
+
+    def delayed(reads: Callable[[], float]) -> float:
+        nonlocal delayed_s
+        read_s = reads()
+        delayed_s += 0.05
+        return read_s
+
+    time = SimpleNamespace(monotonic=lambda: delayed(lambda: 100.0 + delayed_s))
+    monkeypatch.setattr("battlebot.stateless.clock.time", time)
+    clock = Clock(60.0, lambda: delayed(lambda: delayed_s))
+    clock.start()
+    assert clock.thinking_s() == 0.0

@@ -122,14 +122,14 @@ def test_a_pass_that_is_meant_again_counts(bots: Bots, ask: Ask) -> None:
 def test_a_pass_that_is_meant_again_counts_also_shortly_before_the_limit(bots: Bots, ask: Ask) -> None:
     """It came in time."""
     bot = bots("late.hurry", True)
-    assert ask(bot, PASS, PASS, limit_s=UNSURE_S / 2).value == PASS
+    assert ask(bot, PASS, PASS, limit_s=0.9 * UNSURE_S).value == PASS
 
 
 def test_a_bot_that_only_repeats_itself_is_late(bots: Bots, ask: Ask) -> None:
     """Its owner is told of what it published."""
     bot = bots("late.parrot", True)
     bot.plan = lambda history: PLAY
-    failure = ask(bot, PLAY, PASS, limit_s=0.5).failure
+    failure = ask(bot, PLAY, PASS, limit_s=2.0).failure
     assert failure is not None
     assert (failure.code, failure.late, bot.acknowledged) == ("timeout", True, 1)
     assert "an earlier turn again" in failure.sentence

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from battling import Field
-from cluster import Cluster, cluster, free_port, wait_for
+from cluster import START_S, Cluster, cluster, free_port, wait_for
 from httpbots import Bots
 
 from battlebot.arena.live.leases import LEASE_MS
@@ -73,7 +73,7 @@ def test_a_worker_that_is_stopped_gives_its_matches_back(ground: Field, bots: Bo
     match = ground.begin([bots.url("hanging"), bots.url("good")], maxNumOfTicks=2, playerStartPositions=APART)
     wait_for(lambda: bots.asked["hanging"] == 1, "the question")
     second = ground.parts.bots()
-    wait_for(lambda: " ready." in second.program.log.read_text(), "the second worker")
+    wait_for(lambda: " ready." in second.program.log.read_text(), "the second worker", START_S)
     os.kill(stopped.pid, signal.SIGTERM)
     began_s = time.monotonic()
     wait_for(lambda: bots.asked["hanging"] >= 2, "the question of the second worker")

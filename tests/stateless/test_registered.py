@@ -39,7 +39,7 @@ def served(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory) 
         parts.worker()
         parts.bots()
         parts.beat()
-        wait_for(lambda: web.request("/readyz")[0] == 200, "a ready server")
+        web.wait_until_ready()
         yield parts, web
 
 

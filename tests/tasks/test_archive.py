@@ -149,7 +149,7 @@ def test_with_mongodb_stopped_matches_go_on_and_are_archived_afterwards(
         web = parts.web()
         parts.worker()
         parts.beat()
-        wait_for(lambda: web.request("/readyz")[0] == 200, "a ready server")
+        web.wait_until_ready()
         mongod = next(child.pid for child in own.children if child.program.name == "mongod")
         clients = [_client(web, name) for name in ("a", "b")]
         _play(clients)

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from statistics import median
 from typing import Any
 
 import pytest
@@ -238,19 +239,21 @@ def test_every_message_is_one_segment(tcp: Tcp, join: Join) -> None:
 
 
 def test_a_move_costs_little(pair: MakePair) -> None:
-    """No 40 ms of delayed acknowledgements: the plies of a board are done long before they would be, of one of some."""
+    """No 40 ms of delayed acknowledgements at most plies of a board, of one of some."""
     spaces = [(x, y) for y in range(0, 14, 3) for x in range(15)]
     own, others = spaces[::2], [(x, y + 1) for x, y in spaces[::2]]
     plies = [space for two in zip(own[::2], others[::2], strict=True) for space in two]
-    took_s = []
+    medians_s = []
     for _ in range(5):
-        table = pair()
-        began_s = time.monotonic()
-        table.play(*plies)
-        took_s.append(time.monotonic() - began_s)
-        if took_s[-1] < 0.04 * len(own[::2]):
+        table, took_s = pair(), []
+        for ply in plies:
+            began_s = time.monotonic()
+            table.play(ply)
+            took_s.append(time.monotonic() - began_s)
+        medians_s.append(median(took_s))
+        if medians_s[-1] < 0.04:
             return
-    raise AssertionError(took_s)
+    raise AssertionError(medians_s)
 
 
 def test_whoever_was_met_longest_ago_is_preferred(servers: Cluster) -> None:
