@@ -185,7 +185,7 @@ def door(door: str) -> str:
 
     Also of what the attendance of stateless bots showed, as if it were a node's door.
 
-    Its fields: `lived`, `opened`, `since`, `shut`, `reopened`.
+    Its fields: `lived`, `opened`, `since`, `shut`, `reopened`, `silent`, `heard`.
     """
     return f"{TAG}:door:{door}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import ExitStack
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -317,10 +318,13 @@ class Timed(Original):
 def test_ticks_pass_at_the_games_speed(nodes: Nodes, bots: Bots) -> None:
     """Also within a sequence, of which all is known at once: 100 ms lie between two ticks, more or less."""
     with Timed(nodes[0]) as viewer:
-        setup = {"speed": 100, "numOfTasksPerTick": 3, "maxNumOfTicks": 16}
+        setup = {"speed": 100, "numOfTasksPerTick": 3, "maxNumOfTicks": 31}
         viewer.say("NEW_GAME", game(bots.url("good"), bots.url("good"), **setup))
         viewer.until("GAME_ENDED")
-    assert viewer.at_s[-1] - viewer.at_s[0] >= 1.0
+    assert viewer.at_s[-1] - viewer.at_s[0] >= 2.0
+    # what a busy machine holds up comes at once, too, but not one in three
+    gaps_s = [later_s - sooner_s for sooner_s, later_s in pairwise(viewer.at_s)]
+    assert sum(gap_s < 0.05 for gap_s in gaps_s) < len(gaps_s) / 4, gaps_s
 
 
 def test_the_end_is_told_a_tick_later_than_the_last_tick(nodes: Nodes, bots: Bots) -> None:
