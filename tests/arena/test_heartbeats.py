@@ -115,7 +115,7 @@ def test_after_its_door_was_shut_for_a_moment_a_bot_has_a_while_to_come_in(clien
 
 SILENCES: dict[str, tuple[list[float], float, float, bool]] = {
     # n2's heartbeats (-1: it ends), when a bot's time ended, when n1 asks, which sends one each second; whether the bot
-    # could have come in
+    # could have come in. n3 is always heard
     "heard since": ([0, 1], 0.9, 1.2, True),
     "not heard since": ([0, 1], 1.1, 1.2, False),
     "not heard since, for long": ([0, 1], 1.1, 5.9, False),
@@ -138,6 +138,7 @@ def test_a_bot_may_have_come_to_a_node_that_is_silent(client: redis.Redis, case:
     moments_s, ended_s, asked_s, expected = SILENCES[case]
     heartbeats, node = Heartbeats(client), f"n2{door}"
     beats = [(float(second), "n1") for second in range(8)] + [(moment_s, node) for moment_s in moments_s]
+    beats += [(tenth / 10, "n3") for tenth in range(80)]
     for moment_s, sender in sorted(beats):
         if 0 <= moment_s <= asked_s:
             heartbeats.send(sender, 1000.0 + moment_s, first=False)
