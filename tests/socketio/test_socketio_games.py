@@ -486,7 +486,8 @@ def test_an_address_begins_so_many_games_and_holds_so_many_sessions(parts: Clust
         wait_for(lambda viewer=viewer: {"ERROR", "GAME_ENDED"} & set(viewer.names()), "an answer")
         codes += [body["error"] for body in viewer.bodies("ERROR")]
     assert set(codes) == {"TOO_MANY_GAMES"}
-    assert len(codes) == 3 or time.time() // 60 > began_s // 60
+    # more of them where the tests before have begun games from this address in the same minute
+    assert len(codes) >= 3 or time.time() // 60 > began_s // 60
     for viewer in viewers:
         viewer.close()
     wait_for(lambda: _can_come(web), "a place that is free again")
