@@ -69,7 +69,7 @@ class Hall:
             ask_bots=lambda match_id: None,
             paused=lambda bots: (),
         )
-        self.heartbeats = Heartbeats(self.client)
+        self.heartbeats = self.conductor.heartbeats
         chances = Chances(
             heartbeats=self.heartbeats,
             cut_off=CutOff(self.client, self.heartbeats),
