@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import pytest
 from cluster import Cluster, Web, cluster, wait_for
+from partlogs import errors
 from switchboard import Seats, Switchboard
 
 from battlebot.arena.live.queue import Queues
@@ -24,7 +24,7 @@ def servers(module_settings: Settings, tmp_path_factory: pytest.TempPathFactory)
             # a clean stop would take a web node seconds; a killed worker might leave a transaction open, with its locks
             if child.program.name in ("web", "tcp"):
                 child.kill()
-    wrong = [line for line in made.logs().splitlines() if "Traceback" in line or _is_error(line)]
+    wrong = errors(made.logs())
     assert not wrong, "\n".join(wrong)
 
 
@@ -61,10 +61,3 @@ def meet(web: Web, module_settings: Settings) -> Iterator[Switchboard]:
 def sit(meet: Switchboard) -> Callable[..., Seats]:
     """Returns `sit(game)`: two new bots at a new match, the one on turn first, their first updates read."""
     return meet.sit
-
-
-def _is_error(line: str) -> bool:
-    try:
-        return json.loads(line)["level"] in ("error", "critical")
-    except (ValueError, KeyError, TypeError):
-        return False

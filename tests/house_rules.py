@@ -258,7 +258,7 @@ LAYERS = {
     ),
     "battlebot.cli.tcp_node": layer(
         "the TCP door's process starts what app.py has wired",
-        *("app", "embedded.collector", "embedded.interrupts", "embedded.openfiles"),
+        *("app", "embedded.collector", "embedded.interrupts", "embedded.openfiles", "embedded.uncaught"),
         *("transports.socketio_lean", "config", "logs"),
     ),
     "battlebot.__main__": layer("it is the command line", "cli"),

@@ -16,6 +16,7 @@ from battlebot.config import Settings, load_settings
 from battlebot.embedded.collector import keep_loaded_code
 from battlebot.embedded.interrupts import hang_up_is_ignored
 from battlebot.embedded.openfiles import allowed_connections, warn_of_few_files
+from battlebot.embedded.uncaught import log_uncaught
 from battlebot.logs import configure_logs
 from battlebot.transports.socketio_lean import load_lean_servers
 
@@ -24,6 +25,7 @@ def main() -> None:
     """Open the door; on a signal drain it, so that its players can go to another node at once."""
     settings = load_settings()
     configure_logs(settings)
+    log_uncaught()
     allowed = allowed_connections(settings.max_connections)
     warn_of_few_files(allowed, settings.max_connections)
     told = Event()

@@ -13,6 +13,7 @@ from battlebot.config import load_settings
 from battlebot.embedded.collector import keep_loaded_code
 from battlebot.embedded.interrupts import hang_up_is_ignored
 from battlebot.embedded.launch import die_with_parent
+from battlebot.embedded.uncaught import log_uncaught
 from battlebot.logs import configure_logs
 
 _MAIN = os.getpid()
@@ -22,6 +23,7 @@ _HANG_UP_IS_IGNORED = hang_up_is_ignored()
 def _log_as_we_do(**_: Any) -> None:
     """Configures our logs; a receiver of this signal also keeps Celery from setting up its own."""
     configure_logs(load_settings())
+    log_uncaught()
 
 
 def _keep_loaded_code(**_: Any) -> None:

@@ -23,6 +23,7 @@ from battlebot.embedded.interrupts import hang_up_is_ignored, has_terminal
 from battlebot.embedded.launch import die_with_parent
 from battlebot.embedded.openfiles import allowed_connections, warn_of_few_files
 from battlebot.embedded.succession import lineage
+from battlebot.embedded.uncaught import log_uncaught
 from battlebot.logs import configure_logs
 
 INNERMOST = 8  # frames in the log of a worker that hangs
@@ -38,6 +39,7 @@ class _Logger(glogging.Logger):
     def setup(self, cfg: Any) -> None:
         """Configure the logs: called once in the arbiter, inherited by the workers."""
         configure_logs(_settings)
+        log_uncaught()
         for log in (self.error_log, self.access_log):
             log.handlers.clear()
             log.propagate = True

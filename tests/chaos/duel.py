@@ -19,6 +19,7 @@ import pymongo
 import redis
 import structlog
 from cluster import Cluster, cluster, wait_for
+from partlogs import errors, level
 
 from battlebot.config import Settings, load_settings
 from battlebot.embedded.stores import embedded_stores
@@ -144,23 +145,13 @@ def books_of(settings: Settings, duelists: list[Duelist]) -> Books:
 
 
 def _complaints(parts: Cluster) -> list[str]:
-    return [line[:500] for line in parts.logs().splitlines() if "Traceback" in line or _level(line) in _WRONG]
+    return [line[:3000] for line in errors(parts.logs())]
 
 
 def _levels(parts: Cluster) -> dict[str, int]:
     """Counts the events of level warning or worse, by level and event."""
-    lines = [line for line in parts.logs().splitlines() if _level(line) not in ("info", "debug", "")]
-    return dict(Counter(f"{_level(line)} {json.loads(line).get('event')}"[:80] for line in lines))
-
-
-_WRONG = ("error", "critical")
-
-
-def _level(line: str) -> str:
-    try:
-        return str(json.loads(line)["level"])
-    except (ValueError, KeyError, TypeError):
-        return ""
+    lines = [line for line in parts.logs().splitlines() if level(line) not in ("info", "debug", "")]
+    return dict(Counter(f"{level(line)} {json.loads(line).get('event')}"[:80] for line in lines))
 
 
 if __name__ == "__main__":

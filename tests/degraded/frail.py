@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import Any
 
 import redis
 from cluster import Cluster, Web, cluster, wait_for
+from partlogs import errors
 from peer import Peer
 from pymongo import MongoClient
 from standstill import resume, standing_still
@@ -128,7 +128,7 @@ class Frail:
 
     def errors(self) -> list[str]:
         """Returns what the parts have logged as an error or a traceback."""
-        return [line for line in self.parts.logs().splitlines() if "Traceback" in line or _is_error(line)]
+        return errors(self.parts.logs())
 
 
 @contextmanager
@@ -167,10 +167,3 @@ def _answers(redis_url: str) -> bool:
         return False
     finally:
         client.close()
-
-
-def _is_error(line: str) -> bool:
-    try:
-        return json.loads(line)["level"] in ("error", "critical")
-    except (ValueError, KeyError, TypeError):
-        return False
