@@ -11,6 +11,7 @@ import signal
 import socket
 import traceback
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,12 +82,19 @@ def when_ready(server: Any) -> None:
     """Refuse connections until a worker serves, so that clients try another node instead of waiting.
 
     SIGHUP starts the worker anew, except under `nohup`; in a terminal it says that that is gone, and the node ends.
+    The first SIGINT is as SIGTERM, the next ends the node at once; gunicorn would drop the bots at the first.
     """
     _refuse(server)
+    signal.signal(signal.SIGINT, partial(_interrupt, server))
     if _hang_up_is_ignored:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     elif has_terminal():
         signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+
+
+def _interrupt(server: Any, *_: Any) -> None:
+    signal.signal(signal.SIGINT, lambda *_: server.kill_workers(signal.SIGKILL))
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def pre_fork(server: Any, worker: Any) -> None:
@@ -119,8 +127,9 @@ def post_worker_init(worker: Any) -> None:
         listener.listen(backlog)
     keep_loaded_code()
 
-    # a terminal that closes tells all processes of it; the arbiter decides
+    # a terminal tells all processes of it that it closes, and of Ctrl-C; the arbiter decides
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def worker_abort(worker: Any) -> None:
