@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from battlebot.config import load_settings
+from battlebot.embedded.uncaught import log_uncaught
 from battlebot.logs import configure_logs
 from battlebot.transports.socketio_lean import load_lean_servers
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 def _application() -> Flask:
     settings = load_settings()
     configure_logs(settings)
+    # again: the arbiter, whose hooks a worker inherits, had no gevent yet
+    log_uncaught()
     load_lean_servers()
     from app import create_app
 

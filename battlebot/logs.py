@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO
 from urllib.parse import unquote
 
 import orjson
@@ -76,7 +76,7 @@ def configure_logs(settings: Settings) -> None:
         wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _Handler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
@@ -101,6 +101,18 @@ def configure_logs(settings: Settings) -> None:
     for name in _CHATTY:
         logging.getLogger(name).setLevel(level if level <= logging.DEBUG else max(level, logging.WARNING))
     logging.captureWarnings(True)
+
+
+class _Handler(logging.StreamHandler[TextIO]):
+    """Logs what could not be logged. Python would write to stderr the message and its arguments as they are."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the standard library's name
+        """Called where the error is handled; nothing is done if the stream is gone."""
+        error = sys.exc_info()[1]
+        if record.name != __name__ and not isinstance(error, OSError):
+            what = record.msg.get("event") if isinstance(record.msg, dict) else record.msg
+            what = what if isinstance(what, str) else type(what).__name__
+            structlog.get_logger(__name__).error("log.failed", of=record.name, what=what, exc_info=error)
 
 
 @dataclass(frozen=True)

@@ -163,6 +163,19 @@ def test_what_clients_send_is_no_error_of_ours(log_level: str, count: int, capsy
     ] * count
 
 
+def test_what_could_not_be_logged_is_told_without_its_values(capsys: pytest.CaptureFixture[str]) -> None:
+    """Python itself would write the message and its arguments to stderr."""
+    configure_logs(Settings(log_format="json"))
+    logging.getLogger("theirs").error("%s and %s", "redis://:hunter2@host/")
+    structlog.get_logger("ours").info("too.large", number=2**70, url="redis://:hunter2@host/")
+    written = lines(capsys)
+    theirs, ours = map(orjson.loads, written)
+    assert {theirs["event"], ours["event"]} == {"log.failed"}
+    assert (theirs["of"], theirs["what"], ours["of"], ours["what"]) == ("theirs", "%s and %s", "ours", "too.large")
+    assert "TypeError" in theirs["exception"]
+    assert "hunter2" not in "".join(written)
+
+
 def test_the_level_holds_for_both(capsys: pytest.CaptureFixture[str]) -> None:
     """What is below it is not written."""
     configure_logs(Settings(log_format="json", log_level="warning"))

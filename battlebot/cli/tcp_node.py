@@ -30,8 +30,15 @@ def main() -> None:
     warn_of_few_files(allowed, settings.max_connections)
     told = Event()
     ends: Callable[[], object] = sys.exit  # the door may wait for Redis without end before anybody is in
+
+    def end() -> None:
+        nonlocal ends
+        # told again, it leaves already, and an exit would be raised where nobody expects it
+        ends, now = told.set, ends
+        now()
+
     for signum in (signal.SIGTERM, signal.SIGINT, *(() if hang_up_is_ignored() else (signal.SIGHUP,))):
-        gevent.signal_handler(signum, lambda: ends())
+        gevent.signal_handler(signum, end)
     door = make_door(replace(settings, max_connections=allowed))
     door.serve()
     keep_loaded_code()

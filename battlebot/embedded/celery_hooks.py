@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
+from functools import partial
 from typing import Any
 
+from billiard import util as billiard_util
 from celery import signals
 from celery.apps import worker as apps_worker
 
@@ -18,12 +21,23 @@ from battlebot.logs import configure_logs
 
 _MAIN = os.getpid()
 _HANG_UP_IS_IGNORED = hang_up_is_ignored()
+_ENDS = (signal.SIGTERM, signal.SIGINT)
 
 
 def _log_as_we_do(**_: Any) -> None:
     """Configures our logs; a receiver of this signal also keeps Celery from setting up its own."""
     configure_logs(load_settings())
     log_uncaught()
+    _log_pools()
+
+
+def _log_pools() -> None:
+    """Has our logs get what goes wrong in the pool's processes: its own logger writes that to stderr as it is."""
+    pools = billiard_util.get_logger()
+    pools.propagate = True
+    pools.setLevel(logging.WARNING)
+    # by its own, a process that ends by an error writes the traceback in any case
+    billiard_util.error = lambda *arguments, **named: pools.error(*arguments, **named) is None
 
 
 def _keep_loaded_code(**_: Any) -> None:
@@ -43,6 +57,18 @@ def _heed_hang_up(**_: Any) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN if _HANG_UP_IS_IGNORED else signal.getsignal(signal.SIGTERM))
 
 
+def _end_beat_once(**_: Any) -> None:
+    """Celery's handler would raise a second exit while Python ends by the first: an error that nobody catches."""
+    for signum in _ENDS:
+        signal.signal(signum, partial(_end, signal.getsignal(signum)))
+
+
+def _end(ends: Any, *signalled: Any) -> None:
+    for signum in _ENDS:
+        signal.signal(signum, lambda *_: os._exit(0))
+    ends(*signalled)
+
+
 # at SIGHUP Celery would start the worker anew, by a command that is not there
 apps_worker.install_worker_restart_handler = lambda _worker: None
 # it warns of root, for whom tasks that bring code along matter (ours are JSON), and of a group without a name
@@ -51,6 +77,7 @@ apps_worker.check_privileges = lambda _accepted: None
 signals.worker_process_init.connect(_keep_loaded_code, weak=False)
 signals.worker_ready.connect(_keep_loaded_code, weak=False)
 signals.beat_init.connect(_keep_loaded_code, weak=False)
+signals.beat_init.connect(_end_beat_once, weak=False)
 signals.setup_logging.connect(_log_as_we_do, weak=False)
 signals.worker_process_init.connect(_die_with_the_worker, weak=False)
 signals.worker_ready.connect(_heed_hang_up, weak=False)

@@ -163,8 +163,10 @@ def _sentence(line: str) -> tuple[str, bool] | None:
     if not line:
         return None
     try:
-        # mongod writes JSON: a message, its severity `s`, its attributes
         event = json.loads(line)
+        if "exception" in event:  # ours; a traceback ends with what it is about
+            return event["exception"].rstrip().rpartition("\n")[2].strip()[:300], True
+        # mongod writes JSON: a message, its severity `s`, its attributes
         text = f"{event['msg']} {event.get('attr', {}).get('error', '')}".strip()
         is_error = event["s"] in ("E", "F") and "aborting after" not in text
     except (ValueError, KeyError, TypeError, AttributeError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -15,7 +16,10 @@ EVENT = "error.uncaught"
 
 
 def log_uncaught() -> None:
-    """Have this process, and those that it forks, log what nobody caught. Call once the logs are configured."""
+    """Have this process, and those that it forks, log what nobody caught. Call once the logs are configured.
+
+    gevent's hub, if the process has one, must have been imported.
+    """
     sys.excepthook = _end_of_process
     threading.excepthook = _end_of_thread
     sys.unraisablehook = _unraisable
@@ -28,24 +32,32 @@ def _end_of_process(kind: type[BaseException], error: BaseException, trace: Trac
     if issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
     else:
-        _log("process", error)
+        _log("process", None, error)
 
 
 def _end_of_thread(ended: threading.ExceptHookArgs) -> None:
     if ended.exc_type is not SystemExit:
-        _log(f"thread {ended.thread.name}" if ended.thread else "thread", ended.exc_value)
+        _log(f"thread {ended.thread.name}" if ended.thread else "thread", None, ended.exc_value)
 
 
 def _unraisable(ignored: Any) -> None:
     """An error where Python can raise none, as while it frees an object."""
-    _log(f"{ignored.err_msg or 'Exception ignored in'}: {ignored.object!r}", ignored.exc_value)
+    _log(ignored.err_msg or "Exception ignored in", ignored.object, ignored.exc_value)
 
 
 def _end_of_greenlet(_hub: Any, context: object, _kind: object, error: BaseException | None, _trace: object) -> None:
-    _log("hub" if context is None else repr(context), error)
+    # gevent's thread pool gives no error, but calls where one is handled
+    _log("hub" if context is None else "greenlet", context, error or sys.exc_info()[1])
 
 
-def _log(where: str, error: BaseException | None) -> None:
-    import structlog  # not before `battlebot.logs`, which has it load less
+def _log(where: str, what: object, error: BaseException | None) -> None:
+    """Never raises: Python would write both errors to stderr as they are."""
+    try:
+        import structlog  # not before `battlebot.logs`, which has it load less
 
-    structlog.get_logger().error(EVENT, where=where, exc_info=error)
+        where = where if what is None else f"{where}: {what!r}"
+        structlog.get_logger().error(EVENT, where=where, exc_info=error)
+    except Exception:
+        # as at the very end of a process, when modules are gone already. The message may hold a secret
+        with suppress(Exception):
+            print(f"{EVENT}: {type(error).__name__}", file=sys.__stderr__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -32,6 +33,60 @@ os.getgid = os.getegid = lambda: 4_000_000_000
 warnings.simplefilter("error")
 Celery("app").Worker(app=Celery("app"), quiet=True).on_before_init(quiet=True)
 """
+
+
+# what Celery's handler of beat does; beat is told again while Python ends
+TWICE = """
+import atexit, os, signal, sys
+import battlebot.embedded.celery_hooks
+from celery.signals import beat_init
+
+def end(*_):
+    raise SystemExit
+
+for signum in (signal.SIGTERM, signal.SIGINT):
+    signal.signal(signum, end)
+beat_init.send(sender=None)
+atexit.register(os.kill, os.getpid(), signal.SIGTERM)
+os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+POOL = """
+import os, sys
+import battlebot.embedded.celery_hooks
+from billiard import Process, util
+from celery.signals import setup_logging
+
+os.environ["BATTLEBOT_LOG"] = "json"
+setup_logging.send(sender=None)
+
+def fail():
+    try:
+        raise ValueError("redis://:hunter2@host/ is away")
+    except ValueError:
+        util.get_logger().error("Pool process error", exc_info=True)
+        raise
+
+child = Process(target=fail, name="ForkPoolWorker-1")
+child.start()
+child.join()
+sys.exit(child.exitcode)
+"""
+
+
+def test_beat_that_is_told_twice_to_end_ends_without_an_error() -> None:
+    """`serve` tells it twice; on a slow machine it ends already then, and nobody would catch a second exit."""
+    child = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, timeout=60, check=False)
+    assert (child.returncode, child.stderr) == (0, "")
+
+
+def test_what_fails_in_a_pool_is_logged_without_secrets() -> None:
+    """Both what a process of it says and what it ends by: billiard would write it to stderr as it is."""
+    child = subprocess.run([sys.executable, "-c", POOL], capture_output=True, text=True, timeout=60, check=False)
+    said, ended = map(json.loads, child.stderr.splitlines())
+    assert (child.returncode, said["event"], ended["event"]) == (1, "Pool process error", "Process ForkPoolWorker-1")
+    assert "redis://:***@host/" in said["exception"]
+    assert "redis://:***@host/" in ended["exception"]
 
 
 def test_a_worker_does_not_call_root_who_has_a_group_without_a_name() -> None:

@@ -1,5 +1,6 @@
 """The supervisor, over small real processes."""
 
+import json
 import os
 import signal
 import sys
@@ -12,7 +13,7 @@ from processes import eventually
 
 from battlebot.embedded import process
 from battlebot.embedded import supervisor as module
-from battlebot.embedded.process import Program
+from battlebot.embedded.process import Child, Program
 from battlebot.embedded.supervisor import Supervisor
 from battlebot.errors import EmbeddedError
 
@@ -113,6 +114,16 @@ def test_what_keeps_dying_ends_the_supervision_in_one_clear_line(
         EmbeddedError, match=r"failing died 10 times, never 10 seconds old \(exit status 1\): error: no luck today"
     ):
         eventually(lambda: supervisor.wait(0.1))
+
+
+def test_the_last_words_of_a_part_of_ours_are_what_ended_it(tmp_path: Path) -> None:
+    """Its log has them at the end of a long line, a traceback in JSON."""
+    log = tmp_path / "ours.log"
+    event = {"event": "error.uncaught", "level": "error", "exception": f"  Traceback\n{' ' * 400}\n  OSError: no luck"}
+    log.write_text(json.dumps(event) + "\n")
+    child = Child(Program(name="ours", command=SLEEP, log=log))
+    child.kill()
+    assert child.last_words() == f": OSError: no luck (see {log})"
 
 
 def test_what_is_optional_may_keep_dying(supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch) -> None:
