@@ -36,8 +36,12 @@ def _log_pools() -> None:
     pools = billiard_util.get_logger()
     pools.propagate = True
     pools.setLevel(logging.WARNING)
-    # by its own, a process that ends by an error writes the traceback in any case
-    billiard_util.error = lambda *arguments, **named: pools.error(*arguments, **named) is None
+
+    def error(*arguments: Any, **named: Any) -> bool:
+        pools.error(*arguments, **named)
+        return True  # it is told: otherwise the process that ends by it writes the traceback, too
+
+    billiard_util.error = error
 
 
 def _keep_loaded_code(**_: Any) -> None:

@@ -68,6 +68,7 @@ class Child:
         finally:
             if output is not None:
                 os.close(output)
+        self._asked = False
         _started.add(self)
 
     @property
@@ -88,14 +89,15 @@ class Child:
         return f"exit status {code}" if code >= 0 else signal.Signals(-code).name
 
     def ask_to_stop(self) -> None:
-        """Send SIGTERM without waiting."""
-        if self.alive:
+        """Send SIGTERM without waiting; once only, as many a program takes the second for a wish to end at once."""
+        if self.alive and not self._asked:
+            self._asked = True
             self._popen.terminate()
 
     def stop(self) -> None:
         """Send SIGTERM, wait up to `stop_s` seconds, then kill what is left of its process group."""
+        self.ask_to_stop()
         if self.alive:
-            self._popen.terminate()
             with suppress(subprocess.TimeoutExpired):
                 self._popen.wait(self.program.stop_s)
         self.kill()

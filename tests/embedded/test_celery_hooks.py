@@ -75,7 +75,7 @@ sys.exit(child.exitcode)
 
 
 def test_beat_that_is_told_twice_to_end_ends_without_an_error() -> None:
-    """`serve` tells it twice; on a slow machine it ends already then, and nobody would catch a second exit."""
+    """By make and the system, say; it may end already then, when nobody would catch a second exit."""
     child = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, timeout=60, check=False)
     assert (child.returncode, child.stderr) == (0, "")
 

@@ -17,6 +17,14 @@ from battlebot.embedded.process import Child, Program
 from battlebot.embedded.supervisor import Supervisor
 from battlebot.errors import EmbeddedError
 
+DEAF = [
+    sys.executable,
+    "-c",
+    "import signal, time\n"
+    "signal.signal(signal.SIGTERM, lambda *_: print('told', flush=True))\n"
+    "print('ready', flush=True)\n"
+    "while True: time.sleep(60)",
+]
 SLEEP = [sys.executable, "-S", "-c", "import time; time.sleep(600)"]
 FAIL = [sys.executable, "-S", "-c", "import sys; sys.exit('error: no luck today')"]
 # Pauses, so that it does not keep a processor busy
@@ -124,6 +132,17 @@ def test_the_last_words_of_a_part_of_ours_are_what_ended_it(tmp_path: Path) -> N
     child = Child(Program(name="ours", command=SLEEP, log=log))
     child.kill()
     assert child.last_words() == f": OSError: no luck (see {log})"
+
+
+def test_a_child_is_told_once_to_stop(tmp_path: Path) -> None:
+    """To many a program a second SIGTERM says that it shall not wait for anything."""
+    log = tmp_path / "told.log"
+    child = Child(Program(name="deaf", command=DEAF, log=log, stop_s=1.0))
+    eventually(lambda: "ready" in log.read_text())
+    child.ask_to_stop()
+    eventually(lambda: "told" in log.read_text())
+    child.stop()
+    assert (log.read_text().count("told"), child.status()) == (1, "SIGKILL")
 
 
 def test_what_is_optional_may_keep_dying(supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch) -> None:

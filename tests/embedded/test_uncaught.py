@@ -12,7 +12,7 @@ from cluster import Cluster, wait_for
 from partlogs import errors
 
 SETUP = """
-import gc, logging, sys, threading
+import logging, sys, threading
 {imports}
 from battlebot.config import Settings
 from battlebot.embedded.uncaught import log_uncaught
@@ -29,11 +29,14 @@ class Fails:
 """
 GREENLETS = "from gevent import monkey; monkey.patch_all(); import gevent"
 POOL = """
+from gevent.event import Event
 from gevent.threadpool import ThreadPoolExecutor
-future = ThreadPoolExecutor(1).submit(int)
-future.add_done_callback(fail)
-future.result()
-gevent.sleep(0.1)
+called = Event()
+def failing(future):
+    called.set()
+    fail()
+ThreadPoolExecutor(1).submit(int).add_done_callback(failing)
+called.wait()
 """
 # nothing in the hub may wait
 HELD = """
@@ -66,7 +69,7 @@ def program(what: str, imports: str) -> subprocess.CompletedProcess[str]:
         ("", "Fails()", 0, "function fail"),
         (GREENLETS, THREAD, 0, "thread ticks"),
         (GREENLETS, "gevent.spawn(fail, 1).join()", 0, "fail(1)"),
-        (GREENLETS, POOL, 0, "function fail"),
+        (GREENLETS, POOL, 0, "function failing"),
         (GREENLETS, "gevent.get_hub().loop.run_callback(fail); gevent.sleep(0.01)", 0, "callback"),
     ],
 )
