@@ -44,8 +44,11 @@ def has_own_nats(settings: Settings) -> bool:
     return bool(settings.nats_port) and settings.nats_url == own_nats_url(settings)
 
 
-def nats_program(settings: Settings, log_in_file: bool) -> Program:
-    """How to start the embedded nats-server, which is optional. Raises EmbeddedError if it is not installed."""
+def nats_program(settings: Settings) -> Program:
+    """How to start the embedded nats-server, which is optional. Its lines, which are no events, go to a file.
+
+    Raises EmbeddedError if it is not installed.
+    """
     program = find_nats()
     settings.data.mkdir(parents=True, exist_ok=True)
     rules = settings.data / "nats.conf"
@@ -54,6 +57,6 @@ def nats_program(settings: Settings, log_in_file: bool) -> Program:
     return Program(
         name="nats",
         command=[str(program), "--config", str(rules), "--addr", HOST, "--port", str(settings.nats_port)],
-        log=settings.data / "logs" / "nats.log" if log_in_file else None,
+        log=settings.data / "logs" / "nats.log",
         optional=True,
     )

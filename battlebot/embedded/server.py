@@ -86,7 +86,7 @@ def running(
         if prepare is not None and not settings.mongodb_uri:
             prepare(stores.settings)
         if has_own_nats(stores.settings):
-            supervisor.start(nats_program(stores.settings, logs_in_files))
+            supervisor.start(nats_program(stores.settings))
         for program in _parts(stores.settings, wsgi_module, logs_in_files):
             supervisor.start(program)
         supervisor.watch()

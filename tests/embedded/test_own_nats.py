@@ -116,7 +116,7 @@ def test_another_server_on_the_port_ends_nothing(standin: Server) -> None:
     port = standin.settings.nats_port
     standin.supervisor.stop_one("nats")
     with socket.create_server(("127.0.0.1", port)):
-        standin.supervisor.start(nats_program(standin.settings, True))
+        standin.supervisor.start(nats_program(standin.settings))
         eventually(lambda: not standin.child("nats").alive)
         assert not standin.supervisor.wait(1.0)
     eventually(lambda: standin.child("nats").alive and listens(port))
