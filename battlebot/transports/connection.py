@@ -33,6 +33,7 @@ class Connection(Protocol):
     """A bot's connection, as the pump needs it."""
 
     address: str
+    parting: str | None  # a message that goes before the close frame if the peer breaks a rule of the door
 
     def receive(self, timeout_s: float | None) -> Frame | None:
         """Returns the next frame, or None if none came in time. Raises Gone."""

@@ -28,6 +28,9 @@ from battlebot.wire.jsontext import decode_object, encode
 from battlebot.wire.login import Login, authentication_failed, authentication_ok, new_secret
 from battlebot.wire.updates import complaint, notice
 
+# a login that the door itself cannot take, such as one that is too large, has failed as any other
+UNREADABLE = encode(authentication_failed("This login cannot be read.", BadMessage.code))
+
 log = structlog.get_logger()
 
 
@@ -158,9 +161,11 @@ class Pump:
     def _login_of(self, connection: Connection) -> Frame | None:
         """Returns the first frame, which should be a login; None if none came in time. Raises Gone."""
         left_s = self._terms.lag.deadline(self._settings.login_timeout_s)
+        connection.parting = UNREADABLE
         while (wait_s := left_s()) > 0:
             frame = connection.receive(wait_s)
             if frame is not None:
+                connection.parting = None
                 return frame
         return None
 

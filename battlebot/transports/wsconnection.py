@@ -55,6 +55,7 @@ class WebSocket:
     def __init__(self, environ: Mapping[str, Any], settings: Settings, address: str) -> None:
         """Answers the upgrade. Raises BadUpgrade, with the socket unchanged."""
         self.address = address
+        self.parting: str | None = None
         self._settings = settings
         self._sock: socket.socket = environ["gunicorn.socket"]
         self._protocol = Connection(ConnectionType.SERVER)
@@ -293,6 +294,8 @@ class WebSocket:
     def _break_off(self, reason: Closing) -> None:
         """Closes a peer that broke a rule, and ignores what it sends from now on. Raises Gone."""
         self._deaf = True
+        if self.parting is not None:
+            self.send(self.parting)
         self.close(reason)
         raise Gone(clean=True, how=self._how)
 

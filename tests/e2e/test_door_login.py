@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from cluster import Web
-from peer import BINARY, CLOSE, Peer, login_for
+from peer import BINARY, CLOSE, TEXT, Peer, frame, login_for
 from switchboard import Switchboard
 
 from battlebot.transports.stays import REFUSED_AFTER_S
@@ -118,6 +118,26 @@ def test_a_bad_login_is_told_and_then_closed_with_a_code(meet: Switchboard, kind
     assert reply["error"].endswith(".")
     closed = peer.closed()
     assert (closed.code, closed.slug) == (1008, code)
+    assert peer.nothing_more()
+
+
+UNREADABLE: dict[str, tuple[bytes, int]] = {
+    "no UTF-8": (frame(TEXT, b'{"game": "\xff"}'), 1007),
+    "too big": (frame(TEXT, b" " * 20_000), 1009),
+    "no WebSocket": (b"\x81\x02{}", 1002),
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_a_login_that_cannot_be_read_has_failed_like_any_other(meet: Switchboard, kind: str) -> None:
+    """An original client reads the reply, and cannot make anything of a close frame in its place."""
+    data, code = UNREADABLE[kind]
+    peer = meet()
+    peer.message()
+    peer.raw(data)
+    reply = peer.message()
+    assert (reply["authentication"], reply["code"]) == ("failed", "bad-message")
+    assert peer.closed().code == code
     assert peer.nothing_more()
 
 
