@@ -64,7 +64,7 @@ def server(make_module_settings: Make) -> Iterator[Server]:
 def standin(make_module_settings: Make) -> Iterator[Server]:
     """A server around the stand-in, whose NATS may be stopped if it is there again at the end of the test."""
     settings = make_module_settings("standin", nats_port=cluster.free_port(), bot_answer_bytes=1_000_000)
-    with running(settings, wsgi_module="standin", logs_in_files=True) as made:
+    with running(settings, wsgi_module="standin") as made:
         eventually(lambda: listens(settings.nats_port))
         yield made
     assert not listens(settings.nats_port), "it ends with its server"
@@ -120,6 +120,12 @@ def test_another_server_on_the_port_ends_nothing(standin: Server) -> None:
         eventually(lambda: not standin.child("nats").alive)
         assert not standin.supervisor.wait(1.0)
     eventually(lambda: standin.child("nats").alive and listens(port))
+
+
+def test_its_lines_are_in_a_file_of_their_own(standin: Server) -> None:
+    """Also where the other parts write to stderr: they are no events."""
+    log = standin.settings.data / "logs" / "nats.log"
+    eventually(lambda: "Server is ready" in log.read_text())
 
 
 def test_a_message_has_the_size_of_a_few_answers(server: Server, standin: Server) -> None:
