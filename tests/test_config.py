@@ -287,6 +287,12 @@ def test_what_looks_like_ours_and_is_not_is_found_with_its_nearest(tmp_path: Pat
     }
 
 
+def test_a_variable_that_is_nearly_a_missing_setting_is_named() -> None:
+    """Else a server with an empty database of its own starts; what is given elsewhere, or is other people's, is not."""
+    environ = dict.fromkeys(["REDIS_URI", "MONGO_URI", "NATS_URI", "NATS_URL", "REDIS_PORT", "API_KEY", "PATH"], "x")
+    assert unknown_variables(environ, None) == {"MONGO_URI": "MONGODB_URI", "REDIS_URI": "REDIS_URL"}
+
+
 def test_an_unknown_override_raises() -> None:
     """That is a mistake of ours."""
     with pytest.raises(TypeError, match="prot"):

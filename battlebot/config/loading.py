@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
 from ipaddress import ip_network
@@ -57,14 +57,24 @@ def load_settings(
 def unknown_variables(
     environ: Mapping[str, str] | None = None, dotenv: Path | None = Path(".env")
 ) -> dict[str, str | None]:
-    """The variables that begin as ours do and that nothing reads, each with the known one that looks most like it.
+    """The variables that nothing reads and that seem meant for us, each with the known one that looks most like it.
 
-    Raises SettingError if the file cannot be read.
+    They begin as ours do, or nearly are one that is not given, such as `REDIS_URI`. Raises SettingError if the file
+    cannot be read.
     """
     settings = [row.metadata["env"] for row in fields(Settings)]
     given = {*(os.environ if environ is None else environ), *_from_file(dotenv)}
-    unknown = sorted(name for name in given - OF_OTHERS - set(settings) if name.startswith(PREFIX))
-    return {name: next(iter(get_close_matches(name, settings, 1, 0.8)), None) for name in unknown}
+    unread = sorted(given - OF_OTHERS - set(settings))
+    unknown = {name: _nearest(name, settings, 0.8) for name in unread if name.startswith(PREFIX)}
+    missing = [name for name in settings if name not in given and not name.startswith(PREFIX)]
+    for name in unread:
+        if name not in unknown and (nearest := _nearest(name, missing, 0.85)):
+            unknown[name] = nearest
+    return unknown
+
+
+def _nearest(name: str, names: Sequence[str], likeness: float) -> str | None:
+    return next(iter(get_close_matches(name, names, 1, likeness)), None)
 
 
 def _from_file(dotenv: Path | None) -> Mapping[str, str | None]:
