@@ -51,7 +51,7 @@ _CHATTY = (
 )
 
 # If Redis is away or cannot be written to, they go on without it or try again, and log a traceback
-_GOES_ON = ("flask-limiter", "kombu.transport.redis")
+_GOES_ON = ("flask-limiter", "kombu.transport.redis", "celery.worker.pidbox")
 
 # They log a traceback for clients' faulty messages, which are not our errors
 _OF_CLIENTS = ("engineio.server", "socketio.server")

@@ -136,14 +136,19 @@ def test_an_exceptions_message_forges_no_line_and_tells_no_password(
     assert not set(bad) - set("a\nb[2J") & set(text)
 
 
-def test_a_package_that_goes_on_by_itself_says_so_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """kombu, where Redis cannot be written to; configured twice, as in a worker that was forked."""
+@pytest.mark.parametrize(
+    ("package", "level"), [("kombu.transport.redis", logging.WARNING), ("celery.worker.pidbox", logging.ERROR)]
+)
+def test_a_package_that_goes_on_by_itself_says_so_in_one_line(
+    package: str, level: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where Redis cannot be written to; Celery, as it answers pings. Configured twice, as in a forked worker."""
     configure_logs(Settings(log_format="json"))
     configure_logs(Settings(log_format="json"))
     try:
         raise ConnectionError("NOREPLICAS")
     except ConnectionError:
-        logging.getLogger("kombu.transport.redis").warning("%s, will retry", "Redis error", exc_info=True)
+        logging.getLogger(package).log(level, "%s, will retry", "Redis error", exc_info=True)
     line = orjson.loads(lines(capsys)[0])
     assert (line["event"], line["level"]) == ("Redis error, will retry (ConnectionError)", "warning")
     assert "exception" not in line
