@@ -43,8 +43,9 @@ class Ground:
         attacker.log_in(auth, **login)
         begun, opponent = None, None
         while begun is None:
+            honest = self.web.register(new_name("honest"), auth["game"])
             opponent = Peer(self.web.address)
-            opponent.log_in(self.web.register(new_name("honest"), auth["game"]))
+            opponent.log_in(honest)
             begun = self._begun(attacker, opponent)
         assert opponent is not None
         if opponent in self._opponents and begun["state"]["nextPlayer"] != auth["bot_id"]:

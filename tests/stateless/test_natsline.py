@@ -169,16 +169,16 @@ def test_what_nats_was_silent_is_left_to_the_bot(lines: Lines) -> None:
 
         def plan(history: Any) -> Any:
             with server.paused():
-                time.sleep(4.0)  # not to wait for something: the silence, longer than the bot's time
+                time.sleep(7.0)  # not to wait for something: the silence, longer than the bot's time
             time.sleep(0.3)  # its own thinking
             return PASS
 
         bot.plan = plan
-        reply = bots.ask(question(bot.address, 3.0))
+        reply = bots.ask(question(bot.address, 6.0))
         assert reply.value == PASS
-        assert 0.2 < reply.thinking_s < 3  # the pauses are measured from outside, and not to the millisecond
+        assert 0.2 < reply.thinking_s < 6  # the pauses are measured from outside, and not to the millisecond
         bot.plan = lambda history: plan(history) and None
-        reply = bots.ask(question(bot.address, 3.0))
+        reply = bots.ask(question(bot.address, 6.0))
         assert reply.failure is not None
         assert (reply.failure.code, reply.failure.late) == ("timeout", True)
         bot.close()
