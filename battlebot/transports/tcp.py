@@ -24,7 +24,7 @@ from battlebot.transports.limits import Places, Rate
 from battlebot.transports.ports import WaitingRoom
 from battlebot.transports.stays import Stays
 from battlebot.transports.tcp_frames import TcpConnection
-from battlebot.transports.tcp_guest import Guest
+from battlebot.transports.tcp_guest import Arrival, Guest
 from battlebot.transports.tcp_guests import Guests
 from battlebot.transports.tcp_login import Logins
 from battlebot.wire.addresses import household
@@ -99,11 +99,12 @@ class TcpDoor:
 
     def _on_connection(self, sock: socket.socket, address: tuple[str, int]) -> None:
         connection = TcpConnection(sock, self._settings, household(address[0]))
+        number = next(self._numbers)
         self.connections += 1
         try:
             if not self._stays.draining:
                 with self._per_address.hold(connection.address):
-                    self._converse(connection)
+                    self._converse(connection, number)
         except TooMany as error:
             connection.close(Error("too-many-connections", str(error)))
         except Gone:
@@ -117,7 +118,7 @@ class TcpDoor:
             connection.finish()
             self.connections -= 1
 
-    def _converse(self, connection: TcpConnection) -> None:
+    def _converse(self, connection: TcpConnection, number: int) -> None:
         caller = self._logins.of(connection)
         if caller is None:
             return
@@ -125,10 +126,11 @@ class TcpDoor:
         if self._stays.draining:
             # closed without a message, like those who connect now
             return
-        number, name, passwordless = f"t{next(self._numbers)}", caller.knock.login.bot_id, caller.proves is None
-        holder = Holder(name, connection_at(self._arena.node, number), int(time.time() * 1000), passwordless)
-        guest = Guest(connection, holder, Rate(self._settings.max_messages_per_s))
-        player = Player(let_in, guest, number, self._terms, guest.traits)
+        place, name, passwordless = f"t{number}", caller.knock.login.bot_id, caller.proves is None
+        holder = Holder(name, connection_at(self._arena.node, place), int(time.time() * 1000), passwordless)
+        arrival = Arrival(number, caller.received_s)
+        guest = Guest(connection, holder, Rate(self._settings.max_messages_per_s), arrival)
+        player = Player(let_in, guest, place, self._terms, guest.traits)
         try:
             self._stay(player, guest)
         except Unavailable:
@@ -153,6 +155,9 @@ class TcpDoor:
 
     def _take_part(self, player: Player, guest: Guest) -> None:
         matches = self._guests.claim(guest)
+        if matches is None:
+            guest.close(TAKEN_OVER)
+            raise Gone(clean=True, how=TAKEN_OVER.slug)
         log.info("login.accepted", bot=guest.name, game=GAME, door="tcp", passwordless=guest.holder.passwordless)
         guest.connection.send(Ok())
         guest.resumes = True

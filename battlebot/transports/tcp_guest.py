@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from gevent.lock import RLock
@@ -19,6 +20,14 @@ BOARDS = 2  # against one opponent
 LOST_BY_ITS_MOVE = ("invalid", "timeout")
 
 
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A login that came at `login_s` (monotonic), on the node's `number`th connection."""
+
+    number: int
+    login_s: float
+
+
 class Guest:
     """One connection whose name is known; the channel of its player.
 
@@ -29,9 +38,10 @@ class Guest:
     reason of its own.
     """
 
-    def __init__(self, connection: TcpConnection, holder: Holder, rate: Rate) -> None:
+    def __init__(self, connection: TcpConnection, holder: Holder, rate: Rate, arrival: Arrival) -> None:
         self.connection = connection
         self.holder = holder
+        self.arrival = arrival
         self.settled = False
         self.busy = False
         self.waits = False

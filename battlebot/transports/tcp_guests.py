@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from weakref import WeakValueDictionary
 
 import structlog
+from gevent.lock import RLock
 
 from battlebot.arena.names.presence import Holder, Presence
 from battlebot.arena.node.player import Player
@@ -17,6 +19,7 @@ from battlebot.wire.closing import TAKEN_OVER
 log = structlog.get_logger()
 
 NOTE_ONLINE_S = 30.0  # between two notes of how long players have been online
+NOBODY = (None, 0.0)
 
 
 class Guests:
@@ -30,6 +33,9 @@ class Guests:
         self._names = names
         self._attendance = attendance
         self._guests: dict[Player, Guest] = {}
+        # by name: who has claimed it last, and when (monotonic)
+        self._last: dict[str, tuple[Guest, float]] = {}
+        self._claiming: WeakValueDictionary[str, RLock] = WeakValueDictionary()
         self._given_up: list[Holder] = []
         self._noted_s = time.monotonic()
 
@@ -44,15 +50,27 @@ class Guests:
     def remove(self, player: Player, wait: bool = True) -> None:
         """Frees the name of one that is gone, if it still has it. Without `wait` returns before Redis has answered."""
         guest = self._guests.pop(player)
+        if self._last.get(guest.name, NOBODY)[0] is guest:
+            del self._last[guest.name]
         if wait:
             self._give_up(guest.holder)
         else:
             in_background(self._give_up, guest.holder)
         self._note(guest)
 
-    def claim(self, guest: Guest) -> tuple[str, ...]:
-        """Takes the guest's name, whoever held it; returns the live matches of that name. Raises Unavailable."""
-        claimed = self._names.claim(guest.holder)
+    def claim(self, guest: Guest) -> tuple[str, ...] | None:
+        """Takes the guest's name, whoever held it; returns the live matches of that name. Raises Unavailable.
+
+        Returns None if a later connection to this node has taken it since the guest's login came: a client that opens
+        one after the other without waiting stays with the last.
+        """
+        claiming = self._claiming.setdefault(guest.name, RLock())
+        with claiming:
+            last, at_s = self._last.get(guest.name, NOBODY)
+            if last is not None and last.arrival.number > guest.arrival.number and at_s > guest.arrival.login_s:
+                return None
+            claimed = self._names.claim(guest.holder)
+            self._last[guest.name] = guest, time.monotonic()
         if claimed.before is not None:
             # a connection of this node is closed at once; the letter, which may be late, is for other nodes
             self.expel(claimed.before.connection)

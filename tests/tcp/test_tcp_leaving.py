@@ -6,12 +6,13 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
 from cluster import LIMIT_S, Cluster, Tcp, wait_for
 from peer import new_name
 from slow_line import slow_line
-from tcp_peer import Pair, TcpPeer
+from tcp_peer import Ended, Pair, TcpPeer
 
 from battlebot.arena.live.queue import LEAVE, STILL, Queues
 from battlebot.arena.live.store import MatchStore
@@ -119,6 +120,30 @@ def test_a_second_connection_closes_the_first(join: Join) -> None:
     assert other.silent(0.3)
     second.find()
     assert other.event("starting_game")["against"] == second.name
+
+
+def test_who_says_its_name_last_has_it_also_on_an_older_connection(tcp: Tcp, join: Join) -> None:
+    """The order of connections counts only for logins that come at the same time."""
+    older = join(enter=False)
+    newer = join()
+    older.enter(newer.name)
+    assert newer.ended()
+    assert older.silent(0.05)
+
+
+def test_of_connections_that_do_not_wait_for_each_other_the_last_stays(tcp: Tcp) -> None:
+    """Their logins are answered at the same time, and each asks Redis for the name by a connection of its own."""
+    for _ in range(10):
+        name = new_name("hasty")
+        peers = [TcpPeer(tcp.address) for _ in range(4)]
+        for peer in peers:
+            peer.send({"username": name})
+        assert peers[-1].read() == {"status": "ok"}
+        assert peers[-1].read() == {"event": "player_is_free"}
+        for peer in peers[:-1]:
+            _read_to_the_end(peer)
+        assert peers[-1].silent(0.05)
+        peers[-1].leave()
 
 
 @pytest.mark.parametrize("on_turn", [True, False])
@@ -400,3 +425,10 @@ def test_who_has_lost_two_boards_by_their_moves_may_look_again(pair: MakePair) -
     for peer in (table.one, table.two):
         peer.event("player_is_free")
     table.begin()
+
+
+def _read_to_the_end(peer: TcpPeer) -> None:
+    """Returns when the arena has ended the connection; raises TimeoutError if it does not."""
+    with suppress(Ended, ConnectionError):
+        while True:
+            peer.read()

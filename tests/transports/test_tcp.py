@@ -21,12 +21,13 @@ from battlebot.runtime.lag import Lag
 from battlebot.transports import stays
 from battlebot.transports.limits import Rate
 from battlebot.transports.tcp import TcpDoor
-from battlebot.transports.tcp_guest import Guest
+from battlebot.transports.tcp_guest import Arrival, Guest
 from battlebot.transports.tcp_guests import NOTE_ONLINE_S, Guests
 from battlebot.wire.closing import TAKEN_OVER
 from battlebot.wire.login import Login
 
 NOWHERE: Any = None
+FIRST = Arrival(1, 0.0)
 
 
 def test_who_is_online_is_noted_by_one_write_for_all(client: redis.Redis) -> None:
@@ -40,7 +41,7 @@ def test_who_is_online_is_noted_by_one_write_for_all(client: redis.Redis) -> Non
     guests = Guests(Presence(client), hangs)
     since_ms = int(time.time() * 1000) - 60_000
     for name in ("ada", "bob", "cat"):
-        guest = Guest(NOWHERE, Holder(name, f"n1.tcp/{name}", since_ms, True), Rate(1.0))
+        guest = Guest(NOWHERE, Holder(name, f"n1.tcp/{name}", since_ms, True), Rate(1.0), FIRST)
         guests.add(player_of(Login("gomoku", name, ""), guest, name), guest)
     guests.note_online()
     assert noted == [], "not half a minute has passed since the node began"
@@ -58,7 +59,7 @@ def test_a_name_that_is_given_up_as_the_node_confirms_it_is_free(
     """A Redis that has just been started knows no scripts: what was said last may come first."""
     presence = Presence(client)
     guests = Guests(presence, lambda stays: None)
-    guest = Guest(NOWHERE, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0))
+    guest = Guest(NOWHERE, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0), FIRST)
     player = player_of(Login("gomoku", "ada", ""), guest)
     guests.add(player, guest)
     presence.claim(guest.holder)
@@ -109,7 +110,7 @@ def test_who_has_a_match_and_no_seat_is_given_it_by_the_tick(settings: Settings,
     boards, names = (cast(Any, one) for one in (Boards(), Claimed()))
     guests = Guests(names, NOWHERE)
     door = TcpDoor(settings, NOWHERE, guests, NOWHERE, boards, Lag())
-    guest = Guest(NOWHERE, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0))
+    guest = Guest(NOWHERE, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0), FIRST)
     guest.settled, guest.waits = settled, waits
     guests.add(player_of(Login("gomoku", "ada", ""), guest), guest)
     door.tick()
@@ -159,7 +160,7 @@ def test_who_asks_for_an_opponent_while_mongodb_is_away_waits_if_the_name_is_sti
     names, lobby, connection = Names(), Lobby(), Connection()
     presence, somewhere, room, directory = Presence(client), *(cast(Any, one) for one in (connection, lobby, names))
     door = TcpDoor(settings, directory, Guests(presence, NOWHERE), room, NOWHERE, Lag())
-    guest = Guest(somewhere, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0))
+    guest = Guest(somewhere, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0), FIRST)
     player = player_of(Login("gomoku", "ada", ""), guest)
     presence.claim(guest.holder)
     door._find(player, guest)
