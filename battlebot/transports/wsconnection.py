@@ -1,6 +1,4 @@
-"""One WebSocket connection over a gevent socket: `Inlet` reads, `Outbox` writes, wsproto knows the protocol.
-
-Frames that hold a whole text message, which are nearly all, are read here; wsproto gets all other frames, each whole.
+"""One WebSocket connection over a gevent socket: `Inlet` reads, `Outbox` writes, `Framing` knows the protocol.
 
 Replaces simple-websocket's server under flask-sock, which writes from two greenlets and reads ahead without bound. No
 compression: it would cost more than it saves on messages of this size.
@@ -15,9 +13,7 @@ from typing import Any
 
 import gevent
 from gevent import socket
-from wsproto.connection import Connection, ConnectionState, ConnectionType
-from wsproto.events import BytesMessage, CloseConnection, Event, Ping, Pong, TextMessage
-from wsproto.utilities import LocalProtocolError, RemoteProtocolError
+from wsproto.events import CloseConnection, Ping, Pong
 
 from battlebot.config import Settings
 from battlebot.transports.connection import Frame, Gone
@@ -25,25 +21,15 @@ from battlebot.transports.inlet import Inlet
 from battlebot.transports.keepalive import keep_alive
 from battlebot.transports.limits import Rate
 from battlebot.transports.outbox import SEND_BUFFER_BYTES, Outbox
+from battlebot.transports.wsframing import Broken, Framing, Message, Part, Said
 from battlebot.wire import closing
 from battlebot.wire.closing import Closing
-from battlebot.wire.frames import (
-    CONTROL,
-    PING,
-    TEXT,
-    Irregular,
-    payload_at,
-    text_frame,
-    unmasked,
-    whole_pong,
-    whole_text,
-)
+from battlebot.wire.frames import PING, text_frame
 from battlebot.wire.upgrade import accepted
 
 UNANSWERED_PINGS = 2
 # how long the answer to the peer's close frame waits, so that replies to its last turns come first
 ANSWERED_S = 1.0
-GOODBYE_HEARD = (ConnectionState.REMOTE_CLOSING, ConnectionState.CLOSED)
 
 
 class WebSocket:
@@ -58,12 +44,8 @@ class WebSocket:
         self.parting: str | None = None
         self._settings = settings
         self._sock: socket.socket = environ["gunicorn.socket"]
-        self._protocol = Connection(ConnectionType.SERVER)
+        self._framing = Framing(settings.max_message_bytes)
         self._frames: deque[Frame] = deque()
-        self._unread = bytearray()
-        self._parts: list[str] = []
-        self._part_bytes = 0
-        self._in_parts = False
         self._pings = 0
         self._fragments = Rate(settings.max_messages_per_s)
         self._closing = False
@@ -136,10 +118,7 @@ class WebSocket:
         if self._goodbye is not None:
             return self._goodbye
         self._how = reason.slug
-        try:
-            return self._protocol.send(CloseConnection(reason.status, reason.reason or None))
-        except LocalProtocolError:
-            return b""
+        return self._framing.goodbye(reason)
 
     def finish(self) -> None:
         """Ends the conversation: sends a close frame if none was sent, and waits for the peer's, but not for long.
@@ -189,55 +168,15 @@ class WebSocket:
             self._inlet.interrupt(Gone(clean=True, how=self._how))
 
     def _take(self, data: bytes, received_s: float) -> None:
-        if not self._unread and not self._in_parts:
-            payload = whole_text(data, self._settings.max_message_bytes)
-            if payload is not None and self._take_text(payload, received_s):
-                return
-            if whole_pong(data):
-                self._on_pong()
-                return
-        self._unread += data
-        read = 0
+        text = self._framing.whole(data)
+        if text is not None:
+            self._on_message(text, received_s)
+            return
         try:
-            # what follows a close frame is no longer part of the conversation (RFC 6455, section 1.4)
-            while not self._clean and (place := payload_at(self._unread, read)):
-                begin, end = place
-                if (
-                    not self._unread[read] & CONTROL
-                    and self._part_bytes + end - begin > self._settings.max_message_bytes
-                ):
-                    self._break_off(closing.TOO_BIG)
-                if end > len(self._unread):
-                    break
-                self._take_frame(read, begin, end, received_s)
-                read = end
-        except Irregular:
-            self._hand_over(self._unread[read:], received_s)
-            self._break_off(closing.PROTOCOL_ERROR)
-        del self._unread[:read]
-
-    def _take_frame(self, at: int, begin: int, end: int, received_s: float) -> None:
-        plain = self._unread[at] == TEXT and not self._in_parts
-        if not plain or not self._take_text(unmasked(self._unread, begin, end), received_s):
-            self._hand_over(self._unread[at:end], received_s)
-
-    def _take_text(self, payload: bytes, received_s: float) -> bool:
-        """Takes a whole text message; returns False if it is not UTF-8, which wsproto is left to report."""
-        try:
-            text = payload.decode()
-        except UnicodeDecodeError:
-            return False
-        self._pings = 0
-        self._frames.append(Frame(text, received_s))
-        return True
-
-    def _hand_over(self, data: bytes | bytearray, received_s: float) -> None:
-        try:
-            self._protocol.receive_data(bytes(data))
-            for event in self._protocol.events():
-                self._on_event(event, received_s)
-        except (RemoteProtocolError, LocalProtocolError):
-            self._break_off(closing.PROTOCOL_ERROR)
+            for said in self._framing.read(data):
+                self._on_said(said, received_s)
+        except Broken as broken:
+            self._break_off(broken.reason)
 
     def _take_last(self, data: bytes) -> None:
         try:
@@ -245,45 +184,32 @@ class WebSocket:
         except Gone:
             self._deaf = True
 
-    def _on_event(self, event: Event, received_s: float) -> None:
-        match event:
-            case TextMessage() | BytesMessage():
-                self._on_message(event, received_s)
+    def _on_said(self, said: Said, received_s: float) -> None:
+        match said:
+            case Message(text):
+                self._on_message(text, received_s)
+            case Part():
+                self._pings = 0
+                self._count()
+            case Pong():
+                self._count()
+                self._pings = 0
             case Ping():
                 self._count()
                 if not self._closing:
-                    self._outbox.put(self._protocol.send(event.response()))
-            case Pong():
-                self._on_pong()
+                    self._outbox.put(self._framing.answer(said))
             case CloseConnection():
-                self._on_close(event)
+                self._on_close(said)
 
-    def _on_pong(self) -> None:
-        self._count()
+    def _on_message(self, text: str | None, received_s: float) -> None:
         self._pings = 0
-
-    def _on_message(self, event: TextMessage | BytesMessage, received_s: float) -> None:
-        self._pings = 0
-        data = event.data
-        self._part_bytes += len(data) if isinstance(data, bytes | bytearray) or data.isascii() else len(data.encode())
-        self._in_parts = not event.message_finished
-        if isinstance(event, TextMessage):
-            self._parts.append(event.data)
-        if self._in_parts:
-            self._count()
-            return
-        text = "".join(self._parts) if isinstance(event, TextMessage) else None
-        self._parts, self._part_bytes = [], 0
         self._frames.append(Frame(text, received_s))
 
-    def _on_close(self, event: CloseConnection) -> None:
-        if self._protocol.state not in GOODBYE_HEARD:
-            # this is how wsproto reports that the peer broke the protocol
-            self._break_off(Closing(event.code, closing.PROTOCOL_ERROR.slug, event.reason or ""))
+    def _on_close(self, said: CloseConnection) -> None:
         self._clean = True
         if not self._closing:
             # it still reads: replies to its earlier turns, above all the end of the match, go before the close frame
-            self._how, self._goodbye = "goodbye", self._protocol.send(event.response())
+            self._how, self._goodbye = "goodbye", self._framing.answer(said)
             self._answerer = gevent.spawn_later(ANSWERED_S, self.close, closing.MATCH_OVER)
 
     def _count(self) -> None:
