@@ -20,7 +20,8 @@ from battlebot.errors import EmbeddedError
 
 _LOG_BYTES = 10_000_000
 _TAIL_BYTES = 16_384
-_VALKEYS_WARNING = re.compile(r"\d+:[A-Z] [\w :.]+ # ")  # its process, the time, the severity; its last words have no higher
+# its process, the time, the severity: it knows no higher one
+_VALKEYS_WARNING = re.compile(r"\d+:[A-Z] [\w :.]+ # ")
 
 _started: set[Child] = set()
 
