@@ -20,6 +20,7 @@ from battlebot.errors import EmbeddedError
 
 _LOG_BYTES = 10_000_000
 _TAIL_BYTES = 16_384
+_MONGODS_LAST = ("Fatal assertion", "Writing fatal message")  # after an error that says what it dies of
 # its process, the time, the severity: it knows no higher one
 _VALKEYS_WARNING = re.compile(r"\d+:[A-Z] [\w :.]+ # ")
 
@@ -175,8 +176,10 @@ def _sentence(line: str) -> tuple[str, bool] | None:
         if "exception" in event:  # ours; a traceback ends with what it is about
             return event["exception"].rstrip().rpartition("\n")[2].strip()[:300], True
         # mongod writes JSON: a message, its severity `s`, its attributes
-        text = f"{event['msg']} {event.get('attr', {}).get('error', '')}".strip()
-        is_error = event["s"] in ("E", "F") and "aborting after" not in text
+        about = event.get("attr", {})
+        detail = about["message"]["msg"] if "verbose_level" in about.get("message", ()) else about.get("error", "")
+        text = f"{event['msg']} {detail}".strip()
+        is_error = event["s"] in ("E", "F") and "aborting after" not in text and text not in _MONGODS_LAST
     except (ValueError, KeyError, TypeError, AttributeError):
         words = ("error", "fatal", "failed", "can't")
         text, is_error = line, bool(_VALKEYS_WARNING.match(line)) or any(word in line.lower() for word in words)

@@ -134,6 +134,22 @@ def test_the_last_words_of_a_part_of_ours_are_what_ended_it(tmp_path: Path) -> N
     assert child.last_words() == f": OSError: no luck (see {log})"
 
 
+def test_the_last_words_of_mongod_are_what_it_dies_of(tmp_path: Path) -> None:
+    """And not that it dies, which it writes after that."""
+    log = tmp_path / "mongod.log"
+    child = Child(Program(name="mongod", command=SLEEP, log=log))
+    why = {"error": -31804, "message": {"verbose_level": "ERROR", "msg": "__wt_turtle_read: the turtle is dead"}}
+    lines: list[tuple[str, str, dict[str, object]]] = [
+        ("E", "WiredTiger error message", why),
+        ("F", "Fatal assertion", {"msgid": 50853}),
+        ("F", "\n\n***aborting after fassert() failure\n\n", {}),
+        ("F", "Writing fatal message", {"message": "Got signal: 6 (Aborted).\n"}),
+    ]
+    log.write_text("".join(json.dumps({"s": s, "msg": msg, "attr": attr}) + "\n" for s, msg, attr in lines))
+    child.kill()
+    assert child.last_words() == f": WiredTiger error message __wt_turtle_read: the turtle is dead (see {log})"
+
+
 def test_the_last_words_are_not_an_earlier_childs(tmp_path: Path) -> None:
     """Nor is a warning of Valkey's that has no word of ours less telling than an error."""
     log = tmp_path / "valkey.log"
