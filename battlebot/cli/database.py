@@ -20,8 +20,8 @@ def open_storage(settings: Settings) -> Iterator[Storage]:
     """Open the repositories within the context: on MONGODB_URI, else on the embedded mongod of the data folder.
 
     If a server uses that folder, its mongod is used; else one is started for the duration of the context. Raises
-    EmbeddedError if no server has ever used the folder, SettingError for a malformed URI, and Unavailable at the
-    first query.
+    EmbeddedError if no mongod has ever used the folder, or the running server has none, SettingError for a malformed
+    URI, and Unavailable at the first query.
     """
     from battlebot.storage import Storage
 
@@ -44,7 +44,7 @@ def check_mongodb_uri(settings: Settings) -> None:
 def running_stores(settings: Settings) -> Settings:
     """Settings with the addresses of both stores: those given, else those of the server that uses the data folder.
 
-    Raises EmbeddedError if no server runs there.
+    Raises EmbeddedError if no server runs there, or it has not both stores and the address of the other is not given.
     """
     from battlebot.embedded.mongod import mongod_uri
     from battlebot.embedded.valkey import valkey_url
@@ -56,6 +56,9 @@ def running_stores(settings: Settings) -> Settings:
     sockets = _sockets_of_server(data) if was_used else None
     if sockets is None:
         raise EmbeddedError(f"No Battlebot runs over {data}: start it, or set REDIS_URL and MONGODB_URI.")
+    needed = [(settings.redis_url, "valkey", "REDIS_URL"), (settings.mongodb_uri, "mongod", "MONGODB_URI")]
+    if missing := [variable for url, name, variable in needed if not url and not _was_kept(data / name)]:
+        raise EmbeddedError(f"The Battlebot that runs over {data} has stores elsewhere: set {' and '.join(missing)}.")
     return replace(
         settings,
         redis_url=settings.redis_url or valkey_url(sockets),
@@ -72,14 +75,15 @@ def _with_mongodb(settings: Settings) -> Iterator[Settings]:
         yield settings
         return
     data = settings.data.expanduser().absolute()
-    if not (data / "mongod").is_dir():
-        # a folder created by mistake would be an empty database, in which every check passes
+    if not _was_kept(data / "mongod"):
+        # an empty database, in which every check passes: the folder is not the server's, or its MongoDB is elsewhere
         raise EmbeddedError(f"No Battlebot has kept anything in {data}: set MONGODB_URI or BATTLEBOT_DATA.")
     sockets = _sockets_of_server(data)
     if sockets is not None and mongod_socket(sockets).exists():
         yield replace(settings, mongodb_uri=mongod_uri(sockets))
         return
-    # a server that has no mongod uses the folder alone: this raises EmbeddedError
+    if sockets is not None:
+        raise EmbeddedError(f"The Battlebot that runs over {data} has no mongod of its own now: set MONGODB_URI.")
     with embedded_stores(settings) as running:
         yield running
 
@@ -92,7 +96,19 @@ def _sockets_of_server(data: Path) -> Path | None:
         DataFolder(data).close()
     except EmbeddedError:
         # it is locked: a server runs
-        if sockets := sockets_in_use(data):
-            return sockets
-        raise
+        sockets = sockets_in_use(data)
+        if not sockets:
+            raise
+        if not sockets.is_dir():
+            # systemd's PrivateTmp, say
+            raise EmbeddedError(
+                f"The sockets of the Battlebot that runs over {data} are in {sockets}, which cannot be seen from here:"
+                " it needs another TMPDIR."
+            ) from None
+        return sockets
     return None
+
+
+def _was_kept(folder: Path) -> bool:
+    """Whether an embedded server has written anything into its folder; every server makes the folder."""
+    return folder.is_dir() and any(folder.iterdir())

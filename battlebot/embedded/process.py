@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,9 @@ from battlebot.errors import EmbeddedError
 
 _LOG_BYTES = 10_000_000
 _TAIL_BYTES = 16_384
+_MONGODS_LAST = ("Fatal assertion", "Writing fatal message")  # after an error that says what it dies of
+# its process, the time, the severity: it knows no higher one
+_VALKEYS_WARNING = re.compile(r"\d+:[A-Z] [\w :.]+ # ")
 
 _started: set[Child] = set()
 
@@ -55,6 +59,7 @@ class Child:
         output = None
         try:
             output = _open_log(program.log) if program.log else None
+            self._begun = os.fstat(output).st_size if output is not None else 0
             self._popen = subprocess.Popen(
                 [*launcher, *program.command],
                 env=dict(program.environment) if program.environment is not None else None,
@@ -132,12 +137,14 @@ class Child:
                 os.truncate(log, 0)
 
     def last_words(self) -> str:
-        """`: ` with the most telling line of its log, and the log's path; `.` if it has no log."""
+        """`: ` with the most telling line that it has written to its log, and the log's path; `.` if it has no log."""
         log = self.program.log
         if log is None or not log.exists():
             return "."
         with log.open("rb") as stream:
-            stream.seek(max(0, log.stat().st_size - _TAIL_BYTES))
+            size = log.stat().st_size
+            # what is before is an earlier child's, unless the log has been moved meanwhile
+            stream.seek(max(0, size - _TAIL_BYTES, self._begun if self._begun <= size else 0))
             lines = stream.read().decode(errors="replace").split("\n")
         words = [sentence for sentence in map(_sentence, lines) if sentence]
         telling = [text for text, is_error in words if is_error] or [text for text, _ in words]
@@ -169,8 +176,11 @@ def _sentence(line: str) -> tuple[str, bool] | None:
         if "exception" in event:  # ours; a traceback ends with what it is about
             return event["exception"].rstrip().rpartition("\n")[2].strip()[:300], True
         # mongod writes JSON: a message, its severity `s`, its attributes
-        text = f"{event['msg']} {event.get('attr', {}).get('error', '')}".strip()
-        is_error = event["s"] in ("E", "F") and "aborting after" not in text
+        about = event.get("attr", {})
+        detail = about["message"]["msg"] if "verbose_level" in about.get("message", ()) else about.get("error", "")
+        text = f"{event['msg']} {detail}".strip()
+        is_error = event["s"] in ("E", "F") and "aborting after" not in text and text not in _MONGODS_LAST
     except (ValueError, KeyError, TypeError, AttributeError):
-        text, is_error = line, any(word in line.lower() for word in ("error", "fatal", "failed", "can't"))
+        words = ("error", "fatal", "failed", "can't")
+        text, is_error = line, bool(_VALKEYS_WARNING.match(line)) or any(word in line.lower() for word in words)
     return text[:300], is_error

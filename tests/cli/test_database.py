@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from battlebot.cli.database import open_storage
+from battlebot.cli.database import open_storage, running_stores
 from battlebot.config import Settings
+from battlebot.embedded.folder import DataFolder
 from battlebot.embedded.stores import embedded_stores
 from battlebot.errors import EmbeddedError
 from battlebot.storage import Storage
@@ -59,3 +60,42 @@ def test_a_folder_without_data_is_told_and_not_made(tmp_path: Path) -> None:
     ):
         pass
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_a_folder_of_a_server_with_stores_elsewhere_is_no_database(runs: bool, tmp_path: Path) -> None:
+    """It holds empty folders for the stores; a mongod started there would agree with everything."""
+    settings = Settings(data=tmp_path / "data")
+    folder = DataFolder(settings.data)
+    if not runs:
+        folder.close()
+    with pytest.raises(EmbeddedError, match="set MONGODB_URI"), open_storage(settings):
+        pass
+    assert not any((settings.data / "mongod").iterdir())
+    if runs:
+        with pytest.raises(EmbeddedError, match=r"has stores elsewhere: set REDIS_URL and MONGODB_URI\."):
+            running_stores(settings)
+        with pytest.raises(EmbeddedError, match=r"has stores elsewhere: set MONGODB_URI\."):
+            running_stores(replace(settings, redis_url="redis://elsewhere"))
+        folder.close()
+
+
+def test_a_running_server_whose_mongod_is_elsewhere_now_is_not_to_be_stopped(tmp_path: Path) -> None:
+    """The folder holds what its mongod kept before MONGODB_URI was set."""
+    folder = DataFolder(tmp_path)
+    (tmp_path / "mongod" / "WiredTiger").touch()
+    with pytest.raises(EmbeddedError, match=r"has no mongod of its own now: set MONGODB_URI\."):
+        open_storage(Settings(data=tmp_path)).__enter__()
+    folder.close()
+
+
+def test_sockets_that_cannot_be_seen_are_told(tmp_path: Path) -> None:
+    """As those of a service with a private /tmp."""
+    folder = DataFolder(tmp_path)
+    for store in ("valkey", "mongod"):
+        (tmp_path / store / "kept").touch()
+    folder.sockets.rmdir()
+    for look in (running_stores, lambda settings: open_storage(settings).__enter__()):
+        with pytest.raises(EmbeddedError, match="which cannot be seen from here"):
+            look(Settings(data=tmp_path))
+    folder.close()

@@ -128,10 +128,42 @@ def test_the_last_words_of_a_part_of_ours_are_what_ended_it(tmp_path: Path) -> N
     """Its log has them at the end of a long line, a traceback in JSON."""
     log = tmp_path / "ours.log"
     event = {"event": "error.uncaught", "level": "error", "exception": f"  Traceback\n{' ' * 400}\n  OSError: no luck"}
-    log.write_text(json.dumps(event) + "\n")
     child = Child(Program(name="ours", command=SLEEP, log=log))
+    log.write_text(json.dumps(event) + "\n")
     child.kill()
     assert child.last_words() == f": OSError: no luck (see {log})"
+
+
+def test_the_last_words_of_mongod_are_what_it_dies_of(tmp_path: Path) -> None:
+    """And not that it dies, which it writes after that."""
+    log = tmp_path / "mongod.log"
+    child = Child(Program(name="mongod", command=SLEEP, log=log))
+    why = {"error": -31804, "message": {"verbose_level": "ERROR", "msg": "__wt_turtle_read: the turtle is dead"}}
+    lines: list[tuple[str, str, dict[str, object]]] = [
+        ("E", "WiredTiger error message", why),
+        ("F", "Fatal assertion", {"msgid": 50853}),
+        ("F", "\n\n***aborting after fassert() failure\n\n", {}),
+        ("F", "Writing fatal message", {"message": "Got signal: 6 (Aborted).\n"}),
+    ]
+    log.write_text("".join(json.dumps({"s": s, "msg": msg, "attr": attr}) + "\n" for s, msg, attr in lines))
+    child.kill()
+    assert child.last_words() == f": WiredTiger error message __wt_turtle_read: the turtle is dead (see {log})"
+
+
+def test_the_last_words_are_not_an_earlier_childs(tmp_path: Path) -> None:
+    """Nor is a warning of Valkey's that has no word of ours less telling than an error."""
+    log = tmp_path / "valkey.log"
+    log.write_text("1:M 27 Nov 2026 09:28:21.317 # Error: of last year\n")
+    last = "2:M 27 Nov 2026 09:30:36.509 # Bad file format reading the append only file"
+    lines = ["2:M 27 Nov 2026 09:30:36.409 # OS error: harmless", last, "2:M 27 Nov 2026 09:30:36.510 * Bye"]
+    child = Child(Program(name="valkey", command=SLEEP, log=log))
+    with log.open("a") as stream:
+        stream.write("2:M 27 Nov 2026 09:30:36.408 * Loading\n")
+    assert child.last_words() == f": 2:M 27 Nov 2026 09:30:36.408 * Loading (see {log})"
+    with log.open("a") as stream:
+        stream.write("".join(f"{line}\n" for line in lines))
+    child.kill()
+    assert child.last_words() == f": {last} (see {log})"
 
 
 def test_a_child_is_told_once_to_stop(tmp_path: Path) -> None:
