@@ -59,8 +59,11 @@ class Described(Blueprint):
         self._errors = (*OF_ANY_REQUEST, *(OF_STORES if asks_stores else ()))
         self._prepare_doc_cbks.append(self._with_common_errors)
 
-    def _with_common_errors(self, doc: dict[str, Any], _info: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
-        for status in (*self._errors, *(OF_A_BODY if "requestBody" in doc else ())):
+    def _with_common_errors(
+        self, doc: dict[str, Any], _info: dict[str, Any], *, method: str, **_kwargs: Any
+    ) -> dict[str, Any]:
+        # a request that takes no body may be sent with one
+        for status in (*self._errors, *(OF_A_BODY if method != "get" else ())):
             # the name of a response that flask-smorest describes by our schema of errors
             doc["responses"].setdefault(str(status), HTTPStatus(status).name)
         return doc

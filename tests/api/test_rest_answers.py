@@ -147,6 +147,7 @@ def test_every_json_path_is_described(home: House) -> None:
     withdraw = document["paths"]["/games/{game}/contests/{name}/entrants/{bot}"]["delete"]
     assert {"400", "401", "404", "409", "414"} <= withdraw["responses"].keys()
     assert {"408", "413", "414"} <= document["paths"]["/bots/{game}/{bot_id}"]["patch"]["responses"].keys()
+    assert {"408", "413"} <= document["paths"]["/games/{game}/contests/{name}"]["delete"]["responses"].keys()
     assert {"200", "503"} <= document["paths"]["/readyz"]["get"]["responses"].keys()
     assert {"400", "401", "429"} <= document["paths"]["/bots/{game}/{bot_id}/test"]["post"]["responses"].keys()
     operations = [(path, item[method]) for path, item in document["paths"].items() for method in METHODS & item.keys()]
