@@ -181,7 +181,7 @@ def _sentence(line: str) -> tuple[str, bool] | None:
         detail = about["message"]["msg"] if "verbose_level" in about.get("message", ()) else about.get("error", "")
         text = f"{event['msg']} {detail}".strip()
         is_error = event["s"] in ("E", "F") and "aborting after" not in text and text not in _MONGODS_LAST
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         words = ("error", "fatal", "failed", "can't")
         text, is_error = line, bool(_VALKEYS_WARNING.match(line)) or any(word in line.lower() for word in words)
     return text[:300], is_error

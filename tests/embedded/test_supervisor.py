@@ -167,6 +167,15 @@ def test_the_last_words_are_not_an_earlier_childs(tmp_path: Path) -> None:
     assert child.last_words() == f": {last} (see {log})"
 
 
+def test_last_words_that_no_parser_can_read_are_told_as_they_are(tmp_path: Path) -> None:
+    """They must not end the supervisor, too."""
+    log = tmp_path / "deep.log"
+    child = Child(Program(name="deep", command=SLEEP, log=log))
+    log.write_text("[" * 10_000)
+    child.kill()
+    assert child.last_words() == f": {'[' * 300} (see {log})"
+
+
 def test_the_last_words_are_found_after_the_log_has_been_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if it has grown since to where the child's own lines began before."""
     log = tmp_path / "moved.log"
