@@ -62,13 +62,16 @@ class Guests:
         """Takes the guest's name, whoever held it; returns the live matches of that name. Raises Unavailable.
 
         Returns None if a later connection to this node has taken it since the guest's login came: a client that opens
-        one after the other without waiting stays with the last.
+        one after the other without waiting stays with the last. Also if the guest was sent away while it waited: its
+        client may have the name at another node by now.
         """
         claiming = self._claiming.setdefault(guest.name, RLock())
         # those who wait for an absent Redis do so together, not one after the other
         if not claiming.acquire(timeout=HOLD_S):
             raise Unavailable("Redis does not answer now: it has long been asked for the same name.")
         try:
+            if guest.dismissed:
+                return None
             last, at_s = self._last.get(guest.name, NOBODY)
             if last is not None and last.arrival.number > guest.arrival.number and at_s > guest.arrival.login_s:
                 return None

@@ -25,7 +25,7 @@ from battlebot.transports.limits import Rate
 from battlebot.transports.tcp import TcpDoor
 from battlebot.transports.tcp_guest import Arrival, Guest
 from battlebot.transports.tcp_guests import NOTE_ONLINE_S, Guests
-from battlebot.wire.closing import TAKEN_OVER
+from battlebot.wire.closing import RESTARTING, TAKEN_OVER
 from battlebot.wire.login import Login
 
 NOWHERE: Any = None
@@ -117,6 +117,29 @@ def test_those_who_claim_one_name_while_redis_hangs_wait_together(monkeypatch: p
     ends.set()
     assert claims.get(timeout=LIMIT_S) == ()
     assert guests.claim(others[0]) == ()
+
+
+def test_who_is_sent_away_while_it_waits_for_its_name_takes_it_no_more() -> None:
+    """Else it would take it from its own client, which is at another node by then."""
+    ends, claimed = Event(), []
+
+    class Hangs:
+        def claim(self, holder: Holder) -> Claimed:
+            claimed.append(holder.connection)
+            ends.wait()
+            return Claimed(None, ())
+
+    guests = Guests(cast(Any, Hangs()), NOWHERE)
+    first, second = (
+        Guest(cast(Any, Connection()), Holder("ada", f"n1.tcp/{number}", 1, True), Rate(1.0), Arrival(number, 0.0))
+        for number in range(2)
+    )
+    claims = [gevent.spawn(guests.claim, guest) for guest in (first, second)]
+    gevent.sleep(0)
+    second.close(RESTARTING)
+    ends.set()
+    assert [claim.get(timeout=LIMIT_S) for claim in claims] == [(), None]
+    assert claimed == ["n1.tcp/0"]
 
 
 def test_names_of_nodes_that_have_died_are_freed(client: redis.Redis) -> None:
