@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -83,7 +84,15 @@ def _with_mongodb(settings: Settings) -> Iterator[Settings]:
         yield replace(settings, mongodb_uri=mongod_uri(sockets))
         return
     if sockets is not None:
-        raise EmbeddedError(f"The Battlebot that runs over {data} has no mongod of its own now: set MONGODB_URI.")
+        raise EmbeddedError(
+            f"The Battlebot that runs over {data} has no mongod of its own now: set MONGODB_URI."
+            " If it is just starting, try again."
+        )
+    if (data / "mongod").stat().st_uid != os.geteuid():
+        # only root comes here: files written by its mongod could not be read by the server's
+        raise EmbeddedError(
+            f"No Battlebot runs over {data}, and its files belong to another user: do this as that one."
+        )
     with embedded_stores(settings) as running:
         yield running
 
@@ -94,7 +103,10 @@ def _sockets_of_server(data: Path) -> Path | None:
 
     try:
         DataFolder(data).close()
-    except EmbeddedError:
+    except EmbeddedError as error:
+        if not isinstance(error.__cause__, BlockingIOError):
+            # it cannot be written; what it notes of sockets may be of a server that was stopped long ago
+            raise
         # it is locked: a server runs
         sockets = sockets_in_use(data)
         if not sockets:

@@ -21,8 +21,8 @@ from battlebot.errors import EmbeddedError
 _LOG_BYTES = 10_000_000
 _TAIL_BYTES = 16_384
 _MONGODS_LAST = ("Fatal assertion", "Writing fatal message")  # after an error that says what it dies of
-# its process, the time, the severity: it knows no higher one
-_VALKEYS_WARNING = re.compile(r"\d+:[A-Z] [\w :.]+ # ")
+# its process, the time, the severity: it knows no higher one, and also advises by it at its start ("WARNING ...")
+_VALKEYS_WARNING = re.compile(r"\d+:[A-Z] [\w :.]+ # (?!WARNING)")
 
 _started: set[Child] = set()
 
@@ -135,6 +135,7 @@ class Child:
                 with suppress(OSError):
                     shutil.copy(log, log.with_suffix(".log.1"))
                 os.truncate(log, 0)
+                self._begun = 0
 
     def last_words(self) -> str:
         """`: ` with the most telling line that it has written to its log, and the log's path; `.` if it has no log."""
@@ -180,7 +181,7 @@ def _sentence(line: str) -> tuple[str, bool] | None:
         detail = about["message"]["msg"] if "verbose_level" in about.get("message", ()) else about.get("error", "")
         text = f"{event['msg']} {detail}".strip()
         is_error = event["s"] in ("E", "F") and "aborting after" not in text and text not in _MONGODS_LAST
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         words = ("error", "fatal", "failed", "can't")
         text, is_error = line, bool(_VALKEYS_WARNING.match(line)) or any(word in line.lower() for word in words)
     return text[:300], is_error

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 import structlog
 from gevent.lock import RLock
 
-from battlebot.arena.names.presence import Holder, Presence
+from battlebot.arena.names.presence import HOLD_S, Holder, Presence
 from battlebot.arena.node.player import Player
 from battlebot.errors import Unavailable
 from battlebot.runtime.background import in_background
@@ -62,15 +62,23 @@ class Guests:
         """Takes the guest's name, whoever held it; returns the live matches of that name. Raises Unavailable.
 
         Returns None if a later connection to this node has taken it since the guest's login came: a client that opens
-        one after the other without waiting stays with the last.
+        one after the other without waiting stays with the last. Also if the guest was sent away while it waited: its
+        client may have the name at another node by now.
         """
         claiming = self._claiming.setdefault(guest.name, RLock())
-        with claiming:
+        # those who wait for an absent Redis do so together, not one after the other
+        if not claiming.acquire(timeout=HOLD_S):
+            raise Unavailable("Redis does not answer now: it has long been asked for the same name.")
+        try:
+            if guest.dismissed:
+                return None
             last, at_s = self._last.get(guest.name, NOBODY)
             if last is not None and last.arrival.number > guest.arrival.number and at_s > guest.arrival.login_s:
                 return None
             claimed = self._names.claim(guest.holder)
             self._last[guest.name] = guest, time.monotonic()
+        finally:
+            claiming.release()
         if claimed.before is not None:
             # a connection of this node is closed at once; the letter, which may be late, is for other nodes
             self.expel(claimed.before.connection)
@@ -95,7 +103,8 @@ class Guests:
         given_up, self._given_up = self._given_up, []
         for holder in given_up:
             self._give_up(holder)
-        guests = list(self._guests.items())
+        # who is still being let in has no name to lose: another may hold it at this moment
+        guests = [(player, guest) for player, guest in self._guests.items() if guest.settled]
         answers = self._names.confirm([guest.holder for _, guest in guests])
         playing = []
         for (player, guest), (own, match_id) in zip(guests, answers, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,9 +85,32 @@ def test_a_running_server_whose_mongod_is_elsewhere_now_is_not_to_be_stopped(tmp
     """The folder holds what its mongod kept before MONGODB_URI was set."""
     folder = DataFolder(tmp_path)
     (tmp_path / "mongod" / "WiredTiger").touch()
-    with pytest.raises(EmbeddedError, match=r"has no mongod of its own now: set MONGODB_URI\."):
+    with pytest.raises(EmbeddedError, match="has no mongod of its own now: set MONGODB_URI"):
         open_storage(Settings(data=tmp_path)).__enter__()
     folder.close()
+
+
+def test_a_stopped_server_of_another_user_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root's mongod would leave files there that the server's cannot read."""
+    DataFolder(tmp_path).close()
+    (tmp_path / "mongod" / "WiredTiger").touch()
+    user = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+    with pytest.raises(EmbeddedError, match="belong to another user"):
+        open_storage(Settings(data=tmp_path)).__enter__()
+    assert [path.name for path in (tmp_path / "mongod").iterdir()] == ["WiredTiger"]
+
+
+def test_a_folder_that_cannot_be_written_is_told_not_taken_for_a_running_servers(tmp_path: Path) -> None:
+    """Its lock still names the sockets of the server that was stopped."""
+    DataFolder(tmp_path).close()
+    for store in ("valkey", "mongod"):
+        (tmp_path / store / "kept").touch()
+    (tmp_path / "logs").rmdir()
+    (tmp_path / "logs").touch()
+    for look in (running_stores, lambda settings: open_storage(settings).__enter__()):
+        with pytest.raises(EmbeddedError, match="cannot be written"):
+            look(Settings(data=tmp_path))
 
 
 def test_sockets_that_cannot_be_seen_are_told(tmp_path: Path) -> None:

@@ -151,19 +151,42 @@ def test_the_last_words_of_mongod_are_what_it_dies_of(tmp_path: Path) -> None:
 
 
 def test_the_last_words_are_not_an_earlier_childs(tmp_path: Path) -> None:
-    """Nor is a warning of Valkey's that has no word of ours less telling than an error."""
+    """Nor is a warning of Valkey's that has no word of ours less telling than an error, unless it is mere advice."""
     log = tmp_path / "valkey.log"
     log.write_text("1:M 27 Nov 2026 09:28:21.317 # Error: of last year\n")
     last = "2:M 27 Nov 2026 09:30:36.509 # Bad file format reading the append only file"
     lines = ["2:M 27 Nov 2026 09:30:36.409 # OS error: harmless", last, "2:M 27 Nov 2026 09:30:36.510 * Bye"]
     child = Child(Program(name="valkey", command=SLEEP, log=log))
     with log.open("a") as stream:
+        stream.write("2:M 27 Nov 2026 09:30:36.407 # WARNING Memory overcommit must be enabled!\n")
         stream.write("2:M 27 Nov 2026 09:30:36.408 * Loading\n")
     assert child.last_words() == f": 2:M 27 Nov 2026 09:30:36.408 * Loading (see {log})"
     with log.open("a") as stream:
         stream.write("".join(f"{line}\n" for line in lines))
     child.kill()
     assert child.last_words() == f": {last} (see {log})"
+
+
+def test_last_words_that_no_parser_can_read_are_told_as_they_are(tmp_path: Path) -> None:
+    """They must not end the supervisor, too."""
+    log = tmp_path / "deep.log"
+    child = Child(Program(name="deep", command=SLEEP, log=log))
+    log.write_text("[" * 10_000)
+    child.kill()
+    assert child.last_words() == f": {'[' * 300} (see {log})"
+
+
+def test_the_last_words_are_found_after_the_log_has_been_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if it has grown since to where the child's own lines began before."""
+    log = tmp_path / "moved.log"
+    log.write_text("an earlier child's\n")
+    child = Child(Program(name="moved", command=SLEEP, log=log))
+    monkeypatch.setattr(process, "_LOG_BYTES", 10)
+    child.bound_log()
+    with log.open("a") as stream:
+        stream.write("what it says after that\n")
+    child.kill()
+    assert child.last_words() == f": what it says after that (see {log})"
 
 
 def test_a_child_is_told_once_to_stop(tmp_path: Path) -> None:

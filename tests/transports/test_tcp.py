@@ -9,21 +9,23 @@ from typing import Any, cast
 import gevent
 import pytest
 import redis
+from cluster import LIMIT_S
+from gevent.event import Event
 from players import player_of
 
 from battlebot.arena.live.heartbeats import Heartbeats
-from battlebot.arena.names.presence import Holder, Presence
+from battlebot.arena.names.presence import Claimed, Holder, Presence
 from battlebot.arena.node.player import Player
 from battlebot.config import Settings
 from battlebot.errors import Unavailable
 from battlebot.redisio import keys
 from battlebot.runtime.lag import Lag
-from battlebot.transports import stays
+from battlebot.transports import stays, tcp_guests
 from battlebot.transports.limits import Rate
 from battlebot.transports.tcp import TcpDoor
 from battlebot.transports.tcp_guest import Arrival, Guest
 from battlebot.transports.tcp_guests import NOTE_ONLINE_S, Guests
-from battlebot.wire.closing import TAKEN_OVER
+from battlebot.wire.closing import RESTARTING, TAKEN_OVER
 from battlebot.wire.login import Login
 
 NOWHERE: Any = None
@@ -60,6 +62,7 @@ def test_a_name_that_is_given_up_as_the_node_confirms_it_is_free(
     presence = Presence(client)
     guests = Guests(presence, lambda stays: None)
     guest = Guest(NOWHERE, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0), FIRST)
+    guest.settled = True
     player = player_of(Login("gomoku", "ada", ""), guest)
     guests.add(player, guest)
     presence.claim(guest.holder)
@@ -74,6 +77,69 @@ def test_a_name_that_is_given_up_as_the_node_confirms_it_is_free(
     monkeypatch.setattr(presence, "confirm", confirm)
     guests.look()
     assert client.hkeys(keys.ONLINE) == []
+
+
+def test_who_is_still_being_let_in_is_not_closed_because_another_holds_its_name(client: redis.Redis) -> None:
+    """Its claim, which may wait for those of other connections, takes the name in a moment."""
+    presence = Presence(client)
+    guests = Guests(presence, lambda stays: None)
+    connections = Connection(), Connection()
+    for number, connection in enumerate(connections, 1):
+        holder = Holder("ada", f"n1.tcp/{number}", number, True)
+        guest = Guest(cast(Any, connection), holder, Rate(1.0), Arrival(number, 0.0))
+        guests.add(player_of(Login("gomoku", "ada", ""), guest, str(number)), guest)
+        guest.settled = number == 1
+    presence.claim(Holder("ada", "n2.tcp/1", 3, True))
+    guests.look()
+    assert [connection.closed for connection in connections] == [[TAKEN_OVER.slug], []]
+
+
+def test_those_who_claim_one_name_while_redis_hangs_wait_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a client that comes again and again would be turned away later each time."""
+    monkeypatch.setattr(tcp_guests, "HOLD_S", 0.05)
+    ends = Event()
+
+    class Hangs:
+        def claim(self, holder: Holder) -> Claimed:
+            ends.wait()
+            return Claimed(None, ())
+
+    guests = Guests(cast(Any, Hangs()), NOWHERE)
+    first, *others = (
+        Guest(NOWHERE, Holder("ada", f"n1.tcp/{number}", 1, True), Rate(1.0), Arrival(number, 0.0))
+        for number in range(3)
+    )
+    claims = gevent.spawn(guests.claim, first)
+    gevent.sleep(0)
+    for waits in [gevent.spawn(guests.claim, guest) for guest in others]:
+        with pytest.raises(Unavailable):
+            waits.get(timeout=LIMIT_S)
+    ends.set()
+    assert claims.get(timeout=LIMIT_S) == ()
+    assert guests.claim(others[0]) == ()
+
+
+def test_who_is_sent_away_while_it_waits_for_its_name_takes_it_no_more() -> None:
+    """Else it would take it from its own client, which is at another node by then."""
+    ends, claimed = Event(), []
+
+    class Hangs:
+        def claim(self, holder: Holder) -> Claimed:
+            claimed.append(holder.connection)
+            ends.wait()
+            return Claimed(None, ())
+
+    guests = Guests(cast(Any, Hangs()), NOWHERE)
+    first, second = (
+        Guest(cast(Any, Connection()), Holder("ada", f"n1.tcp/{number}", 1, True), Rate(1.0), Arrival(number, 0.0))
+        for number in range(2)
+    )
+    claims = [gevent.spawn(guests.claim, guest) for guest in (first, second)]
+    gevent.sleep(0)
+    second.close(RESTARTING)
+    ends.set()
+    assert [claim.get(timeout=LIMIT_S) for claim in claims] == [(), None]
+    assert claimed == ["n1.tcp/0"]
 
 
 def test_names_of_nodes_that_have_died_are_freed(client: redis.Redis) -> None:
@@ -103,11 +169,11 @@ def test_who_has_a_match_and_no_seat_is_given_it_by_the_tick(settings: Settings,
             taken.append((player.bot, match_id))
             return True
 
-    class Claimed:
+    class Own:
         def confirm(self, holders: Sequence[Holder]) -> list[tuple[bool, str | None]]:
             return [(True, "m1") for _ in holders]
 
-    boards, names = (cast(Any, one) for one in (Boards(), Claimed()))
+    boards, names = (cast(Any, one) for one in (Boards(), Own()))
     guests = Guests(names, NOWHERE)
     door = TcpDoor(settings, NOWHERE, guests, NOWHERE, boards, Lag())
     guest = Guest(NOWHERE, Holder("ada", "n1.tcp/1", 1, True), Rate(1.0), FIRST)
