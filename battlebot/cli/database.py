@@ -88,8 +88,8 @@ def _with_mongodb(settings: Settings) -> Iterator[Settings]:
             f"The Battlebot that runs over {data} has no mongod of its own now: set MONGODB_URI."
             " If it is just starting, try again."
         )
-    if (data / "mongod").stat().st_uid != os.geteuid():
-        # only root comes here: files written by its mongod could not be read by the server's
+    if os.geteuid() == 0 and (data / "mongod").stat().st_uid != 0:
+        # files written by root's mongod could not be read by the server's
         raise EmbeddedError(
             f"No Battlebot runs over {data}, and its files belong to another user: do this as that one."
         )

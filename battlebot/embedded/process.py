@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -16,13 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from battlebot.embedded import launch
+from battlebot.embedded.lastwords import most_telling
 from battlebot.errors import EmbeddedError
 
 _LOG_BYTES = 10_000_000
 _TAIL_BYTES = 16_384
-_MONGODS_LAST = ("Fatal assertion", "Writing fatal message")  # after an error that says what it dies of
-# its process, the time, the severity: it knows no higher one, and also advises by it at its start ("WARNING ...")
-_VALKEYS_WARNING = re.compile(r"\d+:[A-Z] [\w :.]+ # (?!WARNING)")
 
 _started: set[Child] = set()
 
@@ -147,9 +143,8 @@ class Child:
             # what is before is an earlier child's, unless the log has been moved meanwhile
             stream.seek(max(0, size - _TAIL_BYTES, self._begun if self._begun <= size else 0))
             lines = stream.read().decode(errors="replace").split("\n")
-        words = [sentence for sentence in map(_sentence, lines) if sentence]
-        telling = [text for text, is_error in words if is_error] or [text for text, _ in words]
-        return f": {telling[-1]} (see {log})" if telling else f" (see {log})."
+        words = most_telling(lines)
+        return f": {words} (see {log})" if words is not None else f" (see {log})."
 
 
 def kill_all() -> None:
@@ -165,23 +160,3 @@ def _open_log(path: Path) -> int:
     if path.exists() and path.stat().st_size > _LOG_BYTES:
         path.replace(path.with_suffix(".log.1"))
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-
-
-def _sentence(line: str) -> tuple[str, bool] | None:
-    """The message of a log line (at most 300 characters), and whether it reports an error; None for an empty line."""
-    line = line.strip()
-    if not line:
-        return None
-    try:
-        event = json.loads(line)
-        if "exception" in event:  # ours; a traceback ends with what it is about
-            return event["exception"].rstrip().rpartition("\n")[2].strip()[:300], True
-        # mongod writes JSON: a message, its severity `s`, its attributes
-        about = event.get("attr", {})
-        detail = about["message"]["msg"] if "verbose_level" in about.get("message", ()) else about.get("error", "")
-        text = f"{event['msg']} {detail}".strip()
-        is_error = event["s"] in ("E", "F") and "aborting after" not in text and text not in _MONGODS_LAST
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        words = ("error", "fatal", "failed", "can't")
-        text, is_error = line, bool(_VALKEYS_WARNING.match(line)) or any(word in line.lower() for word in words)
-    return text[:300], is_error

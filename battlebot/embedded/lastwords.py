@@ -1,0 +1,59 @@
+"""What a program that has ended wrote last about why: the most telling line of its log. Opens no file.
+
+Three kinds of lines are known: events of our own parts, mongod's, both in JSON, and text, such as Valkey's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+_MOST_CHARACTERS = 300
+_WORDS_OF_ERRORS = ("error", "fatal", "failed", "can't")
+_MONGODS_LAST = ("Fatal assertion", "Writing fatal message")  # after an error that says what it dies of
+# its process, the time, the severity: it knows no higher one, and also advises by it at its start ("WARNING ...")
+_VALKEYS_WARNING = re.compile(r"\d+:[A-Z] [\w :.]+ # (?!WARNING)")
+
+
+class _Words(NamedTuple):
+    text: str
+    is_error: bool
+
+
+def most_telling(lines: Iterable[str]) -> str | None:
+    """Returns the message of the last line that reports an error, else of the last one; None if all are empty.
+
+    It has at most 300 characters.
+    """
+    words = [_words(line.strip()) for line in lines if line.strip()]
+    telling = [one for one in words if one.is_error] or words
+    return telling[-1].text[:_MOST_CHARACTERS] if telling else None
+
+
+def _words(line: str) -> _Words:
+    try:
+        event = json.loads(line)
+        return _of_ours(event) if "exception" in event else _of_mongod(event)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return _of_text(line)
+
+
+def _of_ours(event: dict[str, Any]) -> _Words:
+    # a traceback ends with what it is about
+    return _Words(event["exception"].rstrip().rpartition("\n")[2].strip(), is_error=True)
+
+
+def _of_mongod(event: dict[str, Any]) -> _Words:
+    """Reads a message, its severity `s` and its attributes; an error of WiredTiger's has its message there."""
+    about = event.get("attr", {})
+    detail = about["message"]["msg"] if "verbose_level" in about.get("message", ()) else about.get("error", "")
+    text = f"{event['msg']} {detail}".strip()
+    is_last = "aborting after" in text or text in _MONGODS_LAST
+    return _Words(text, is_error=event["s"] in ("E", "F") and not is_last)
+
+
+def _of_text(line: str) -> _Words:
+    has_word = any(word in line.lower() for word in _WORDS_OF_ERRORS)
+    return _Words(line, is_error=has_word or bool(_VALKEYS_WARNING.match(line)))
