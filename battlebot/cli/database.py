@@ -59,7 +59,10 @@ def running_stores(settings: Settings) -> Settings:
         raise EmbeddedError(f"No Battlebot runs over {data}: start it, or set REDIS_URL and MONGODB_URI.")
     needed = [(settings.redis_url, "valkey", "REDIS_URL"), (settings.mongodb_uri, "mongod", "MONGODB_URI")]
     if missing := [variable for url, name, variable in needed if not url and not _was_kept(data / name)]:
-        raise EmbeddedError(f"The Battlebot that runs over {data} has stores elsewhere: set {' and '.join(missing)}.")
+        raise EmbeddedError(
+            f"The Battlebot that runs over {data} has stores elsewhere: set {' and '.join(missing)}."
+            " If it is starting for the first time, try again."
+        )
     return replace(
         settings,
         redis_url=settings.redis_url or valkey_url(sockets),

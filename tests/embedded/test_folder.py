@@ -98,6 +98,8 @@ def test_the_sockets_of_a_running_server_are_found_from_a_shell_with_another_tmp
 ) -> None:
     """Or of another user, such as root: its commands are for that server. One that begins has noted none yet."""
     folder = DataFolder(tmp_path / "data")
+    for store in ("valkey", "mongod"):
+        (folder.path / store / "kept").touch()
     monkeypatch.setattr(tempfile, "tempdir", "/tmp/elsewhere")
     found = running_stores(Settings(data=folder.path))
     assert found.redis_url == valkey_url(folder.sockets)
