@@ -64,8 +64,9 @@ class TcpPeer:
         """Does steps 1 to 3."""
         self.name = name or new_name("player")
         self.send({"username": self.name})
-        assert self.read() == {"status": "ok"}
-        assert self.read() == {"event": "player_is_free"}
+        for expected in ({"status": "ok"}, {"event": "player_is_free"}):
+            message = self.read()
+            assert message == expected, message
         return self
 
     def find(self) -> TcpPeer:

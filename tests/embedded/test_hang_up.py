@@ -73,7 +73,8 @@ import sys, threading
 from battlebot.embedded.interrupts import stopped_by_signals
 
 with stopped_by_signals():
-    print("serves", flush=True)
+    # no more than is read: a terminal that closes before the rest of a line makes writing it an error
+    print("serves", end="", flush=True)
     for thread in threading.enumerate():
         if thread is not threading.main_thread():
             thread.join()
