@@ -110,7 +110,7 @@ def test_those_who_claim_one_name_while_redis_hangs_wait_together(monkeypatch: p
         for number in range(3)
     )
     claims = gevent.spawn(guests.claim, first)
-    gevent.sleep(0)
+    gevent.idle()  # it asks Redis
     for waits in [gevent.spawn(guests.claim, guest) for guest in others]:
         with pytest.raises(Unavailable):
             waits.get(timeout=LIMIT_S)
@@ -135,7 +135,7 @@ def test_who_is_sent_away_while_it_waits_for_its_name_takes_it_no_more() -> None
         for number in range(2)
     )
     claims = [gevent.spawn(guests.claim, guest) for guest in (first, second)]
-    gevent.sleep(0)
+    gevent.idle()  # one asks Redis, the other waits for it
     second.close(RESTARTING)
     ends.set()
     assert [claim.get(timeout=LIMIT_S) for claim in claims] == [(), None]
