@@ -49,7 +49,6 @@ class WebSocket:
         self._pings = 0
         self._fragments = Rate(settings.max_messages_per_s)
         self._closing = False
-        self._clean = False
         self._how = "broken"
         self._deaf = False
         self._finishing = False
@@ -72,7 +71,7 @@ class WebSocket:
         """
         until_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
-            if (self._closing or self._clean) and not (self._clean and self._frames):
+            if (self._closing or self._framing.is_over) and not (self._framing.is_over and self._frames):
                 raise Gone(clean=True, how=self._how)
             if self._frames:
                 return self._frames.popleft()
@@ -133,7 +132,7 @@ class WebSocket:
         try:
             if self._deaf:
                 self._sock.shutdown(socket.SHUT_WR)
-            while not self._clean and time.monotonic() < until_s:
+            while not self._framing.is_over and time.monotonic() < until_s:
                 data = self._read(until_s - time.monotonic())
                 if data is not None and not self._deaf:
                     self._take_last(data)
@@ -160,7 +159,7 @@ class WebSocket:
         """Returns how the stream ended; if the peer did not read, that was its own doing."""
         if self._outbox.failed and self._outbox.held_up and not self._closing:
             return Gone(clean=True, how=closing.SLOW_READER.slug)
-        return Gone(clean=self._clean or self._closing, how=self._how)
+        return Gone(clean=self._framing.is_over or self._closing, how=self._how)
 
     def _wake(self) -> None:
         """Interrupts the reader of a connection that has been closed; the hub calls this."""
@@ -206,7 +205,6 @@ class WebSocket:
         self._frames.append(Frame(text, received_s))
 
     def _on_close(self, said: CloseConnection) -> None:
-        self._clean = True
         if not self._closing:
             # it still reads: replies to its earlier turns, above all the end of the match, go before the close frame
             self._how, self._goodbye = "goodbye", self._framing.answer(said)

@@ -46,7 +46,7 @@ class Broken(Exception):
 
 
 class Framing:
-    """Of one connection. Messages may have up to `most_bytes`."""
+    """Of one connection. Messages may have up to `most_bytes`. `is_over`: the peer has sent its close frame."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
@@ -55,11 +55,11 @@ class Framing:
         self._parts: list[str] = []
         self._part_bytes = 0
         self._in_parts = False
-        self._over = False
+        self.is_over = False
 
     def whole(self, data: bytes) -> str | None:
         """Returns the text if the bytes are exactly one whole message, as turns nearly always are; else read them."""
-        if self._unread or self._in_parts or self._over:
+        if self._unread or self._in_parts or self.is_over:
             return None
         return self._text(whole_text(data, self._most_bytes))
 
@@ -68,7 +68,7 @@ class Framing:
 
         Raises Broken; then nothing more can be read.
         """
-        if self._over:
+        if self.is_over:
             return
         if not self._unread and not self._in_parts and whole_pong(data):
             yield PONG
@@ -93,7 +93,7 @@ class Framing:
     def _frames(self) -> Iterator[Said]:
         read = 0
         try:
-            while not self._over and (place := payload_at(self._unread, read)):
+            while not self.is_over and (place := payload_at(self._unread, read)):
                 begin, end = place
                 is_control = self._unread[read] & CONTROL
                 if not is_control and self._part_bytes + end - begin > self._most_bytes:
@@ -141,7 +141,7 @@ class Framing:
                 # this is how wsproto reports that the peer broke the protocol
                 raise Broken(Closing(event.code, closing.PROTOCOL_ERROR.slug, event.reason or ""))
             case CloseConnection():
-                self._over = True
+                self.is_over = True
                 yield event
 
     def _message(self, event: TextMessage | BytesMessage) -> Message | Part:
