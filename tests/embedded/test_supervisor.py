@@ -29,15 +29,14 @@ SLEEP = [sys.executable, "-S", "-c", "import time; time.sleep(600)"]
 FAIL = [sys.executable, "-S", "-c", "import sys; sys.exit('error: no luck today')"]
 # Pauses, so that it does not keep a processor busy
 TALK = [sys.executable, "-S", "-c", "import time\nwhile True: print('a long line' * 40, flush=True); time.sleep(0.001)"]
-# Writes its name on SIGTERM, so that the order shows
+# Writes its name on SIGTERM, so that the order shows. It waits for the signal itself: a handler whose signal comes just
+# before a sleep begins runs only when that is over
 NOTE = """
-import signal, sys, time
-def end(*_):
-    open(sys.argv[1], "a").write(sys.argv[2] + " ")
-    sys.exit()
-signal.signal(signal.SIGTERM, end)
+import signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 open(sys.argv[3], "w")
-time.sleep(600)
+signal.sigwait({signal.SIGTERM})
+open(sys.argv[1], "a").write(sys.argv[2] + " ")
 """
 
 
