@@ -17,20 +17,21 @@ from battlebot.embedded.process import Child, Program
 from battlebot.embedded.supervisor import Supervisor
 from battlebot.errors import EmbeddedError
 
+# This one and NOTE wait for the signal itself: a handler whose signal comes just before a sleep begins runs only after that
 DEAF = [
     sys.executable,
+    "-S",
     "-c",
-    "import signal, time\n"
-    "signal.signal(signal.SIGTERM, lambda *_: print('told', flush=True))\n"
+    "import signal\n"
+    "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})\n"
     "print('ready', flush=True)\n"
-    "while True: time.sleep(60)",
+    "while signal.sigwait({signal.SIGTERM}): print('told', flush=True)",
 ]
 SLEEP = [sys.executable, "-S", "-c", "import time; time.sleep(600)"]
 FAIL = [sys.executable, "-S", "-c", "import sys; sys.exit('error: no luck today')"]
 # Pauses, so that it does not keep a processor busy
 TALK = [sys.executable, "-S", "-c", "import time\nwhile True: print('a long line' * 40, flush=True); time.sleep(0.001)"]
-# Writes its name on SIGTERM, so that the order shows. It waits for the signal itself: a handler whose signal comes just
-# before a sleep begins runs only when that is over
+# Writes its name on SIGTERM, so that the order shows
 NOTE = """
 import signal, sys
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
