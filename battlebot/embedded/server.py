@@ -34,6 +34,8 @@ log = structlog.get_logger()
 
 TCP_PORT_BY = "BATTLEBOT_TCP_PORT; 0: no TCP door"
 
+_WAIT_S = 1.0
+
 Prepare = Callable[[Settings], None]
 
 
@@ -51,7 +53,8 @@ class Server:
 
     def wait(self) -> None:
         """Wait for ever. Raises KeyboardInterrupt on a signal, EmbeddedError if a part keeps dying."""
-        while not self.supervisor.wait(3600.0):
+        # A signal that comes just before a wait begins is heard at its end
+        while not self.supervisor.wait(_WAIT_S):
             pass
 
 

@@ -17,7 +17,7 @@ from battlebot.embedded.process import Child, Program
 from battlebot.embedded.supervisor import Supervisor
 from battlebot.errors import EmbeddedError
 
-# This one and NOTE wait for the signal itself: a handler whose signal comes just before a sleep begins runs only after that
+# This one and NOTE wait for the signal itself: a handler runs only after a sleep that begins just after the signal
 DEAF = [
     sys.executable,
     "-S",
