@@ -109,6 +109,12 @@ class Orphaned(msgspec.Struct, frozen=True):
     how: str | None = None
 
 
+class Stranded(msgspec.Struct, frozen=True):
+    """A node of the bot's door has died while its seat was empty: the bot may have come back to that one."""
+
+    bot: str
+
+
 class Outage(msgspec.Struct, frozen=True):
     """From `since_s` to `until_s` (epoch) the server could not let these bots in (None: any).
 
@@ -144,4 +150,6 @@ class Voided(msgspec.Struct, frozen=True):
     sentence: str
 
 
-Event = Turned | TimedOut | GaveUp | Reconfigured | Joined | Left | Orphaned | Outage | Overdue | Failed | Voided
+Event = (
+    Turned | TimedOut | GaveUp | Reconfigured | Joined | Left | Orphaned | Stranded | Outage | Overdue | Failed | Voided
+)

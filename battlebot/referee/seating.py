@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from battlebot.referee.advance import Step
-from battlebot.referee.events import NODE_DEAD, Joined, Left, Orphaned, Outage
+from battlebot.referee.events import NODE_DEAD, Joined, Left, Orphaned, Outage, Stranded
 from battlebot.referee.match import Fault, Limits, Match, Seat
 from battlebot.referee.telling import told
 from battlebot.rules.contract import Game
@@ -68,6 +68,18 @@ def orphaned(game: Game, match: Match, event: Orphaned, now_s: float) -> Step:
     seat = _emptied(game, match, seat, Fault.SERVER, event.how, match.limits.node_grace_s, now_s)
     match = with_seat(match, replace(seat, stopped=True))
     return Step(replace(match, wary=True) if event.how == NODE_DEAD else match)
+
+
+def stranded(game: Game, match: Match, event: Stranded, now_s: float) -> Step:
+    """Treats a seat that the network emptied as if the server had: once, with a whole grace from now; its clock stops.
+
+    A bot that closed its connection by itself is not spared.
+    """
+    seat = match.seat_of(event.bot)
+    if seat is None or seat.place is not None or seat.emptied_by is not Fault.NETWORK:
+        return Step(match)
+    back_by_s = None if seat.back_by_s is None else max(seat.back_by_s, now_s + match.limits.node_grace_s)
+    return Step(with_seat(match, replace(seat, emptied_by=Fault.SERVER, back_by_s=back_by_s, stopped=True)))
 
 
 def outage(game: Game, match: Match, event: Outage, now_s: float) -> Step:

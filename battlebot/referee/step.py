@@ -23,13 +23,14 @@ from battlebot.referee.events import (
     Outage,
     Overdue,
     Reconfigured,
+    Stranded,
     TimedOut,
     Turned,
     Voided,
 )
 from battlebot.referee.match import Fault, Match, Reason, Verdict
 from battlebot.referee.outcome import ended, lost
-from battlebot.referee.seating import joined, left, orphaned, outage
+from battlebot.referee.seating import joined, left, orphaned, outage, stranded
 from battlebot.referee.telling import update_for
 from battlebot.referee.turning import gave_up, timed_out, turned
 from battlebot.rules.contract import RAISED, Game
@@ -141,6 +142,7 @@ ANSWERS: Mapping[type, Callable[[Game, Match, Any, float], Step]] = {
     Joined: joined,
     Left: left,
     Orphaned: orphaned,
+    Stranded: stranded,
     Outage: outage,
     Overdue: _overdue,
     Failed: _failed,

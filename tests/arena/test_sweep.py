@@ -180,6 +180,7 @@ def test_nobody_is_missed_whose_door_was_not_seen_open_at_the_end_of_its_time(
     if not is_missed:
         assert found.seats[0] == match.seats[0], "nor does its time move: the heartbeat may only be late"
         for second, is_over in enumerate([False, False, True]):
+            heartbeats.send("n1", now_s + second, first=False, ago_s=math.inf)
             heartbeats.send("n2", now_s + second, first=False)
             swept(client, store, registry, now_s + second)
             assert (store.load(match.id).verdict is not None) is is_over, "it may be on its way in"
@@ -357,13 +358,53 @@ def test_a_sweep_that_stalls_misses_nobody_whose_time_ended_meanwhile(
     left_s = began_s + 1.0 - match.limits.turn_timeout_s
     match = Conductor(registry, store, now_s=lambda: left_s).conduct(match, Left("ada", "n1/1.1", False)).match
     for seconds in range(30, -1, -1):
-        heartbeats.send("n2", began_s - seconds, first=False)
-    heartbeats.send("dead", began_s - 30, first=False)
+        for node in ("n2", "n3.tcp"):
+            heartbeats.send(node, began_s - seconds, first=False)
+    heartbeats.send("dead.tcp", began_s - 30, first=False)
     for seconds in IN_TIME:
         Steadiness(client, 1.0).note(began_s - seconds)
     Sweeper(client, Conductor(registry, store, now_s=lambda: began_s + stalled_s), Stalling(client), 5.0, 1.0).sweep()
     assert stalled_s > 0
     assert store.load(match.id) == match
+
+
+@pytest.mark.parametrize(
+    ("left", "silent", "outage", "is_stranded"),
+    [
+        (Left("ada", "n1/1.1", False), "n3", False, True),
+        (Left("ada", "n1/1.1", True), "n3", False, False),
+        (Left("ada", "n1/1.1", False), "n3.tcp", False, False),
+        (Left("ada", "n1/1.1", False), "n3", True, False),
+    ],
+    ids=["broken", "left by itself", "a node of another door", "no other node lived"],
+)
+def test_who_may_have_come_to_a_node_that_hung_has_the_whole_grace(
+    sweeper: Sweeper,
+    begun: Callable[..., Match],
+    store: MatchStore,
+    registry: Registry,
+    client: redis.Redis,
+    left: Left,
+    silent: str,
+    outage: bool,
+    is_stranded: bool,
+) -> None:
+    """The balancer does not know that it hangs, and sends bots there until it is found dead."""
+    now_s, heartbeats = time.time(), Heartbeats(client)
+    match = begun("numberwang", now_s=now_s - 60)
+    match = Conductor(registry, store, now_s=lambda: now_s - 4).conduct(match, left).match
+    heartbeats.send(silent, now_s - 20, first=False)
+    for seconds in range(10 if outage else 20, -1, -1):
+        for node in ("n1", "n2", "n4.tcp"):
+            heartbeats.send(node, now_s - seconds, first=outage and seconds == 10)
+    sweeper.sweep()
+    assert client.zscore(keys.NODES, silent) is None
+    seat = store.load(match.id).seats[0]
+    assert (seat != match.seats[0]) is is_stranded
+    if is_stranded:
+        assert seat.back_by_s is not None
+        assert (seat.emptied_by.value, seat.stopped) == ("server", True)
+        assert seat.back_by_s >= now_s + match.limits.node_grace_s
 
 
 def test_who_is_taken_for_dead_is_told_so(

@@ -90,3 +90,22 @@ def test_a_bot_that_stays_away_is_missed_though_a_node_stands_still(parts: Clust
     with standing_still(sleeper.child.pid):
         mover.reset()
         assert other.final()["state"]["reason"] == "disconnect"
+
+
+def test_a_bot_that_comes_back_to_a_node_that_is_taken_for_dead_has_the_whole_grace(parts: Cluster) -> None:
+    """It waits there, for longer than it may stay away, until the node goes on."""
+    lasting, sleeper = parts.web(**PLAY), parts.web(**PLAY)
+    parts.worker(**PLAY)
+    parts.beat(**PLAY)
+    meet = Switchboard(lasting)
+    wait_for(lambda: lasting.request("/readyz")[0] == 200, "a ready server")
+    mover, other = meet.sit()
+    with ThreadPoolExecutor() as pool:
+        with standing_still(sleeper.child.pid):
+            mover.reset()
+            coming = pool.submit(meet.login, mover.auth, web=sleeper)
+            wait_for(lambda: "match.stranded" in parts.logs(), "the node to be taken for dead")
+            assert not coming.done()
+        back = coming.result()
+    assert back.update()["match"]["id"] == mover.first["match"]["id"]
+    assert play_out(back, other)["reason"] == "complete"

@@ -21,6 +21,8 @@ AWAY_S = 5.0  # in which the door was not known to be open; nodes send a heartbe
 # The next heartbeat is due after one second, and its news of the door may be half a second old: if there is none for
 # longer, the door may have been shut. Before the first heartbeat of a node it was: all before it have gone.
 GAP_S = 1.75
+# A silent node is found dead by then, unless nobody sweeps, or BATTLEBOT_NODE_TIMEOUT is longer
+SILENT_S = 15.0
 LIVES_S = 2.0  # how long a node counts as alive after a heartbeat; the next is due after one second
 SHUT_S = 86_400.0  # a door that opens no more, because nobody starts a node for it, is not waited for
 MOST_OUTAGES = 10  # that are remembered, the latest; an empty seat is looked at before there are more
@@ -115,14 +117,14 @@ class Heartbeats:
         """Returns what heartbeats up to `now_s` show of a door; `asker` is the node that asks, "" for a worker.
 
         If nodes of the door have not lived all through an outage that lasts, nobody could come in: it counts like one
-        that is over. A node that was silent for `AWAY_S` is gone. That the asker lives need not be heard: it waits by
+        that is over. A node that was silent for `SILENT_S` is gone. That the asker lives need not be heard: it waits by
         itself if it was late.
         """
         with redis_errors():
             pipeline = self._client.pipeline(transaction=True)
             pipeline.lrange(keys.outages(door), 0, -1)
             pipeline.hmget(keys.door(door), "opened", "since", "shut", "reopened", "silent", "heard")
-            pipeline.zrangebyscore(keys.NODES, int((now_s - AWAY_S) * 1000), "+inf", withscores=True)
+            pipeline.zrangebyscore(keys.NODES, int((now_s - SILENT_S) * 1000), "+inf", withscores=True)
             rows, (opened_ms, *moments_ms), beats = pipeline.execute()
         since_s, shut_s, reopened_s, silent_s, heard_s = (int(moment_ms or 0) / 1000 for moment_ms in moments_ms)
         found = [
