@@ -131,7 +131,7 @@ def can_be_taken(data: Any) -> bool:
 class _Guarded:
     """A mixin for both servers: asks the counter about each connection first, and ignores unknown events.
 
-    Ends a session whose client sends what cannot be taken.
+    Ends a session whose client sends what cannot be taken, or is no packet.
 
     Instead of one that is nested too deeply it triggers `TOO_DEEP`: its sender must not wait for an answer for ever.
     """
@@ -158,6 +158,9 @@ class _Guarded:
         except RecursionError:
             # it could not even be decoded
             super()._handle_event(sid, NAMESPACE, None, [TOO_DEEP])  # type: ignore[misc]
+        except (ValueError, LookupError):
+            # it is no packet; the packages would log each, and go on
+            self.eio.disconnect(sid)
 
     def _handle_event(self, sid: str, namespace: str | None, id: Any, data: Any) -> None:
         # the packages would let a client trigger `connect` and `disconnect` by sending events of these names

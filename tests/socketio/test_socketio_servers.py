@@ -7,7 +7,7 @@ import json
 
 import pytest
 import requests
-from cluster import LIMIT_S, Web
+from cluster import LIMIT_S, Cluster, Web
 
 from battlebot.transports.socketio_servers import LONGEST_ID, can_be_taken
 
@@ -86,6 +86,15 @@ def test_what_cannot_be_taken_ends_the_session(poller: Poller, packet: str) -> N
     poller.say(packet)
     assert poller.say(f"42{EVENT}") == 400
     assert "ERROR" not in poller.hear()
+
+
+@pytest.mark.parametrize("packet", ["4x", "42nonsense", "42[", "4²", "49"])
+def test_what_is_no_packet_ends_the_session_and_is_not_logged(poller: Poller, parts: Cluster, packet: str) -> None:
+    """Sixteen in a request would make more of the log than of the line."""
+    before = parts.logs().count("handler error")
+    poller.say(packet)
+    assert poller.say(f"42{EVENT}") == 400
+    assert parts.logs().count("handler error") == before
 
 
 def test_who_connects_again_over_its_connection_gets_no_new_allowance(poller: Poller) -> None:
