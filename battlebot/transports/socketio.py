@@ -31,6 +31,7 @@ from battlebot.wire.addresses import household
 GAME = "battlecube"
 MOST_WATCHED = 16  # games that one viewer may follow at a time
 EVENTS_PER_S = 5.0  # that a viewer may send
+RATE = "battlebot.rate"  # key in the environment of the request that opened a connection
 AGAIN_S = 1.0  # between two looks whether a game that was put off may begin
 
 log = structlog.get_logger()
@@ -115,8 +116,10 @@ class SocketIoDoor:
             if not self._held[address]:
                 del self._held[address]
 
-    def _connect(self, server: Any, sid: str, environ: Mapping[str, Any], *_: Any) -> bool:
-        self._sessions[id(server), sid] = Session(server, sid, _address_of(environ), Rate(EVENTS_PER_S))
+    def _connect(self, server: Any, sid: str, environ: dict[str, Any], *_: Any) -> bool:
+        # a client may disconnect and connect again over the same connection
+        rate = environ.setdefault(RATE, Rate(EVENTS_PER_S))
+        self._sessions[id(server), sid] = Session(server, sid, _address_of(environ), rate)
         log.info("socketio.session", eio=OLD if server is self.servers[OLD] else NEW, sessions=len(self._sessions))
         return True
 

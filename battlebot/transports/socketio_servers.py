@@ -5,6 +5,7 @@ The changes to both keep clients from making them store, log or run more than th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
@@ -28,6 +29,10 @@ HIJACKED = "battlebot.hijacked"  # key in the environment: the socket is used up
 NAMESPACE = "/"
 TOO_DEEP = "too deep"  # instead of an event whose JSON is nested too deeply
 GOODBYE = "1"  # engine.io's packet that ends a session
+# the head of socket.io's packet: its kind, how many attachments follow, a namespace, an id
+HEAD = re.compile(r"(\d)(?:\d+-)?(?:/[^,]*,)?(\d*)")
+WITH_ATTACHMENTS = (5, 6)
+LONGEST_ID = 20  # digits
 PING_INTERVAL_S = 25
 PING_TIMEOUT_S = {OLD: 60, NEW: 20}
 
@@ -112,8 +117,21 @@ class EngineSocket:
         self._ws.close(closing.Closing(1000))
 
 
+def can_be_taken(data: Any) -> bool:
+    """Returns whether a message has what clients of this door send: neither anything binary nor a very long id.
+
+    The packages would keep any number of attachments, the old one for ever. It would read the longest id for a second.
+    """
+    if not isinstance(data, str):
+        return not isinstance(data, bytes)
+    head = HEAD.match(data)
+    return head is None or (int(head[1]) not in WITH_ATTACHMENTS and len(head[2]) <= LONGEST_ID)
+
+
 class _Guarded:
     """A mixin for both servers: asks the counter about each connection first, and ignores unknown events.
+
+    Ends a session whose client sends what cannot be taken, or is no packet.
 
     Instead of one that is nested too deeply it triggers `TOO_DEEP`: its sender must not wait for an answer for ever.
     """
@@ -121,6 +139,7 @@ class _Guarded:
     known: Collection[str]
     max_nesting: int
     counter: ConnectionCounter
+    eio: Any
 
     def _handle_eio_connect(self, sid: str, environ: Mapping[str, Any]) -> Any:
         # before anything is kept of it, and before it joins a namespace, which current clients may never do
@@ -131,11 +150,17 @@ class _Guarded:
         super()._handle_eio_disconnect(sid, *reason)  # type: ignore[misc]
 
     def _handle_eio_message(self, sid: str, data: Any) -> None:
+        if not can_be_taken(data):
+            self.eio.disconnect(sid)
+            return
         try:
             super()._handle_eio_message(sid, data)  # type: ignore[misc]
         except RecursionError:
             # it could not even be decoded
             super()._handle_event(sid, NAMESPACE, None, [TOO_DEEP])  # type: ignore[misc]
+        except (ValueError, LookupError):
+            # it is no packet; the packages would log each, and go on
+            self.eio.disconnect(sid)
 
     def _handle_event(self, sid: str, namespace: str | None, id: Any, data: Any) -> None:
         # the packages would let a client trigger `connect` and `disconnect` by sending events of these names
@@ -151,8 +176,10 @@ class _Old(_Guarded, OldServer):
         return OldBounded
 
     def _handle_connect(self, sid: str, namespace: str | None) -> Any:
-        # the package would keep any namespace that a client names
-        return super()._handle_connect(sid, namespace) if namespace in (None, NAMESPACE) else None
+        # the package would keep any namespace that a client names, and connect a viewer twice
+        if namespace not in (None, NAMESPACE) or self.manager.is_connected(sid, NAMESPACE):
+            return None
+        return super()._handle_connect(sid, namespace)
 
     def waiting(self, sid: str) -> tuple[Collection[Any], bool] | None:
         """Returns the packets that wait for the session, and whether it polls; None if it is over."""

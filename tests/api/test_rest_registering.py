@@ -206,3 +206,10 @@ def test_a_bot_without_a_url_has_nothing_to_be_changed(
     headers = {"Authorization": f"Bearer {bot['pass_hash']}"}
     answer = client.patch("/bots/numberwang/x", json=body, headers=headers)
     assert (answer.status_code, answer.json["code"], answer.json["field"]) == (400, "refused", field)
+
+
+def test_what_an_owner_is_told_of_its_bot_is_kept_by_no_cache(client: FlaskClient) -> None:
+    """Nor by that of a browser: the bot's url is told to nobody else."""
+    bot = client.post("/bots/numberwang", json={"bot_id": "x"}).json
+    answer = client.get("/bots/numberwang/x", headers={"Authorization": f"Bearer {bot['pass_hash']}"})
+    assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store")

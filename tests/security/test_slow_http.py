@@ -149,6 +149,16 @@ def test_what_is_no_http_is_refused_and_hung_up_on(web: Web, kind: str) -> None:
         assert b"200 OK" not in raw._data
 
 
+@pytest.mark.parametrize("path", ["/", "/web/numberwang", "/docs/bots", "/assets/x", "/games/numberwang", "/healthz"])
+@pytest.mark.parametrize("host", ["x" * 64, "a..b", f"xn--{'a' * 60}:80"])
+def test_a_host_that_cannot_be_is_refused(web: Web, host: str, path: str) -> None:
+    """Also on the paths of pages: no page can be made for it, not even that of the error."""
+    with Raw(web.address) as raw:
+        raw.send(f"GET {path} HTTP/1.1", f"Host: {host}")
+        answer = raw.answer()
+        assert (answer.status, answer.code) == (400, "bad-request")
+
+
 def test_nobody_may_set_what_only_a_server_sets(web: Web) -> None:
     """Headers by which some proxies tell where a request belongs are nobody's here."""
     for header in ("SCRIPT_NAME: /x", "PATH_INFO: /x", "X-Forwarded-Proto: https", "Remote_Addr: 203.0.113.7"):

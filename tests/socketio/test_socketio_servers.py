@@ -1,0 +1,108 @@
+"""What the packages would keep, compute or allow for a client that means harm: by polling, packet by packet."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+import requests
+from cluster import LIMIT_S, Cluster, Web
+
+from battlebot.transports.socketio_servers import LONGEST_ID, can_be_taken
+
+ATTACHED = '["NEW_GAME",{"_placeholder":true,"num":0}]'
+BINARY = base64.b64encode(b"x" * 1000).decode()
+EVENT = '["WATCH_GAME",{"id":"none"}]'
+
+
+class Poller:
+    """A session of either generation that polls, connected to the namespace."""
+
+    def __init__(self, web: Web, eio: str) -> None:
+        self.eio = eio
+        self.url = f"{web.url}/socket.io/?EIO={eio}&transport=polling&b64=1"
+        opened = requests.get(self.url, timeout=LIMIT_S).text
+        sid = json.loads(opened[opened.index("{") : opened.index("}") + 1])["sid"]
+        self.url += f"&sid={sid}"
+        if eio == "4":
+            self.say("40")
+            self.hear()
+
+    def say(self, *packets: str) -> int:
+        """Sends packets of engine.io in one request; returns its status."""
+        body = "\x1e".join(packets) if self.eio == "4" else "".join(f"{len(one)}:{one}" for one in packets)
+        return requests.post(self.url, data=body.encode(), timeout=LIMIT_S).status_code
+
+    def hear(self) -> str:
+        """Returns what waits for the session, or what says that it is over."""
+        return requests.get(self.url, timeout=LIMIT_S).text
+
+
+@pytest.fixture(params=["3", "4"])
+def poller(nodes: tuple[Web, Web], request: pytest.FixtureRequest) -> Poller:
+    """A session of either generation."""
+    return Poller(nodes[0], request.param)
+
+
+@pytest.mark.parametrize(
+    ("data", "can"),
+    [
+        (f"2{EVENT}", True),
+        (f"20{EVENT}", True),
+        (f"2{'9' * LONGEST_ID}{EVENT}", True),
+        (f"2{'9' * LONGEST_ID}0{EVENT}", False),
+        ("2" + "9" * 60_000, False),
+        ("23-" + "9" * 60_000, False),
+        ("2/a," + "9" * 60_000, False),
+        ("23-/[," + "9" * 60_000, False),
+        ("3" + "9" * 60_000, False),
+        ("2" + "٣" * 60_000, False),
+        ('2["99999999999999999999999"]', True),
+        ("0/?token=99999999999999999999999,", True),
+        ('0{"token":1}', True),
+        (f"51-{ATTACHED}", False),
+        (f"5{ATTACHED}", False),
+        (f"٥1-{ATTACHED}", False),
+        (f"61-0{ATTACHED}", False),
+        (b"x", False),
+        (b"", False),
+        ("", True),
+        ("x", True),
+        ({}, True),
+        (None, True),
+    ],
+)
+def test_nothing_binary_and_no_long_id_can_be_taken(data: object, can: bool) -> None:
+    """Digits are those that Python reads as digits; in an event's arguments, or in a token, they are no id."""
+    assert can_be_taken(data) is can
+
+
+@pytest.mark.parametrize("packet", [f"4510000-{ATTACHED}", f"b4{BINARY}", f"b{BINARY}", "42" + "9" * 60_000])
+def test_what_cannot_be_taken_ends_the_session(poller: Poller, packet: str) -> None:
+    """Whatever it says afterwards, nothing is kept of it."""
+    if packet.startswith("b") and (packet[1] == "4") != (poller.eio == "3"):
+        pytest.skip("The other generation's form.")
+    poller.say(packet)
+    assert poller.say(f"42{EVENT}") == 400
+    assert "ERROR" not in poller.hear()
+
+
+@pytest.mark.parametrize("packet", ["4x", "42nonsense", "42[", "4²", "49"])
+def test_what_is_no_packet_ends_the_session_and_is_not_logged(poller: Poller, parts: Cluster, packet: str) -> None:
+    """Sixteen in a request would make more of the log than of the line."""
+    before = parts.logs().count("handler error")
+    poller.say(packet)
+    assert poller.say(f"42{EVENT}") == 400
+    assert parts.logs().count("handler error") == before
+
+
+def test_who_connects_again_over_its_connection_gets_no_new_allowance(poller: Poller) -> None:
+    """With a goodbye to the namespace or without: the events of both viewers are counted together."""
+    again = [["40"] * 5, ["41", "40"] * 2]
+    told = ""
+    for packets in again:
+        poller.say(*packets, *[f"42{EVENT}"] * 10)
+        told += poller.hear()
+    assert 10 <= told.count("unknown-match") < 15
+    assert told.count("TOO_MANY_EVENTS") > 5
