@@ -237,6 +237,10 @@ def _sockets(settings: Settings) -> Callable[..., EngineSocket]:
 
 def _bound(handle: Handler, server: Any) -> Callable[..., bool | None]:
     def call(sid: str, *arguments: Any) -> bool | None:
-        return handle(server, sid, *arguments)
+        try:
+            return handle(server, sid, *arguments)
+        except (ValueError, LookupError) as error:
+            # the packages raise these for what is no packet, which is not our fault, and not logged
+            raise RuntimeError("the handler of an event failed") from error
 
     return call

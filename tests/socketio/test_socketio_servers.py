@@ -9,7 +9,8 @@ import pytest
 import requests
 from cluster import LIMIT_S, Cluster, Web
 
-from battlebot.transports.socketio_servers import LONGEST_ID, can_be_taken
+from battlebot.config import Settings
+from battlebot.transports.socketio_servers import LONGEST_ID, can_be_taken, make_servers
 
 ATTACHED = '["NEW_GAME",{"_placeholder":true,"num":0}]'
 BINARY = base64.b64encode(b"x" * 1000).decode()
@@ -106,3 +107,26 @@ def test_who_connects_again_over_its_connection_gets_no_new_allowance(poller: Po
         told += poller.hear()
     assert 10 <= told.count("unknown-match") < 15
     assert told.count("TOO_MANY_EVENTS") > 5
+
+
+class Everybody:
+    """A counter that lets everybody in."""
+
+    def admit(self, sid: str, environ: object) -> bool:
+        """Lets it in."""
+        return True
+
+    def release(self, sid: str) -> None:
+        """Counts nothing."""
+
+
+def test_an_error_of_ours_is_not_taken_for_a_packet_that_is_none(settings: Settings) -> None:
+    """It would end the session, and nobody would hear of it."""
+
+    def fail(*_: object) -> bool:
+        raise KeyError("ours")
+
+    for server in make_servers(settings, Everybody(), {}, {"connect": fail}).values():
+        server.environ["s"] = {}
+        with pytest.raises(RuntimeError, match="failed"):
+            server._trigger_event("connect", "/", "s", {}, {})
