@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 _MOST_CHARACTERS = 300
 _WORDS_OF_ERRORS = ("error", "fatal", "failed", "can't")
-_MONGODS_LAST = ("Fatal assertion", "Writing fatal message")  # after an error that says what it dies of
+# after an error that says what it dies of: that it does, and advice
+_MONGODS_LAST = ("Fatal assertion", "Writing fatal message", "aborting after", "Please read the documentation")
+_NOT_WHY = (0, -31804)  # codes of WiredTiger's: a remark, and a panic, which follows from an error
 # its process, the time, the severity: it knows no higher one, and also advises by it at its start ("WARNING ...")
 _VALKEYS_WARNING = re.compile(r"\d+:[A-Z] [\w :.]+ # (?!WARNING)")
 
@@ -47,11 +49,14 @@ def _of_ours(event: dict[str, Any]) -> _Words:
 
 def _of_mongod(event: dict[str, Any]) -> _Words:
     """Reads a message, its severity `s` and its attributes; an error of WiredTiger's has its message there."""
-    about = event.get("attr", {})
-    detail = about["message"]["msg"] if "verbose_level" in about.get("message", ()) else about.get("error", "")
-    text = f"{event['msg']} {detail}".strip()
-    is_last = "aborting after" in text or text in _MONGODS_LAST
-    return _Words(text, is_error=event["s"] in ("E", "F") and not is_last)
+    said, about, is_error = event["msg"], event.get("attr", {}), event["s"] in ("E", "F")
+    if "verbose_level" in about.get("message", ()):
+        words = about["message"]
+        text = ": ".join(filter(None, (f"{said} {words['msg']}", words.get("error_str"))))
+        return _Words(text, is_error=is_error and about["error"] not in _NOT_WHY)
+    error = about.get("error", about.get("reason", ""))
+    detail = error["errmsg"] if isinstance(error, dict) else error
+    return _Words(f"{said} {detail}".strip(), is_error=is_error and not any(last in said for last in _MONGODS_LAST))
 
 
 def _of_text(line: str) -> _Words:
