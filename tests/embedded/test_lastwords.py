@@ -24,6 +24,19 @@ def test_the_last_words_of_a_part_of_ours_are_what_ended_it(tmp_path: Path) -> N
     assert child.last_words() == f": OSError: no luck (see {log})"
 
 
+def test_the_last_words_of_a_web_node_are_those_of_its_worker_process(tmp_path: Path) -> None:
+    """Not that it has ended by them, which gunicorn says after that, as an error too; all it says has `error` in it."""
+    log = tmp_path / "web.log"
+    child = Child(Program(name="web", command=SLEEP, log=log))
+    why = {"event": "Exception in worker process", "level": "error", "exception": "  Traceback\n  ImportError: no luck"}
+    said = [("info", "Worker exiting (pid: 7)"), ("error", "Worker (pid:7) exited with code 3.")]
+    said += [("error", "Shutting down: Master"), ("error", "Reason: Worker failed to boot.")]
+    after = [{"event": event, "logger": "gunicorn.error", "level": level} for level, event in said]
+    log.write_text("".join(json.dumps(event) + "\n" for event in (why, *after)))
+    child.kill()
+    assert child.last_words() == f": ImportError: no luck (see {log})"
+
+
 # what mongod writes as it dies: severity, message, attributes
 DIES = [
     ("F", "Fatal assertion", {"msgid": 50853}),
