@@ -47,8 +47,8 @@ def running_stores(settings: Settings) -> Settings:
 
     Raises EmbeddedError if no server runs there, or it has not both stores and the address of the other is not given.
     """
-    from battlebot.embedded.mongod import mongod_uri
-    from battlebot.embedded.valkey import valkey_url
+    from battlebot.embedded.mongod import mongod_socket, mongod_uri
+    from battlebot.embedded.valkey import valkey_socket, valkey_url
 
     if settings.redis_url and settings.mongodb_uri:
         return settings
@@ -57,11 +57,15 @@ def running_stores(settings: Settings) -> Settings:
     sockets = _sockets_of_server(data) if was_used else None
     if sockets is None:
         raise EmbeddedError(f"No Battlebot runs over {data}: start it, or set REDIS_URL and MONGODB_URI.")
-    needed = [(settings.redis_url, "valkey", "REDIS_URL"), (settings.mongodb_uri, "mongod", "MONGODB_URI")]
-    if missing := [variable for url, name, variable in needed if not url and not _was_kept(data / name)]:
+    needed = [
+        (settings.redis_url, valkey_socket(sockets), "REDIS_URL"),
+        (settings.mongodb_uri, mongod_socket(sockets), "MONGODB_URI"),
+    ]
+    # the folder may hold what stores of its own kept before the server was given others
+    if missing := [variable for url, own, variable in needed if not url and not own.exists()]:
         raise EmbeddedError(
             f"The Battlebot that runs over {data} has stores elsewhere: set {' and '.join(missing)}."
-            " If it is starting for the first time, try again."
+            " If it is just starting, try again."
         )
     return replace(
         settings,

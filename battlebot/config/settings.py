@@ -123,8 +123,9 @@ class Settings:
         0.1,
         600,
     )
+    # a heartbeat comes each second, and for two seconds after one a node acts as one that lives
     node_timeout_s: float = _setting(
-        5.0, "BATTLEBOT_NODE_TIMEOUT", "Seconds without a heartbeat after which a node counts as dead.", 1, 60
+        5.0, "BATTLEBOT_NODE_TIMEOUT", "Seconds without a heartbeat after which a node counts as dead.", 2, 60
     )
     close_timeout_s: float = _setting(
         2.0, "BATTLEBOT_CLOSE_TIMEOUT", "Seconds to send the last messages before a socket is cut.", 0.1, 30

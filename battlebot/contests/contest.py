@@ -77,6 +77,13 @@ class Contest:
         """The list of entrants; empty for an open contest."""
         return self.entrants if isinstance(self.entrants, list) else ()
 
+    def over(self, now: datetime) -> Literal["for-now", "for-good"] | None:
+        """Whether it is over: `for-now` if a match that is taken back would have it go on; None if it is not."""
+        if self.state not in OVER:
+            return None
+        goes_on = self.state == "finished" and (self.ends_at is None or self.ends_at > now)
+        return "for-now" if goes_on else "for-good"
+
     def bots(self, came: Collection[str]) -> Collection[str]:
         """The bots that are in it, withdrawn or not: those on its list or, in an open contest, `came`."""
         return came if self.is_open else self.listed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import signal
@@ -70,7 +71,14 @@ def _end_beat_once(**_: Any) -> None:
 def _end(ends: Any, *signalled: Any) -> None:
     for signum in _ENDS:
         signal.signal(signum, lambda *_: os._exit(0))
+    atexit.register(_ignore_ends)
     ends(*signalled)
+
+
+def _ignore_ends() -> None:
+    """Python's last steps put the system's handlers, which end a process by the signal, in place of ours."""
+    for signum in _ENDS:
+        signal.signal(signum, signal.SIG_IGN)
 
 
 # at SIGHUP Celery would start the worker anew, by a command that is not there

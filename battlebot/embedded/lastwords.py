@@ -12,7 +12,10 @@ from typing import Any, NamedTuple
 
 _MOST_CHARACTERS = 300
 _WORDS_OF_ERRORS = ("error", "fatal", "failed", "can't")
-_MONGODS_LAST = ("Fatal assertion", "Writing fatal message")  # after an error that says what it dies of
+# after an error that says what it dies of: that it does, and advice
+_MONGODS_LAST = ("Fatal assertion", "Writing fatal message", "aborting after", "Please read the documentation")
+_GUNICORNS_LAST = ("exited with code", "Shutting down", "Reason: ")  # after the error of its worker process
+_NOT_WHY = (0, -31804)  # codes of WiredTiger's: a remark, and a panic, which follows from an error
 # its process, the time, the severity: it knows no higher one, and also advises by it at its start ("WARNING ...")
 _VALKEYS_WARNING = re.compile(r"\d+:[A-Z] [\w :.]+ # (?!WARNING)")
 
@@ -35,23 +38,29 @@ def most_telling(lines: Iterable[str]) -> str | None:
 def _words(line: str) -> _Words:
     try:
         event = json.loads(line)
-        return _of_ours(event) if "exception" in event else _of_mongod(event)
+        return _of_ours(line, event) if "event" in event else _of_mongod(event)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return _of_text(line)
 
 
-def _of_ours(event: dict[str, Any]) -> _Words:
-    # a traceback ends with what it is about
-    return _Words(event["exception"].rstrip().rpartition("\n")[2].strip(), is_error=True)
+def _of_ours(line: str, event: dict[str, Any]) -> _Words:
+    if "exception" in event:
+        # a traceback ends with what it is about
+        return _Words(event["exception"].rstrip().rpartition("\n")[2].strip(), is_error=True)
+    is_last = any(last in event["event"] for last in _GUNICORNS_LAST)
+    return _Words(line, is_error=event["level"] == "error" and not is_last)
 
 
 def _of_mongod(event: dict[str, Any]) -> _Words:
     """Reads a message, its severity `s` and its attributes; an error of WiredTiger's has its message there."""
-    about = event.get("attr", {})
-    detail = about["message"]["msg"] if "verbose_level" in about.get("message", ()) else about.get("error", "")
-    text = f"{event['msg']} {detail}".strip()
-    is_last = "aborting after" in text or text in _MONGODS_LAST
-    return _Words(text, is_error=event["s"] in ("E", "F") and not is_last)
+    said, about, is_error = event["msg"], event.get("attr", {}), event["s"] in ("E", "F")
+    if "verbose_level" in about.get("message", ()):
+        words = about["message"]
+        text = ": ".join(filter(None, (f"{said} {words['msg']}", words.get("error_str"))))
+        return _Words(text, is_error=is_error and about["error"] not in _NOT_WHY)
+    error = about.get("error", about.get("reason", ""))
+    detail = error["errmsg"] if isinstance(error, dict) else error
+    return _Words(f"{said} {detail}".strip(), is_error=is_error and not any(last in said for last in _MONGODS_LAST))
 
 
 def _of_text(line: str) -> _Words:

@@ -18,7 +18,7 @@ from battlebot.embedded.lastwords import most_telling
 from battlebot.errors import EmbeddedError
 
 _LOG_BYTES = 10_000_000
-_TAIL_BYTES = 16_384
+_TAIL_BYTES = 65_536  # mongod's last words are followed by 25,000 bytes of where in its code it dies
 
 _started: set[Child] = set()
 

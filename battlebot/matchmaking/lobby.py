@@ -36,14 +36,14 @@ LOOKED_AT = 5  # ticks between two looks at the contests in which players wait
 class ContestDoor(Protocol):
     """What the lobby needs of the contests."""
 
-    def enter(self, game: str, contest: str, bot: str, address: str) -> bool:
-        """Lets the bot into the contest; returns whether that is over. Raises ContestClosed, TooMany, Unavailable."""
+    def enter(self, game: str, contest: str, bot: str, address: str) -> str | None:
+        """Lets the bot into the contest; returns what `over` does. Raises ContestClosed, TooMany, Unavailable."""
 
-    def end(self, game: str, contest: str) -> None:
-        """Notes that the contest is over. Returns at once."""
+    def end(self, game: str, contest: str, how: str) -> None:
+        """Notes that the contest is over, `for-now` or `for-good`. Returns at once."""
 
-    def is_over(self, game: str, contest: str) -> bool:
-        """Returns at once whether the contest is over, as far as is known here."""
+    def over(self, game: str, contest: str) -> str | None:
+        """Returns at once how the contest is over, as far as is known here; None if it is not."""
 
 
 @dataclass
@@ -81,10 +81,10 @@ class Lobby:
             doubts=self._doubts,
         )
 
-    def admit(self, login: Login, address: str) -> bool:
+    def admit(self, login: Login, address: str) -> str | None:
         """Checks that the bot, connected from `address`, may wait where it wants to.
 
-        Returns whether that is a contest that is over.
+        Returns how that is over, if it is a contest that is: `for-now` or `for-good`.
         A bot with a seat in a live match of its contest may come back to it while the contest cannot be looked up.
         Raises UnknownGame if its game has been removed, ContestClosed, TooMany if it would open one contest too many,
         Unavailable.
@@ -92,14 +92,14 @@ class Lobby:
         if login.game not in self.registry:
             raise UnknownGame(f"There is no game {login.game!r} here any more.")
         if login.contest is None:
-            return False
+            return None
         try:
             return self.contests.enter(login.game, login.contest, login.bot_id, address)
         except Unavailable:
             if not has_seat(self.store, login.bot_id, login.game, login.contest):
                 raise
             log.info("contest.entered_by_seat", game=login.game, contest=login.contest, bot=login.bot_id)
-            return False
+            return None
 
     def enter(self, player: Player, may_take: bool = True) -> None:
         """Gives the player an empty seat of its own back or a match, or has it wait.
@@ -124,9 +124,9 @@ class Lobby:
         if login.resume is not None and not player.finished_matches and self._resumes(player, login.resume):
             return
         again = bool(player.finished_matches)
-        if again and login.contest is not None and self.contests.is_over(login.game, login.contest):
-            # it ended while the player played in it; only protocol 2 keeps sessions
-            player.tell_over()
+        if again:
+            # it may have ended while the player played in it; only protocol 2 keeps sessions
+            self._tell_if_over(player)
         # a kept connection is not broken
         self._search.wait(player, look_for_seats=True, may_take=may_take, hold=not again)
 
@@ -220,20 +220,23 @@ class Lobby:
         """Has the player at `place` wait on: another node took its ticket along and needs no match. Returns at once."""
         in_background(self._search.freed, place)
 
-    def on_over(self, game: str, contest: str) -> None:
+    def on_over(self, game: str, contest: str, how: str) -> None:
         """Tells the players who wait in the contest, or come to it, that it is over."""
-        self.contests.end(game, contest)
+        self.contests.end(game, contest, how)
         for waiter in self._waiters.in_queue(keys.queue_name(game, contest)):
-            waiter.player.tell_over()
+            waiter.player.tell_over(how)
 
     def _tell_who_missed_it(self) -> None:
         """Like `on_over`, in all contests: who ends one may be killed, or find Redis away, before it posts letters."""
         for waiter in self._waiters.everybody():
-            player, login = waiter.player, waiter.player.login
-            if login.protocol < 2 or login.contest is None or player.knows_over:
-                continue
-            if self.contests.is_over(login.game, login.contest):
-                player.tell_over()
+            if waiter.player.login.protocol >= 2 and not waiter.player.knows_over:
+                self._tell_if_over(waiter.player)
+
+    def _tell_if_over(self, player: Player) -> None:
+        login = player.login
+        how = None if login.contest is None else self.contests.over(login.game, login.contest)
+        if how is not None:
+            player.tell_over(how)
 
     def _say_again(self, name: str, waiters: list[Waiter]) -> None:
         # earlier chunks took time: a player given a match meanwhile may already wait at another place

@@ -69,8 +69,14 @@ def mongo_errors() -> Iterator[None]:
         passing = isinstance(error, ConnectionFailure | CursorNotFound) or error.timeout
         passing |= isinstance(error, OperationFailure) and error.code in PASSING_CODES
         if passing or any(error.has_error_label(label) for label in PASSING_LABELS):
-            raise Unavailable(f"MongoDB does not answer now ({type(error).__name__}).") from error
+            raise Unavailable(f"MongoDB does not answer now ({_kind(error)}).") from error
         raise
+
+
+def _kind(error: PyMongoError) -> str:
+    """The driver's name for the error. That of a query which it cuts off, as its monitor finds a hang, is private."""
+    name = type(error).__name__
+    return "it hangs" if name == "_OperationCancelled" else name
 
 
 def _refusal(error: PyMongoError) -> str | None:

@@ -12,10 +12,10 @@ from battlebot.wire.login import Login
 class WaitingRoom(Protocol):
     """Where players wait for a match."""
 
-    def admit(self, login: Login, address: str) -> bool:
+    def admit(self, login: Login, address: str) -> str | None:
         """Checks that the bot, connected from `address`, may wait where it wants to.
 
-        Returns whether that is a contest that is over.
+        Returns how that is over, if it is a contest that is: `for-now` or `for-good`.
         Raises UnknownGame if its game has been removed, ContestClosed, TooMany if it would open one contest too many,
         Unavailable.
         """

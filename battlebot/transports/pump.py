@@ -133,7 +133,7 @@ class Pump:
             knock, proves = self._look_up(frame, salt, connection.address)
             login = knock.login
             with self._turning_away(knock, epoch_of(received_s)):
-                is_over = self._lobby.admit(login, connection.address)
+                over = self._lobby.admit(login, connection.address)
         except UnknownGame as error:
             # for its matches it may be put back, or be at another node: no refusal, after which a bot would end
             log.warning("login.without_game", address=connection.address, error=str(error))
@@ -153,8 +153,8 @@ class Pump:
         connection.send(encode(authentication_ok(login)))
         channel = _GivingBack(connection, Rate(self._settings.max_messages_per_s))
         player = Player(let_in, channel, str(next(self._numbers)), self._terms, Traits(stays=login.keep))
-        if is_over:
-            player.tell_over()
+        if over is not None:
+            player.tell_over(over)
         log.info("login.accepted", bot=player.bot, game=login.game, contest=login.contest, protocol=login.protocol)
         return player, channel
 

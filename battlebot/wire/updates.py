@@ -8,6 +8,11 @@ import msgspec
 
 from battlebot.wire.jsontext import encode
 
+_STILL_BEGINS = {
+    "for-now": "only a match that is to be played again begins there",
+    "for-good": "no match begins there any more",
+}
+
 
 class Update(msgspec.Struct, frozen=True):
     """One update for one seat.
@@ -79,9 +84,9 @@ def notice(sentence: str, code: str) -> str:
     return encode({"notice": sentence, "code": code})
 
 
-def contest_over(contest: str) -> str:
-    """The notice for a bot that waits in a contest that is over."""
-    return notice(f"The contest {contest!r} is over: only a match that is to be played again begins there.", "over")
+def contest_over(contest: str, how: str) -> str:
+    """The notice for a bot that waits in a contest that is over, `for-now` or `for-good`."""
+    return notice(f"The contest {contest!r} is over: {_STILL_BEGINS[how]}.", "over")
 
 
 def complaint(sentence: str, code: str) -> str:

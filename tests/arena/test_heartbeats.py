@@ -7,7 +7,8 @@ import math
 import pytest
 import redis
 
-from battlebot.arena.live.heartbeats import MOST_OUTAGES, Heartbeats
+from battlebot.arena.live.heartbeats import LIVES_S, MOST_OUTAGES, Heartbeats
+from battlebot.config import Settings
 from battlebot.redisio import keys
 from battlebot.referee.events import Outage
 
@@ -180,3 +181,8 @@ def test_a_node_has_lived_until_its_last_heartbeat_or_lives(client: redis.Redis,
             mailbox.subscribe(keys.mailbox("n2"))
             assert mailbox.get_message(timeout=5.0) is not None
         assert Heartbeats(client).lived_until_s("n2", 1000.0) == until_s
+
+
+def test_no_setting_has_a_node_found_dead_while_it_counts_as_alive() -> None:
+    """Live ones would be found dead between two heartbeats, and put their players into queues nevertheless."""
+    assert Settings.__dataclass_fields__["node_timeout_s"].metadata["low"] >= LIVES_S

@@ -11,7 +11,9 @@ import pytest
 from battlebot.cli.database import open_storage, running_stores
 from battlebot.config import Settings
 from battlebot.embedded.folder import DataFolder
+from battlebot.embedded.mongod import mongod_socket
 from battlebot.embedded.stores import embedded_stores
+from battlebot.embedded.valkey import valkey_socket
 from battlebot.errors import EmbeddedError
 from battlebot.storage import Storage
 
@@ -81,12 +83,18 @@ def test_a_folder_of_a_server_with_stores_elsewhere_is_no_database(runs: bool, t
         folder.close()
 
 
-def test_a_running_server_whose_mongod_is_elsewhere_now_is_not_to_be_stopped(tmp_path: Path) -> None:
-    """The folder holds what its mongod kept before MONGODB_URI was set."""
+def test_a_running_server_whose_stores_are_elsewhere_now_is_not_to_be_stopped(tmp_path: Path) -> None:
+    """The folder holds what its own kept before the addresses were set."""
     folder = DataFolder(tmp_path)
-    (tmp_path / "mongod" / "WiredTiger").touch()
+    for store in ("valkey", "mongod"):
+        (tmp_path / store / "kept").touch()
     with pytest.raises(EmbeddedError, match="has no mongod of its own now: set MONGODB_URI"):
         open_storage(Settings(data=tmp_path)).__enter__()
+    for own, lacking in ((mongod_socket(folder.sockets), "REDIS_URL"), (valkey_socket(folder.sockets), "MONGODB_URI")):
+        own.touch()
+        with pytest.raises(EmbeddedError, match=rf"has stores elsewhere: set {lacking}\."):
+            running_stores(Settings(data=tmp_path))
+        own.unlink()
     folder.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from cup import cup
@@ -29,6 +30,25 @@ def test_who_is_in_a_contest() -> None:
     assert (cup().is_open, cup().listed, cup().bots(["c"])) == (True, (), ["c"])
     closed = cup(entrants=["a", "b"], withdrawn=["a"])
     assert (closed.is_open, closed.listed, closed.bots(["c"])) == (False, ["a", "b"], ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("state", "hours_left", "how"),
+    [
+        ("scheduled", None, None),
+        ("running", -1, None),
+        ("paused", None, None),
+        ("finished", None, "for-now"),
+        ("finished", 1, "for-now"),
+        ("finished", 0, "for-good"),
+        ("cancelled", 1, "for-good"),
+    ],
+)
+def test_how_a_contest_is_over(state: str, hours_left: int | None, how: str | None) -> None:
+    """Only of one that has finished before its end can a match be played again."""
+    now = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    ends = None if hours_left is None else now + timedelta(hours=hours_left)
+    assert cup(state=state, ends_at=ends).over(now) == how
 
 
 def test_what_an_organiser_sends_is_fields_of_a_contest() -> None:

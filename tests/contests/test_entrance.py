@@ -33,5 +33,5 @@ def test_while_mongodb_is_away_that_is_told_once_a_minute_for_each_contest(
     monkeypatch.setattr(entrance, "in_background", lambda call, *arguments: call(*arguments))
     with capture_logs() as told:
         for contest in ("one", "two") * 3:
-            assert not door.is_over("numberwang", contest)
+            assert not door.over("numberwang", contest)
     assert [line["contest"] for line in told] == ["one", "two"]

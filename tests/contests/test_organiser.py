@@ -159,11 +159,11 @@ def test_options_that_are_made_for_two_bots_are_refused_where_others_meet_as_wel
         organiser.enter(game, "cup", ["c"], "ann")
 
 
-@pytest.mark.parametrize("end", ["finish", "cancel"])
+@pytest.mark.parametrize(("end", "how"), [("finish", "for-now"), ("cancel", "for-good")])
 def test_nodes_are_told_of_a_contests_end_and_of_nothing_else(
-    organiser: Organiser, client: redis.Redis, monkeypatch: pytest.MonkeyPatch, end: str
+    organiser: Organiser, client: redis.Redis, monkeypatch: pytest.MonkeyPatch, end: str, how: str
 ) -> None:
-    """They send the bots away that wait in it."""
+    """They tell the bots that wait in it."""
     told = []
     monkeypatch.setattr(MatchStore, "post", lambda self, *letter: told.append(letter))
     Heartbeats(client).send("node", time.time(), first=True)
@@ -174,7 +174,7 @@ def test_nodes_are_told_of_a_contests_end_and_of_nothing_else(
     organiser.withdraw(GAME, "cup", BOTS[0], "ann")
     assert told == []
     organiser.transition(end, GAME, "cup", "ann")
-    assert told == [("node", over(GAME, "cup"))]
+    assert told == [("node", over(GAME, "cup", how))]
 
 
 def test_who_enters_again_and_who_enters_late_enter_together_or_not_at_all(organiser: Organiser) -> None:

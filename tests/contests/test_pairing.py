@@ -452,7 +452,8 @@ def test_a_login_changes_nothing_in_the_ranking_of_a_contest_that_is_over(
     assert not doors[0].enter("numberwang", "cup", "a", "1.2.3.4")
     hall.do("finish" if state == "finished" else "cancel")
     for door in doors:
-        assert door.enter("numberwang", "cup", "b", "1.2.3.4")
+        how = door.enter("numberwang", "cup", "b", "1.2.3.4")
+        assert how == door.over("numberwang", "cup") == ("for-now" if state == "finished" else "for-good")
 
     def names() -> set[str]:
         return {row["bot_id"] for row in hall.storage.standings.of_contest("numberwang", "cup")}

@@ -16,7 +16,7 @@ from switchboard import Switchboard
 from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
 
-PLAY = {"turn_timeout_ms": 5000, "node_timeout_s": 1.0, "node_grace_s": 8.0}
+PLAY = {"turn_timeout_ms": 5000, "node_timeout_s": 2.0, "node_grace_s": 8.0}
 MISSED_S = 6.0  # a bot that is away for so long is out, or its match void
 SLOWLY_S = 90.0  # for what waits until a part has started
 

@@ -47,8 +47,16 @@ def end(*_):
 for signum in (signal.SIGTERM, signal.SIGINT):
     signal.signal(signum, end)
 beat_init.send(sender=None)
-atexit.register(os.kill, os.getpid(), signal.SIGTERM)
+{again}
 os.kill(os.getpid(), signal.SIGTERM)
+"""
+AT_EXIT = "atexit.register(os.kill, os.getpid(), signal.SIGTERM)"
+LAST = """
+class Last:
+    def __del__(self, kill=os.kill, process=os.getpid(), signum=signal.SIGTERM):
+        kill(process, signum)
+
+sys.last = Last()  # Python forgets it after its handlers of signals
 """
 
 POOL = """
@@ -74,9 +82,11 @@ sys.exit(child.exitcode)
 """
 
 
-def test_beat_that_is_told_twice_to_end_ends_without_an_error() -> None:
+@pytest.mark.parametrize("again", [AT_EXIT, LAST], ids=["at exit", "at last"])
+def test_beat_that_is_told_twice_to_end_ends_without_an_error(again: str) -> None:
     """By make and the system, say; it may end already then, when nobody would catch a second exit."""
-    child = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, timeout=60, check=False)
+    script = TWICE.format(again=again)
+    child = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert (child.returncode, child.stderr) == (0, "")
 
 

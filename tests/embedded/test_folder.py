@@ -10,8 +10,8 @@ import pytest
 from battlebot.cli.database import running_stores
 from battlebot.config import Settings
 from battlebot.embedded.folder import DataFolder
-from battlebot.embedded.mongod import mongod_uri
-from battlebot.embedded.valkey import valkey_url
+from battlebot.embedded.mongod import mongod_socket, mongod_uri
+from battlebot.embedded.valkey import valkey_socket, valkey_url
 from battlebot.errors import EmbeddedError
 
 
@@ -98,8 +98,9 @@ def test_the_sockets_of_a_running_server_are_found_from_a_shell_with_another_tmp
 ) -> None:
     """Or of another user, such as root: its commands are for that server. One that begins has noted none yet."""
     folder = DataFolder(tmp_path / "data")
-    for store in ("valkey", "mongod"):
-        (folder.path / store / "kept").touch()
+    (folder.path / "valkey" / "kept").touch()
+    for own in (valkey_socket(folder.sockets), mongod_socket(folder.sockets)):
+        own.touch()
     monkeypatch.setattr(tempfile, "tempdir", "/tmp/elsewhere")
     found = running_stores(Settings(data=folder.path))
     assert found.redis_url == valkey_url(folder.sockets)

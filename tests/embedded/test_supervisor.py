@@ -1,6 +1,5 @@
 """The supervisor, over small real processes."""
 
-import json
 import os
 import signal
 import sys
@@ -122,71 +121,6 @@ def test_what_keeps_dying_ends_the_supervision_in_one_clear_line(
         EmbeddedError, match=r"failing died 10 times, never 10 seconds old \(exit status 1\): error: no luck today"
     ):
         eventually(lambda: supervisor.wait(0.1))
-
-
-def test_the_last_words_of_a_part_of_ours_are_what_ended_it(tmp_path: Path) -> None:
-    """Its log has them at the end of a long line, a traceback in JSON."""
-    log = tmp_path / "ours.log"
-    event = {"event": "error.uncaught", "level": "error", "exception": f"  Traceback\n{' ' * 400}\n  OSError: no luck"}
-    child = Child(Program(name="ours", command=SLEEP, log=log))
-    log.write_text(json.dumps(event) + "\n")
-    child.kill()
-    assert child.last_words() == f": OSError: no luck (see {log})"
-
-
-def test_the_last_words_of_mongod_are_what_it_dies_of(tmp_path: Path) -> None:
-    """And not that it dies, which it writes after that."""
-    log = tmp_path / "mongod.log"
-    child = Child(Program(name="mongod", command=SLEEP, log=log))
-    why = {"error": -31804, "message": {"verbose_level": "ERROR", "msg": "__wt_turtle_read: the turtle is dead"}}
-    lines: list[tuple[str, str, dict[str, object]]] = [
-        ("E", "WiredTiger error message", why),
-        ("F", "Fatal assertion", {"msgid": 50853}),
-        ("F", "\n\n***aborting after fassert() failure\n\n", {}),
-        ("F", "Writing fatal message", {"message": "Got signal: 6 (Aborted).\n"}),
-    ]
-    log.write_text("".join(json.dumps({"s": s, "msg": msg, "attr": attr}) + "\n" for s, msg, attr in lines))
-    child.kill()
-    assert child.last_words() == f": WiredTiger error message __wt_turtle_read: the turtle is dead (see {log})"
-
-
-def test_the_last_words_are_not_an_earlier_childs(tmp_path: Path) -> None:
-    """Nor is a warning of Valkey's that has no word of ours less telling than an error, unless it is mere advice."""
-    log = tmp_path / "valkey.log"
-    log.write_text("1:M 27 Nov 2026 09:28:21.317 # Error: of last year\n")
-    last = "2:M 27 Nov 2026 09:30:36.509 # Bad file format reading the append only file"
-    lines = ["2:M 27 Nov 2026 09:30:36.409 # OS error: harmless", last, "2:M 27 Nov 2026 09:30:36.510 * Bye"]
-    child = Child(Program(name="valkey", command=SLEEP, log=log))
-    with log.open("a") as stream:
-        stream.write("2:M 27 Nov 2026 09:30:36.407 # WARNING Memory overcommit must be enabled!\n")
-        stream.write("2:M 27 Nov 2026 09:30:36.408 * Loading\n")
-    assert child.last_words() == f": 2:M 27 Nov 2026 09:30:36.408 * Loading (see {log})"
-    with log.open("a") as stream:
-        stream.write("".join(f"{line}\n" for line in lines))
-    child.kill()
-    assert child.last_words() == f": {last} (see {log})"
-
-
-def test_last_words_that_no_parser_can_read_are_told_as_they_are(tmp_path: Path) -> None:
-    """They must not end the supervisor, too."""
-    log = tmp_path / "deep.log"
-    child = Child(Program(name="deep", command=SLEEP, log=log))
-    log.write_text("[" * 10_000)
-    child.kill()
-    assert child.last_words() == f": {'[' * 300} (see {log})"
-
-
-def test_the_last_words_are_found_after_the_log_has_been_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also if it has grown since to where the child's own lines began before."""
-    log = tmp_path / "moved.log"
-    log.write_text("an earlier child's\n")
-    child = Child(Program(name="moved", command=SLEEP, log=log))
-    monkeypatch.setattr(process, "_LOG_BYTES", 10)
-    child.bound_log()
-    with log.open("a") as stream:
-        stream.write("what it says after that\n")
-    child.kill()
-    assert child.last_words() == f": what it says after that (see {log})"
 
 
 def test_a_child_is_told_once_to_stop(tmp_path: Path) -> None:

@@ -14,16 +14,16 @@ class Contests:
     """All of them are over, or none is."""
 
     def __init__(self) -> None:
-        self.over = False
+        self.how: str | None = None
 
-    def enter(self, game: str, contest: str, bot: str, address: str) -> bool:
-        return self.over
+    def enter(self, game: str, contest: str, bot: str, address: str) -> str | None:
+        return self.how
 
-    def end(self, game: str, contest: str) -> None:
-        self.over = True
+    def end(self, game: str, contest: str, how: str) -> None:
+        self.how = how
 
-    def is_over(self, game: str, contest: str) -> bool:
-        return self.over
+    def over(self, game: str, contest: str) -> str | None:
+        return self.how
 
 
 def waits(lobby: Lobby, bot: str, protocol: int = 2, contest: str = "cup") -> Player:
@@ -46,13 +46,13 @@ def test_the_letter_and_the_look_tell_a_player_once(lobby: Lobby) -> None:
     for _ in range(LOOKED_AT):
         lobby.tick()
     assert told(by_look) == [0]
-    lobby.contests.end("numberwang", "cup")
+    lobby.contests.end("numberwang", "cup", "for-good")
     for _ in range(LOOKED_AT):
         lobby.tick()
     by_letter = waits(lobby, "bob")
     others = [waits(lobby, "old", protocol=1), waits(lobby, "eve", contest="")]
     assert told(by_look, by_letter, *others) == [1, 0, 0, 0]
-    lobby.on_over("numberwang", "cup")
+    lobby.on_over("numberwang", "cup", "for-good")
     assert told(by_look, by_letter, *others) == [1, 1, 0, 0]
     for _ in range(LOOKED_AT):
         lobby.tick()
@@ -62,7 +62,7 @@ def test_the_letter_and_the_look_tell_a_player_once(lobby: Lobby) -> None:
 def test_who_is_told_while_it_comes_back_from_a_match_is_told_once(lobby: Lobby) -> None:
     """A tick looks at it before it has asked itself."""
     lobby.contests = Contests()
-    lobby.contests.over = True
+    lobby.contests.how = "for-now"
     player = waits(lobby, "ada")
     player.release()
     player.finished_matches = 1

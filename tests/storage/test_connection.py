@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import Any
 
 import pymongo
 import pytest
-from cluster import wait_for
+from cluster import LIMIT_S, wait_for
 from pymongo import ReadPreference
 from pymongo.monitoring import (
     CommandFailedEvent,
@@ -47,6 +49,24 @@ def test_connections_made_before_mongod_knew_its_replica_set_are_given_up(tmp_pa
     finally:
         storage.close()
         child.stop()
+        folder.close()
+
+
+def test_a_query_that_waits_is_told_in_our_words_that_mongod_hangs(tmp_path: Path) -> None:
+    """The driver's monitor finds that out first, and cuts the query off by an error of a private kind."""
+    folder = DataFolder(tmp_path)
+    child = Child(mongod_program(folder))
+    wait_for_primary(child, folder)
+    uri = f"{mongod_uri(folder.sockets)}&heartbeatFrequencyMS=500"
+    storage = Storage(replace(load_settings({}, None), mongodb_uri=uri), 1.0)
+    try:
+        storage.ping()
+        os.kill(child.pid, signal.SIGSTOP)
+        with pytest.raises(Unavailable, match=r"^MongoDB does not answer now \(it hangs\)\.$"):
+            storage.ping(LIMIT_S)
+    finally:
+        storage.close()
+        child.kill()
         folder.close()
 
 

@@ -95,6 +95,6 @@ def freed(place: str) -> bytes:
     return orjson.dumps({"do": "freed", "place": place})
 
 
-def over(game: str, contest: str) -> bytes:
-    """The letter that tells a node that a contest is over, for the players who wait in it there."""
-    return orjson.dumps({"do": "over", "game": game, "contest": contest})
+def over(game: str, contest: str, how: str) -> bytes:
+    """The letter that tells a node that a contest is over, and how, for the players who wait in it there."""
+    return orjson.dumps({"do": "over", "game": game, "contest": contest, "how": how})

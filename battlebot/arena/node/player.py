@@ -143,11 +143,14 @@ class Player:
         self.knows_over = False
         self._released(self)
 
-    def tell_over(self) -> None:
-        """Sends the notice that its contest is over, once until its next match; protocol 1 knows no notices."""
+    def tell_over(self, how: str) -> None:
+        """Sends the notice that its contest is over, `for-now` or `for-good`, once until its next match.
+
+        Protocol 1 knows no notices.
+        """
         if self.login.protocol >= 2 and self.login.contest is not None and not self.knows_over:
             self.knows_over = True
-            self.channel.send(contest_over(self.login.contest))
+            self.channel.send(contest_over(self.login.contest, how))
 
     def forget_clock(self) -> None:
         """Resets the clock and what the bot was told: nothing is asked of it."""

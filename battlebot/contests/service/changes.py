@@ -121,8 +121,7 @@ def withdrawn(contest: Contest, bot: str, came: Sequence[str], by: str) -> Chang
 def taken_back(contest: Contest, match_id: str, why: VoidCause, now: datetime) -> Change:
     """Records that a match is taken back. Reopens a finished contest unless its end has passed."""
     note = Note(why.by, "void", {"match": match_id, "reason": why.reason})
-    over = contest.ends_at is not None and contest.ends_at <= now
-    if contest.state != "finished" or over:
+    if contest.over(now) != "for-now":
         return Change(contest, [note])
     reopened = moved(contest, "reopen", why.by, now)
     return Change(reopened.contest, [note, *reopened.notes])

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import structlog
 
@@ -47,10 +48,10 @@ class Entrance:
         # each is shared by the contests that hash to it
         self._doors = [threading.Lock() for _ in range(DOORS)]
 
-    def enter(self, game: str, contest: str, bot: str, address: str) -> bool:
+    def enter(self, game: str, contest: str, bot: str, address: str) -> str | None:
         """Admits the bot to the contest; opens the contest if it does not exist and the operator allows that.
 
-        Returns whether the contest is over, as far as is known here.
+        Returns how the contest is over, as `over` does.
 
         `address`: where the login comes from. Bots may wait in a contest that is over or has not begun; the ranking of
         one that is over takes no new bots. Raises ContestClosed if the contest does not exist and logins may not open
@@ -68,22 +69,27 @@ class Entrance:
         if not _admits(found, bot):
             raise ContestClosed(f"{bot!r} is no entrant of the contest {contest!r}.", contest=contest)
         try:
-            if (game, contest, bot) not in self._entered and found.state not in OVER:
-                return not self._ranked.ask((game, contest, bot))
+            entry = (game, contest, bot)
+            if entry not in self._entered and found.state not in OVER and not self._ranked.ask(entry):
+                # it has ended since it was cached
+                found = self._look(game, contest) or found
         except Unavailable:
             log.warning("contest.entered_unseen", game=game, contest=contest, bot=bot)
-        return found.state in OVER
+        return _over(found)
 
-    def end(self, game: str, contest: str) -> None:
-        """Notes that the contest is over. Returns at once: the next login has it looked up in the background."""
+    def end(self, game: str, contest: str, how: str) -> None:
+        """Notes that the contest is over, `for-now` or `for-good`.
+
+        Returns at once: the next login has it looked up in the background.
+        """
         _, known = self._known.get((game, contest), (0.0, None))
         if known is not None:
-            self._known[game, contest] = (0.0, replace(known, state="finished"))
+            self._known[game, contest] = (0.0, replace(known, state="finished" if how == "for-now" else "cancelled"))
 
-    def is_over(self, game: str, contest: str) -> bool:
-        """Returns at once whether the contest is over, as far as is known here."""
+    def over(self, game: str, contest: str) -> str | None:
+        """Returns at once how the contest is over, as far as is known here; None if it is not."""
         known = self._cached(game, contest)
-        return known is not None and known.state in OVER
+        return None if known is None else _over(known)
 
     def _rank(self, entries: Sequence[Entry]) -> list[bool]:
         """Gives each bot a row in its contest's ranking, unless that is over; returns whether each has one now."""
@@ -154,6 +160,10 @@ class Entrance:
             self._known.clear()
         self._known[game, contest] = (time.monotonic(), found)
         return found
+
+
+def _over(contest: Contest) -> str | None:
+    return contest.over(datetime.now(UTC))
 
 
 def _admits(contest: Contest, bot: str) -> bool:

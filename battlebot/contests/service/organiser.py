@@ -275,6 +275,7 @@ class Organiser:
         for note in done.notes:
             log.info("contest.changed", action=note.action, game=contest.game, contest=contest.name, by=note.by)
             self.bus.publish(keys.contest_events(*contest.where), note.action.encode())
-        if any(note.action in ENDS for note in done.notes):
+        how = contest.over(datetime.now(UTC))
+        if how is not None and any(note.action in ENDS for note in done.notes):
             for node in self.conductor.heartbeats.all():
-                self.conductor.store.post(node, over(*contest.where))
+                self.conductor.store.post(node, over(*contest.where, how))
