@@ -138,10 +138,11 @@ class Lookout(Protocol):
     def ranking(self, contest: Contest) -> list[dict[str, Any]]:
         """Returns the ranking's rows, best first."""
 
-    def progress(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """Returns `{"played", "planned", "live"}`, and `winner` if the format names one; `rows` are the ranking's.
+    def standing(self, contest: Contest) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Returns the ranking's rows, and `{"played", "planned", "live"}` with `winner` if the format names one.
 
-        `played`: meetings that are over, including missed ones. `planned`: None if unknown.
+        `played`: meetings that are over, including missed ones. `planned`: None if unknown. If nothing is `live`, and
+        the contest was over when it was read, the rows are the last ones.
         """
 
     def meetings(self, contest: Contest, bot: str | None = None) -> dict[str, Any]:
