@@ -124,7 +124,7 @@ class Organiser(Protocol):
         Raises WrongState, Refused for a bot that is not in the contest or without which the others cannot begin.
         """
 
-    def void(self, game: str, name: str, match_id: str, reason: str, by: str) -> None:
+    def void(self, game: str, name: str, match_id: str, reason: str, by: str) -> Contest:
         """Takes back a match, played or live: its meeting is played again and the standings are corrected.
 
         Raises UnknownMatch if the contest has no such match, AlreadyVoid; TooLate if the format has built on
