@@ -56,8 +56,8 @@ def list_contests(asked: dict[str, Any], game: str) -> tuple[dict[str, Any], int
 @contests.alt_response(404, schema=ErrorBody)
 def show_contest(game: str, name: str) -> dict[str, Any]:
     """A contest with all its settings and its progress"""
-    contest, lookout = stored_contest(game, name), current_context().lookout
-    progress = lookout.progress(contest, lookout.ranking(contest)) if has_kind(contest) else None
+    contest = stored_contest(game, name)
+    progress = current_context().lookout.standing(contest)[1] if has_kind(contest) else None
     return {**contest_document(contest), "progress": progress}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from flask import url_for
 
 from battlebot.api.contestanswers import Contest, Voided
-from battlebot.api.contests import CONTEST, CONTESTS, contest_document, stored_contest
+from battlebot.api.contests import CONTEST, CONTESTS, contest_document
 from battlebot.api.contestschemas import ContestChanges, NewContest, NewEntrants, VoidReason
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described, refuse_body, refuse_query
@@ -128,8 +128,8 @@ def void_match(body: dict[str, Any], game: str, name: str, match_id: str) -> dic
     knockout this must be done before either of its bots begins its next round (409, `too-late`). Once it is void,
     to ask again changes nothing (409, `already-void`).
     """
-    current_context().organiser.void(game, name, match_id, body["reason"], organiser_name())
-    return {"match": match_id, "reason": body["reason"], "contest": contest_document(stored_contest(game, name))}
+    contest = current_context().organiser.void(game, name, match_id, body["reason"], organiser_name())
+    return {"match": match_id, "reason": body["reason"], "contest": contest_document(contest)}
 
 
 def _check_end(body: dict[str, Any]) -> None:

@@ -124,7 +124,7 @@ class Organiser(Protocol):
         Raises WrongState, Refused for a bot that is not in the contest or without which the others cannot begin.
         """
 
-    def void(self, game: str, name: str, match_id: str, reason: str, by: str) -> None:
+    def void(self, game: str, name: str, match_id: str, reason: str, by: str) -> Contest:
         """Takes back a match, played or live: its meeting is played again and the standings are corrected.
 
         Raises UnknownMatch if the contest has no such match, AlreadyVoid; TooLate if the format has built on
@@ -138,10 +138,11 @@ class Lookout(Protocol):
     def ranking(self, contest: Contest) -> list[dict[str, Any]]:
         """Returns the ranking's rows, best first."""
 
-    def progress(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """Returns `{"played", "planned", "live"}`, and `winner` if the format names one; `rows` are the ranking's.
+    def standing(self, contest: Contest) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Returns the ranking's rows, and `{"played", "planned", "live"}` with `winner` if the format names one.
 
-        `played`: meetings that are over, including missed ones. `planned`: None if unknown.
+        `played`: meetings that are over, including missed ones. `planned`: None if unknown. If nothing is `live`, and
+        the contest was over when it was read, the rows are the last ones.
         """
 
     def meetings(self, contest: Contest, bot: str | None = None) -> dict[str, Any]:

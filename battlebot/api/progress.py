@@ -34,9 +34,8 @@ def contest_events(game: str, name: str) -> Response:
 
 
 def _seen(game: str, name: str) -> Snapshot:
-    contest, lookout = stored_contest(game, name), current_context().lookout
-    rows = lookout.ranking(contest)
-    far = lookout.progress(contest, rows)
+    contest = stored_contest(game, name)
+    rows, far = current_context().lookout.standing(contest)
     final = contest.state in OVER and not far["live"]
     data: dict[str, Any] = {"contest": name, "state": contest.state, **far, "bots": rows, "final": final}
     return Snapshot(data, final=final, again_s=AGAIN_S)

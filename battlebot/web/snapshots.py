@@ -69,9 +69,8 @@ def contest_snapshot(game: str, name: str) -> Snapshot:
     """The content of a contest's page. Raises UnknownContest, Unavailable."""
     context = current_context()
     contest = stored_contest(game, name)
-    rows = context.lookout.ranking(contest)
+    rows, progress = context.lookout.standing(contest)
     live = live_matches(game, name)
-    progress = context.lookout.progress(contest, rows)
     head, names = contest_head(contest), [row["bot_id"] for row in rows]
     fits = len(rows) <= LARGEST
     table = crosstable(names, results(contest, names)) if len(rows) >= 2 and fits else None

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from records import reserve
-from webhouse import CONTESTS, House
+from webhouse import CONTESTS, House, finished
 
+from battlebot.contests.contest import Contest
 from battlebot.redisio import keys
 
 
@@ -84,3 +85,26 @@ def test_a_meeting_that_is_open_is_live(home: House) -> None:
     home.context.redis.publish(keys.contest_events("noughtsandcrosses", "cup"), b"void")
     assert data_of(chunks)["final"] is True
     answer.close()
+
+
+def test_the_last_event_has_the_last_match(home: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends while somebody looks, after the ranking has been read: that look does not say that it is the last."""
+    home.contest("cup", bots=("a", "b"))
+    match = finished("a", "b", "b", "cup")
+    reserve(home.storage, "noughtsandcrosses", "cup", [{"match": match["_id"], "bots": ["a", "b"], "n": 1}])
+    home.organise("POST", "/cup/finish")
+    lookout = home.context.lookout
+    ranking = lookout.ranking
+
+    def and_then_it_ends(contest: Contest) -> list[dict[str, Any]]:
+        rows = ranking(contest)
+        home.storage.archive.store([match])
+        return rows
+
+    monkeypatch.setattr(lookout, "ranking", and_then_it_ends)
+    answer = home.client.get(f"{CONTESTS}/cup/events", buffered=False)
+    chunks = iter(answer.iter_encoded())
+    while not (last := data_of(chunks))["final"]:
+        pass
+    answer.close()
+    assert (last["played"], last["bots"][0]["bot_id"], last["bots"][0]["score"]) == (1, "b", 3)

@@ -336,9 +336,9 @@ def test_who_waits_but_is_not_on_the_list_is_not_paired(form: str, hall: Hall) -
     hall.do("start")
     [match] = hall.pair()
     assert {seat.bot for seat in match.seats} == {"a", "b"}
-    rows = hall.lookout().ranking(hall.contest())
+    rows, progress = hall.lookout().standing(hall.contest())
     assert [row["bot_id"] for row in rows] == ["a", "b"]
-    assert hall.lookout().progress(hall.contest(), rows)["planned"] == 1
+    assert progress["planned"] == 1
 
 
 def cancel(hall: Hall) -> None:

@@ -60,20 +60,27 @@ class Lookout:
         )
         return [{**row} for row in ranked]
 
-    def progress(self, contest: Contest, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """`{"played", "planned", "live"}`, and `winner` if the format names one; `rows` are those of `ranking`.
+    def standing(self, contest: Contest) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """The rows of `ranking`, and `{"played", "planned", "live"}` with `winner` if the format names one.
 
-        `played`: meetings that are over, including missed ones. `planned`: None if unknown.
+        `played`: meetings that are over, including missed ones. `planned`: None if unknown. If nothing is `live`, and
+        the contest was over when it was read, the rows are the last ones.
         """
+        # counted first: a match that ends meanwhile is in both, and not in neither
+        live = self.storage.meetings.open_count(*contest.where)
+        rows = self.ranking(contest)
+        return rows, self._progress(contest, rows, live)
+
+    def _progress(self, contest: Contest, rows: Sequence[Mapping[str, Any]], live: int) -> dict[str, Any]:
         foreseen = self._foreseen(contest, rows)
         where, kind = contest.where, kind_of(contest)
         if kind.TOGETHER:
             played = self.storage.meetings.over_count(*where)
         else:
             played = _played(rows) + self.storage.meetings.uncounted(*where)
-        progress = {"played": played, "planned": foreseen["planned"], "live": self.storage.meetings.open_count(*where)}
+        progress = {"played": played, "planned": foreseen["planned"], "live": live}
         if kind.NAMES_WINNER:
-            over = not progress["live"] and played == progress["planned"]
+            over = not live and played == progress["planned"]
             progress["winner"] = foreseen["winner"] or (_alone_at_the_top(rows) if over else None)
         return progress
 

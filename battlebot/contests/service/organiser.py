@@ -142,7 +142,7 @@ class Organiser:
 
         return self._change(game, name, decide).contest
 
-    def void(self, game: str, name: str, match_id: str, reason: str, by: str) -> None:
+    def void(self, game: str, name: str, match_id: str, reason: str, by: str) -> Contest:
         """Takes back a match, played or live: its meeting is played again and the standings are corrected.
 
         Raises UnknownMatch if the contest has no such match, AlreadyVoid; TooLate if the format has built on its
@@ -164,6 +164,7 @@ class Organiser:
             self.ask_rating(game)
         self._carry_out(done.changed)
         self.ask_pairing(game, name)
+        return done.changed.contest
 
     def tick(self) -> None:
         """Starts and ends contests whose time has come, even if it came while the server was down.
