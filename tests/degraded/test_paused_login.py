@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -20,7 +20,7 @@ from battlebot.embedded.process import Child
 LOGIN_S = 3.0
 STANDS_S = 4.5  # longer than bots have to log in
 PLAY = {"turn_timeout_ms": 1500, "sweep_interval_s": 0.3}
-HOLDS_UP_S = 3.0  # longer than a bot of that match may stay away, less than a node may be silent
+HOLDS_UP_S = 3.0
 SENT = pytest.mark.parametrize("sent", ["meanwhile", "afterwards"])
 
 
@@ -63,7 +63,21 @@ def test_a_player_that_says_its_name_is_let_in(parts: Cluster, sent: str) -> Non
     assert player.read() == {"status": "ok"}
 
 
-def test_a_bot_that_comes_back_to_a_node_that_stands_still_is_not_missed(parts: Cluster) -> None:
+def held_up(parts: Cluster) -> None:
+    """Waits for longer than a bot may stay away, less than a node may be silent."""
+    until_s = time.monotonic() + HOLDS_UP_S
+    wait_for(lambda: time.monotonic() > until_s)
+
+
+def taken_for_dead(parts: Cluster) -> None:
+    """Waits until the node is."""
+    wait_for(lambda: "match.stranded" in parts.logs(), "the node to be taken for dead")
+
+
+@pytest.mark.parametrize("until", [held_up, taken_for_dead])
+def test_a_bot_that_comes_back_to_a_node_that_stands_still_is_not_missed(
+    parts: Cluster, until: Callable[[Cluster], None]
+) -> None:
     """The other node, its opponent's, has seen it leave, and does not know where it is when its time is over."""
     lasting, sleeper = parts.web(**PLAY), parts.web(**PLAY)
     parts.worker(**PLAY)
@@ -75,8 +89,7 @@ def test_a_bot_that_comes_back_to_a_node_that_stands_still_is_not_missed(parts: 
         with standing_still(sleeper.child.pid):
             mover.reset()
             coming = pool.submit(meet.login, mover.auth, web=sleeper)
-            until_s = time.monotonic() + HOLDS_UP_S
-            wait_for(lambda: time.monotonic() > until_s)
+            until(parts)
             assert not coming.done()
         back = coming.result()
     assert back.update()["match"]["id"] == mover.first["match"]["id"]
@@ -90,22 +103,3 @@ def test_a_bot_that_stays_away_is_missed_though_a_node_stands_still(parts: Clust
     with standing_still(sleeper.child.pid):
         mover.reset()
         assert other.final()["state"]["reason"] == "disconnect"
-
-
-def test_a_bot_that_comes_back_to_a_node_that_is_taken_for_dead_has_the_whole_grace(parts: Cluster) -> None:
-    """It waits there, for longer than it may stay away, until the node goes on."""
-    lasting, sleeper = parts.web(**PLAY), parts.web(**PLAY)
-    parts.worker(**PLAY)
-    parts.beat(**PLAY)
-    meet = Switchboard(lasting)
-    wait_for(lambda: lasting.request("/readyz")[0] == 200, "a ready server")
-    mover, other = meet.sit()
-    with ThreadPoolExecutor() as pool:
-        with standing_still(sleeper.child.pid):
-            mover.reset()
-            coming = pool.submit(meet.login, mover.auth, web=sleeper)
-            wait_for(lambda: "match.stranded" in parts.logs(), "the node to be taken for dead")
-            assert not coming.done()
-        back = coming.result()
-    assert back.update()["match"]["id"] == mover.first["match"]["id"]
-    assert play_out(back, other)["reason"] == "complete"
