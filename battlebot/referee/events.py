@@ -110,7 +110,7 @@ class Orphaned(msgspec.Struct, frozen=True):
 
 
 class Stranded(msgspec.Struct, frozen=True):
-    """A node of the bot's door has died while its seat was empty: the bot may have come back to that one."""
+    """A node of the bot's door has died, perhaps while it hung: the bot may have come back to that one, and wait."""
 
     bot: str
 

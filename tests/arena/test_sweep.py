@@ -369,42 +369,29 @@ def test_a_sweep_that_stalls_misses_nobody_whose_time_ended_meanwhile(
 
 
 @pytest.mark.parametrize(
-    ("left", "silent", "outage", "is_stranded"),
+    ("silent", "ended", "outage", "hangs"),
     [
-        (Left("ada", "n1/1.1", False), "n3", False, True),
-        (Left("ada", "n1/1.1", True), "n3", False, False),
-        (Left("ada", "n1/1.1", False), "n3.tcp", False, False),
-        (Left("ada", "n1/1.1", False), "n3", True, False),
+        ("n3", False, False, True),
+        ("n3.tcp", False, False, False),
+        ("n3", True, False, False),
+        ("n3", False, True, False),
     ],
-    ids=["broken", "left by itself", "a node of another door", "no other node lived"],
+    ids=["silent", "of another door", "ended", "no other node lived"],
 )
-def test_who_may_have_come_to_a_node_that_hung_has_the_whole_grace(
-    sweeper: Sweeper,
-    begun: Callable[..., Match],
-    store: MatchStore,
-    registry: Registry,
-    client: redis.Redis,
-    left: Left,
-    silent: str,
-    outage: bool,
-    is_stranded: bool,
+def test_a_node_that_is_found_dead_may_only_hang(
+    sweeper: Sweeper, client: redis.Redis, silent: str, ended: bool, outage: bool, hangs: bool
 ) -> None:
-    """The balancer does not know that it hangs, and sends bots there until it is found dead."""
+    """The balancer does not know, and sends bots there."""
     now_s, heartbeats = time.time(), Heartbeats(client)
-    match = begun("numberwang", now_s=now_s - 60)
-    match = Conductor(registry, store, now_s=lambda: now_s - 4).conduct(match, left).match
     heartbeats.send(silent, now_s - 20, first=False)
+    if ended:
+        heartbeats.end([silent])
     for seconds in range(10 if outage else 20, -1, -1):
-        for node in ("n1", "n2", "n4.tcp"):
+        for node in ("n1", "n4.tcp"):
             heartbeats.send(node, now_s - seconds, first=outage and seconds == 10)
     sweeper.sweep()
     assert client.zscore(keys.NODES, silent) is None
-    seat = store.load(match.id).seats[0]
-    assert (seat != match.seats[0]) is is_stranded
-    if is_stranded:
-        assert seat.back_by_s is not None
-        assert (seat.emptied_by.value, seat.stopped) == ("server", True)
-        assert seat.back_by_s >= now_s + match.limits.node_grace_s
+    assert (heartbeats.shown("web", now_s).hung_s > now_s - 1) is hangs
 
 
 def test_who_is_taken_for_dead_is_told_so(

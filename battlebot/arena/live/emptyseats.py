@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
+import structlog
 from msgspec.structs import replace
 
 from battlebot.arena.live.heartbeats import DoorHistory, Heartbeats
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.whereabouts import Whereabouts
 from battlebot.arena.places import door_of
-from battlebot.referee.events import Event, Joined, Outage, Overdue
-from battlebot.referee.match import Match
+from battlebot.referee.events import Event, Joined, Outage, Overdue, Stranded
+from battlebot.referee.match import Fault, Match, Seat
 from battlebot.referee.step import step_all
 from battlebot.rules.contract import Game
+
+log = structlog.get_logger()
+
+HANGS_S = 60.0  # for how long bots may be sent to a node that hangs after it has been found dead
 
 
 class EmptySeats:
@@ -45,13 +50,21 @@ class EmptySeats:
         """Returns what the match is told instead of `events`; nothing if no bot can be missed yet.
 
         The outages of the doors of empty seats come first. The events say which bots are elsewhere, and since when one
-        that is back was kept out; none is overdue while it is not known whether an absent bot could have come in time.
+        that is back was kept out; none is overdue while it is not known whether an absent bot could have come in time,
+        or before it has been told who may have come to a node that hung.
         """
         doors = self._doors(match, now_s)
         outages = _outages(match, doors)
-        if any(isinstance(one, Overdue) for one in events) and self._is_undecided(match, doors, outages, now_s):
-            events = [one for one in events if not isinstance(one, Overdue)]
-        return [*outages, *(self._informed(match, event, outages, now_s) for event in events)]
+        stranded: list[Stranded] = []
+        if any(isinstance(one, Overdue) for one in events):
+            after = self._after(match, outages, now_s)
+            if self._is_undecided(after, doors, now_s):
+                events = [one for one in events if not isinstance(one, Overdue)]
+            elif match.verdict is None:
+                stranded = [Stranded(seat.bot) for seat in after.seats if _may_hang(seat, doors, now_s)]
+                for one in stranded:
+                    log.warning("match.stranded", match=match.id, bot=one.bot)
+        return [*outages, *stranded, *(self._informed(match, event, outages, now_s) for event in events)]
 
     def is_undecided(self, match: Match, now_s: float) -> bool:
         """Returns whether the time of an absent bot is over, and it is not proved that it could have come in.
@@ -59,13 +72,12 @@ class EmptySeats:
         It could, as one of the next heartbeats will show, or there is an outage, by which the bot's time will move.
         """
         doors = self._doors(match, now_s)
-        return self._is_undecided(match, doors, _outages(match, doors), now_s)
+        return self._is_undecided(self._after(match, _outages(match, doors), now_s), doors, now_s)
 
-    def _is_undecided(
-        self, match: Match, doors: Mapping[str, DoorHistory], outages: Sequence[Outage], now_s: float
-    ) -> bool:
-        if outages:
-            match = step_all(self._registry[match.game], match, outages, now_s)[0].match
+    def _after(self, match: Match, outages: Sequence[Outage], now_s: float) -> Match:
+        return step_all(self._registry[match.game], match, outages, now_s)[0].match if outages else match
+
+    def _is_undecided(self, match: Match, doors: Mapping[str, DoorHistory], now_s: float) -> bool:
         for seat in match.seats if match.verdict is None else ():
             if seat.back_by_s is None or seat.left_place is None or seat.back_by_s > now_s:
                 continue
@@ -107,3 +119,13 @@ def _outages(match: Match, doors: Mapping[str, DoorHistory]) -> list[Outage]:
         if seat.left_place is not None:
             by_door[door_of(seat.left_place)].append(seat.bot)
     return [replace(outage, bots=tuple(by_door[door])) for door, shown in doors.items() for outage in shown.outages]
+
+
+def _may_hang(seat: Seat, doors: Mapping[str, DoorHistory], now_s: float) -> bool:
+    """Returns whether the bot of an empty seat, whose time is over, may have come to a node that hung, and wait there.
+
+    Its balancer may not know for a while that the node hangs.
+    """
+    if seat.back_by_s is None or seat.back_by_s > now_s or seat.left_s is None or seat.left_place is None:
+        return False
+    return seat.emptied_by is Fault.NETWORK and doors[door_of(seat.left_place)].hung_s > seat.left_s - HANGS_S

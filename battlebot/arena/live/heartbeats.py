@@ -34,7 +34,7 @@ class DoorHistory(NamedTuple):
     `outages`: the latest, in their order; one that still lasts is the last, and ends now. `open_s`: when (epoch) it was
     last known to be open; None: nothing is known of it. From `shut_s` to `reopened_s` it was last not known to be open
     for longer than `GAP_S`; from `silent_s` to `heard_s` one of its nodes was last silent for as long. All nodes that
-    may live have been heard since `all_heard_s`.
+    may live have been heard since `all_heard_s`. At `hung_s` one was last found dead that may only have hung.
     """
 
     outages: list[Outage]
@@ -44,6 +44,7 @@ class DoorHistory(NamedTuple):
     silent_s: float = 0.0
     heard_s: float = 0.0
     all_heard_s: float = math.inf
+    hung_s: float = 0.0
 
     def could_come_in(self, moment_s: float, now_s: float) -> bool:
         """Returns whether a bot whose time ended at `moment_s` could have come in: the door was open then or later.
@@ -101,6 +102,11 @@ class Heartbeats:
             with redis_errors():
                 self._client.zadd(keys.NODES, dict.fromkeys(nodes, 0), xx=True)
 
+    def hung(self, door: str, now_s: float) -> None:
+        """Notes that a node of the door has been found dead that may only hang: bots may have come to it, and wait."""
+        with redis_errors():
+            self._client.hset(keys.door(door), "hung", int(now_s * 1000))
+
     def attended(self, now_s: float, away_s: float) -> None:
         """Notes that all stateless bots that can be asked wait now: their door, `STATELESS`, is open.
 
@@ -123,10 +129,11 @@ class Heartbeats:
         with redis_errors():
             pipeline = self._client.pipeline(transaction=True)
             pipeline.lrange(keys.outages(door), 0, -1)
-            pipeline.hmget(keys.door(door), "opened", "since", "shut", "reopened", "silent", "heard")
+            pipeline.hmget(keys.door(door), "opened", "since", "shut", "reopened", "silent", "heard", "hung")
             pipeline.zrangebyscore(keys.NODES, int((now_s - SILENT_S) * 1000), "+inf", withscores=True)
             rows, (opened_ms, *moments_ms), beats = pipeline.execute()
-        since_s, shut_s, reopened_s, silent_s, heard_s = (int(moment_ms or 0) / 1000 for moment_ms in moments_ms)
+        moments_s = (int(moment_ms or 0) / 1000 for moment_ms in moments_ms)
+        since_s, shut_s, reopened_s, silent_s, heard_s, hung_s = moments_s
         found = [
             Outage(int(since_ms) / 1000, int(until_ms) / 1000) for since_ms, until_ms in map(str.split, texts(rows))
         ]
@@ -135,7 +142,8 @@ class Heartbeats:
             found.append(Outage(open_s, now_s, lasts=since_s <= open_s))
         nodes = ((node.decode(), beat_ms / 1000) for node, beat_ms in beats)
         heard = [beat_s for node, beat_s in nodes if door_of(node) == door and node != asker]
-        return DoorHistory(found, open_s, shut_s, reopened_s, silent_s, heard_s, min(heard, default=math.inf))
+        all_heard_s = min(heard, default=math.inf)
+        return DoorHistory(found, open_s, shut_s, reopened_s, silent_s, heard_s, all_heard_s, hung_s)
 
     def since_s(self, door: str) -> float:
         """Returns since when (epoch) there have always been heartbeats of the door's nodes; 0: there always were."""

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from battlebot.arena.live.store import MatchStore
-from battlebot.arena.places import door_of, node_of
+from battlebot.arena.places import node_of
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors, texts
 
@@ -18,15 +18,11 @@ TOGETHER = 500  # matches read in one round trip: their documents, states and al
 
 
 class Sitter(msgspec.Struct, frozen=True):
-    """A bot of a match: where its updates go (None: its seat is empty), and, if it is stateless, where it is asked.
-
-    `left_place` is where they went before the seat was empty.
-    """
+    """A bot of a match: where its updates go (None: its seat is empty), and, if it is stateless, where it is asked."""
 
     bot: str
     place: str | None
     address: str | None = None
-    left_place: str | None = None
 
 
 class Seating(msgspec.Struct, frozen=True):
@@ -56,11 +52,6 @@ class Seating(msgspec.Struct, frozen=True):
     def nodes(self) -> set[str]:
         """Returns the nodes at which its bots sit."""
         return {node_of(place) for _, place in self.places}
-
-    @property
-    def doors_left(self) -> set[str]:
-        """Returns the doors at which the bots of empty seats were, and may come in again."""
-        return {door_of(seat.left_place) for seat in self.seats if seat.place is None and seat.left_place is not None}
 
 
 _DOCUMENT = msgspec.json.Decoder(Seating)

@@ -22,7 +22,7 @@ from battlebot.arena.places import STATELESS, door_of, node_of
 from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
-from battlebot.referee.events import NODE_DEAD, Orphaned, Overdue, Stranded
+from battlebot.referee.events import NODE_DEAD, Orphaned, Overdue
 from battlebot.referee.match import Match
 
 log = structlog.get_logger()
@@ -72,13 +72,11 @@ class Sweeper:
             log.warning("node.dead", node=node)
             self._queues.drop_node(node)
         if dead:
-            doors = self._strands({node: beats[node] for node in dead}, now_s)
+            self._note_hung({node: beats[node] for node in dead}, now_s)
             for match_id in self._store.live_ids():
                 # one that is not among them cannot be read, or began since, with tickets taken before they were dropped
                 if match_id not in seated or not seated[match_id].nodes <= living:
                     self._alone(match_id, now_s, partial(self._orphan, match_id, living, now_s))
-                if match_id in seated and doors & seated[match_id].doors_left:
-                    self._alone(match_id, now_s, partial(self._strand, match_id, doors))
             for node in dead:
                 if self._is_silent(node, now_s):
                     with redis_errors():
@@ -116,16 +114,17 @@ class Sweeper:
         silent = beats.keys() - recent
         return {node for node in silent if door_of(node) in back or now_s - beats[node] > SHUT_S}
 
-    def _strands(self, dead: Mapping[str, float], now_s: float) -> set[str]:
-        """Returns the doors of these nodes to which bots may have come while a node hung, its door open at another one.
+    def _note_hung(self, dead: Mapping[str, float], now_s: float) -> None:
+        """Notes that bots may have come to these nodes while they hung, if the door was open at another one meanwhile.
 
-        If the door was shut everywhere, that is an outage. Whoever was at a node that has ended knows that.
+        If it was shut everywhere, that is an outage. Whoever was at a node that has ended knows that.
         """
         until_s = {
             door: max((outage.until_s for outage in self._heartbeats.shown(door, now_s).outages), default=0.0)
             for door in map(door_of, dead)
         }
-        return {door_of(node) for node, beat_s in dead.items() if beat_s > until_s[door_of(node)]}
+        for door in {door_of(node) for node, beat_s in dead.items() if beat_s > until_s[door_of(node)]}:
+            self._heartbeats.hung(door, now_s)
 
     def _note_cut_off(self, nodes: Set[str], now_s: float) -> dict[str, Seating]:
         """Notes who waits or sits at these nodes; returns match -> who sits in it, of all live ones if there are any.
@@ -197,19 +196,6 @@ class Sweeper:
         except UnknownMatch:
             self._forget(match_id)
             return None
-
-    def _strand(self, match_id: str, doors: Set[str]) -> None:
-        """Tells a match that the bots of its empty seats may have come to a node of these doors that has died."""
-        try:
-            match = self._store.load(match_id)
-            for seat in match.seats:
-                if seat.left_place is not None and door_of(seat.left_place) in doors:
-                    after = self._conductor.conduct(match, Stranded(seat.bot)).match
-                    if after is not match:
-                        log.warning("match.stranded", match=match_id, bot=seat.bot)
-                    match = after
-        except UnknownMatch:
-            self._forget(match_id)
 
     def _forget(self, match_id: str) -> None:
         with redis_errors():
