@@ -302,7 +302,8 @@ def test_a_door_that_nobody_opens_again_is_not_waited_for(
     heartbeats.send("n1", time.time(), first=True)
     sweeper.sweep()
     assert [seat.place for seat in store.load(match.id).seats] == ["n1/1.1", None]
-    assert heartbeats.shown("tcp", time.time()).outages == []
+    shown = heartbeats.shown("tcp", time.time())
+    assert (shown.outages, shown.hung_s) == ([], 0.0)
 
 
 def test_a_node_whose_process_has_ended_is_dead_at_once(

@@ -119,12 +119,12 @@ class Sweeper:
 
         If it was shut everywhere, that is an outage. Whoever was at a node that has ended knows that.
         """
-        until_s = {
-            door: max((outage.until_s for outage in self._heartbeats.shown(door, now_s).outages), default=0.0)
-            for door in map(door_of, dead)
-        }
-        for door in {door_of(node) for node, beat_s in dead.items() if beat_s > until_s[door_of(node)]}:
-            self._heartbeats.hung(door, now_s)
+        for door in {door_of(node) for node in dead}:
+            shown = self._heartbeats.shown(door, now_s)
+            shut_until_s = max((outage.until_s for outage in shown.outages), default=0.0)
+            beats_s = [beat_s for node, beat_s in dead.items() if door_of(node) == door]
+            if any(shut_until_s < beat_s < (shown.open_s or 0.0) for beat_s in beats_s):
+                self._heartbeats.hung(door, now_s)
 
     def _note_cut_off(self, nodes: Set[str], now_s: float) -> dict[str, Seating]:
         """Notes who waits or sits at these nodes; returns match -> who sits in it, of all live ones if there are any.
