@@ -407,6 +407,36 @@ def test_who_may_have_come_to_a_node_that_hung_has_the_whole_grace(
         assert seat.back_by_s >= now_s + match.limits.node_grace_s
 
 
+def test_who_is_stranded_after_an_outage_is_not_given_the_time_of_the_outage_again(
+    sweeper: Sweeper,
+    begun: Callable[..., Match],
+    store: MatchStore,
+    registry: Registry,
+    client: redis.Redis,
+    settings: Settings,
+) -> None:
+    """All nodes were gone for an hour; one that came back hung before anybody had looked at the match."""
+    now_s, heartbeats = time.time(), Heartbeats(client)
+    match, away_s = begun("numberwang", now_s=now_s - 4000), 3600.0
+    heartbeats.send("n1", now_s - 11 - away_s, first=True)
+    left = Left("ada", "n1/1.1", False)
+    Conductor(registry, store, now_s=lambda: now_s - 12 - away_s).conduct(match, left)
+    for seconds in range(11, -1, -1):
+        heartbeats.send("n2", now_s - seconds, first=seconds == 11)
+        if seconds >= 7:
+            heartbeats.send("n3", now_s - seconds, first=seconds == 11)
+    sweeper.sweep()
+    assert client.zscore(keys.NODES, "n3") is None
+    found = store.load(match.id)
+    assert found.seats[0].emptied_by.value == "server"
+    grace_s = int(settings.node_grace_s)
+    for second in range(1, grace_s + 10):
+        heartbeats.send("n2", now_s + second, first=False)
+    late = Conductor(registry, store, now_s=lambda: now_s + grace_s + 9).conduct(found, Overdue()).match
+    assert late.verdict is not None
+    assert late.verdict.void
+
+
 def test_who_is_taken_for_dead_is_told_so(
     sweeper: Sweeper, begun: Callable[..., Match], store: MatchStore, client: redis.Redis
 ) -> None:

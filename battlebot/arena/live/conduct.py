@@ -33,7 +33,8 @@ from battlebot.runtime.loglimit import LogLimit
 
 log = structlog.get_logger()
 
-ABOUT_ABSENCE = frozenset({Joined, Overdue})  # events whose answers depend on what Redis knows of empty seats
+# events whose answers depend on what Redis knows of empty seats
+ABOUT_ABSENCE = frozenset({Joined, Overdue, Stranded})
 ABOUT_SEATS = frozenset({Joined, Left, Orphaned, Stranded})  # by which a match does not go on
 BACK_S = 2.0  # in which a node that has lost its connections to Redis reads its mailbox again
 LOOK_S = 0.1
@@ -141,7 +142,8 @@ class Conductor:
     def draft(self, match: Match, events: Sequence[Event]) -> Draft:
         """Returns the answer to events that came at one moment, and what commits it.
 
-        Asks Redis only when a bot comes back or is overdue, and for a number if a board follows. Raises Unavailable.
+        Asks Redis only when a bot comes back, is overdue or stranded, and for a number if a board follows. Raises
+        Unavailable.
         """
         now_s, told = self.now_s(), events
         if not ABOUT_ABSENCE.isdisjoint(map(type, events)):

@@ -23,7 +23,7 @@ from battlebot.errors import Unavailable, UnknownMatch
 from battlebot.redisio import keys
 from battlebot.redisio.connection import redis_errors
 from battlebot.referee.events import NODE_DEAD, Orphaned, Overdue, Stranded
-from battlebot.referee.match import Match
+from battlebot.referee.match import Fault, Match
 
 log = structlog.get_logger()
 
@@ -203,11 +203,13 @@ class Sweeper:
         try:
             match = self._store.load(match_id)
             for seat in match.seats:
-                if seat.left_place is not None and door_of(seat.left_place) in doors:
-                    after = self._conductor.conduct(match, Stranded(seat.bot)).match
-                    if after is not match:
+                if seat.left_place is None or door_of(seat.left_place) not in doors:
+                    continue
+                if seat.emptied_by is Fault.NETWORK:
+                    match = self._conductor.conduct(match, Stranded(seat.bot)).match
+                    after = match.seat_of(seat.bot)
+                    if after is not None and after.emptied_by is Fault.SERVER:
                         log.warning("match.stranded", match=match_id, bot=seat.bot)
-                    match = after
         except UnknownMatch:
             self._forget(match_id)
 
