@@ -305,6 +305,20 @@ def test_a_door_that_nobody_opens_again_is_not_waited_for(
     assert heartbeats.shown("tcp", time.time()).outages == []
 
 
+def test_who_left_such_a_door_loses(
+    sweeper: Sweeper, begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis
+) -> None:
+    """Its last node was found dead, but no other one lived to which it might have come instead."""
+    now_s, heartbeats = time.time(), Heartbeats(client)
+    match = begun("numberwang", bob="n2.tcp/1.1", now_s=now_s)
+    match = Conductor(registry, store).conduct(match, Left("bob", "n2.tcp/1.1", False)).match
+    heartbeats.send("n2.tcp", now_s - SHUT_S - 10.0, first=True)
+    heartbeats.send("n1", now_s, first=True)
+    sweeper.sweep()
+    assert heartbeats.all().keys() == {"n1"}
+    assert store.load(match.id).seats == match.seats
+
+
 def test_a_node_whose_process_has_ended_is_dead_at_once(
     sweeper: Sweeper, begun: Callable[..., Match], store: MatchStore, client: redis.Redis
 ) -> None:

@@ -121,11 +121,13 @@ class Sweeper:
 
         If the door was shut everywhere, that is an outage. Whoever was at a node that has ended knows that.
         """
-        until_s = {
-            door: max((outage.until_s for outage in self._heartbeats.shown(door, now_s).outages), default=0.0)
-            for door in map(door_of, dead)
+        doors = {door: self._heartbeats.shown(door, now_s) for door in map(door_of, dead)}
+        until_s = {door: max((one.until_s for one in shown.outages), default=0.0) for door, shown in doors.items()}
+        return {
+            door
+            for node, beat_s in dead.items()
+            if until_s[door := door_of(node)] < beat_s < (doors[door].open_s or 0.0)
         }
-        return {door_of(node) for node, beat_s in dead.items() if beat_s > until_s[door_of(node)]}
 
     def _note_cut_off(self, nodes: Set[str], now_s: float) -> dict[str, Seating]:
         """Notes who waits or sits at these nodes; returns match -> who sits in it, of all live ones if there are any.
