@@ -17,11 +17,13 @@ from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.steadiness import Steadiness
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.sweep import Sweeper
+from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
 from battlebot.redisio import keys
 from battlebot.referee.events import Joined, Left, Orphaned, Overdue
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
+from battlebot.runtime.timers import Timers
 
 
 @pytest.fixture
@@ -419,6 +421,24 @@ def test_who_may_have_come_to_a_node_that_hung_has_the_whole_grace(
         assert seat.back_by_s is not None
         assert (seat.emptied_by.value, seat.stopped) == ("server", True)
         assert seat.back_by_s >= now_s + match.limits.node_grace_s
+
+
+def test_nobody_may_have_come_to_a_node_that_stopped(
+    sweeper: Sweeper, begun: Callable[..., Match], store: MatchStore, registry: Registry, client: redis.Redis
+) -> None:
+    """It refused connections before it ended; no heartbeat says that it has."""
+    now_s, heartbeats = time.time(), Heartbeats(client)
+    match = begun("numberwang", now_s=now_s - 60)
+    match = Conductor(registry, store, now_s=lambda: now_s - 4).conduct(match, Left("ada", "n1/1.1", False)).match
+    heartbeats.send("n3", now_s - 20, first=False)
+    for seconds in range(20, -1, -1):
+        for node in ("n1", "n2"):
+            heartbeats.send(node, now_s - seconds, first=False)
+    Arena(Conductor(registry, store, "n3"), Timers()).drain()
+    wait_for(lambda: heartbeats.is_shut("n3"), "the word that it stops")
+    sweeper.sweep()
+    assert client.zscore(keys.NODES, "n3") is None
+    assert store.load(match.id).seats == match.seats
 
 
 def test_who_is_stranded_after_an_outage_is_not_given_the_time_of_the_outage_again(

@@ -119,7 +119,8 @@ class Sweeper:
     def _strands(self, dead: Mapping[str, float], now_s: float) -> set[str]:
         """Returns the doors of these nodes to which bots may have come while a node hung, its door open at another one.
 
-        If the door was shut everywhere, that is an outage. Whoever was at a node that has ended knows that.
+        If the door was shut everywhere, that is an outage. Whoever was at a node that has ended knows that, and
+        nobody comes to one that stops.
         """
         doors = {door: self._heartbeats.shown(door, now_s) for door in map(door_of, dead)}
         until_s = {door: max((one.until_s for one in shown.outages), default=0.0) for door, shown in doors.items()}
@@ -127,6 +128,7 @@ class Sweeper:
             door
             for node, beat_s in dead.items()
             if until_s[door := door_of(node)] < beat_s < (doors[door].open_s or 0.0)
+            and not self._heartbeats.is_shut(node)
         }
 
     def _note_cut_off(self, nodes: Set[str], now_s: float) -> dict[str, Seating]:
