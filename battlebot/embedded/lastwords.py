@@ -48,7 +48,7 @@ def _of_ours(line: str, event: dict[str, Any]) -> _Words:
         # a traceback ends with what it is about
         return _Words(event["exception"].rstrip().rpartition("\n")[2].strip(), is_error=True)
     is_last = any(last in event["event"] for last in _GUNICORNS_LAST)
-    return _Words(line, is_error=event["level"] == "error" and not is_last)
+    return _Words(line, is_error=event["level"] in ("error", "critical") and not is_last)
 
 
 def _of_mongod(event: dict[str, Any]) -> _Words:

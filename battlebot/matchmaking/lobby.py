@@ -220,8 +220,11 @@ class Lobby:
         """Has the player at `place` wait on: another node took its ticket along and needs no match. Returns at once."""
         in_background(self._search.freed, place)
 
-    def on_over(self, game: str, contest: str, how: str) -> None:
-        """Tells the players who wait in the contest, or come to it, that it is over."""
+    def on_over(self, game: str, contest: str, how: str = "for-now") -> None:
+        """Tells the players who wait in the contest, or come to it, that it is over.
+
+        Nodes and workers of an earlier version do not say how.
+        """
         self.contests.end(game, contest, how)
         for waiter in self._waiters.in_queue(keys.queue_name(game, contest)):
             waiter.player.tell_over(how)

@@ -195,6 +195,11 @@ def outages(door: str) -> str:
     return f"{TAG}:outages:{door}"
 
 
+def shut(node: str) -> str:
+    """Exists for a while after a node has said that it lets nobody in any more."""
+    return f"{TAG}:shut:{node}"
+
+
 def mailbox(node: str) -> str:
     """Channel of the letters to a node."""
     return f"{TAG}:node:{node}"

@@ -163,7 +163,7 @@ class Stays:
     def drain(self, send_away: Callable[[Player], None]) -> list[gevent.Greenlet]:
         """Lets nobody in any more, and starts a greenlet per player that calls `send_away(player)`; returns these."""
         self.draining = True
-        self._arena.opening.drain()
+        self._arena.drain()
         log.info("node.drains", players=len(self.players))
         return [gevent.spawn(send_away, player) for player in self.players]
 

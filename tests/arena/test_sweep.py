@@ -17,11 +17,13 @@ from battlebot.arena.live.queue import Queues
 from battlebot.arena.live.steadiness import Steadiness
 from battlebot.arena.live.store import MatchStore
 from battlebot.arena.live.sweep import Sweeper
+from battlebot.arena.node.service import Arena
 from battlebot.config import Settings
 from battlebot.redisio import keys
 from battlebot.referee.events import Joined, Left, Orphaned, Overdue
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
+from battlebot.runtime.timers import Timers
 
 
 @pytest.fixture
@@ -370,23 +372,26 @@ def test_a_sweep_that_stalls_misses_nobody_whose_time_ended_meanwhile(
 
 
 @pytest.mark.parametrize(
-    ("silent", "ended", "outage", "hangs"),
+    ("silent", "how", "hangs"),
     [
-        ("n3", False, False, True),
-        ("n3.tcp", False, False, False),
-        ("n3", True, False, False),
-        ("n3", False, True, False),
+        ("n3", "silent", True),
+        ("n3.tcp", "of another door", False),
+        ("n3", "ended", False),
+        ("n3", "stopped", False),
+        ("n3", "no other node lived", False),
     ],
-    ids=["silent", "of another door", "ended", "no other node lived"],
 )
 def test_a_node_that_is_found_dead_may_only_hang(
-    sweeper: Sweeper, client: redis.Redis, silent: str, ended: bool, outage: bool, hangs: bool
+    sweeper: Sweeper, client: redis.Redis, store: MatchStore, registry: Registry, silent: str, how: str, hangs: bool
 ) -> None:
-    """The balancer does not know, and sends bots there."""
-    now_s, heartbeats = time.time(), Heartbeats(client)
+    """The balancer does not know, and sends bots there. A node that stops has refused them before."""
+    now_s, heartbeats, outage = time.time(), Heartbeats(client), how == "no other node lived"
     heartbeats.send(silent, now_s - 20, first=False)
-    if ended:
+    if how == "ended":
         heartbeats.end([silent])
+    if how == "stopped":
+        Arena(Conductor(registry, store, silent), Timers()).drain()
+        wait_for(lambda: heartbeats.is_shut(silent), "the word that it stops")
     for seconds in range(10 if outage else 20, -1, -1):
         for node in ("n1", "n4.tcp"):
             heartbeats.send(node, now_s - seconds, first=outage and seconds == 10)

@@ -103,3 +103,16 @@ def test_a_bot_that_stays_away_is_missed_though_a_node_stands_still(parts: Clust
     with standing_still(sleeper.child.pid):
         mover.reset()
         assert other.final()["state"]["reason"] == "disconnect"
+
+
+def test_a_bot_that_stays_away_while_a_node_stops_loses(parts: Cluster) -> None:
+    """It cannot have come to that one, which has refused connections since before it ended."""
+    lasting, mortal = parts.web(**PLAY), parts.web(**PLAY)
+    parts.worker(**PLAY)
+    parts.beat(**PLAY)
+    meet = Switchboard(lasting)
+    wait_for(lambda: lasting.request("/readyz")[0] == 200, "a ready server")
+    mover, other = meet.sit()
+    mortal.child.ask_to_stop()
+    mover.reset()
+    assert other.final()["state"]["reason"] == "disconnect"

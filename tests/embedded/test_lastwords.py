@@ -37,6 +37,17 @@ def test_the_last_words_of_a_web_node_are_those_of_its_worker_process(tmp_path: 
     assert child.last_words() == f": ImportError: no luck (see {log})"
 
 
+def test_what_is_critical_is_an_error(tmp_path: Path) -> None:
+    """Where the worker process hung; what comes after it explains nothing."""
+    log = tmp_path / "web.log"
+    child = Child(Program(name="web", command=SLEEP, log=log))
+    said = [("critical", "Hangs, for over 30 seconds: app.py:7 f"), ("info", "Handling signal: term")]
+    lines = [json.dumps({"event": event, "logger": "gunicorn.error", "level": level}) for level, event in said]
+    log.write_text("\n".join(lines))
+    child.kill()
+    assert child.last_words() == f": {lines[0]} (see {log})"
+
+
 # what mongod writes as it dies: severity, message, attributes
 DIES = [
     ("F", "Fatal assertion", {"msgid": 50853}),

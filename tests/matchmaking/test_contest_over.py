@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from lobbies import bot_of, comes
 
+from battlebot.arena.live.mail import over
 from battlebot.arena.node.player import Player
 from battlebot.matchmaking.lobby import LOOKED_AT, Lobby
 
@@ -57,6 +58,17 @@ def test_the_letter_and_the_look_tell_a_player_once(lobby: Lobby) -> None:
     for _ in range(LOOKED_AT):
         lobby.tick()
     assert told(by_look, by_letter, *others) == [1, 1, 0, 0]
+
+
+def test_a_letter_that_does_not_say_how_is_read(lobby: Lobby) -> None:
+    """During an update, it is one of a node or worker of an earlier version."""
+    lobby.contests = Contests()
+    player = waits(lobby, "ada")
+    post = lobby.arena.post(over=lobby.on_over)
+    post.take(b'{"do": "over", "game": "numberwang", "contest": "cup"}')
+    assert (told(player), lobby.contests.how) == ([1], "for-now")
+    post.take(over("numberwang", "cup", "for-good"))
+    assert lobby.contests.how == "for-good"
 
 
 def test_who_is_told_while_it_comes_back_from_a_match_is_told_once(lobby: Lobby) -> None:

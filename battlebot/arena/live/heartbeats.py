@@ -25,6 +25,7 @@ GAP_S = 1.75
 SILENT_S = 15.0
 LIVES_S = 2.0  # how long a node counts as alive after a heartbeat; the next is due after one second
 SHUT_S = 86_400.0  # a door that opens no more, because nobody starts a node for it, is not waited for
+SHUT_KNOWN_S = 3600  # much longer than it takes a node to stop, and to be found dead
 MOST_OUTAGES = 10  # that are remembered, the latest; an empty seat is looked at before there are more
 
 
@@ -101,6 +102,16 @@ class Heartbeats:
         if nodes:
             with redis_errors():
                 self._client.zadd(keys.NODES, dict.fromkeys(nodes, 0), xx=True)
+
+    def shut(self, node: str) -> None:
+        """Notes that the node lets nobody in any more, as it stops."""
+        with redis_errors():
+            self._client.set(keys.shut(node), "1", ex=SHUT_KNOWN_S)
+
+    def is_shut(self, node: str) -> bool:
+        """Returns whether the node has said, before it was found dead, that it lets nobody in any more."""
+        with redis_errors():
+            return bool(self._client.exists(keys.shut(node)))
 
     def hung(self, door: str, now_s: float) -> None:
         """Notes that a node of the door has been found dead that may only hang: bots may have come to it, and wait."""

@@ -117,12 +117,15 @@ class Sweeper:
     def _note_hung(self, dead: Mapping[str, float], now_s: float) -> None:
         """Notes that bots may have come to these nodes while they hung, if the door was open at another one meanwhile.
 
-        If it was shut everywhere, that is an outage. Whoever was at a node that has ended knows that.
+        If it was shut everywhere, that is an outage. Whoever was at a node that has ended knows that, and nobody comes
+        to one that stops.
         """
         for door in {door_of(node) for node in dead}:
             shown = self._heartbeats.shown(door, now_s)
             shut_until_s = max((outage.until_s for outage in shown.outages), default=0.0)
-            beats_s = [beat_s for node, beat_s in dead.items() if door_of(node) == door]
+            beats_s = [
+                beat_s for node, beat_s in dead.items() if door_of(node) == door and not self._heartbeats.is_shut(node)
+            ]
             if any(shut_until_s < beat_s < (shown.open_s or 0.0) for beat_s in beats_s):
                 self._heartbeats.hung(door, now_s)
 

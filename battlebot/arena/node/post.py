@@ -25,7 +25,7 @@ class Post:
     """Handles updates, and all other letters by their `do`.
 
     `letters`: handlers for those that the lobby and the door know. A handler is called with the fields of the letter
-    that its parameters name; it must not wait.
+    that its parameters name, those with a default only if the letter has them; it must not wait.
     """
 
     def __init__(self, host: Host, recovery: Recovery, letters: Mapping[str, Callable[..., None]]) -> None:
@@ -53,8 +53,8 @@ class Post:
         do = message["do"]
         if do in self._handlers:
             handler, fields = self._handlers[do]
-            # of a later version, which may write more into it
-            handler(**{field: message[field] for field in fields})
+            # of another version, which may write more into it or, where there is a default, less
+            handler(**{field: message[field] for field in fields if field in message})
         elif self._tells(do):
             # of a later version, too: it is as if it were lost, as any letter may be
             log.warning("letter.unknown", do=do)

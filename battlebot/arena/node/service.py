@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import structlog
 from msgspec.structs import replace
@@ -63,6 +64,15 @@ class Arena:
     def post(self, **letters: Callable[..., None]) -> Post:
         """Returns what handles the node's letters; `letters` are handlers for those that are not the arena's own."""
         return Post(self._host, self._recovery, letters)
+
+    def drain(self) -> None:
+        """Notes, here and for the sweep, that the node lets nobody in any more. Returns at once."""
+        self.opening.drain()
+        in_background(self._say_shut)
+
+    def _say_shut(self) -> None:
+        with suppress(Unavailable):
+            self.heartbeats.shut(self.node)
 
     def expect(self, player: Player) -> None:
         """Notes that the player waits at its place for a match to begin."""
