@@ -33,7 +33,7 @@ def _with_headers(response: Response) -> Response:
     response.headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
     if "Authorization" in request.headers:
         # it may be for the owner of a bot only, or for organisers
-        response.headers.setdefault("Cache-Control", "no-store")
+        response.headers["Cache-Control"] = "no-store"
     if request.method in ("GET", "HEAD") and response.mimetype in FOR_ALL:
         response.headers["Access-Control-Allow-Origin"] = "*"
         response.headers["Access-Control-Expose-Headers"] = "Link, Retry-After"

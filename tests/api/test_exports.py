@@ -101,6 +101,14 @@ def test_no_part_of_a_name_becomes_a_formula(home: House, name: str, shown: str)
     assert lines(home)[0]["players"] == [name, "a"]
 
 
+def test_what_is_asked_for_with_a_token_is_kept_by_no_cache(home: House) -> None:
+    """Others may keep a file, and ask whether it is still so."""
+    home.contest("cup", bots=("a", "b"))
+    path = f"{CONTESTS}/cup/export.csv"
+    answers = [home.client.get(path, headers=headers) for headers in ({}, {"Authorization": "Bearer token"})]
+    assert [answer.headers["Cache-Control"] for answer in answers] == ["no-cache", "no-store"]
+
+
 def test_an_empty_contest_is_an_empty_file(home: House) -> None:
     """With the head of the table; a download by name."""
     home.contest("cup")
