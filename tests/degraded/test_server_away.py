@@ -39,7 +39,16 @@ def web(frail: Frail) -> Web:
     for other in others:
         other.child.kill()
     wait_for(lambda: ready(node), "a ready server", SLOWLY_S)
+    forget_the_dead(frail)
     return node
+
+
+def forget_the_dead(frail: Frail) -> None:
+    """Waits until those that the tests before have killed are found dead: they may hang, and bots have come to them."""
+    with connect(frail.settings.redis_url) as client:
+        # a web node, and the TCP node
+        wait_for(lambda: client.zcard(keys.NODES) == 2, "the dead to be found", SLOWLY_S)
+        client.hdel(keys.door("web"), "hung")
 
 
 def hold(seconds: float) -> None:

@@ -235,7 +235,8 @@ AILMENTS: list[tuple[str, State, Callable[[redis.Redis, Storage], None]]] = [
 def test_each_ailment_is_found_alone(
     settings: Settings, client: redis.Redis, storage: Storage, part: str, state: State, ail: Any
 ) -> None:
-    """All else is ok, before and beside it."""
+    """All else is ok, before and beside it, also where it takes longer than a node lives without a heartbeat."""
+    settings = replace(settings, node_timeout_s=60.0)
     assert {finding.state for finding in found(settings).values()} == {State.OK}
     kept = client.config_get()
     try:
