@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
-from cluster import Cluster, wait_for
+from cluster import Cluster, Web, wait_for
 from frail import play_out
 from peer import Peer, login_for
 from standstill import standing_still
@@ -63,6 +63,15 @@ def test_a_player_that_says_its_name_is_let_in(parts: Cluster, sent: str) -> Non
     assert player.read() == {"status": "ok"}
 
 
+def swept(parts: Cluster) -> tuple[Web, Web]:
+    """Returns two nodes, with a worker and beat, who find a dead one."""
+    nodes = parts.web(**PLAY), parts.web(**PLAY)
+    parts.worker(**PLAY)
+    parts.beat(**PLAY)
+    nodes[0].wait_until_ready()
+    return nodes
+
+
 def held_up(parts: Cluster) -> None:
     """Waits for longer than a bot may stay away, less than a node may be silent."""
     until_s = time.monotonic() + HOLDS_UP_S
@@ -79,11 +88,8 @@ def test_a_bot_that_comes_back_to_a_node_that_stands_still_is_not_missed(
     parts: Cluster, until: Callable[[Cluster], None]
 ) -> None:
     """The other node, its opponent's, has seen it leave, and does not know where it is when its time is over."""
-    lasting, sleeper = parts.web(**PLAY), parts.web(**PLAY)
-    parts.worker(**PLAY)
-    parts.beat(**PLAY)
+    lasting, sleeper = swept(parts)
     meet = Switchboard(lasting)
-    wait_for(lambda: lasting.request("/readyz")[0] == 200, "a ready server")
     mover, other = meet.sit()
     with ThreadPoolExecutor() as pool:
         with standing_still(sleeper.child.pid):
@@ -107,12 +113,8 @@ def test_a_bot_that_stays_away_is_missed_though_a_node_stands_still(parts: Clust
 
 def test_a_bot_that_stays_away_while_a_node_stops_loses(parts: Cluster) -> None:
     """It cannot have come to that one, which has refused connections since before it ended."""
-    lasting, mortal = parts.web(**PLAY), parts.web(**PLAY)
-    parts.worker(**PLAY)
-    parts.beat(**PLAY)
-    meet = Switchboard(lasting)
-    wait_for(lambda: lasting.request("/readyz")[0] == 200, "a ready server")
-    mover, other = meet.sit()
+    lasting, mortal = swept(parts)
+    mover, other = Switchboard(lasting).sit()
     mortal.child.ask_to_stop()
     mover.reset()
     assert other.final()["state"]["reason"] == "disconnect"

@@ -24,7 +24,7 @@ from battlebot.errors import Conflict, Unavailable
 from battlebot.redisio import keys
 from battlebot.referee import ending
 from battlebot.referee.advance import Step
-from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue, Stranded, Turned
+from battlebot.referee.events import Event, Failed, Joined, Left, Orphaned, Overdue, Turned
 from battlebot.referee.match import Match, Seat
 from battlebot.referee.step import step_all
 from battlebot.referee.telling import update_for
@@ -34,7 +34,7 @@ from battlebot.runtime.loglimit import LogLimit
 log = structlog.get_logger()
 
 ABOUT_ABSENCE = frozenset({Joined, Overdue})  # events whose answers depend on what Redis knows of empty seats
-ABOUT_SEATS = frozenset({Joined, Left, Orphaned, Stranded})  # by which a match does not go on
+ABOUT_SEATS = frozenset({Joined, Left, Orphaned})  # by which a match does not go on
 BACK_S = 2.0  # in which a node that has lost its connections to Redis reads its mailbox again
 LOOK_S = 0.1
 # of computing, in which a node does nothing for any other bot
