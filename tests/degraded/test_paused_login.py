@@ -19,8 +19,8 @@ from battlebot.embedded.process import Child
 
 LOGIN_S = 3.0
 STANDS_S = 4.5  # longer than bots have to log in
-PLAY = {"turn_timeout_ms": 1500, "sweep_interval_s": 0.3}
-HOLDS_UP_S = 3.0
+PLAY = {"turn_timeout_ms": 3000, "sweep_interval_s": 0.3}
+HOLDS_UP_S = 4.5
 SENT = pytest.mark.parametrize("sent", ["meanwhile", "afterwards"])
 
 

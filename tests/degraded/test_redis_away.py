@@ -20,9 +20,9 @@ from battlebot.redisio.tasklists import TaskLists
 from battlebot.storage import Storage
 from tasks.celeryapp import make_celery
 
-# longer than a turn's clock (2 s); paused, longer than our patience with one call to Redis (5 s)
-PLAY = {"turn_timeout_ms": 2000}
-AWAY_S = {"paused": 6.0, "killed": 2.5, "full": 2.5, "demoted": 2.5, "busy": 3.0}
+# longer than a turn's clock (4 s); paused, longer than our patience with one call to Redis (5 s)
+PLAY = {"turn_timeout_ms": 4000}
+AWAY_S = {"paused": 6.0, "killed": 4.5, "full": 4.5, "demoted": 4.5, "busy": 5.0}
 
 # twice that patience, as a call may have to wait for others' to end, and some time of a busy machine
 TURNED_AWAY_S = 13.0
@@ -31,7 +31,7 @@ TURNED_AWAY_S = 13.0
 @pytest.fixture(scope="module")
 def door(frail: Frail) -> Tcp:
     """A TCP node."""
-    return frail.parts.tcp(turn_timeout_ms=1500)
+    return frail.parts.tcp(turn_timeout_ms=3000)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ SETTINGS = {
     "max_messages_per_s": 20.0,
     "max_connections_per_bot": 3,
     "max_connections_per_address": 12,
-    "turn_timeout_ms": 700,
+    "turn_timeout_ms": 2500,
     "relogin_free": 3,
     "relogin_delay_max_s": 0.3,
     "ping_interval_s": 0.5,

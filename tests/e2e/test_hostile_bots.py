@@ -11,7 +11,7 @@ import pytest
 from peer import BINARY, CLOSE, CONTINUED, PING, PONG, TEXT, Closed, Peer, frame, login_for
 from switchboard import Seats, Switchboard
 
-SETTINGS = {"turn_timeout_ms": 700, "close_timeout_s": 1.0, "max_messages_per_s": 1000.0}
+SETTINGS = {"turn_timeout_ms": 2500, "close_timeout_s": 1.0, "max_messages_per_s": 1000.0}
 
 
 def test_a_client_that_sends_one_byte_at_a_time_plays_as_any_other(meet: Switchboard) -> None:

@@ -15,7 +15,7 @@ from cluster import Web, wait_for
 from original_client import OriginalClient
 from switchboard import Switchboard
 
-SETTINGS = {"turn_timeout_ms": 1000}
+SETTINGS = {"turn_timeout_ms": 3000}
 MATCHES = 12
 GAMES = ("numberwang", "noughtsandcrosses", "connectfour")
 

@@ -25,9 +25,9 @@ from battlebot.wire.duel import GAME
 Join = Callable[..., TcpPeer]
 MakePair = Callable[..., Pair]
 
-# with the half second that nobody is told of: 2 s
-TCP_SETTINGS = {"turn_timeout_ms": 1500}
-GRANTED_S = 2.0
+# with the half second that nobody is told of: 3.5 s
+TCP_SETTINGS = {"turn_timeout_ms": 3000}
+GRANTED_S = 3.5
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_no_answer_in_time_loses_the_board(pair: MakePair) -> None:
 def test_an_answer_within_the_granted_time_counts(pair: MakePair) -> None:
     """Later than what is shown, earlier than what is granted."""
     table = pair()
-    time.sleep(1.52)  # not to wait for something: the player's own thinking
+    time.sleep(3.02)  # not to wait for something: the player's own thinking
     table.mover.move(table.question, 3, 3)
     assert table.other.event("get_move")["board"]["_moves"] == [[3, 3]]
 
