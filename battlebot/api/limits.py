@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections import OrderedDict
-from collections.abc import Callable
 
 from flask import Flask, Response, request
 from flask_limiter import Limiter, RequestLimit
@@ -19,6 +17,7 @@ from battlebot.api.registrations import registrations
 from battlebot.config import Settings
 from battlebot.errors import TooMany
 from battlebot.runtime.bare import without
+from battlebot.runtime.windows import Windows
 from battlebot.wire.addresses import household
 
 MINUTE_S = 60.0
@@ -52,7 +51,7 @@ def limit_requests(app: Flask, settings: Settings) -> None:
 
     Bots' connections are limited by number instead, never by frequency: see `transports/limits.py`.
     """
-    counts = PerMinute(settings.requests_per_minute)
+    counts = Windows(settings.requests_per_minute, MINUTE_S)
 
     def count(*_: object) -> None:
         if request.path not in PROBES and not _is_a_bots():
@@ -62,32 +61,6 @@ def limit_requests(app: Flask, settings: Settings) -> None:
 
     # earlier than `before_request`, which is too late for the names in paths that are refused
     app.url_value_preprocessor(count)
-
-
-class PerMinute:
-    """Counts requests by sender, in the minute that begins with the first.
-
-    A request costs the same however many senders there are: for each, the library's counter in memory looks at all.
-    """
-
-    def __init__(self, most: int, now_s: Callable[[], float] = time.monotonic) -> None:
-        self._most = most
-        self._now_s = now_s
-        # until when, and how many; first whose minute ends first
-        self._counted: OrderedDict[str, tuple[float, int]] = OrderedDict()
-
-    def take(self, sender: str) -> float:
-        """Counts a request; returns 0.0 if it is within the limit, else the seconds until the sender may ask again."""
-        now_s = self._now_s()
-        while self._counted and next(iter(self._counted.values()))[0] <= now_s:
-            self._counted.popitem(last=False)
-        until_s, count = self._counted.get(sender, (now_s + MINUTE_S, 0))
-        self._counted[sender] = (until_s, count + 1)
-        return 0.0 if count < self._most else until_s - now_s
-
-    def __len__(self) -> int:
-        """How many senders are remembered."""
-        return len(self._counted)
 
 
 def _is_a_bots() -> bool:

@@ -173,7 +173,11 @@ class Settings:
         2.0, "BATTLEBOT_RELOGIN_DELAY", "Longest delay of a login's reply, in seconds.", 0, 9
     )
     registrations_per_hour: int = _setting(
-        1000, "BATTLEBOT_REGISTRATIONS", "Maximum registrations of one address per hour.", 1, 1_000_000
+        1000,
+        "BATTLEBOT_REGISTRATIONS",
+        "Maximum registrations of one address per hour, and of new names that it says at the TCP door of a node.",
+        1,
+        1_000_000,
     )
     requests_per_minute: int = _setting(
         6000, "BATTLEBOT_REQUESTS", "Maximum HTTP requests of one address to one node per minute.", 1, 100_000_000

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import ceil
 
 from battlebot.errors import TooMany
+from battlebot.runtime.windows import Windows
+
+HOUR_S = 3600.0
 
 
 class Rate:
@@ -52,6 +56,27 @@ class Places:
             self._held[key] -= 1
             if not self._held[key]:
                 del self._held[key]
+
+
+class NewNames:
+    """Limits how many names nobody has said before an address says in an hour: something is stored for each of them."""
+
+    REMEMBERED = 100_000
+
+    def __init__(self, most: int, now_s: Callable[[], float] = time.monotonic) -> None:
+        self._counts = Windows(most, HOUR_S, now_s)
+        self._said: OrderedDict[str, None] = OrderedDict()
+
+    def say(self, name: str, address: str) -> None:
+        """Notes that the address says the name. Raises TooMany, if it is a new one."""
+        if name not in self._said:
+            wait_s = self._counts.take(address)
+            if wait_s:
+                raise TooMany("Your address has said too many new names; try again later.", retryAfterS=ceil(wait_s))
+        self._said[name] = None
+        self._said.move_to_end(name)
+        if len(self._said) > self.REMEMBERED:
+            self._said.popitem(last=False)
 
 
 class ReloginBackoff:

@@ -10,8 +10,9 @@ from battlebot.arena.live.turnedaway import Knock, Proof
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.lookalikes import forms
 from battlebot.config import Settings
-from battlebot.errors import BadMessage, BadName, LoginFailed
+from battlebot.errors import BadMessage, BadName, LoginFailed, TooMany
 from battlebot.runtime.lag import Lag
+from battlebot.transports.limits import NewNames
 from battlebot.transports.stays import Stays
 from battlebot.transports.tcp_frames import Packet, TcpConnection
 from battlebot.wire.duel import GAME, Error, Salt, decode_username
@@ -39,6 +40,7 @@ class Logins:
         self._directory = directory
         self._stays = stays
         self._lag = lag
+        self._new_names = NewNames(settings.registrations_per_hour)
 
     def of(self, connection: TcpConnection) -> Caller | None:
         """Returns who is there; None if the connection was closed. Raises Gone, Unavailable."""
@@ -62,6 +64,10 @@ class Logins:
             except LoginFailed as error:
                 self._refuse(connection, error, packet.received_s)
                 return None
+            except TooMany as error:
+                log.info("login.failed", address=connection.address, code="too-many-names", door="tcp")
+                connection.close(Error("too-many-names", str(error)))
+                return None
         connection.close(
             Error("login-timeout", "No login_hash came in time." if names else "No username came in time.")
         )
@@ -70,7 +76,7 @@ class Logins:
     def _caller(self, packet: Packet, address: str, salt: str | None) -> Caller | None:
         """Returns who says its name; None if that needs a login, and there is no answer to the salt with it.
 
-        Raises BadMessage, BadName, LoginFailed, Unavailable.
+        Raises BadMessage, BadName, LoginFailed, TooMany, Unavailable.
         """
         said = decode_username(packet.payload)
         login = Login(GAME, said.username, "", protocol=2, keep=True)
@@ -80,7 +86,10 @@ class Logins:
                 return Caller(knock, packet.received_s, self._directory.check(knock.login, salt))
         knock = Knock(login, address)
         with self._stays.looking_up(knock, packet.received_s):
-            return None if self.is_reserved(said.username) else Caller(knock, packet.received_s)
+            if self.is_reserved(said.username):
+                return None
+        self._new_names.say(said.username, address)
+        return Caller(knock, packet.received_s)
 
     def is_reserved(self, name: str) -> bool:
         """Returns whether the name needs a login. Raises Unavailable."""

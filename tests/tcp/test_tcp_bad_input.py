@@ -238,6 +238,18 @@ def test_a_flood_is_closed(join: Join) -> None:
         peer.read()
 
 
+def test_one_address_says_so_many_new_names(servers: Cluster, join: Join) -> None:
+    """The next is told so; those that have been said before may come again."""
+    strict = servers.tcp(**TCP_SETTINGS, registrations_per_hour=2)
+    one, two = join(node=strict), join(node=strict)
+    late = join(enter=False, node=strict)
+    late.send({"username": new_name()})
+    assert late.event("error")["code"] == "too-many-names"
+    assert late.ended()
+    one.leave()
+    Pair(join(one.name, node=strict), two).begin()
+
+
 def test_one_address_has_so_many_connections(tcp: Tcp, join: Join) -> None:
     """And another may come when one of them is gone."""
     peers = [join() for _ in range(12)]

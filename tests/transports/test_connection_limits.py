@@ -6,7 +6,7 @@ import pytest
 from clocks import Clock
 
 from battlebot.errors import TooMany
-from battlebot.transports.limits import Places, Rate, ReloginBackoff, TurnedAwayHere
+from battlebot.transports.limits import NewNames, Places, Rate, ReloginBackoff, TurnedAwayHere
 
 
 @pytest.fixture
@@ -130,3 +130,17 @@ def test_who_stays_away_long_after_it_was_turned_away_was_not_kept_out(clock: Cl
     assert away.let_in("ada", clock.now_s) == 0.0
     away.note("bob", clock.now_s - 0.5)
     assert away.let_in("bob", clock.now_s) == 0.5
+
+
+def test_an_address_may_say_so_many_new_names_an_hour(clock: Clock) -> None:
+    """Names that were said before, by whomever, do not count; another address has its own hour."""
+    names = NewNames(2, clock)
+    for name in ("ada", "bob", "ada", "bob"):
+        names.say(name, "192.0.2.1")
+    with pytest.raises(TooMany):
+        names.say("eve", "192.0.2.1")
+    names.say("ada", "192.0.2.1")
+    names.say("eve", "192.0.2.2")
+    names.say("eve", "192.0.2.1")
+    clock.now_s += 3600
+    names.say("fay", "192.0.2.1")
