@@ -225,7 +225,7 @@ class Settings:
         1_000_000,
     )
     max_http_per_address: int = _setting(
-        256,
+        512,
         "BATTLEBOT_MAX_HTTP_PER_ADDRESS",
         "Maximum HTTP connections of one address to one node besides WebSockets; not counted behind trusted proxies.",
         1,
@@ -233,7 +233,7 @@ class Settings:
     )
     max_streams: int = _setting(500, "BATTLEBOT_MAX_STREAMS", "Maximum live pages that one node updates.", 1, 1_000_000)
     max_streams_per_address: int = _setting(
-        50,
+        150,
         "BATTLEBOT_MAX_STREAMS_PER_ADDRESS",
         "Maximum live pages of one address that one node updates.",
         1,

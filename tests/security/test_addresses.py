@@ -21,6 +21,9 @@ SETTINGS = {
     "header_timeout_s": 20.0,
 }
 CLAIM = "X-Forwarded-For: 203.0.113.7"
+CLASS = 60
+UPGRADE = ("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13")
+KEY = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
 
 
 def test_one_address_holds_so_many_connections_and_no_more(web: Web) -> None:
@@ -47,10 +50,8 @@ def test_one_address_asks_so_often_and_no_more(web: Web) -> None:
     assert answer.status == 429
     assert 1 <= int(answer.headers["retry-after"]) <= 60
     assert ask(web.address, "/healthz", source="127.0.0.4").status == 200
-    upgrade = ("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13")
-    key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
     with Raw(web.address, "127.0.0.4") as raw:
-        raw.send("GET / HTTP/1.1", f"Host: {web.address}", *upgrade, key)
+        raw.send("GET / HTTP/1.1", f"Host: {web.address}", *UPGRADE, KEY)
         assert raw.answer().status == 101
     assert ask(web.address, "/bots/numberwang", source="127.0.0.5").status == 200
 
@@ -94,6 +95,23 @@ def test_one_address_watches_so_many_live_pages_and_no_more(web: Web) -> None:
             raw = stack.enter_context(Raw(web.address, "127.0.0.7"))
             raw.send("GET /web/numberwang/events HTTP/1.1", "Host: x")
             assert raw.answer().status == status
+
+
+def test_a_class_behind_one_address_is_let_in(servers: Cluster) -> None:
+    """By default: each has a live page, a battle and a browser that opens six connections; and there are their bots."""
+    node = servers.web()
+    opened = [
+        (200, 101, ("GET / HTTP/1.1", *UPGRADE, KEY)),
+        (CLASS, 101, ("GET /socket.io/?EIO=3&transport=websocket HTTP/1.1", *UPGRADE, KEY)),
+        (CLASS, 200, ("GET /web/numberwang/events HTTP/1.1",)),
+        (5 * CLASS, 200, ("GET /assets/style.css HTTP/1.1",)),
+    ]
+    with ExitStack() as stack:
+        for count, status, lines in opened:
+            raws = [stack.enter_context(Raw(node.address)) for _ in range(count)]
+            for raw in raws:
+                raw.send(*lines, f"Host: {node.address}")
+            assert [raw.answer().status for raw in raws] == [status] * count, lines
 
 
 def test_behind_a_trusted_proxy_the_last_address_it_added_counts(servers: Cluster) -> None:
