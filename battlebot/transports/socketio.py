@@ -133,12 +133,9 @@ class SocketIoDoor:
             if session.game is not None or session.is_put_off:
                 raise WrongState("One socket runs one game at a time: this one's goes on.", kind=cubed.RUNNING)
             wanted = cubed.read_new_game(payload)
-            if self._starts(session, wanted):
-                return
-            if not session.has_played:
-                raise TooMany("Your address has begun too many games; try again later.", kind="TOO_MANY_GAMES")
-            session.is_put_off = True
-            in_background(self._start_later, session, wanted)
+            if not self._starts(session, wanted):
+                session.is_put_off = True
+                in_background(self._start_later, session, wanted)
 
         self._attend(server, sid, begin)
 
@@ -165,7 +162,10 @@ class SocketIoDoor:
         self._follow(session, match, dict(wanted.players))
 
     def _start_later(self, session: Session, wanted: cubed.NewGame) -> None:
-        """Starts the next game of a batch as soon as that is possible: an `ERROR` would end the batch."""
+        """Starts a game as soon as that is possible.
+
+        An `ERROR` would end a batch, or keep a viewer out because of the batches of others at its address.
+        """
 
         def start() -> None:
             while not session.gone:

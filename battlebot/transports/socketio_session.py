@@ -24,7 +24,7 @@ class Session:
     """A connected viewer. `game`: the match that it has started, while that is running; `watches`: all that it follows.
 
     `setup`: changes of the game that came too fast, and wait for their turn. `has_played`: a game of its own has ended;
-    `is_put_off`: its next one waits until its address may begin one. `gone`: the session is over.
+    `is_put_off`: the one that it asked for waits until its address may begin one. `gone`: the session is over.
     """
 
     server: Any
