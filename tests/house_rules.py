@@ -180,7 +180,7 @@ LAYERS = {
     "battlebot.api": layer(
         "the API has no game logic, and enqueues tasks by name",
         *("api", "storage", "contests", "ratings.rating", "rules.contract", "redisio.keys", "wire"),
-        *("runtime.bare", "runtime.cooperative", "runtime.loglimit", "config", "errors"),
+        *("runtime.bare", "runtime.cooperative", "runtime.loglimit", "runtime.windows", "config", "errors"),
     ),
     "battlebot.web": layer(
         "pages have no game logic, and enqueue tasks by name",
