@@ -17,6 +17,7 @@ from celery.worker.consumer import Consumer
 from celery.worker.consumer.control import Control as CelerysControl
 from celery.worker.pidbox import gPidbox
 
+from battlebot.runtime.loglimit import LogLimit
 from tasks.leaving import leave_in_time
 
 log = structlog.get_logger()
@@ -95,6 +96,7 @@ class PatientConsumer(Consumer):
         super().__init__(*arguments, **named)
         self.connection_errors = (*self.connection_errors, *BROKEN)
         self._restart_state = Pace()
+        self._tells = LogLimit()
         if self.pool.is_green:
             self.loop = partial(attentively, loops.synloop)
         leave_in_time()
@@ -112,6 +114,16 @@ class PatientConsumer(Consumer):
 
         self.first_connection_attempt = False
         return ensure_connection(conn, "worker", maybe_shutdown)
+
+    def on_unknown_task(self, body: Any, message: Any, exc: Exception) -> None:
+        """Leaves aside a task that only another version knows: during an upgrade its parts send to the same queue.
+
+        It is as if the task were lost, as any may be. Celery's own method writes a traceback, and what is in the task.
+        """
+        task = message.headers["task"]
+        if self._tells(task):
+            log.warning("task.unknown", task=task)
+        message.reject()
 
 
 def attentively(loop: Any, consumer: Any, connection: Any, *others: Any) -> None:

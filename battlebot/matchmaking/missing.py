@@ -77,7 +77,8 @@ class Missing:
         with redis_errors():
             kept: Any = self.client.hgetall(keys.missed(game, contest))
         rows = ((bot.decode(), orjson.loads(row)) for bot, row in kept.items())
-        return {bot: Wait(*wait) for bot, (its_run, *wait) in rows if its_run == run}
+        # a later version may append to a row
+        return {bot: Wait(*wait[: len(Wait._fields)]) for bot, (its_run, *wait) in rows if its_run == run}
 
 
 def _outside(since_s: float, until_s: float, times: Iterable[tuple[float, float]]) -> float:

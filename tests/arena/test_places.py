@@ -32,6 +32,12 @@ def test_what_a_place_says_can_be_read_from_it(door: str, boards: int, stays: bo
     assert not is_stateless(place)
 
 
+def test_a_trait_that_a_later_version_has_added_hides_no_other() -> None:
+    """A node of that version may have the player, and one of this version make its match."""
+    traits = Traits(stays=True, boards=2, passwordless=True)
+    assert traits_of(place_at(node_name("3f9c", TCP), "17", 2, traits) + "q") == traits
+
+
 @pytest.mark.parametrize("bot", ["ada", "a/b", "~s2p", "bots/1"])
 def test_a_ticket_names_a_place_and_a_bot(bot: str) -> None:
     """Whatever characters a name at the TCP door has: none of them can say anything of the place."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import orjson
 import redis
 
 from battlebot.arena.live.heartbeats import Heartbeats
@@ -31,3 +32,15 @@ def test_a_name_is_in_use_as_long_as_a_match_waits_for_its_player(client: redis.
     client.zadd(keys.DEADLINES, {"live": 1.0})
     assert presence.used_names(TIMEOUT_S, "ada") == {"ada"}
     assert presence.used_names(TIMEOUT_S, "bob") == set()
+
+
+def test_what_a_later_version_writes_of_a_holder_is_left_out(client: redis.Redis) -> None:
+    """Two versions run beside each other during an upgrade; a node of the later one may have the name."""
+    now_s = time.time()
+    Heartbeats(client).send("n", now_s, first=True)
+    ada = Holder("ada", "n/1", 1, True)
+    client.hset(keys.ONLINE, "ada", orjson.dumps({**orjson.loads(ada.encode()), "country": "GB"}))
+    presence = Presence(client)
+    assert presence.online(TIMEOUT_S) == {"ada": ada}
+    presence.drop_dead()
+    assert presence.claim(Holder("ada", "n/2", 2, True)).before == ada

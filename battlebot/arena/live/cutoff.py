@@ -68,7 +68,8 @@ class CutOff:
     def _read(self, queue: str) -> dict[str, Cut]:
         with redis_errors():
             rows: Any = self._client.hgetall(keys.cut_off(queue))
-        return {bot.decode(): Cut(*orjson.loads(row)) for bot, row in rows.items()}
+        # a later version may append to a row
+        return {bot.decode(): Cut(*orjson.loads(row)[: len(Cut._fields)]) for bot, row in rows.items()}
 
     def _forget(self, queue: str, bots: Collection[str]) -> None:
         if bots:

@@ -30,7 +30,8 @@ def failing(client: redis.Redis) -> dict[str, tuple[float, float]]:
     with redis_errors():
         rows: Any = client.hgetall(keys.TROUBLES)
     times = {match_id.decode(): orjson.loads(row) for match_id, row in rows.items()}
-    return {match_id: (since_ms / 1000, last_ms / 1000) for match_id, (since_ms, last_ms) in times.items()}
+    # a later version may append to a row
+    return {match_id: (since_ms / 1000, last_ms / 1000) for match_id, (since_ms, last_ms, *_) in times.items()}
 
 
 class Troubles:

@@ -25,7 +25,18 @@ ANYWHERE = ""  # instead of an address
 # by `proves(login_hash, salt)`: whether a login_hash, as the answer to a salt, is that of the bot that has logged in
 Proof = Callable[[str, str], bool]
 
-Row = tuple[int, int, str, str | None, str, str]  # came and away (ms), game, contest, login_hash, salt
+
+class Row(msgspec.Struct, array_like=True):
+    """A note as it is kept, an array; what a later version appends is left out."""
+
+    came_ms: int
+    away_ms: int
+    game: str
+    contest: str | None
+    login_hash: str
+    salt: str
+
+
 ROWS = msgspec.json.Decoder(Row)
 
 
@@ -55,7 +66,7 @@ class TurnedAwayAnywhere:
         """Notes that a login, which came at `came_s` (epoch), was turned away at `away_s`."""
         login = knock.login
         came_ms, away_ms = round(came_s * 1000), round(away_s * 1000)
-        row: Row = (came_ms, away_ms, login.game, login.contest, login.login_hash, knock.salt)
+        row = Row(came_ms, away_ms, login.game, login.contest, login.login_hash, knock.salt)
         self._scripts.run(NOTE, _lists(knock), [msgspec.json.encode(row), MOST, TRIES_AGAIN_S])
 
     def attempts(self, knock: Knock, proves: Proof | None) -> tuple[tuple[float, float], ...]:
@@ -71,9 +82,10 @@ class TurnedAwayAnywhere:
             rows = map(ROWS.decode, set().union(*pipeline.execute()))
         wanted = (knock.login.game, knock.login.contest)
         return tuple(
-            (came_ms / 1000, away_ms / 1000)
-            for came_ms, away_ms, game, contest, login_hash, salt in rows
-            if (game, contest) == wanted and (not login_hash if proves is None else proves(login_hash, salt))
+            (row.came_ms / 1000, row.away_ms / 1000)
+            for row in rows
+            if (row.game, row.contest) == wanted
+            and (not row.login_hash if proves is None else proves(row.login_hash, row.salt))
         )
 
 

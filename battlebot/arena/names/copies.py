@@ -14,7 +14,15 @@ from battlebot.redisio.connection import redis_errors
 
 KEPT_S = 30 * 86_400  # since a node last looked the bot up; a registration never changes
 
-ROW = msgspec.json.Decoder(tuple[str, str])  # game, sealed pass_hash in base64
+
+class Row(msgspec.Struct, array_like=True):
+    """A copy as it is kept, an array; what a later version appends is left out. `sealed`: in base64."""
+
+    game: str
+    sealed: str
+
+
+ROW = msgspec.json.Decoder(Row)
 
 
 class Copies:
@@ -29,7 +37,7 @@ class Copies:
             pipeline = self._client.pipeline(transaction=False)
             for row in documents:
                 sealed = base64.b64encode(row["sealed_pass_hash"]).decode()
-                pipeline.set(keys.registration(row["_id"]), msgspec.json.encode((row["game"], sealed)), ex=KEPT_S)
+                pipeline.set(keys.registration(row["_id"]), msgspec.json.encode(Row(row["game"], sealed)), ex=KEPT_S)
             pipeline.execute()
 
     def of(self, bot_ids: Sequence[str]) -> list[dict[str, Any] | None]:
@@ -40,5 +48,5 @@ class Copies:
 
 
 def _opened(row: bytes | str) -> dict[str, Any]:
-    game, sealed = ROW.decode(row)
-    return {"game": game, "sealed_pass_hash": base64.b64decode(sealed)}
+    kept = ROW.decode(row)
+    return {"game": kept.game, "sealed_pass_hash": base64.b64decode(kept.sealed)}

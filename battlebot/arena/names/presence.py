@@ -36,8 +36,9 @@ class Holder:
 
     @classmethod
     def decode(cls, document: bytes) -> Holder:
-        """Decodes what `encode` wrote."""
-        return cls(**orjson.loads(document))
+        """Decodes what `encode` wrote; what only a later version writes is left out."""
+        known = orjson.loads(document)
+        return cls(**{name: known[name] for name in cls.__slots__})
 
 
 @dataclass(frozen=True, slots=True)
