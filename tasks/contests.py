@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+import time
+from collections.abc import Sequence
 
 import structlog
 from celery import shared_task
@@ -10,12 +12,15 @@ from celery import shared_task
 from battlebot.contests.contest import Contest
 from battlebot.errors import FormatMissing, Unavailable, UnknownGame
 from battlebot.redisio import keys
+from battlebot.redisio.tasklists import TaskLists
 from battlebot.runtime.loglimit import LogLimit
+from tasks.celeryapp import TASK_POLICIES
 from tasks.workbench import Workbench, workbench
 
 log = structlog.get_logger()
 
 ABANDONED_S = 20.0  # a meeting reserved this long ago whose match cannot be found, or was set aside, is given up
+STARVED_S = 10.0  # a pairing that has waited for so long may expire before a worker has time for it
 
 may_tell = LogLimit()
 
@@ -52,13 +57,28 @@ def _look_after(bench: Workbench) -> int:
     bench.organiser.tick()
     names = bench.queues.names()
     # in random order: whoever is first gets the next place at an address at which several contests ask bots
-    for name in secrets.SystemRandom().sample(names, len(names)):
-        game, contest = keys.game_and_contest(name)
-        if contest is not None:
-            # its own task: a long pairing must not hold up the clock of other contests
-            bench.requests.pairing(game, contest)
+    _have_paired(bench, secrets.SystemRandom().sample(names, len(names)))
     bench.organiser.stop_void()
     return sum(_look_at(bench, contest) for contest in bench.storage.contests.running_closed())
+
+
+def _have_paired(bench: Workbench, queues: Sequence[str]) -> None:
+    """Requests the pairing in the contests among these queues, each a task: a long one must not hold up the others.
+
+    If such tasks wait for long, the workers have only time for what goes first, such as this sweep: more of them would
+    expire as well. So it pairs in one contest itself; in which, changes from sweep to sweep.
+    """
+    where = [(game, contest) for game, contest in map(keys.game_and_contest, queues) if contest is not None]
+    if where and _pairings_wait_s(bench) > STARVED_S:
+        pair(*where[0])
+        return
+    for game, contest in where:
+        bench.requests.pairing(game, contest)
+
+
+def _pairings_wait_s(bench: Workbench) -> float:
+    sent_s = TaskLists(bench.client).oldest_s([TASK_POLICIES["tasks.contests.pair"].priority])
+    return 0.0 if sent_s is None else time.time() - sent_s
 
 
 def _look_at(bench: Workbench, contest: Contest) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -37,9 +38,9 @@ class TaskLists:
         """Returns priority -> how many tasks wait."""
         return {priority: self.length(priority) for priority in self.PRIORITIES}
 
-    def oldest_s(self) -> float | None:
-        """Returns when (epoch) the longest waiting task was sent; None if no waiting task says so."""
+    def oldest_s(self, priorities: Sequence[int] = PRIORITIES) -> float | None:
+        """Returns when (epoch) the longest waiting task of these was sent; None if no waiting task says so."""
         with redis_errors():
-            last: list[Any] = [self._client.lindex(self.key(priority), -1) for priority in self.PRIORITIES]
+            last: list[Any] = [self._client.lindex(self.key(priority), -1) for priority in priorities]
         sent = [orjson.loads(message)["headers"].get(self.SENT) for message in last if message is not None]
         return min((moment for moment in sent if moment is not None), default=None)

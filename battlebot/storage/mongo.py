@@ -31,6 +31,9 @@ PASSING_LABELS = ("TransientTransactionError", "RetryableWriteError", "UnknownTr
 # without a label: a mongos that finds no primary, one that does not reach it, a primary that has just been elected, and
 # an operator's killOp
 PASSING_CODES = frozenset({133, 202, 134, 11601})
+# nor has the write of many documents, or of an index, that was made by a primary which now stops or steps down: whether
+# others have it is not known
+UNCONFIRMED_CODES = frozenset({91, 189, 11600, 11602})
 
 DUPLICATE_KEY = 11000  # the code of a write that a unique index refuses
 REFUSES = "MongoDB refuses the user or the password of MONGODB_URI."
@@ -67,7 +70,7 @@ def mongo_errors() -> Iterator[None]:
             raise Unavailable(refusal) from error
         # a mongod that has been restarted does not know the cursors of before
         passing = isinstance(error, ConnectionFailure | CursorNotFound) or error.timeout
-        passing |= isinstance(error, OperationFailure) and error.code in PASSING_CODES
+        passing |= isinstance(error, OperationFailure) and error.code in PASSING_CODES | UNCONFIRMED_CODES
         if passing or any(error.has_error_label(label) for label in PASSING_LABELS):
             raise Unavailable(f"MongoDB does not answer now ({_kind(error)}).") from error
         raise

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ from battlebot.embedded.process import Child
 from battlebot.errors import Unavailable
 from battlebot.storage import Storage
 from battlebot.storage.mongo import PASSING_CODES
+
+STOPS = 91  # ShutdownInProgress
 
 
 def test_connections_made_before_mongod_knew_its_replica_set_are_given_up(tmp_path: Path) -> None:
@@ -120,6 +123,31 @@ def test_a_primary_that_cannot_be_read_yet_has_been_away(tmp_path: Path) -> None
         assert storage.archive.store([won()]) == [won()["_id"]]
     finally:
         storage.close()
+        child.stop()
+        folder.close()
+
+
+def test_a_primary_that_stops_in_the_middle_of_a_write_has_been_away(tmp_path: Path) -> None:
+    """It says so in words of its own where the driver does not repeat the write: of many documents, or of an index."""
+    folder = DataFolder(tmp_path)
+    program = mongod_program(folder)
+    child = Child(replace(program, command=[*program.command, "--setParameter", "enableTestCommands=1"]))
+    uri = mongod_uri(folder.sockets)
+    settings = replace(load_settings({}, None), mongodb_uri=uri)
+    try:
+        wait_for_primary(child, folder)
+        with pymongo.MongoClient(uri) as client:
+            for command in ("update", "createIndexes"):
+                storage = Storage(settings)
+                many = partial(storage.voids.stopped, ["a match"])
+                write: Callable[[], None] = many if command == "update" else storage.ensure_indexes
+                fails = {"failCommands": [command], "writeConcernError": {"code": STOPS, "errmsg": "shutting down"}}
+                client.admin.command("configureFailPoint", "failCommand", mode={"times": 1}, data=fails)
+                with pytest.raises(Unavailable, match="WriteConcernError"):
+                    write()
+                # the driver would look for the primary for seconds
+                storage.close()
+    finally:
         child.stop()
         folder.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import time
 from dataclasses import replace
@@ -12,6 +13,8 @@ from types import SimpleNamespace
 
 import msgspec
 import pytest
+from cluster import wait_for
+from cup import cup
 from records import reserve
 from structlog.testing import capture_logs
 
@@ -27,6 +30,7 @@ from battlebot.redisio import keys
 from battlebot.redisio.connection import connect
 from battlebot.redisio.probes import Probes
 from battlebot.redisio.scripts import Scripts
+from battlebot.redisio.tasklists import TaskLists
 from battlebot.referee.events import Failed, Turned
 from battlebot.referee.match import Match
 from battlebot.rules.registry import discover
@@ -82,6 +86,33 @@ def test_no_contest_is_always_the_first_to_be_paired(bench: Workbench) -> None:
         tasks.contests._look_after(replace(bench, requests=requests))
     assert set(asked[::2]) == {"cup", "bowl"}
     assert len(asked) == 2 * 64
+
+
+def test_contests_are_paired_though_no_worker_has_time_for_pairings(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a slow machine all that they do is what goes before; pairings, of which each sweep sent more, would expire."""
+    asked: list[str] = []
+    slow = replace(bench, requests=Requests(lambda task, game, contest: asked.append(contest)))
+    monkeypatch.setattr(tasks.contests, "workbench", lambda: slow)
+    names = ["cup", "bowl"]
+    for name in names:
+        bench.storage.contests.create(cup(name=name))
+        for bot in ("ada", "bob"):
+            bench.queues.wait(f"numberwang/{name}", Ticket(f"n1/{bot}.1", bot, 1.0), BY_A_TASK)
+    lists = TaskLists(bench.client)
+    bench.client.lpush(lists.key(6), json.dumps({"headers": {TaskLists.SENT: time.time()}}))
+    tasks.contests._look_after(slow)
+    assert sorted(asked) == sorted(names)
+    bench.client.lset(lists.key(6), 0, json.dumps({"headers": {TaskLists.SENT: time.time() - 60}}))
+
+    def paired() -> list[str]:
+        return [name for name in names if bench.storage.meetings.of_contest("numberwang", name)]
+
+    tasks.contests._look_after(slow)
+    assert len(paired()) == 1
+    wait_for(lambda: tasks.contests._look_after(slow) or paired() == names, "the other contest to be paired")
+    assert len(asked) == 2
 
 
 def test_a_bot_that_was_made_unavailable_is_not_paused(bench: Workbench) -> None:
