@@ -303,7 +303,7 @@ def http_bots(kind: type[Bots] = Bots) -> Iterator[Bots]:
 
 
 def leads_to(monkeypatch: pytest.MonkeyPatch, name: str, addresses: Sequence[str]) -> None:
-    """Has a name resolve to these IPv4 addresses, in this order."""
+    """Has a name resolve to these addresses, in this order."""
     real = socket.getaddrinfo
 
     def resolve(host: Any, port: Any, *arguments: Any, **named: Any) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import pytest
 from cluster import wait_for
@@ -73,3 +75,36 @@ def test_an_address_that_drops_packets_has_the_time_that_the_others_leave(
         failure = asked(bots, HttpBots(Guard(loopback=True), 65_536, 16)).failure
     assert failure is not None
     assert failure.sentence == f"No connection to {NAME}:{bots.server_port} within 2 s."
+
+
+def cannot_connect(monkeypatch: pytest.MonkeyPatch, which: Callable[[socket.socket], bool]) -> None:
+    """These sockets have no address of this machine to connect from."""
+    real = socket.socket.connect
+
+    def connect(self: socket.socket, address: Any) -> None:
+        if which(self):
+            raise OSError(errno.EADDRNOTAVAIL, "Cannot assign requested address")
+        real(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+
+
+@pytest.mark.parametrize("addresses", [["2606:4700::1111"], [REFUSING, "2606:4700::1111"]])
+def test_an_address_in_a_network_that_the_server_has_no_part_in_is_the_bots_failure(
+    bots: Bots, monkeypatch: pytest.MonkeyPatch, addresses: list[str]
+) -> None:
+    """As where IPv6 is switched off, in a container: else a bot could have its name lead there to spoil its matches."""
+    leads_to(monkeypatch, NAME, addresses)
+    cannot_connect(monkeypatch, lambda one: one.family == socket.AF_INET6)
+    failure = asked(bots, HttpBots(Guard(loopback=True), 65_536, 16)).failure
+    assert failure is not None
+    assert (failure.code, failure.ours) == ("unreachable", False)
+
+
+def test_a_server_that_has_no_port_left_has_failed_itself(bots: Bots, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system's error is the same; packets of UDP have ports of their own."""
+    leads_to(monkeypatch, NAME, [GOOD])
+    cannot_connect(monkeypatch, lambda one: one.type == socket.SOCK_STREAM)
+    failure = asked(bots, HttpBots(Guard(loopback=True), 65_536, 16)).failure
+    assert failure is not None
+    assert (failure.code, failure.ours) == ("server", True)

@@ -15,9 +15,10 @@ import structlog
 from battlebot.errors import BadAddress, BadMessage
 from battlebot.stateless.asking import Failure, Question, Reply
 from battlebot.stateless.clock import Clock
-from battlebot.stateless.http.connections import Connections, NotConnected
+from battlebot.stateless.http.connections import Connections
 from battlebot.stateless.http.guard import Guard, forbidden
 from battlebot.stateless.http.location import Location, location_of
+from battlebot.stateless.http.notconnected import NotConnected
 from battlebot.stateless.http.response import Response
 from battlebot.stateless.http.tls import Connection
 from battlebot.stateless.http.waiting import Waiting, persist

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import ipaddress
 import socket
 import ssl
@@ -18,6 +17,7 @@ from battlebot.errors import BadAddress
 from battlebot.stateless.clock import Clock
 from battlebot.stateless.http.guard import Guard, Unresolved, forbidden
 from battlebot.stateless.http.location import Location
+from battlebot.stateless.http.notconnected import NotConnected, not_connected, of_destination
 from battlebot.stateless.http.tls import Connection, Tls, Unfinished
 from battlebot.stateless.http.waiting import Peer, Waiting, persist
 
@@ -29,8 +29,6 @@ KEPT_S = 0.75
 UNKEPT_S = 600.0  # how long no connection is kept to a bot that has sent more than it was asked for
 MOST_IDLE = 1000
 MOST_AT_ONCE = 64  # to one host and port, from one process, in rated matches; and as many in others
-# errors of this machine, not of the bot
-OURS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL, errno.ENETDOWN)
 
 Slots = tuple[bool, str, int, bool]
 
@@ -41,14 +39,6 @@ class IdleConnection(NamedTuple):
     since_s: float
     connection: Connection
     peer: Peer
-
-
-class NotConnected(Exception):
-    """A connection could not be made: a code, a sentence, and whether the server itself failed (`ours`)."""
-
-    def __init__(self, code: str, sentence: str, ours: bool = False) -> None:
-        super().__init__(sentence)
-        self.code, self.ours = code, ours
 
 
 class Connections:
@@ -230,8 +220,8 @@ class Connections:
                 failure = error
                 candidates.append((family, address))
             except (OSError, ValueError) as error:
-                failure = error if isinstance(error, OSError) else OSError(str(error))
-        raise _not_connected(location, failure)
+                failure = of_destination(error, family, (address, location.port))
+        raise not_connected(location, failure, CONNECT_S)
 
     def _opened(self, location: Location, family: int, address: str, clock: Clock, waiting: Waiting) -> Connection:
         connected: socket.socket = socket.socket(family, socket.SOCK_STREAM)
@@ -283,17 +273,3 @@ def _heard(connection: Connection) -> bytes | None:
         return None
     except (OSError, ValueError):
         return b""
-
-
-def _not_connected(location: Location, failure: OSError | None) -> NotConnected:
-    where = f"{location.host}:{location.port}"
-    if failure is None or isinstance(failure, TimeoutError):
-        return NotConnected("unreachable", f"No connection to {where} within {CONNECT_S:g} s.")
-    if isinstance(failure, ssl.SSLCertVerificationError):
-        why = failure.verify_message.rstrip(".")
-        return NotConnected("bad-certificate", f"The certificate of {where} is not valid: {why}.")
-    if isinstance(failure, ssl.SSLError):
-        return NotConnected("bad-tls", f"No TLS connection to {where}: {failure.reason or 'it speaks no TLS'}.")
-    if failure.errno in OURS:
-        return NotConnected("server", f"This server could open no connection ({failure.strerror}).", ours=True)
-    return NotConnected("unreachable", f"No connection to {where}: {failure.strerror or failure}.")
