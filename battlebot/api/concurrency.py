@@ -10,13 +10,13 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TypeVar
 
 from flask import Flask, Response, current_app, g, request
 
 from battlebot.api.context import CONTEXT_KEY
-from battlebot.api.limits import PROBES, sender
+from battlebot.api.sender import PROBES, sender
 from battlebot.errors import Unavailable
 
 MOST = 16
@@ -29,6 +29,7 @@ STORES = frozenset({"redis", "mongodb"})
 LIVE_PAGES = "\0live pages"  # these look together: no address is called so
 EXTENSION = "battlebot.concurrency"
 FILES = "battlebot.files"
+TESTS = "battlebot.tests"
 
 Made = TypeVar("Made")
 
@@ -133,7 +134,7 @@ def limit_concurrency(app: Flask) -> None:
     """Has each request that only reads wait for a place, until its view has returned.
 
     What is made later, while the answer is sent, needs `streamed`, or `of_live_pages`. Requests that change
-    something need none: they are few, and may wait for an HTTP bot.
+    something need none: they are few, and may wait for an HTTP bot, for which there is `while_tested`.
     """
 
     def is_a_store_away() -> bool:
@@ -142,6 +143,7 @@ def limit_concurrency(app: Flask) -> None:
 
     app.extensions[EXTENSION] = ConcurrencyLimit(may_pass=is_a_store_away)
     app.extensions[FILES] = ConcurrencyLimit(wait_s=FILES_WAIT_S)
+    app.extensions[TESTS] = ConcurrencyLimit()
 
     def enter() -> None:
         # what belongs to no blueprint is not here, or waits for events: the viewers' polls
@@ -157,6 +159,15 @@ def give_up_place() -> None:
     """Gives up the request's place, if it has one."""
     if "place" in g:
         g.pop("place").close()
+
+
+def while_tested() -> AbstractContextManager[None]:
+    """Holds a place for a request that has a bot tested: who has slow bots tested time and again needs few of them.
+
+    Raises Unavailable.
+    """
+    limit: ConcurrencyLimit = current_app.extensions[TESTS]
+    return limit.place(sender())
 
 
 def streamed(pieces: Iterator[bytes], mimetype: str) -> Response:

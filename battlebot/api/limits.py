@@ -14,15 +14,14 @@ from flask_limiter import Limiter, RequestLimit
 
 from battlebot.api.errors import answer_error
 from battlebot.api.registrations import registrations
+from battlebot.api.sender import PROBES, sender
 from battlebot.config import Settings
 from battlebot.errors import TooMany
 from battlebot.runtime.bare import without
 from battlebot.runtime.windows import Windows
-from battlebot.wire.addresses import household
 
 MINUTE_S = 60.0
 TIMEOUT_S = 1  # an unresponsive Redis must not delay registrations for long
-PROBES = ("/healthz", "/readyz")  # cheap requests of load balancers and monitors
 
 
 def limit_registrations(app: Flask, settings: Settings) -> None:
@@ -75,11 +74,6 @@ def _refuse(limit: RequestLimit) -> Response:
 
 def _too_many(wait_s: float, sentence: str) -> TooMany:
     return TooMany(sentence, retryAfterS=max(1, math.ceil(wait_s)))
-
-
-def sender() -> str:
-    """The key under which a request is counted: its address, or the network of it."""
-    return household(request.remote_addr or "unknown")
 
 
 def limits_url(redis_url: str) -> str:

@@ -15,8 +15,8 @@ from flask import Response, current_app, request, stream_with_context
 
 from battlebot.api.concurrency import give_up_place, of_live_pages
 from battlebot.api.context import current_context
-from battlebot.api.limits import sender
 from battlebot.api.ports import Listener
+from battlebot.api.sender import sender
 from battlebot.errors import BattlebotError, Refused, TooMany
 
 HEARTBEAT_S = 15.0
