@@ -317,6 +317,7 @@ OWNERS: dict[str, tuple[str, tuple[str, ...]]] = {
             "battlebot.runtime.gate",
             "battlebot.transports",
             "battlebot.stateless.lookups",
+            "battlebot.stateless.pace",
             "battlebot.stateless.stretch",
             "battlebot.cli.tcp_node",
             "battlebot.embedded.gunicorn_conf",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import gevent
 import structlog
@@ -24,9 +24,12 @@ from battlebot.referee.match import Match, Seat
 from battlebot.rules.contract import RAISED, Game
 from battlebot.stateless.asking import Askers, Failure, Question, Reply
 from battlebot.stateless.health import Health
+from battlebot.stateless.pace import Pace
 from battlebot.stateless.unrated import Unrated
 
 log = structlog.get_logger()
+
+Made = TypeVar("Made")
 
 LONGEST_S = 30.0  # then other matches are served: there may be more of them than a worker has greenlets
 SHARED_S = 3.0  # the same for unrated matches while others are in line
@@ -71,12 +74,14 @@ class Stretches:
         self._ask_again = ask_again
         self._attend = attend
         self._unrated = Unrated(most_unrated)
+        self._pace = Pace()
         self._stopping = False
         self._asked: set[gevent.Greenlet] = set()
 
     def stop(self) -> None:
         """Stops asking; every match is given back, after `FINISHING_S` at the latest."""
         self._stopping = True
+        self._pace.stop()
         for lease in self._unrated.give_up():
             gevent.spawn(self._resume, lease)
         gevent.spawn_later(FINISHING_S, lambda: gevent.killall(list(self._asked), block=False))
@@ -155,7 +160,8 @@ class Stretches:
                 return Outcome(done)
             before = match
             if events:
-                match = self._conductor.conduct_all(match, events).match
+                draft = self._computed(match, partial(self._conductor.draft, match, events))
+                match = self._conductor.conduct_all(match, events, draft).match
                 done += len(events)
                 if match.verdict is not None and match.contest is not None:
                     # its bots may have other meetings
@@ -206,7 +212,7 @@ class Stretches:
         a question, nobody is asked.
         """
         try:
-            questions = [_question(game, match, seat) for seat in seats]
+            questions = [self._computed(match, partial(_question, game, match, seat)) for seat in seats]
         except RAISED as error:
             return [failed(error)], []
         asked = [gevent.spawn(self._askers.ask, question) for question in questions]
@@ -225,6 +231,13 @@ class Stretches:
         heard = [self._heard(game, match, *each) for each in replies]
         away = [question.address for _, question, reply in replies if reply.failure is not None and reply.failure.away]
         return [event for event in heard if event is not None], away
+
+    def _computed(self, match: Match, make: Callable[[], Made]) -> Made:
+        """Returns what is computed for the match, at its pace: with a large state that takes long."""
+        if not match.rated:
+            return self._pace.compute(make)
+        self._pace.note_rated()
+        return make()
 
     def _heard(self, game: Game, match: Match, seat: Seat, question: Question, reply: Reply) -> Event | None:
         """Returns the event of a reply, None for a failure of the server; notes how the bot does."""

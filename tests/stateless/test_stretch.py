@@ -32,7 +32,7 @@ from battlebot.redisio.scripts import Scripts
 from battlebot.referee.advance import asked_from_s
 from battlebot.referee.match import Match
 from battlebot.rules.registry import Registry
-from battlebot.stateless import make_askers, stretch
+from battlebot.stateless import make_askers, pace, stretch
 from battlebot.stateless.asking import Askers, Failure, Question, Reply
 from battlebot.stateless.health import PAUSED_AFTER, Health
 from battlebot.stateless.http import connections
@@ -78,6 +78,29 @@ def test_the_answers_to_a_tick_are_one_commit(ground: Field, bots: Bots) -> None
     match = ground.begin([bots.url("good")] * 4, maxNumOfTicks=5)
     assert stretches(ground, Health(Scripts(ground.client)), []).conduct(match.id) == 20
     assert ground.store.load(match.id).revision == 5
+
+
+def test_a_battle_leaves_a_rated_match_time_whenever_it_has_computed(
+    ground: Field, bots: Bots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For each question and each commit. The rated match makes no pauses, and a battle alone makes short ones."""
+    pauses = list[float]()
+    monkeypatch.setattr(pace, "MOST_S", 1e-9)
+    monkeypatch.setattr(pace.gevent, "sleep", pauses.append)
+    asking = stretches(ground, Health(Scripts(ground.client)), [])
+    asking.conduct(ground.begin([bots.url("good")] * 2, maxNumOfTicks=5).id)
+    # the first computes at once
+    assert pauses == [pace.YIELD_S] * (5 * 3 - 1)
+    seats = [("Ann", STATELESS_PLACE), ("Bob", STATELESS_PLACE)]
+    addresses = dict.fromkeys(("Ann", "Bob"), bots.url("good"))
+    options = {"maxNumOfTicks": 5, "playerStartPositions": None}
+    game = ground.conductor.registry["battlecube"]
+    rated = new_match(game, seats, ground.parts.settings, time.time(), options=options, addresses=addresses)
+    begin(ground.store, game, rated, keys.queue_name(game.name, None))
+    assert (asking.conduct(rated.id), len(pauses)) == (10, 14)
+    asking.conduct(ground.begin([bots.url("good")] * 2, maxNumOfTicks=5).id)
+    assert len(pauses) == 14 + 15
+    assert pace.YIELD_S not in pauses[14:]
 
 
 def test_looks_after_a_match_cost_its_bots_nothing(ground: Field, bots: Bots) -> None:
