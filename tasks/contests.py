@@ -48,6 +48,7 @@ def sweep() -> None:
     try:
         bench = workbench()
         bench.mutex("contests").run(lambda: _look_after(bench))
+        _pair_if_starved(bench)
     except Unavailable as error:
         log.warning("contests.sweep_put_off", error=str(error))
 
@@ -55,30 +56,32 @@ def sweep() -> None:
 def _look_after(bench: Workbench) -> int:
     _release_abandoned(bench)
     bench.organiser.tick()
-    names = bench.queues.names()
-    # in random order: whoever is first gets the next place at an address at which several contests ask bots
-    _have_paired(bench, secrets.SystemRandom().sample(names, len(names)))
+    for game, contest in _waited_in(bench):
+        # its own task: a long pairing must not hold up the clock of other contests
+        bench.requests.pairing(game, contest)
     bench.organiser.stop_void()
     return sum(_look_at(bench, contest) for contest in bench.storage.contests.running_closed())
 
 
-def _have_paired(bench: Workbench, queues: Sequence[str]) -> None:
-    """Requests the pairing in the contests among these queues, each a task: a long one must not hold up the others.
+def _waited_in(bench: Workbench) -> Sequence[tuple[str, str]]:
+    """Returns the contests in which bots wait, in random order.
 
-    If such tasks wait for long, the workers have only time for what goes first, such as this sweep: more of them would
-    expire as well. So it pairs in one contest itself; in which, changes from sweep to sweep.
+    Whoever is first gets the next place at an address at which several contests ask bots.
     """
-    where = [(game, contest) for game, contest in map(keys.game_and_contest, queues) if contest is not None]
-    if where and _pairings_wait_s(bench) > STARVED_S:
-        pair(*where[0])
-        return
-    for game, contest in where:
-        bench.requests.pairing(game, contest)
+    named = map(keys.game_and_contest, bench.queues.names())
+    where = [(game, contest) for game, contest in named if contest is not None]
+    return secrets.SystemRandom().sample(where, len(where))
 
 
-def _pairings_wait_s(bench: Workbench) -> float:
+def _pair_if_starved(bench: Workbench) -> None:
+    """Pairs in one contest, another one each time, if requested pairings wait for long.
+
+    Then the workers have only time for what goes first, such as this sweep, and all such requests would expire.
+    """
     sent_s = TaskLists(bench.client).oldest_s([TASK_POLICIES["tasks.contests.pair"].priority])
-    return 0.0 if sent_s is None else time.time() - sent_s
+    if sent_s is not None and time.time() - sent_s > STARVED_S:
+        for game, contest in _waited_in(bench)[:1]:
+            pair(game, contest)
 
 
 def _look_at(bench: Workbench, contest: Contest) -> int:

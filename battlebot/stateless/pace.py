@@ -12,6 +12,7 @@ from gevent.lock import BoundedSemaphore
 
 from battlebot.runtime.cooperative import MOST_S, YIELD_S
 
+NAP_S = 0.1  # a longer pause is made of several, as the worker may be told to stop meanwhile
 LATELY_S = 10.0  # for how long rated matches count as being there: between two turns the worker knows nothing of them
 
 Made = TypeVar("Made")
@@ -52,9 +53,10 @@ class Pace:
 
     def _pause(self) -> None:
         owed_s = self._owed_s
-        if owed_s < MOST_S:
-            # who was before it in line has made the pause, and has not computed yet
+        if owed_s < MOST_S or self._stopped:
+            # while it was in line, another has made the pause, and has not computed yet
             return
         is_shared = time.monotonic() - self._rated_s < LATELY_S
-        gevent.sleep(owed_s if is_shared else YIELD_S)
-        self._owed_s -= owed_s
+        made_s = min(owed_s, NAP_S) if is_shared else owed_s
+        gevent.sleep(made_s if is_shared else YIELD_S)
+        self._owed_s -= made_s

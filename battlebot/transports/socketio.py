@@ -131,7 +131,9 @@ class SocketIoDoor:
     def _new_game(self, server: Any, sid: str, payload: Any = None, *_: Any) -> None:
         def begin(session: Session) -> None:
             if session.game is not None or session.is_put_off:
-                raise WrongState("One socket runs one game at a time: this one's goes on.", kind=cubed.RUNNING)
+                raise WrongState(
+                    "One socket runs one game at a time: this one's goes on, or is about to begin.", kind=cubed.RUNNING
+                )
             wanted = cubed.read_new_game(payload)
             if not self._starts(session, wanted):
                 session.is_put_off = True
@@ -168,10 +170,9 @@ class SocketIoDoor:
         """
 
         def start() -> None:
-            while not session.gone:
+            time.sleep(AGAIN_S)
+            while not session.gone and not self._starts(session, wanted):
                 time.sleep(AGAIN_S)
-                if self._starts(session, wanted):
-                    return
 
         try:
             self._try(session, start)

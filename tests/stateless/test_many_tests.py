@@ -53,4 +53,5 @@ def test_who_has_slow_bots_tested_keeps_nobody_from_registering(web: Web) -> Non
             assert bots.asked["hanging"] == 1 + MOST_OF_AN_ADDRESS
         finally:
             bots.hanging.set()
-        assert {test.result() for test in tests} == {200}
+        # one that has waited for long is refused
+        assert {test.result() for test in tests} <= {200, 503}

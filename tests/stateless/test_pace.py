@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import gevent
 import pytest
 
 from battlebot.runtime.cooperative import MOST_S, YIELD_S
 from battlebot.stateless import pace
-from battlebot.stateless.pace import LATELY_S, Pace
+from battlebot.stateless.pace import LATELY_S, NAP_S, Pace
 
-TOOK_S = 2.0
+TOOK_S = 1 / 16
 
 
 class Processor:
@@ -21,6 +22,8 @@ class Processor:
         self.step_s = TOOK_S
         self.at_s = 0.0
         self.pauses: list[float] = []
+        self.stops_after = 0
+        self.stop: Callable[[], object] = list
         self._pause = gevent.sleep
 
     def look(self) -> float:
@@ -31,6 +34,8 @@ class Processor:
     def pause(self, seconds: float) -> None:
         """Notes the pause."""
         self.pauses.append(seconds)
+        if len(self.pauses) == self.stops_after:
+            self.stop()
         self._pause(0)
 
 
@@ -76,6 +81,27 @@ def test_what_takes_no_time_makes_no_pause_until_it_is_some_together(processor: 
     assert processor.pauses == []
     by.compute(list)
     assert processor.pauses == [pytest.approx(MOST_S)]
+
+
+def test_a_long_pause_is_made_of_short_ones(processor: Processor) -> None:
+    """It is as long all together."""
+    by = Pace()
+    by.note_rated()
+    processor.step_s = 2.5 * NAP_S
+    for _ in range(2):
+        by.compute(list)
+    assert processor.pauses == pytest.approx([NAP_S, NAP_S, NAP_S / 2])
+
+
+def test_who_is_in_line_when_the_worker_stops_makes_no_pause(processor: Processor) -> None:
+    """The one who makes a pause then makes no other."""
+    by = Pace()
+    by.note_rated()
+    processor.step_s = 100 * NAP_S
+    by.compute(list)
+    processor.stops_after, processor.stop = 3, by.stop
+    gevent.joinall([gevent.spawn(by.compute, list) for _ in range(4)], raise_error=True)
+    assert processor.pauses == [NAP_S] * 3
 
 
 def test_a_worker_that_stops_makes_no_pause(processor: Processor) -> None:
