@@ -1,4 +1,4 @@
-"""Leaves rated matches at least half of a worker's time: whoever begins an unrated one chooses how much it computes."""
+"""Leaves rated matches about half of a worker's time: whoever begins an unrated one chooses how much it computes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ class Pace:
         if owed_s < MOST_S or self._stopped:
             # while it was in line, another has made the pause, and has not computed yet
             return
-        is_shared = time.monotonic() - self._rated_s < LATELY_S
-        made_s = min(owed_s, NAP_S) if is_shared else owed_s
-        gevent.sleep(made_s if is_shared else YIELD_S)
-        self._owed_s -= made_s
+        if time.monotonic() - self._rated_s < LATELY_S:
+            owed_s = min(owed_s, NAP_S)
+            gevent.sleep(owed_s)
+        else:
+            gevent.sleep(YIELD_S)
+        self._owed_s -= owed_s

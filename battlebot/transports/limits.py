@@ -6,7 +6,6 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from math import ceil
 
 from battlebot.errors import TooMany
 from battlebot.runtime.windows import Windows
@@ -69,10 +68,8 @@ class NewNames:
 
     def say(self, name: str, address: str) -> None:
         """Notes that the address says the name. Raises TooMany, if it is a new one."""
-        if name not in self._said:
-            wait_s = self._counts.take(address)
-            if wait_s:
-                raise TooMany("Your address has said too many new names; try again later.", retryAfterS=ceil(wait_s))
+        if name not in self._said and self._counts.take(address):
+            raise TooMany("Your address has said too many new names; try again later.")
         self._said[name] = None
         self._said.move_to_end(name)
         if len(self._said) > self.REMEMBERED:
