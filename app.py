@@ -14,6 +14,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from battlebot.api import init_api
 from battlebot.api.bodies import read_body
+from battlebot.api.concurrency import while_tested
 from battlebot.api.context import CONTEXT_KEY, Context
 from battlebot.api.errors import handle_errors
 from battlebot.api.headers import add_headers
@@ -236,7 +237,8 @@ def _context(house: House, readiness: Readiness) -> Context:
 
 def _stateless_bots(house: House) -> StatelessBots:
     trial = Trial(house.registry, house.settings, make_askers(house.settings, house.lag.total_s, keeps=False))
-    return StatelessBots(house.storage, house.directory, trial, Health(house.scripts), house.queues)
+    health = Health(house.scripts)
+    return StatelessBots(house.storage, house.directory, trial, health, house.queues, while_tested)
 
 
 def _readiness(client: redis.Redis, storage: Storage, celery: Celery) -> Readiness:

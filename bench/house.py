@@ -47,7 +47,7 @@ class House:
     def __init__(self, server: Server) -> None:
         self.server = server
         self.url = server.url
-        self.ws = server.url.replace("http", "ws", 1) + "/"
+        self.ws = _websocket_url(server.url)
         parts = (*PARTS, "tcp") if server.settings.tcp_port else PARTS
         self.parts = {part: family(server.child(part).pid) for part in parts}
         cores = two_cores()
@@ -83,12 +83,14 @@ class House:
             log=settings.data / "logs" / "second.log",
         )
         self.server.supervisor.start(program)
-        _wait_until(lambda: _listens(settings.port), "the second node is not ready")
+        url = server_url(settings.host, settings.port)
+        # gunicorn opens the port for a moment before it has a worker
+        _wait_until(lambda: _is_ready(url), "the second node is not ready")
         self.parts["second"] = family(self.server.child("second").pid)
         cores = two_cores()
         if cores is not None:
             pin(self.parts["second"], cores[core])
-        return server_url(settings.host, settings.port).replace("http", "ws", 1) + "/"
+        return _websocket_url(url)
 
     def register(self, count: int, game: str) -> list[dict[str, str]]:
         """Register bots through the REST API; return their credentials."""
@@ -155,7 +157,7 @@ def house(journal: str | None = None, **changes: Any) -> Iterator[House]:
         )
         with running(settings, logs_in_files=True) as server:
             made = House(server)
-            _wait_until(lambda: made.request("/readyz")[0] == 200, "the server is not ready")
+            _wait_until(lambda: _is_ready(server.url), "the server is not ready")
             # the workers have forked since: pin their children too
             made = House(server)
             if journal is not None:
@@ -189,6 +191,18 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def _websocket_url(url: str) -> str:
+    return url.replace("http", "ws", 1) + "/"
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url + "/readyz", timeout=READY_S) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
 
 
 def _listens(port: int) -> bool:

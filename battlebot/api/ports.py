@@ -31,13 +31,13 @@ class StatelessBots(Protocol):
     def register(self, game: str, bot_id: str, owner: str, url: str, available: bool) -> str:
         """Registers the bot if it answers a test request; returns its pass_hash.
 
-        Raises BadAddress, UnansweredTest with the test's result, NameTaken, TooMany.
+        Raises BadAddress, UnansweredTest with the test's result, NameTaken.
         """
 
     def change(self, game: str, bot_id: str, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Changes `url` (after a test request) or `available`, if not None; returns the same as `show`.
 
-        Raises UnknownBot, Refused if the bot has no url and gets none, BadAddress, UnansweredTest, TooMany.
+        Raises UnknownBot, Refused if the bot has no url and gets none, BadAddress, UnansweredTest.
         """
 
     def show(self, game: str, bot_id: str) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class StatelessBots(Protocol):
     def test(self, game: str, bot_id: str) -> dict[str, Any]:
         """Sends a test request and returns its result; a passed test ends a pause.
 
-        Raises UnknownBot, Refused if the bot has no url, TooMany.
+        Raises UnknownBot, Refused if the bot has no url.
         """
 
 

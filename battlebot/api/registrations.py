@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from battlebot.api.concurrency import while_tested
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import ANONYMOUS, ErrorBody, Registered, Registration
@@ -29,8 +28,7 @@ def register_bot(body: dict[str, Any], game: str) -> tuple[dict[str, str], int, 
     if url is None:
         pass_hash = context.directory.register(game, body["bot_id"], owner)
     else:
-        with while_tested():
-            pass_hash = context.stateless.register(game, body["bot_id"], owner, url, body["available"])
+        pass_hash = context.stateless.register(game, body["bot_id"], owner, url, body["available"])
     return {"game": game, "bot_id": body["bot_id"], "pass_hash": pass_hash}, 201, {"Cache-Control": "no-store"}
 
 

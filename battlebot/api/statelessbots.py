@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 from flask import request
 
 from battlebot.api.botschemas import BotChange, OwnBot, TestResult
-from battlebot.api.concurrency import while_tested
 from battlebot.api.context import check_game, current_context
 from battlebot.api.parsing import Described
 from battlebot.api.schemas import ErrorBody
@@ -51,8 +49,7 @@ def change_bot(body: dict[str, Any], game: str, bot_id: str) -> dict[str, Any]:
 
     A new url is tested first. Running matches go on at the url with which they began.
     """
-    with while_tested() if body.get("url") is not None else nullcontext():
-        return current_context().stateless.change(game, bot_id, body)
+    return current_context().stateless.change(game, bot_id, body)
 
 
 @statelessbots.post(f"{BOT}/test")
@@ -67,5 +64,4 @@ def test_bot(game: str, bot_id: str) -> dict[str, Any]:
 
     If a paused bot answers with a valid turn, its pause ends.
     """
-    with while_tested():
-        return current_context().stateless.test(game, bot_id)
+    return current_context().stateless.test(game, bot_id)

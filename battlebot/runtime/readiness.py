@@ -15,6 +15,7 @@ log = structlog.get_logger()
 FRESH_S = 1.0  # how old a reused answer may be
 ANSWER_WITHIN_S = 2.5  # those who probe this node wait for a few seconds only
 LOOK_EVERY_S = 5.0
+STARTING_S = 20.0  # parts that start together with this one have so long before the log says that they are missing
 
 OK = "ok"
 
@@ -28,6 +29,9 @@ class Readiness:
         self._looked_s = float("-inf")
         self._found: dict[str, str] = {}
         self._away: dict[str, float] = {}
+        self._told: set[str] = set()
+        self._seen_well: set[str] = set()
+        self._began_s = time.monotonic()
 
     def start(self) -> None:
         """Starts a thread that looks every `LOOK_EVERY_S`, so that a failed part is known before anybody asks."""
@@ -68,12 +72,19 @@ class Readiness:
         return {name: answers.get(name, "does not answer in time") for name in self._probes}
 
     def _note(self) -> None:
+        starting = time.monotonic() - self._began_s < STARTING_S
         for part, state in self._found.items():
-            if state != OK and part not in self._away:
-                self._away[part] = time.time()
-                log.warning("part.away", part=part, state=state)
-            elif state == OK and part in self._away:
-                log.info("part.back", part=part, after_s=round(time.time() - self._away.pop(part), 1))
+            if state == OK:
+                self._seen_well.add(part)
+                since_s = self._away.pop(part, 0.0)
+                if part in self._told:
+                    self._told.remove(part)
+                    log.info("part.back", part=part, after_s=round(time.time() - since_s, 1))
+            else:
+                self._away.setdefault(part, time.time())
+                if part not in self._told and (part in self._seen_well or not starting):
+                    self._told.add(part)
+                    log.warning("part.away", part=part, state=state)
 
 
 def _check(name: str, probe: Callable[[], object], answers: dict[str, str]) -> None:

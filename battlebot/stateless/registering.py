@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from battlebot.arena.live.queue import Queues
-from battlebot.errors import NameTaken, Refused, TooMany, UnansweredTest, UnknownBot
+from battlebot.errors import NameTaken, Refused, UnansweredTest, UnknownBot
 from battlebot.stateless.health import Health
 from battlebot.stateless.trial import Trial
 from battlebot.storage import Storage
-
-MOST_TESTS = 20  # under way in one process
 
 
 class Directory(Protocol):
@@ -26,21 +24,30 @@ class Directory(Protocol):
 class StatelessBots:
     """Every method raises Unavailable (NotTested if the server could not ask the bot).
 
-    The caller must have checked that the request is the owner's.
+    The caller must have checked that the request is the owner's. A test is done within `place()`, which may wait, or
+    raise Unavailable: slow bots must not have all of the process's tests.
     """
 
-    def __init__(self, storage: Storage, directory: Directory, trial: Trial, health: Health, queues: Queues) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        directory: Directory,
+        trial: Trial,
+        health: Health,
+        queues: Queues,
+        place: Callable[[], AbstractContextManager[None]],
+    ) -> None:
         self._bots = storage.bots
         self._queues = queues
         self._directory = directory
         self._trial = trial
         self._health = health
-        self._tests = threading.BoundedSemaphore(MOST_TESTS)
+        self._place = place
 
     def register(self, game: str, bot_id: str, owner: str, url: str, available: bool) -> str:
         """Registers the bot if it answers a test request; returns its pass_hash.
 
-        Raises BadAddress, UnansweredTest with the test's result, NameTaken, TooMany.
+        Raises BadAddress, UnansweredTest with the test's result, NameTaken.
         """
         self._trial.askers.check(url)
         if self._bots.find(bot_id) is not None:
@@ -53,7 +60,7 @@ class StatelessBots:
         """Changes `url` (after a test request) or `available`; returns the same as `show`. Live matches are unaffected.
 
         Ends a pause, unless the bot is made unavailable. An unavailable bot waits for no further match; one may just be
-        beginning. Raises UnknownBot, Refused if the bot has no url and gets none, BadAddress, UnansweredTest, TooMany.
+        beginning. Raises UnknownBot, Refused if the bot has no url and gets none, BadAddress, UnansweredTest.
         """
         bot = self._found(game, bot_id)
         update = {key: value for key, value in changes.items() if value is not None}
@@ -107,30 +114,24 @@ class StatelessBots:
     def test(self, game: str, bot_id: str) -> dict[str, Any]:
         """Sends a test request and returns its result; a passed test ends a pause.
 
-        Raises UnknownBot, Refused if the bot has no url, TooMany.
+        Raises UnknownBot, Refused if the bot has no url.
         """
         bot = self._found(game, bot_id)
         if bot.get("url") is None:
             raise Refused("This bot has no url: it connects by itself.", field="url")
-        result = self._tested(game, bot_id, bot["url"])
+        with self._place():
+            result = self._trial.of(game, bot_id, bot["url"])
         self._bots.change(bot_id, {"lastTest": result})
         if result["ok"]:
             self._health.resume(bot["url"])
         return result
 
     def _passed(self, game: str, bot_id: str, url: str) -> dict[str, Any]:
-        result = self._tested(game, bot_id, url)
+        with self._place():
+            result = self._trial.of(game, bot_id, url)
         if not result["ok"]:
             raise UnansweredTest(f"The test request was not answered: {result['error']}", field="url", test=result)
         return result
-
-    def _tested(self, game: str, bot_id: str, url: str) -> dict[str, Any]:
-        if not self._tests.acquire(blocking=False):
-            raise TooMany("Too many bots are being tested at this moment; try again in some seconds.")
-        try:
-            return self._trial.of(game, bot_id, url)
-        finally:
-            self._tests.release()
 
     def _found(self, game: str, bot_id: str) -> dict[str, Any]:
         bot = self._bots.find(bot_id)

@@ -19,6 +19,7 @@ from records import reserve
 from werkzeug.test import TestResponse
 
 from battlebot.api import Context, init_api
+from battlebot.api.concurrency import while_tested
 from battlebot.api.context import CONTEXT_KEY
 from battlebot.arena.live.calls import Beginning
 from battlebot.arena.live.conduct import Conductor
@@ -160,7 +161,7 @@ def house(settings: Settings, answer_within_s: float = 2.0, app: Flask | None = 
         registry=REGISTRY,
         storage=storage,
         directory=directory,
-        stateless=StatelessBots(storage, directory, trial, Health(Scripts(client)), Queues(client)),
+        stateless=StatelessBots(storage, directory, trial, Health(Scripts(client)), Queues(client), while_tested),
         live=LiveMatches(REGISTRY, store),
         presence=Presence(client),
         bus=Bus(client),

@@ -84,6 +84,23 @@ def test_since_when_a_part_is_away_is_remembered_and_told_once(monkeypatch: pyte
     assert 0 <= logs[1]["after_s"] < 600
 
 
+def test_a_part_that_still_starts_is_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first sweep is made a moment after the node is there; what never comes is told, if later."""
+    monkeypatch.setattr(readiness, "FRESH_S", -1.0)
+    late, never = Part(Unavailable("It is away.")), Part(Unavailable("It is away."))
+    ready = Readiness({"late": late, "never": never})
+    with capture_logs() as logs:
+        ready()
+        assert ready.away().keys() == {"late", "never"}
+        late.trouble = None
+        ready()
+        assert ready.away().keys() == {"never"}
+        assert logs == []
+        monkeypatch.setattr(readiness, "STARTING_S", 0.0)
+        ready()
+    assert [(row["event"], row["part"]) for row in logs] == [("part.away", "never")]
+
+
 def test_the_thread_looks_before_anybody_asks() -> None:
     """So that pages can say what is missing without waiting for it."""
     looked = threading.Event()

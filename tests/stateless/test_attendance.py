@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 from unittest.mock import Mock
@@ -68,7 +69,7 @@ def attendance(settings: Settings) -> Iterator[Attendance]:
 def owners_of(attendance: Attendance) -> StatelessBots:
     """What its owner asks."""
     nobody: Any = None
-    return StatelessBots(attendance.storage, nobody, nobody, attendance.health, attendance.queues)
+    return StatelessBots(attendance.storage, nobody, nobody, attendance.health, attendance.queues, nullcontext)
 
 
 def a_cup(attendance: Attendance) -> str:

@@ -16,7 +16,8 @@ from httpbots import http_bots
 
 from battlebot.api.concurrency import MOST_OF_AN_ADDRESS
 from battlebot.config import Settings
-from battlebot.stateless.registering import MOST_TESTS
+
+MANY = 24  # tests that one client asks for
 
 
 @pytest.fixture
@@ -38,14 +39,14 @@ def posted(web: Web, path: str, body: Any, password: str = "", source: str = "12
 
 def test_who_has_slow_bots_tested_keeps_nobody_from_registering(web: Web) -> None:
     """An address has a few tests at a time; its others wait in turn."""
-    with http_bots() as bots, ThreadPoolExecutor(MOST_TESTS + 4) as many:
+    with http_bots() as bots, ThreadPoolExecutor(MANY) as many:
         bots.hanging.set()
         slow = {"bot_id": "slow", "url": bots.url("hanging")}
         status, own = web.request("/bots/battlecube", slow)
         assert status == 201
         bots.hanging.clear()
         path = "/bots/battlecube/slow/test"
-        tests = [many.submit(posted, web, path, None, own["pass_hash"]) for _ in range(MOST_TESTS + 4)]
+        tests = [many.submit(posted, web, path, None, own["pass_hash"]) for _ in range(MANY)]
         try:
             wait_for(lambda: bots.asked["hanging"] > MOST_OF_AN_ADDRESS, "the first tests")
             other = {"bot_id": "other", "url": bots.url("good")}

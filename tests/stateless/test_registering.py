@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from threading import BoundedSemaphore
 
 import pytest
-from cluster import wait_for
 from httpbots import Bots
 from records import GAMES
 
+from battlebot.api.concurrency import ConcurrencyLimit
 from battlebot.arena.live.queue import Queues
 from battlebot.arena.names.copies import Copies
 from battlebot.arena.names.directory import Directory
 from battlebot.arena.names.presence import Presence
 from battlebot.config import Settings
-from battlebot.errors import BadAddress, NameTaken, Refused, TooMany, Unavailable
+from battlebot.errors import BadAddress, NameTaken, Refused, Unavailable
 from battlebot.redisio.connection import connect
 from battlebot.redisio.scripts import Scripts
 from battlebot.stateless import make_askers
@@ -39,11 +37,20 @@ def directory(settings: Settings, storage: Storage) -> Iterator[Directory]:
 
 
 @pytest.fixture
-def owners(settings: Settings, storage: Storage, directory: Directory) -> Iterator[StatelessBots]:
+def limit() -> ConcurrencyLimit:
+    """One place for tests, for which nobody waits."""
+    return ConcurrencyLimit(most=1, wait_s=0.0)
+
+
+@pytest.fixture
+def owners(
+    settings: Settings, storage: Storage, directory: Directory, limit: ConcurrencyLimit
+) -> Iterator[StatelessBots]:
     """What is done for owners."""
     client = connect(settings.redis_url)
     trial = Trial(GAMES, settings, make_askers(replace(settings, bot_loopback=True), keeps=False))
-    yield StatelessBots(storage, directory, trial, Health(Scripts(client)), Queues(client))
+    place = partial(limit.place, "owner")
+    yield StatelessBots(storage, directory, trial, Health(Scripts(client)), Queues(client), place)
     client.close()
 
 
@@ -88,19 +95,19 @@ def test_what_can_be_refused_without_a_test_request_is(owners: StatelessBots, bo
     assert bots.asked["counting"] == 1
 
 
-def test_only_so_many_bots_are_tested_at_a_time(
-    owners: StatelessBots, bots: Bots, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Those that hang would have all of a process; who comes when they are done is tested."""
-    monkeypatch.setattr(owners, "_tests", BoundedSemaphore(1))
+def test_only_a_test_needs_a_place(owners: StatelessBots, limit: ConcurrencyLimit, bots: Bots) -> None:
+    """Slow bots that have all places keep no other change from being made; who comes when one is free is tested."""
     register = partial(owners.register, "battlecube", owner="owner", available=True)
-    with ThreadPoolExecutor(1) as other:
-        hanging = other.submit(register, bot_id="slow", url=bots.url("hanging"))
-        wait_for(lambda: bots.asked["hanging"] == 1, "the test request")
-        with pytest.raises(TooMany):
+    register(bot_id="other", url=bots.url("good"))
+    with limit.place("somebody"):
+        with pytest.raises(Unavailable):
             register(bot_id="quick", url=bots.url("good"))
-        bots.hanging.set()
-        hanging.result()
+        with pytest.raises(Unavailable):
+            owners.test("battlecube", "other")
+        with pytest.raises(NameTaken):
+            register(bot_id="other", url=bots.url("good"))
+        assert owners.change("battlecube", "other", {"available": False})["state"] == "off"
+    assert bots.asked["good"] == 1
     register(bot_id="quick", url=bots.url("good"))
 
 
