@@ -70,7 +70,7 @@ def mongo_errors() -> Iterator[None]:
             raise Unavailable(refusal) from error
         # a mongod that has been restarted does not know the cursors of before
         passing = isinstance(error, ConnectionFailure | CursorNotFound) or error.timeout
-        passing |= isinstance(error, OperationFailure) and error.code in PASSING_CODES | UNCONFIRMED_CODES
+        passing |= not _codes(error).isdisjoint(PASSING_CODES | UNCONFIRMED_CODES)
         if passing or any(error.has_error_label(label) for label in PASSING_LABELS):
             raise Unavailable(f"MongoDB does not answer now ({_kind(error)}).") from error
         raise
@@ -82,14 +82,21 @@ def _kind(error: PyMongoError) -> str:
     return "it hangs" if name == "_OperationCancelled" else name
 
 
+def _codes(error: PyMongoError) -> set[int | None]:
+    """What MongoDB says in numbers: of several writes, of each."""
+    if not isinstance(error, OperationFailure):
+        return set()
+    details = error.details or {}
+    of_writes = [*details.get("writeErrors", ()), *details.get("writeConcernErrors", ())]
+    return {error.code, *(write["code"] for write in of_writes)}
+
+
 def _refusal(error: PyMongoError) -> str | None:
     """What an operator has to put right before MongoDB answers; None: it may answer by itself."""
     if isinstance(error, OperationFailure):
         if "space quota" in str(error):
             return FULL
-        of_writes = (error.details or {}).get("writeErrors", ())
-        codes = [error.code, *(write["code"] for write in of_writes)]
-        return next((REFUSALS[code] for code in codes if code in REFUSALS), None)
+        return next((REFUSALS[code] for code in REFUSALS if code in _codes(error)), None)
     if isinstance(error, ServerSelectionTimeoutError):
         # a server that has refused our user is not tried again for some seconds; why, is in the words only
         found = re.search(r"'code': (\d+)", str(error))

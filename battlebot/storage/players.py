@@ -33,8 +33,9 @@ class Players:
             try:
                 self._players.bulk_write(changes, ordered=False)
             except BulkWriteError as error:
+                failures = [*error.details["writeErrors"], *error.details["writeConcernErrors"]]
                 # a later connection of that name has begun
-                if any(failure["code"] != DUPLICATE_KEY for failure in error.details["writeErrors"]):
+                if any(failure["code"] != DUPLICATE_KEY for failure in failures):
                     raise
 
     def seconds_online(self, names: Sequence[str]) -> dict[str, float]:
